@@ -147,7 +147,7 @@ static bool parse(struct life_job *job, int argc, char **argv, int *status)
         CLI_PARSED(0, "size", "WxH", &job->size, read_size,
                    "cells across and down, or one number for both (default 1024, or what suits the pattern)"),
         CLI_STRING(0, "rule", "RULE", &job->rule_text,
-                   "such as B36/S23, 23/36, highlife, B2-a/S12, B2/S34H, B2/S013V, of more states 345/2/4, or R5,C0,M1,S34..58,B34..45,NM of Larger than Life; ':T100,50' after it is a torus of that size, ':P100,50' "
+                   "such as B36/S23, 23/36, highlife, B2-a/S12, B2/S34H, B2/S013V, of more states 345/2/4, or R5,C0,M1,S34..58,B34..45,NM of Larger than Life, or NAME.rule, a file of Golly's RuleLoader; ':T100,50' after it is a torus of that size, ':P100,50' "
                    "a plane, and so on, as Golly's bounded grids (default: the pattern's, else B3/S23)"),
         CLI_CHOICE(0, "bounds", "NAME", &job->bounds, life_bounds_names,
                    "what lies beyond the edge: {} (default torus)"),
@@ -296,6 +296,7 @@ static int run(int argc, char **argv)
         clcontext_destroy(job.context);
     life_pattern_free(&job.pattern);
     life_plane_free(&job.plane);
+    life_transitions_free(job.transitions);
     cli_outputs_free(&job.outputs);
     cli_strings_free(&job.words);
     cli_common_free(&job.common);

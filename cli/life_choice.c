@@ -55,15 +55,10 @@ static int read_input(struct life_job *job)
     return CLI_DONE;
 }
 
-/* Why the pattern or its rule needs a grid; NULL: it does not. */
-static const char *by_rule(const struct life_job *job)
+static bool is_large(const struct life_job *job)
 {
     const char *rule = job->rule_text ? job->rule_text : job->plane.squares.n ? job->plane.squares.rule : job->plane.p.rule;
-    char normal[LIFE_RULE_TEXT];
-    const bool known = rule[0] && life_rule_normal(rule, normal) == 0;
-    return job->plane.p.states > 2 || (known && life_rule_states(rule) > 2) ? "the rule has more than two states, and HashLife has two"
-           : known && normal[0] == 'R' ? "the rule is Larger than Life, and HashLife has the nearest neighbours"
-                                       : NULL;
+    return rule[0] && life_job_rule_is_large(rule);
 }
 
 int life_choice_end(struct life_job *job)
@@ -75,8 +70,8 @@ int life_choice_end(struct life_job *job)
         job->engine = LIFE_PACKED;
         job->pattern = job->plane.p;
         job->plane.p = (struct life_pattern){.width = 0};
-    } else if (job->engine == LIFE_AUTO && by_rule(job)) {
-        job->choice = by_rule(job);
+    } else if (job->engine == LIFE_AUTO && is_large(job)) {
+        job->choice = "the rule is Larger than Life, and HashLife has the nearest neighbours";
         job->engine = LIFE_PACKED;
         life_plane_free(&job->plane);
         if (life_pattern_read(job->input, &job->pattern) < 0)

@@ -53,6 +53,23 @@ static void corner_of(const struct life_job *job, long long *x, long long *y)
     *y += (long long)(p->top + p->rows / 2 + job->size.height / 2);
 }
 
+/* Which cells of a rectangle are not 0; it may lie across the edge of a torus. */
+static int get_any(life *lf, long long x, long long y, struct life_cells *cells)
+{
+    const size_t width = life_width(lf), height = life_height(lf);
+    if (life_states(lf) == 2)
+        return life_get(lf, x, y, cells);
+    unsigned char *row = malloc(width);
+    int status = row ? 0 : clerror_set(ENOMEM, "no memory for a row of %zu cells", width);
+    for (size_t j = 0; j < cells->height && status == 0; j++) {
+        status = life_get_states(lf, 0, (long long)(((size_t)(y % (long long)height + (long long)height) + j) % height), width, 1, row);
+        for (size_t i = 0; i < cells->width && status == 0; i++)
+            cells->word[j * cells->stride + i / 64] |= (uint64_t)(row[((size_t)(x % (long long)width + (long long)width) + i) % width] != 0) << i % 64;
+    }
+    free(row);
+    return status;
+}
+
 /* How many cells at one of the four edges are dead, of so many that are looked at. */
 static int look_at(const struct life_job *job, bool rows, bool last, size_t thick, size_t *margin)
 {
@@ -64,7 +81,7 @@ static int look_at(const struct life_job *job, bool rows, bool last, size_t thic
     y += rows && last ? (long long)(height - thick) : 0;
     if (life_cells_alloc(&cells, rows ? width : thick, rows ? thick : height) < 0)
         return cli_failed_call(NULL);
-    const int status = life_get(job->engine_of_run, x, y, &cells);
+    const int status = get_any(job->engine_of_run, x, y, &cells);
     if (status == 0)
         *margin = distance(&cells, rows, last, thick);
     life_cells_free(&cells);

@@ -22,8 +22,11 @@ static int take_rule(struct life_job *job, const char *text, const char *where)
     snprintf(copy, sizeof copy, "%s", text);
     if (strlen(text) >= sizeof copy)
         return cli_wrong("%s: %zu characters are too many for a rule", where, strlen(text));
-    if (life_grid_split(copy, grid, &bounds, &size.width, &size.height) < 0 || life_rule_normal(copy, job->rule) < 0)
+    if (life_grid_split(copy, grid, &bounds, &size.width, &size.height) < 0)
         return cli_wrong("%s: %s", where, clerror());
+    const int status = life_job_rule(job, copy, where);
+    if (status != CLI_DONE)
+        return status;
     if (bounds == LIFE_JOINED && (job->size.width || job->bounds != LIFE_NOT_GIVEN))
         return cli_wrong("%s: the grid :%s and %s cannot be combined", where, grid, job->size.width ? "--size" : "--bounds");
     if (bounds == LIFE_JOINED)
@@ -86,25 +89,17 @@ static int check_size(const struct life_job *job)
     return cli_memory_for((job->size.width + 63) / 64 * (job->size.height / (size_t)world_size(cli_world)), 8, "words of 64 cells");
 }
 
-static int check_states(struct life_job *job)
-{
-    job->states = life_rule_states(job->rule);
-    if (job->pattern.states <= (unsigned)job->states)
-        return CLI_DONE;
-    return cli_wrong("%s: there is a cell of state %u, and the rule %s has states 0 to %d; give another --rule", job->input, job->pattern.states - 1,
-                     job->rule, job->states - 1);
-}
-
 int life_job_plan(struct life_job *job)
 {
     int status = CLI_DONE;
     snprintf(job->rule, sizeof job->rule, "B3/S23");
+    job->states = 2;
     if (job->rule_text)
         status = take_rule(job, job->rule_text, "--rule");
     if (status == CLI_DONE && job->input)
         status = take_pattern(job);
     if (status == CLI_DONE)
-        status = check_states(job);
+        status = life_job_check_states(job, job->pattern.states);
     if (status != CLI_DONE)
         return status;
     if (!job->size.width && job->input)
@@ -136,7 +131,8 @@ life *life_job_create(struct life_job *job, enum life_engine engine)
                                          .height = joined ? 0 : job->size.height,
                                          .bounds = joined ? LIFE_TORUS : (enum life_bounds)job->bounds,
                                          .grid = joined ? job->grid : NULL,
-                                         .rule = job->rule,
+                                         .rule = job->transitions ? NULL : job->rule,
+                                         .transitions = job->transitions,
                                          .progress = life_job_tell,
                                          .arg = job,
                                          .shape = job->shape,

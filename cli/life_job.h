@@ -2,6 +2,7 @@
  *
  *   cmd_life.c      the options, and the order in which things happen
  *   life_names.c    names of engines and bounds
+ *   life_rule.c     the rule, written out or listed in a file
  *   life_choice.c   --engine auto: a grid, or a plane without edges
  *   life_grid.c     the grid: its size, its rule, and what lives on it at the start
  *   life_run.c      the loop: bursts of generations between visits to the outputs
@@ -67,6 +68,7 @@ struct life_job {
     const char *choice;   /* why this engine */
     char rule[LIFE_RULE_TEXT]; /* B3/S23 */
     int states;                /* of a cell under the rule */
+    life_transitions *transitions; /* the rule, if a file lists it */
     char grid[LIFE_GRID_TEXT]; /* K30*,20, where bounds are LIFE_JOINED */
     bool rule_has_grid;   /* the rule that was given, or the file's, names bounds */
     struct life_plane plane;  /* the pattern, for HashLife */
@@ -101,6 +103,12 @@ struct life_job {
 /* life_choice.c: what options say of the engine; reads the pattern, and says the rest. */
 void life_choice_begin(struct life_job *job, const struct cli_option *options);
 int life_choice_end(struct life_job *job);
+
+/* life_rule.c: takes a rule that stands somewhere, `where` in messages, without a grid; whether a text is one of Larger than Life; whether a pattern of so many
+ * states is for the rule. */
+int life_job_rule(struct life_job *job, const char *text, const char *where);
+bool life_job_rule_is_large(const char *text);
+int life_job_check_states(const struct life_job *job, unsigned states);
 
 /* life_grid.c: settles size, rule and bounds; makes the engine; puts cells on it. */
 int life_job_plan(struct life_job *job);

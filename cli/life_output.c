@@ -60,11 +60,13 @@ int life_output_row(struct life_job *job, const struct life_sample *sample)
 }
 
 /* The states of all cells, and which are not 0. */
-static int present_states(life *lf, struct life_cells *cells, struct life_pattern *p)
+static int present_states(const struct life_job *job, struct life_cells *cells, struct life_pattern *p)
 {
+    life *lf = job->engine_of_run;
     if (cli_memory_for(cells->width, cells->height, "cells of several states") != CLI_DONE)
         return CLI_FAILED;
     p->states = life_states(lf);
+    p->colours = job->transitions ? life_transitions_colour(job->transitions, 0) : NULL;
     p->state = cli_alloc(cells->width, cells->height);
     if (life_get_states(lf, 0, 0, cells->width, cells->height, p->state) < 0)
         return cli_failed_call(NULL);
@@ -105,7 +107,7 @@ static int present(const struct life_job *job, struct life_cells *cells, struct 
                                .generation = life_job_generation(job)};
     snprintf(p->rule, sizeof p->rule, "%s", job->rule);
     life_grid_text(lf, p->bounds);
-    const int status = life_states(lf) > 2 ? present_states(lf, cells, p) : CLI_DONE;
+    const int status = life_states(lf) > 2 || job->transitions ? present_states(job, cells, p) : CLI_DONE;
     if (status != CLI_DONE)
         drop(cells, p);
     return status;

@@ -65,9 +65,27 @@ static int take_rule(struct life_job *job, const char *rule, const char *bounds,
     if (colon || bounds[0])
         return cli_wrong("%s: ':%s' is a grid with edges, and HashLife has none; leave --engine out, or give --rule without a grid",
                          where, colon ? colon + 1 : bounds);
-    if (life_rule_normal(rule[0] ? rule : "B3/S23", job->rule) < 0)
-        return cli_wrong("%s: %s", where, clerror());
-    return CLI_DONE;
+    return life_job_rule(job, rule[0] ? rule : "B3/S23", where);
+}
+
+static int take_rule_of(struct life_job *job)
+{
+    const struct life_plane *plane = &job->plane;
+    if (job->rule_text)
+        return take_rule(job, job->rule_text, "", "--rule");
+    return plane->squares.n ? take_rule(job, plane->squares.rule, plane->squares.bounds, job->input) : take_rule(job, plane->p.rule, plane->p.bounds, job->input);
+}
+
+static bool has_many_states(const struct life_job *job)
+{
+    return job->states > 2 || job->transitions;
+}
+
+/* Cells of several states are read as a rectangle, in place of squares and tiles of bits. */
+static int read_states(struct life_job *job)
+{
+    life_plane_free(&job->plane);
+    return life_pattern_read(job->input, &job->pattern) < 0 ? cli_failed_call(NULL) : life_job_check_states(job, job->pattern.states);
 }
 
 static int plan(struct plane *p)
@@ -76,12 +94,10 @@ static int plan(struct plane *p)
     const bool squares = job->plane.squares.n > 0;
     if (squares && job->at.given)
         return cli_wrong("%s: is a macrocell file, whose middle is that of the plane; leave --at out", job->input);
-    if (job->plane.p.states > 2)
-        return cli_wrong("%s: has cells of %u states, and HashLife has two; leave --engine out", job->input, job->plane.p.states);
-    if (job->rule_text)
-        return take_rule(job, job->rule_text, "", "--rule");
-    return squares ? take_rule(job, job->plane.squares.rule, job->plane.squares.bounds, job->input)
-                   : take_rule(job, job->plane.p.rule, job->plane.p.bounds, job->input);
+    const int status = take_rule_of(job);
+    if (status != CLI_DONE)
+        return status;
+    return has_many_states(job) && (squares || job->plane.p.states > 2) ? read_states(job) : life_job_check_states(job, job->plane.p.states);
 }
 
 static int tell(void *arg, double fraction)
@@ -108,11 +124,11 @@ static int fill_squares(struct plane *p)
     return hashlife_set_square(p->h, square, p->job->started);
 }
 
-/* In tiles, or, of a file with a grid that --rule has taken away, in one rectangle. */
+/* In tiles, or, of a file with a grid that --rule has taken away and of cells of several states, in one rectangle. */
 static int fill_cells(struct plane *p)
 {
     const struct life_plane *plane = &p->job->plane;
-    const struct life_pattern *pattern = &plane->p;
+    const struct life_pattern *pattern = p->job->pattern.word ? &p->job->pattern : &plane->p;
     const struct life_place at = p->job->at;
     const long long x = at.given ? at.x : pattern->placed ? pattern->x : -(long long)(pattern->width / 2),
                     y = at.given ? at.y : pattern->placed ? pattern->y - 1 : -(long long)(pattern->height / 2) - 1;
@@ -121,16 +137,19 @@ static int fill_cells(struct plane *p)
         struct life_tile *t = &plane->tile[i];
         status = hashlife_put(p->h, x + t->x, y + t->y, &(struct life_cells){64, 64, 1, t->row});
     }
+    const long long left = x + (long long)pattern->left, top = y + (long long)pattern->top;
+    if (pattern->state)
+        return hashlife_put_states(p->h, left, top, pattern->columns, pattern->rows, pattern->state);
     if (pattern->word)
-        status = hashlife_put(p->h, x + (long long)pattern->left, y + (long long)pattern->top,
-                              &(struct life_cells){pattern->columns, pattern->rows, pattern->stride, pattern->word});
+        status = hashlife_put(p->h, left, top, &(struct life_cells){pattern->columns, pattern->rows, pattern->stride, pattern->word});
     return status;
 }
 
 static int open_plane(struct plane *p)
 {
     struct life_job *job = p->job;
-    p->h = hashlife_create(&(struct hashlife_options){.rule = job->rule,
+    p->h = hashlife_create(&(struct hashlife_options){.rule = job->transitions ? NULL : job->rule,
+                                                      .transitions = job->transitions,
                                                       .memory = (size_t)job->memory,
                                                       .threads = (unsigned)job->threads,
                                                       .progress = tell,
@@ -140,6 +159,7 @@ static int open_plane(struct plane *p)
     job->endless = p->h;
     const int status = fill_squares(p) < 0 || fill_cells(p) < 0 ? cli_failed_call(job->input) : CLI_DONE;
     life_plane_free(&job->plane);
+    life_pattern_free(&job->pattern);
     if (status == CLI_DONE && job->generations > UINT64_MAX - job->started)
         return cli_wrong("--generations: from generation %" PRIu64 " on there are %" PRIu64 " at most", job->started,
                          UINT64_MAX - job->started);
@@ -237,6 +257,17 @@ static bool is_far(struct hashlife_number n)
     return fabs(hashlife_number_double(n)) > 0x1p62;
 }
 
+/* The states of the rectangle's cells. */
+static int present_states(const struct plane *p, struct life_pattern *pattern)
+{
+    if (cli_memory_for(pattern->columns, pattern->rows, "cells of several states") != CLI_DONE)
+        return CLI_FAILED;
+    pattern->states = hashlife_states(p->h);
+    pattern->colours = p->job->transitions ? life_transitions_colour(p->job->transitions, 0) : NULL;
+    pattern->state = cli_alloc(pattern->columns, pattern->rows);
+    return hashlife_get_states(p->h, pattern->x, pattern->y - 1, pattern->columns, pattern->rows, pattern->state) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
 /* The rectangle of live cells as a pattern, its cells for the caller to free. */
 static int present(const struct plane *p, const char *file, size_t most, struct life_cells *cells, struct life_pattern *pattern)
 {
@@ -270,17 +301,17 @@ static int present(const struct plane *p, const char *file, size_t most, struct 
                                      .y = y + 1, /* in files the middle of the plane is 0,1 */
                                      .generation = hashlife_generation(p->h)};
     snprintf(pattern->rule, sizeof pattern->rule, "%s", p->job->rule);
-    return CLI_DONE;
+    return has_many_states(p->job) ? present_states(p, pattern) : CLI_DONE;
 }
 
 static int finish_output(const struct plane *p, struct cli_output *o)
 {
     struct life_cells cells = {0};
-    struct life_pattern pattern;
+    struct life_pattern pattern = {.width = 0};
     const bool picture = o->kind == CLI_OUTPUT_PICTURE;
     if (o->kind == CLI_OUTPUT_TABLE)
         return csv_close(&p->job->table) < 0 ? cli_failed_call(NULL) : CLI_DONE;
-    if (!picture && strcmp(life_format_of(o->file), "macrocell") == 0)
+    if (!picture && !has_many_states(p->job) && strcmp(life_format_of(o->file), "macrocell") == 0)
         return cli_output_end(o, write_squares(p, o->file), &p->job->interrupted);
     const size_t most = picture ? WIDEST_PICTURE / p->job->zoom : (size_t)1 << 40;
     int status = present(p, o->file, most, &cells, &pattern);
@@ -288,6 +319,7 @@ static int finish_output(const struct plane *p, struct cli_output *o)
         status = cli_output_end(o, picture ? life_pattern_write_png(o->file, &pattern, (unsigned)p->job->zoom)
                                            : life_pattern_write(o->file, &pattern, NULL), &p->job->interrupted);
     life_cells_free(&cells);
+    free(pattern.state);
     return status;
 }
 

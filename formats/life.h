@@ -34,6 +34,7 @@ struct life_pattern {
     uint64_t *word;
     unsigned states;      /* more than 2: `state` has the states of the rectangle's cells, 0 to states - 1, a byte each, row by row, and bits of */
     unsigned char *state; /* `word` are 1 where they are not 0; else NULL */
+    const unsigned char *colours; /* of states, red, green and blue of each, for pictures; not owned; NULL: black, and from yellow to red */
     char rule[128];      /* as in the file, without the part after a colon; "" when it names none */
     char bounds[96];     /* what follows the colon, such as "T64,64"; "" when there is none */
     bool placed;         /* the file says where the pattern is: */

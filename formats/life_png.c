@@ -34,12 +34,15 @@ static size_t bytes_of(const struct life_pattern *p, unsigned zoom)
 }
 
 /* The colours of states. */
-static void set_palette(png_structp png, png_infop info, unsigned states)
+static void set_palette(png_structp png, png_infop info, unsigned states, const unsigned char *colours)
 {
     png_color colour[256] = {{0, 0, 0}, {255, 255, 255}};
-    for (unsigned i = 2; i < states; i++) {
+    for (unsigned i = colours ? 0 : 2; i < states; i++) {
         uint8_t rgb[3];
-        picture_colour(PICTURE_INFERNO, 0.85 - 0.7 * (i - 2) / (states - 2), rgb);
+        if (colours)
+            memcpy(rgb, colours + 3 * i, sizeof rgb);
+        else
+            picture_colour(PICTURE_INFERNO, 0.85 - 0.7 * (i - 2) / (states - 2), rgb);
         colour[i] = (png_color){rgb[0], rgb[1], rgb[2]};
     }
     png_set_PLTE(png, info, colour, (int)states);
@@ -74,7 +77,7 @@ static int write_rows(png_structp png, png_infop info, FILE *fp, const struct li
                  p->state ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                  PNG_FILTER_TYPE_DEFAULT);
     if (p->state)
-        set_palette(png, info, p->states);
+        set_palette(png, info, p->states, p->colours);
     png_write_info(png, info);
     for (size_t y = 0; y < p->height; y++) {
         draw_row(p, y, zoom, bytes);

@@ -367,6 +367,7 @@ module stdcl
     integer(c_int) :: threads = 0
     type(c_funptr) :: progress = c_null_funptr
     type(c_ptr) :: arg = c_null_ptr
+    type(c_ptr) :: transitions = c_null_ptr
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 
@@ -416,6 +417,7 @@ module stdcl
     type(c_ptr) :: shape = c_null_ptr
     type(c_ptr) :: world = c_null_ptr
     type(c_ptr) :: grid = c_null_ptr
+    type(c_ptr) :: transitions = c_null_ptr
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 
@@ -1449,6 +1451,16 @@ module stdcl
       integer(c_long_long), value :: y
       type(life_cells), optional :: cells
     end function
+    function hashlife_get_states(h, x, y, width, height, state) bind(C)
+      import
+      integer(c_int) :: hashlife_get_states
+      type(c_ptr), value :: h
+      integer(c_long_long), value :: x
+      integer(c_long_long), value :: y
+      integer(c_size_t), value :: width
+      integer(c_size_t), value :: height
+      integer(c_signed_char), optional :: state(*)
+    end function
     function hashlife_look(h, zoom, x, y, cells) bind(C)
       import
       integer(c_int) :: hashlife_look
@@ -1483,6 +1495,16 @@ module stdcl
       integer(c_long_long), value :: y
       type(life_cells), intent(in), optional :: cells
     end function
+    function hashlife_put_states(h, x, y, width, height, state) bind(C)
+      import
+      integer(c_int) :: hashlife_put_states
+      type(c_ptr), value :: h
+      integer(c_long_long), value :: x
+      integer(c_long_long), value :: y
+      integer(c_size_t), value :: width
+      integer(c_size_t), value :: height
+      integer(c_signed_char), intent(in), optional :: state(*)
+    end function
     function hashlife_rule(h) bind(C)
       import
       type(life_rule) :: hashlife_rule
@@ -1494,6 +1516,11 @@ module stdcl
       type(c_ptr), value :: h
       integer(c_int32_t), value :: square
       integer(c_int64_t), value :: generation
+    end function
+    function hashlife_states(h) bind(C)
+      import
+      integer(c_int) :: hashlife_states
+      type(c_ptr), value :: h
     end function
     function hashlife_step(h, generations) bind(C)
       import
@@ -1774,6 +1801,33 @@ module stdcl
       type(c_ptr), value :: lf
       integer(c_size_t), value :: n
       type(life_sample), optional :: sample(*)
+    end function
+    function life_transitions_colour(transitions, state) bind(C)
+      import
+      type(c_ptr) :: life_transitions_colour
+      type(c_ptr), value :: transitions
+      integer(c_int), value :: state
+    end function
+    subroutine life_transitions_free(transitions) bind(C)
+      import
+      type(c_ptr), value :: transitions
+    end subroutine
+    function life_transitions_name(transitions) bind(C)
+      import
+      type(c_ptr) :: life_transitions_name
+      type(c_ptr), value :: transitions
+    end function
+    function life_transitions_read(name, data, size) bind(C)
+      import
+      type(c_ptr) :: life_transitions_read
+      character(kind=c_char), intent(in), optional :: name(*)
+      type(c_ptr), value :: data
+      integer(c_size_t), value :: size
+    end function
+    function life_transitions_states(transitions) bind(C)
+      import
+      integer(c_int) :: life_transitions_states
+      type(c_ptr), value :: transitions
     end function
     function life_tune_kernels(count) bind(C)
       import

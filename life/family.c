@@ -254,6 +254,17 @@ int life_family_parse(const char *text, struct life_family *family)
     return states > 2 ? write_states(text, family) : 0;
 }
 
+int life_family_take(const char *text, const struct life_transitions *transitions, struct life_family *family)
+{
+    if (!transitions)
+        return life_family_parse(text ? text : "B3/S23", family);
+    if (text)
+        return clerror_set(EINVAL, "the rule %s is of a file, so '%.60s' cannot be the rule, too", life_transitions_name(transitions), text);
+    *family = (struct life_family){.states = life_transitions_states(transitions), .transitions = transitions};
+    snprintf(family->text, sizeof family->text, "%s", life_transitions_name(transitions));
+    return 0;
+}
+
 int life_rule_states(const char *text)
 {
     struct life_family f;

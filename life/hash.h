@@ -1,6 +1,7 @@
 /* hash.h - what the files of HashLife share.
  *
  *   hash_leaf.c    squares of 32 x 32 cells: some generations of them, 32 cells at a time
+ *   hash_states.c  the same of rules of more than two states
  *   hash_nodes.c   where nodes live: found by their parts, made, thrown away
  *   hash_step.c    what the middle of a node becomes, by one thread or several
  *   hash_tree.c    the tree as a plane of cells: put, get, count, walk
@@ -27,6 +28,11 @@ enum { LEAF_LEVEL = 4, LEVEL_MAX = 120, NODE_LEVELS = LEVEL_MAX + 1 };
 /* Row y's bit x is cell (x, y). */
 struct leaf {
     uint16_t row[16];
+};
+
+/* The same of a rule of more than two states: cell[y][x]. A plane has leaves of either kind. */
+struct leaf_states {
+    unsigned char cell[16][16];
 };
 
 /* Parts are in the order north-west, north-east, south-west, south-east. `result` is the middle of the node, one level lower,
@@ -75,6 +81,7 @@ struct hashlife {
     struct life_logic logic[2]; /* of a step from an even generation, and from an odd one */
     uint8_t *middle[2];         /* for other rules: the middle 2 x 2 of 4 x 4 cells a generation on; NULL */
     bool conway;
+    bool many;                  /* states: leaves are struct leaf_states */
     size_t memory;
     unsigned threads;
     int (*progress)(void *arg, double fraction);
@@ -82,7 +89,8 @@ struct hashlife {
 
     struct pool nodes, leaves;
     struct node *node;
-    struct leaf *leaf;
+    unsigned char *leaf;       /* leaves of leaf_bytes each */
+    size_t leaf_bytes;
     square_t *leaf_next;
     square_t empty[NODE_LEVELS]; /* by level */
     uint64_t collections;
@@ -114,16 +122,46 @@ struct hashlife {
     struct worker *worker;     /* threads of them */
 };
 
+static inline const struct leaf *hash_leaf(const struct hashlife *h, square_t square)
+{
+    return (const struct leaf *)(h->leaf + square * sizeof(struct leaf));
+}
+
+static inline const struct leaf_states *hash_states(const struct hashlife *h, square_t square)
+{
+    return (const struct leaf_states *)(h->leaf + square * sizeof(struct leaf_states));
+}
+
+/* Which cells of a leaf's row are not 0, a bit each. */
+static inline unsigned hash_row(const struct hashlife *h, square_t square, int y)
+{
+    unsigned bits = 0;
+    if (!h->many)
+        return hash_leaf(h, square)->row[y];
+    const unsigned char *cell = hash_states(h, square)->cell[y];
+    for (int x = 0; x < 16; x++)
+        bits |= (unsigned)(cell[x] != 0) << x;
+    return bits;
+}
+
 /* ---- hash_leaf.c ---- */
 
 /* The middle 16 x 16 cells of four leaves after 2^k generations, k from 0 to 3. */
 void hash_leaf_step(const struct hashlife *h, const struct leaf *part[4], int k, struct leaf *out);
+
+/* Rows of 32 cells some generations on; with each, one cell more from the edges inward is wrong. */
+void hash_leaf_rows(const struct hashlife *h, uint32_t cell[32], int generations);
 
 /* The table of a rule, for hashlife's `middle`. */
 void hash_leaf_table(const struct life_table *rule, uint8_t middle[1 << 16]);
 
 /* The middle of four leaves, as it is. */
 void hash_leaf_middle(const struct leaf *part[4], struct leaf *out);
+
+/* ---- hash_states.c: the same two ---- */
+
+void hash_states_step(const struct hashlife *h, const struct leaf_states *part[4], int k, struct leaf_states *out);
+void hash_states_middle(const struct leaf_states *part[4], struct leaf_states *out);
 
 /* ---- hash_nodes.c ---- */
 
@@ -132,7 +170,7 @@ void hash_nodes_close(struct hashlife *h);
 
 /* The square of this content, found or made; it is put on the worker's stack. Parts must be on some stack. NO_SQUARE: there is no
  * memory left, or the work was given up (h->error). */
-square_t hash_leaf_find(struct worker *w, const struct leaf *leaf);
+square_t hash_leaf_find(struct worker *w, const void *leaf);
 square_t hash_node_find(struct worker *w, int level, square_t nw, square_t ne, square_t sw, square_t se);
 square_t hash_empty(struct worker *w, int level);
 

@@ -113,6 +113,16 @@ static void step_table(const struct hashlife *h, uint32_t *cell, int generations
     }
 }
 
+void hash_leaf_rows(const struct hashlife *h, uint32_t cell[ROWS], int generations)
+{
+    if (h->conway)
+        step_conway(cell, generations);
+    else if (h->middle[0])
+        step_table(h, cell, generations);
+    else
+        step_chain(h, cell, generations);
+}
+
 void hash_leaf_step(const struct hashlife *h, const struct leaf *part[4], int k, struct leaf *out)
 {
     uint32_t cell[ROWS];
@@ -120,12 +130,7 @@ void hash_leaf_step(const struct hashlife *h, const struct leaf *part[4], int k,
         cell[y] = part[NW]->row[y] | (uint32_t)part[NE]->row[y] << 16;
         cell[y + 16] = part[SW]->row[y] | (uint32_t)part[SE]->row[y] << 16;
     }
-    if (h->conway)
-        step_conway(cell, 1 << k);
-    else if (h->middle[0])
-        step_table(h, cell, 1 << k);
-    else
-        step_chain(h, cell, 1 << k);
+    hash_leaf_rows(h, cell, 1 << k);
     for (int y = 0; y < 16; y++)
         out->row[y] = (uint16_t)(cell[y + 8] >> 8);
 }

@@ -19,7 +19,13 @@
 /* Squares that a thread takes from the pool at a time. */
 enum { BLOCK = 256, FIRST_PLACES = 1 << 12 };
 
-static const size_t NODE_BYTES = sizeof(struct node), LEAF_BYTES = sizeof(struct leaf) + sizeof(square_t);
+static const size_t NODE_BYTES = sizeof(struct node);
+
+/* Of a leaf, and of its place in a list. */
+static size_t leaf_bytes(const struct hashlife *h)
+{
+    return h->leaf_bytes + sizeof(square_t);
+}
 
 /* ---- Memory. --------------------------------------------------------------------------------- */
 
@@ -54,11 +60,12 @@ static int open_table(struct pool *pool, size_t places)
 int hash_nodes_open(struct hashlife *h)
 {
     const size_t most = UINT32_MAX - 1;
+    h->leaf_bytes = h->many ? sizeof(struct leaf_states) : sizeof(struct leaf);
     h->nodes.most = h->memory / NODE_BYTES < most ? h->memory / NODE_BYTES : most;
-    h->leaves.most = h->memory / LEAF_BYTES < most ? h->memory / LEAF_BYTES : most;
+    h->leaves.most = h->memory / leaf_bytes(h) < most ? h->memory / leaf_bytes(h) : most;
     h->nodes.free = h->leaves.free = NO_SQUARE;
     h->node = addresses(h->nodes.most * sizeof *h->node);
-    h->leaf = addresses(h->leaves.most * sizeof *h->leaf);
+    h->leaf = addresses(h->leaves.most * h->leaf_bytes);
     h->leaf_next = addresses(h->leaves.most * sizeof *h->leaf_next);
     h->nodes.stride = sizeof *h->node;
     h->nodes.next = h->node ? &h->node->next : NULL;
@@ -74,7 +81,7 @@ void hash_nodes_close(struct hashlife *h)
     if (h->node)
         munmap(h->node, h->nodes.most * sizeof *h->node);
     if (h->leaf)
-        munmap(h->leaf, h->leaves.most * sizeof *h->leaf);
+        munmap(h->leaf, h->leaves.most * h->leaf_bytes);
     if (h->leaf_next)
         munmap(h->leaf_next, h->leaves.most * sizeof *h->leaf_next);
     close_table(h->nodes.head, h->nodes.places);
@@ -83,7 +90,7 @@ void hash_nodes_close(struct hashlife *h)
 
 size_t hash_bytes(const struct hashlife *h)
 {
-    return (h->nodes.used - h->nodes.n_free) * NODE_BYTES + (h->leaves.used - h->leaves.n_free) * LEAF_BYTES +
+    return (h->nodes.used - h->nodes.n_free) * NODE_BYTES + (h->leaves.used - h->leaves.n_free) * leaf_bytes(h) +
            (h->nodes.places + h->leaves.places) * sizeof(square_t);
 }
 
@@ -102,12 +109,14 @@ static size_t place_of_node(const struct hashlife *h, const square_t part[4])
     return x & (h->nodes.places - 1);
 }
 
-static size_t place_of_leaf(const struct hashlife *h, const struct leaf *leaf)
+static size_t place_of_leaf(const struct hashlife *h, const void *leaf)
 {
     uint64_t word[4], x = 0;
-    memcpy(word, leaf, sizeof word);
-    for (int i = 0; i < 4; i++)
-        x = ((x << 23 | x >> 41) ^ word[i]) * 0x9e3779b97f4a7c15u;
+    for (size_t at = 0; at < h->leaf_bytes; at += sizeof word) {
+        memcpy(word, (const char *)leaf + at, sizeof word);
+        for (int i = 0; i < 4; i++)
+            x = ((x << 23 | x >> 41) ^ word[i]) * 0x9e3779b97f4a7c15u;
+    }
     x ^= x >> 29;
     return (size_t)(x ^ x >> 32) & (h->leaves.places - 1);
 }
@@ -172,7 +181,7 @@ static void mark_needed(struct marks *m)
 
 static size_t marked_bytes(const struct marks *m)
 {
-    return m->nodes * NODE_BYTES + m->leaves * LEAF_BYTES;
+    return m->nodes * NODE_BYTES + m->leaves * leaf_bytes(m->h);
 }
 
 static bool is_marked(const uint64_t *marks, size_t i)
@@ -183,7 +192,7 @@ static bool is_marked(const uint64_t *marks, size_t i)
 /* Puts entry i into the table, while no other thread looks. */
 static void put(const struct hashlife *h, struct pool *pool, square_t i)
 {
-    const size_t place = pool == &h->nodes ? place_of_node(h, h->node[i].part) : place_of_leaf(h, &h->leaf[i]);
+    const size_t place = pool == &h->nodes ? place_of_node(h, h->node[i].part) : place_of_leaf(h, h->leaf + i * h->leaf_bytes);
     *next_of(pool, i) = atomic_load_explicit(&pool->head[place], memory_order_relaxed);
     atomic_store_explicit(&pool->head[place], i, memory_order_relaxed);
 }
@@ -302,7 +311,7 @@ static void alone(struct hashlife *h, void (*change)(struct hashlife *h))
 
 static bool is_full(const struct hashlife *h)
 {
-    const size_t block = BLOCK * (NODE_BYTES + LEAF_BYTES);
+    const size_t block = BLOCK * (NODE_BYTES + leaf_bytes(h));
     return hash_bytes(h) + block > h->memory || h->nodes.used + BLOCK > h->nodes.most || h->leaves.used + BLOCK > h->leaves.most;
 }
 
@@ -430,14 +439,14 @@ bool hash_nodes_find(struct worker *w, int n, int level, const square_t (*part)[
     return true;
 }
 
-square_t hash_leaf_find(struct worker *w, const struct leaf *leaf)
+square_t hash_leaf_find(struct worker *w, const void *leaf)
 {
     struct hashlife *h = w->h;
     for (;;) {
         _Atomic(square_t) *head = &h->leaves.head[place_of_leaf(h, leaf)];
         const square_t first = atomic_load_explicit(head, memory_order_acquire);
         square_t i = first;
-        while (i != NO_SQUARE && memcmp(&h->leaf[i], leaf, sizeof *leaf) != 0)
+        while (i != NO_SQUARE && memcmp(h->leaf + i * h->leaf_bytes, leaf, h->leaf_bytes) != 0)
             i = h->leaf_next[i];
         if (i != NO_SQUARE) {
             hash_keep(w, i, LEAF_LEVEL);
@@ -449,7 +458,7 @@ square_t hash_leaf_find(struct worker *w, const struct leaf *leaf)
             continue;
         }
         i = w->leaves.first;
-        h->leaf[i] = *leaf;
+        memcpy(h->leaf + i * h->leaf_bytes, leaf, h->leaf_bytes);
         if (publish(&h->leaves, &w->leaves, head, first)) {
             hash_keep(w, i, LEAF_LEVEL);
             return i;
@@ -459,7 +468,7 @@ square_t hash_leaf_find(struct worker *w, const struct leaf *leaf)
 
 square_t hash_empty(struct worker *w, int level)
 {
-    static const struct leaf none;
+    static const struct leaf_states none; /* as large as either kind */
     square_t *empty = w->h->empty;
     if (empty[level] == NO_SQUARE && level == LEAF_LEVEL) {
         empty[level] = hash_leaf_find(w, &none);

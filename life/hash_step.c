@@ -50,9 +50,16 @@ static square_t result(struct worker *w, square_t square, int level);
 static square_t leaf_result(struct worker *w, const struct node *n)
 {
     const struct hashlife *h = w->h;
-    const struct leaf *part[4] = {&h->leaf[n->part[0]], &h->leaf[n->part[1]], &h->leaf[n->part[2]], &h->leaf[n->part[3]]};
+    const int k = h->k < LEAF_LEVEL - 1 ? h->k : LEAF_LEVEL - 1;
+    if (h->many) {
+        const struct leaf_states *part[4] = {hash_states(h, n->part[0]), hash_states(h, n->part[1]), hash_states(h, n->part[2]), hash_states(h, n->part[3])};
+        struct leaf_states out;
+        hash_states_step(h, part, k, &out);
+        return hash_leaf_find(w, &out);
+    }
+    const struct leaf *part[4] = {hash_leaf(h, n->part[0]), hash_leaf(h, n->part[1]), hash_leaf(h, n->part[2]), hash_leaf(h, n->part[3])};
     struct leaf out;
-    hash_leaf_step(h, part, h->k < LEAF_LEVEL - 1 ? h->k : LEAF_LEVEL - 1, &out);
+    hash_leaf_step(h, part, k, &out);
     return hash_leaf_find(w, &out);
 }
 
@@ -83,6 +90,21 @@ static bool results(struct worker *w, int n, int level, const square_t *square, 
     return true;
 }
 
+static square_t middle_of_leaves(struct worker *w, const square_t four[4])
+{
+    const struct hashlife *h = w->h;
+    if (h->many) {
+        const struct leaf_states *leaf[4] = {hash_states(h, four[0]), hash_states(h, four[1]), hash_states(h, four[2]), hash_states(h, four[3])};
+        struct leaf_states middle;
+        hash_states_middle(leaf, &middle);
+        return hash_leaf_find(w, &middle);
+    }
+    const struct leaf *leaf[4] = {hash_leaf(h, four[0]), hash_leaf(h, four[1]), hash_leaf(h, four[2]), hash_leaf(h, four[3])};
+    struct leaf middle;
+    hash_leaf_middle(leaf, &middle);
+    return hash_leaf_find(w, &middle);
+}
+
 /* The middles of the four squares that nine squares of a level make, as they are. */
 static bool middles(struct worker *w, int level, const square_t *r, square_t *out)
 {
@@ -95,10 +117,7 @@ static bool middles(struct worker *w, int level, const square_t *r, square_t *ou
                 part[i][j] = h->node[four[j]].part[3 - j];
             continue;
         }
-        const struct leaf *leaf[4] = {&h->leaf[four[0]], &h->leaf[four[1]], &h->leaf[four[2]], &h->leaf[four[3]]};
-        struct leaf middle;
-        hash_leaf_middle(leaf, &middle);
-        if ((out[i] = hash_leaf_find(w, &middle)) == NO_SQUARE)
+        if ((out[i] = middle_of_leaves(w, four)) == NO_SQUARE)
             return false;
     }
     return level == LEAF_LEVEL || hash_nodes_find(w, 4, level, (const square_t(*)[4])part, out);

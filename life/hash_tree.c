@@ -92,16 +92,18 @@ bool hash_has_room(const struct hashlife *h)
 
 /* ---- Rectangles. ----------------------------------------------------------------------------- */
 
-/* A rectangle of host memory and where its corner lies in the plane. */
+/* A rectangle of host memory, of bits or of states, and where its corner lies in the plane. */
 struct window {
     const struct life_cells *cells;
+    const unsigned char *state; /* or NULL */
+    size_t width, height;
     wide x, y;
 };
 
 /* Does a square with that corner have cells in the window? */
 static bool meets(const struct window *v, int level, wide x, wide y)
 {
-    return x < v->x + (wide)v->cells->width && y < v->y + (wide)v->cells->height && x + side_of(level) > v->x &&
+    return x < v->x + (wide)v->width && y < v->y + (wide)v->height && x + side_of(level) > v->x &&
            y + side_of(level) > v->y;
 }
 
@@ -117,12 +119,32 @@ static unsigned sixteen(const struct life_cells *c, long long x, size_t y)
     return bits;
 }
 
+/* The state of a cell of the window, 0 outside. */
+static unsigned char state_of(const struct window *v, wide x, wide y)
+{
+    if (x < 0 || y < 0 || x >= (wide)v->width || y >= (wide)v->height)
+        return 0;
+    return v->state ? v->state[(size_t)y * v->width + (size_t)x] : (unsigned char)life_cells_at(v->cells, (size_t)x, (size_t)y);
+}
+
+static square_t add_states(struct worker *w, const struct window *v, square_t square, wide x, wide y)
+{
+    struct leaf_states leaf = *hash_states(w->h, square);
+    for (int i = 0; i < 256; i++) {
+        const unsigned char state = state_of(v, x + i % 16 - v->x, y + i / 16 - v->y);
+        leaf.cell[i / 16][i % 16] = state ? state : leaf.cell[i / 16][i % 16];
+    }
+    return hash_leaf_find(w, &leaf);
+}
+
 static square_t add_to_leaf(struct worker *w, const struct window *v, square_t square, wide x, wide y)
 {
-    struct leaf leaf = w->h->leaf[square];
+    if (w->h->many)
+        return add_states(w, v, square, x, y);
+    struct leaf leaf = *hash_leaf(w->h, square);
     for (int i = 0; i < 16; i++) {
         const wide row = y + i - v->y;
-        if (row >= 0 && row < (wide)v->cells->height)
+        if (row >= 0 && row < (wide)v->height)
             leaf.row[i] = (uint16_t)(leaf.row[i] | sixteen(v->cells, (long long)(x - v->x), (size_t)row));
     }
     return hash_leaf_find(w, &leaf);
@@ -156,22 +178,72 @@ static bool is_far(long long x, size_t length)
     return x < -most || x > most || length > (size_t)most || (wide)x + (wide)length > most;
 }
 
+static int put(hashlife *h, const char *call, const struct window *v)
+{
+    const wide right = v->x + (wide)v->width, bottom = v->y + (wide)v->height;
+    if (is_far((long long)v->x, v->width) || is_far((long long)v->y, v->height))
+        return clerror_set(ERANGE, "%s: cells more than 2^62 from the middle cannot be put there", call);
+    for (wide half = side_of(h->level - 1); v->x < -half || v->y < -half || right > half || bottom > half; half *= 2)
+        if (hash_grow(h) < 0)
+            return failed(h, call);
+    const wide corner = -side_of(h->level - 1);
+    const square_t root = add_window(worker_of(h), v, h->root, h->level, corner, corner);
+    if (root == NO_SQUARE)
+        return failed(h, call);
+    h->root = root;
+    return 0;
+}
+
 int hashlife_put(hashlife *h, long long x, long long y, const struct life_cells *cells)
 {
-    const struct window v = {cells, x, y};
     if (!cells || !cells->word)
         return clerror_set(EINVAL, "hashlife_put: the cells are NULL");
-    if (is_far(x, cells->width) || is_far(y, cells->height))
-        return clerror_set(ERANGE, "hashlife_put: cells more than 2^62 from the middle cannot be put there");
-    const wide right = v.x + (wide)cells->width, bottom = v.y + (wide)cells->height;
-    for (wide half = side_of(h->level - 1); v.x < -half || v.y < -half || right > half || bottom > half; half *= 2)
-        if (hash_grow(h) < 0)
-            return failed(h, "hashlife_put");
-    const wide corner = -side_of(h->level - 1);
-    const square_t root = add_window(worker_of(h), &v, h->root, h->level, corner, corner);
-    if (root == NO_SQUARE)
-        return failed(h, "hashlife_put");
-    h->root = root;
+    return put(h, "hashlife_put", &(struct window){cells, NULL, cells->width, cells->height, x, y});
+}
+
+int hashlife_put_states(hashlife *h, long long x, long long y, size_t width, size_t height, const unsigned char *state)
+{
+    for (size_t i = 0; i < width * height; i++)
+        if (state[i] >= h->rule.states)
+            return clerror_set(EINVAL, "hashlife_put_states: cell %zu,%zu has state %d, and the rule %s has states 0 to %u", i % width, i / width, state[i],
+                               h->rule.text, h->rule.states - 1);
+    if (h->many)
+        return put(h, "hashlife_put_states", &(struct window){NULL, state, width, height, x, y});
+    struct life_cells cells;
+    if (life_cells_alloc(&cells, width, height) < 0)
+        return -1;
+    for (size_t i = 0; i < width * height; i++)
+        cells.word[i / width * cells.stride + i % width / 64] |= (uint64_t)state[i] << i % width % 64;
+    const int status = hashlife_put(h, x, y, &cells);
+    life_cells_free(&cells);
+    return status;
+}
+
+/* Copies what a square has of a rectangle of states. */
+static void get_states(const struct hashlife *h, const struct window *v, unsigned char *state, square_t square, int level, wide x, wide y)
+{
+    if (square == h->empty[level] || !meets(v, level, x, y))
+        return;
+    if (level > LEAF_LEVEL) {
+        for (int i = 0; i < 4; i++)
+            get_states(h, v, state, h->node[square].part[i], level - 1, i & 1 ? x + side_of(level - 1) : x, i & 2 ? y + side_of(level - 1) : y);
+        return;
+    }
+    for (int i = 0; i < 256; i++) {
+        const wide column = x + i % 16 - v->x, row = y + i / 16 - v->y;
+        if (column >= 0 && row >= 0 && column < (wide)v->width && row < (wide)v->height)
+            state[(size_t)row * v->width + (size_t)column] =
+                h->many ? hash_states(h, square)->cell[i / 16][i % 16] : (unsigned char)(hash_leaf(h, square)->row[i / 16] >> i % 16 & 1);
+    }
+}
+
+int hashlife_get_states(hashlife *h, long long x, long long y, size_t width, size_t height, unsigned char *state)
+{
+    const struct window v = {NULL, state, width, height, x, y};
+    if (is_far(x, width) || is_far(y, height))
+        return clerror_set(ERANGE, "hashlife_get_states: cells more than 2^62 from the middle cannot be had");
+    memset(state, 0, width * height);
+    get_states(h, &v, state, h->root, h->level, -side_of(h->level - 1), -side_of(h->level - 1));
     return 0;
 }
 
@@ -199,7 +271,7 @@ static void look(const struct hashlife *h, const struct distant *v, square_t squ
         see(v, x, y);
     } else if (level == LEAF_LEVEL) {
         for (int i = 0; i < 16; i++)
-            for (unsigned bits = h->leaf[square].row[i]; bits; bits &= bits - 1)
+            for (unsigned bits = hash_row(h, square, i); bits; bits &= bits - 1)
                 see(v, x + __builtin_ctz(bits), y + i);
     } else {
         for (int i = 0; i < 4; i++)
@@ -253,10 +325,8 @@ static uint64_t count_small(const struct hashlife *h, square_t square, int level
     if (square == h->empty[level])
         return 0;
     if (level == LEAF_LEVEL) {
-        uint64_t word[4];
-        memcpy(word, &h->leaf[square], sizeof word);
-        for (int i = 0; i < 4; i++)
-            n += (uint64_t)__builtin_popcountll(word[i]);
+        for (int y = 0; y < 16; y++)
+            n += (uint64_t)__builtin_popcount(hash_row(h, square, y));
         return n;
     }
     for (int i = 0; i < 4; i++)
@@ -325,10 +395,10 @@ static uint64_t *counter_of(const struct raster *r, wide x, wide y)
                                                                                       : &r->live[(size_t)row * r->width + (size_t)column];
 }
 
-static void count_leaf(const struct raster *r, const struct leaf *leaf, wide x, wide y)
+static void count_leaf(const struct hashlife *h, const struct raster *r, square_t leaf, wide x, wide y)
 {
     for (int i = 0; i < 16; i++)
-        for (unsigned bits = leaf->row[i]; bits; bits &= bits - 1) {
+        for (unsigned bits = hash_row(h, leaf, i); bits; bits &= bits - 1) {
             uint64_t *to = counter_of(r, x + __builtin_ctz(bits), y + i);
             if (to)
                 ++*to;
@@ -354,7 +424,7 @@ static bool count_squares(const struct hashlife *h, struct raster *r, square_t s
         return true;
     }
     if (level == LEAF_LEVEL) {
-        count_leaf(r, &h->leaf[square], x, y);
+        count_leaf(h, r, square, x, y);
         return true;
     }
     const wide half = side_of(level - 1);
@@ -418,15 +488,15 @@ static void parts_of(const struct hashlife *h, const struct front *from, int lev
 }
 
 /* How far the live cells of a leaf are from its side. */
-static int margin_of_leaf(const struct leaf *leaf, int side)
+static int margin_of_leaf(const struct hashlife *h, square_t leaf, int side)
 {
     unsigned all = 0;
     int top = 0, bottom = 15;
     for (int y = 0; y < 16; y++)
-        all |= leaf->row[y];
-    while (!leaf->row[top])
+        all |= hash_row(h, leaf, y);
+    while (!hash_row(h, leaf, top))
         top++;
-    while (!leaf->row[bottom])
+    while (!hash_row(h, leaf, bottom))
         bottom--;
     switch (side) {
     case 0: return __builtin_ctz(all);
@@ -459,7 +529,7 @@ static bool margin(const struct hashlife *h, int side, wide *out)
     }
     int least = 16;
     for (size_t i = 0; i < f.n && done; i++) {
-        const int m = margin_of_leaf(&h->leaf[f.square[i]], side);
+        const int m = margin_of_leaf(h, f.square[i], side);
         least = m < least ? m : least;
     }
     *out += least;
@@ -483,6 +553,12 @@ int hashlife_bounding_box(hashlife *h, struct hashlife_box *box)
 
 /* ---- Squares by number. ---------------------------------------------------------------------- */
 
+/* Squares of 8 x 8 bits have two states. */
+static int refuse_states(const struct hashlife *h, const char *call)
+{
+    return h->many ? clerror_set(ENOTSUP, "%s: squares are of rules of two states, and %s has %u; see hashlife_get_states", call, h->rule.text, h->rule.states) : 0;
+}
+
 static struct added *new_square(struct hashlife *h, int level, uint32_t *square)
 {
     if (h->n_added == h->room_added) {
@@ -504,7 +580,7 @@ static struct added *new_square(struct hashlife *h, int level, uint32_t *square)
 
 int hashlife_add_leaf(hashlife *h, uint64_t cells, uint32_t *square)
 {
-    struct added *a = new_square(h, 3, square);
+    struct added *a = refuse_states(h, "hashlife_add_leaf") < 0 ? NULL : new_square(h, 3, square);
     if (!a)
         return -1;
     a->cells = cells;
@@ -536,6 +612,8 @@ static square_t node_of_parts(struct hashlife *h, int level, const uint32_t part
 
 int hashlife_add_square(hashlife *h, int level, const uint32_t part[4], uint32_t *square)
 {
+    if (refuse_states(h, "hashlife_add_square") < 0)
+        return -1;
     if (level < LEAF_LEVEL || level > LEVEL_MAX)
         return clerror_set(EINVAL, "hashlife_add_square: level %d; squares of four parts have levels %d to %d", level, LEAF_LEVEL, LEVEL_MAX);
     for (int i = 0; i < 4; i++)
@@ -558,7 +636,7 @@ static int put_small(struct hashlife *h, const struct added *a)
     const size_t side = (size_t)1 << a->level;
     const struct life_cells cells = {.width = side, .height = side, .stride = 1, .word = word};
     for (size_t y = 0; y < side; y++)
-        word[y] = a->level == 3 ? a->cells >> 8 * y & 255 : h->leaf[a->square].row[y];
+        word[y] = a->level == 3 ? a->cells >> 8 * y & 255 : hash_leaf(h, a->square)->row[y];
     return hashlife_put(h, -(long long)side / 2, -(long long)side / 2, &cells);
 }
 
@@ -628,7 +706,7 @@ static int walk(struct walker *w, square_t square, int level, uint32_t *number)
     if (square == w->h->empty[level] || (*number = map_get(&w->squares, key)) != MAP_NONE)
         return 0;
     for (int i = 0; i < 4; i++)
-        if ((level == LEAF_LEVEL ? walk_leaf(w, part_of_leaf(&w->h->leaf[square], i), &part[i])
+        if ((level == LEAF_LEVEL ? walk_leaf(w, part_of_leaf(hash_leaf(w->h, square), i), &part[i])
                                  : walk(w, w->h->node[square].part[i], level - 1, &part[i])) < 0)
             return -1;
     if (w->square(w->arg, level, part) != 0)
@@ -661,6 +739,8 @@ int hashlife_walk(hashlife *h, int *level, int (*leaf)(void *arg, uint64_t cells
 {
     struct walker w = {.h = h, .leaf = leaf, .square = square, .arg = arg};
     uint32_t number;
+    if (refuse_states(h, "hashlife_walk") < 0)
+        return -1;
     shrink(h);
     const int status = walk(&w, h->root, h->level, &number);
     *level = h->level;

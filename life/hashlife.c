@@ -1,6 +1,7 @@
 /* hashlife.c - the functions of stdcl/hashlife.h that are not about the tree. */
 /* SPDX-License-Identifier: MIT */
 #include "life/hash.h"
+#include "life/transitions.h"
 
 #include "core/reserved.h"
 
@@ -39,12 +40,13 @@ double hashlife_number_double(struct hashlife_number number)
 
 static int check(const struct hashlife_options *o, struct life_family *rule)
 {
-    if (life_family_parse(o->rule ? o->rule : "B3/S23", rule) < 0)
+    static const unsigned char none[9] = {0};
+    if (life_family_take(o->rule, o->transitions, rule) < 0)
         return -1;
     if (rule->large.range)
         return clerror_set(EINVAL, "hashlife: the rule %s is Larger than Life, which is for grids; a plane without edges has rules of the nearest neighbours", rule->text);
-    if (rule->states > 2)
-        return clerror_set(EINVAL, "hashlife: the rule %s has %u states; a plane without edges has two", rule->text, rule->states);
+    if (rule->transitions ? life_transit(rule->transitions, none) != 0 : rule->states > 2 && life_table_next(&rule->table, 0))
+        return clerror_set(EINVAL, "hashlife: under the rule %s all of an empty plane becomes alive, which a plane without edges cannot be", rule->text);
     if (o->memory && o->memory < LEAST_MEMORY)
         return clerror_set(EINVAL, "hashlife_create: %zu bytes of memory are too few; give %zu or more", o->memory, LEAST_MEMORY);
     if (o->threads > MOST_THREADS)
@@ -81,6 +83,9 @@ static int take_rule(struct hashlife *h, const struct life_family *rule)
     const struct life_table even = inverted(&rule->table, birth && stays, birth), odd = inverted(&rule->table, birth, birth && stays),
                             *const of[2] = {&even, &odd};
     h->rule = *rule;
+    h->many = rule->states > 2 || rule->transitions;
+    if (rule->transitions)
+        return 0;
     h->alternates = birth && !stays;
     for (int i = 0; i < 2 && !rule->counts; i++) {
         if (!(h->middle[i] = malloc(1 << 16)))
@@ -180,6 +185,11 @@ int hashlife_step(hashlife *h, uint64_t generations)
 uint64_t hashlife_generation(const hashlife *h)
 {
     return h->generation;
+}
+
+unsigned hashlife_states(const hashlife *h)
+{
+    return h->rule.states;
 }
 
 struct life_rule hashlife_rule(const hashlife *h)

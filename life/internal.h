@@ -81,11 +81,15 @@ struct life_family {
     struct life_table table;
     unsigned states; /* 2, or more of the family Generations, in which cells die step by step; dying cells are dead to the table */
     struct life_large large; /* if this has a range, table and counts say nothing */
+    const struct life_transitions *transitions; /* nor if the rule is of a file, this one; else NULL */
     char text[LIFE_RULE_TEXT]; /* as people write it */
 };
 
 /* EINVAL: the sentence says why. */
 int life_family_parse(const char *text, struct life_family *family);
+
+/* The rule of options: by its text, B3/S23 where that is NULL, or of a file. */
+int life_family_take(const char *text, const struct life_transitions *transitions, struct life_family *family);
 
 /* The same of Larger than Life only; 1: it is nothing of the kind. */
 int life_large_parse(const char *text, struct life_family *family);
@@ -185,7 +189,7 @@ int life_rows_wait(life *lf, struct pace *pace);
 /* Adds what the groups of a counting kernel left: pairs of population and hash. */
 void life_sample_add(struct life_sample *sample, const uint64_t *sums, size_t groups);
 
-extern const struct life_backend life_packed_backend, life_joined_backend, life_planes_backend, life_large_backend, life_padded_backend, life_reference_backend;
+extern const struct life_backend life_packed_backend, life_joined_backend, life_planes_backend, life_bytes_backend, life_padded_backend, life_reference_backend;
 
 struct life {
     const struct life_backend *backend;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+EMBEDDED(joined_text, "life/joined.h", life_joined_h);
 EMBEDDED(edges_file, "life/edges.cl", life_edges_cl);
 
 enum { FLAT_MARGIN = 32, GROUP = 64, BACKLOG = 64 };
@@ -60,12 +61,13 @@ static int make_inner(life *lf, struct joined *j, const struct life_options *opt
 
 static int make_margin(life *lf, struct joined *j)
 {
+    const struct embedded *const front[] = {&joined_text};
     j->words = j->inner.words;
     j->left = (j->margin + 63) / 64;
     j->right = (j->margin + lf->width) / 64;
     j->items = 2 * j->margin * j->words + lf->height * (j->left + j->words - j->right);
     j->copies = clmalloc(j->inner.ctx, j->items * sizeof *j->copies, CL_MEM_DEVONLY);
-    j->program = j->copies ? embedded_open(j->inner.ctx, "", &edges_file, 0, NULL) : NULL;
+    j->program = j->copies ? embedded_open(j->inner.ctx, "", &edges_file, 1, front) : NULL;
     j->read = j->program ? clsym(j->inner.ctx, j->program, "life_margin_read", 0) : NULL;
     j->write = j->read ? clsym(j->inner.ctx, j->program, "life_margin_write", 0) : NULL;
     lf->device_bytes = j->inner.device_bytes + j->items * sizeof *j->copies;

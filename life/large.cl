@@ -152,7 +152,7 @@ static ulong mix(ulong z)
 }
 
 /* sums[slot + item] = how many cells are in a state that is not 0, and a hash, of each get_global_size(0)-th cell. */
-__kernel void life_count_large(__global const uchar *cells, const ulong width, const ulong height, const ulong pitch, __global ulong2 *sums, const ulong slot)
+__kernel void life_count_bytes(__global const uchar *cells, const ulong width, const ulong height, const ulong pitch, __global ulong2 *sums, const ulong slot)
 {
     ulong2 mine = (ulong2)(0, 0);
     for (ulong i = get_global_id(0); i < width * height; i += get_global_size(0)) {

@@ -2,7 +2,7 @@
  *
  * It keeps the generation counter, and copies rectangles between the caller and the host's rows. It fetches these rows
  * from the device before they are read, and sends them there before a step, if they are not the same already.
- * The engines are packed.c, joined.c, planes.c, large.c, padded.c (local, global) and life_ref.c.
+ * The engines are packed.c, joined.c, planes.c, bytes.c, padded.c (local, global) and life_ref.c.
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
@@ -59,13 +59,13 @@ static int check_rule(const struct life_options *o, const struct life_family *ru
     if (grid->width < least || grid->height < least)
         return clerror_set(EINVAL, "life: under the rule %s a side of a grid has at least %zu cells, twice the range, and not %zu x %zu", rule->text, least, grid->width,
                            grid->height);
-    if (rule->states == 2)
+    if (rule->states == 2 && !rule->transitions)
         return 0;
     if (o->engine == LIFE_LOCAL || o->engine == LIFE_GLOBAL)
         return clerror_set(ENOTSUP, "life: the rule %s has %u states, and the engine %s two; packed and reference have more", rule->text, rule->states,
                            life_engine_name(o->engine));
-    if (grid->bounds == LIFE_JOINED || world_size(o->world) > 1)
-        return clerror_set(ENOTSUP, "life: the rule %s has %u states, which are for a torus or a plane, and for one rank", rule->text, rule->states);
+    if (world_size(o->world) > 1)
+        return clerror_set(ENOTSUP, "life: the rule %s has %u states, which are for one rank", rule->text, rule->states);
     return 0;
 }
 
@@ -73,7 +73,7 @@ static life *create(const struct life_options *options)
 {
     struct life_family rule;
     struct life_grid grid = {.width = options->width, .height = options->height, .bounds = options->bounds};
-    if ((options->grid && life_grid_read(options->grid, &grid) < 0) || check_options(options, &grid) < 0 || life_family_parse(options->rule ? options->rule : "B3/S23", &rule) < 0)
+    if ((options->grid && life_grid_read(options->grid, &grid) < 0) || check_options(options, &grid) < 0 || life_family_take(options->rule, options->transitions, &rule) < 0)
         return NULL;
     if (check_rule(options, &rule, &grid) < 0)
         return NULL;
@@ -83,8 +83,9 @@ static life *create(const struct life_options *options)
         return NULL;
     }
     lf->engine = options->engine;
-    lf->backend = options->engine == LIFE_PACKED && grid.bounds == LIFE_JOINED ? &life_joined_backend
-                  : options->engine == LIFE_PACKED && rule.large.range             ? &life_large_backend
+    const bool bytes = rule.large.range || rule.transitions || (rule.states > 2 && grid.bounds == LIFE_JOINED);
+    lf->backend = options->engine == LIFE_PACKED && bytes                          ? &life_bytes_backend
+                  : options->engine == LIFE_PACKED && grid.bounds == LIFE_JOINED ? &life_joined_backend
                   : options->engine == LIFE_PACKED && rule.states > 2              ? &life_planes_backend
                                                                                    : backends[options->engine];
     lf->width = grid.width;

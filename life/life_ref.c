@@ -6,7 +6,7 @@
  * dead. Where edges are joined otherwise, grid.c says which cell it is.
  * SPDX-License-Identifier: MIT
  */
-#include "life/internal.h"
+#include "life/transitions.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -46,14 +46,15 @@ void life_ref_rows(const struct life_rule *rule, enum life_bounds bounds, size_t
     }
 }
 
-/* A cell's block of nine, by which a table has its next state. */
-static unsigned block_of(const unsigned char *from, size_t width, size_t height, const size_t row[3], const size_t column[3])
+/* What becomes of the middle of a block of nine states, rows from the north. */
+static unsigned char next_of(const struct life_family *rule, const unsigned char block[9])
 {
-    unsigned block = 0;
+    unsigned live = 0;
+    if (rule->transitions)
+        return life_transit(rule->transitions, block);
     for (int i = 0; i < 9; i++)
-        if (row[i / 3] < height && column[i % 3] < width)
-            block |= (unsigned)(from[row[i / 3] * width + column[i % 3]] == 1) << i;
-    return block;
+        live |= (unsigned)(block[i] == 1) << i;
+    return life_next_state(rule, block[4], life_table_next(&rule->table, live));
 }
 
 void life_ref_family_rows(const struct life_family *rule, enum life_bounds bounds, size_t width, size_t height, size_t y, size_t end,
@@ -63,7 +64,7 @@ void life_ref_family_rows(const struct life_family *rule, enum life_bounds bound
         life_ref_large_rows(rule, bounds, width, height, y, end, from, to);
         return;
     }
-    if (rule->counts && rule->states <= 2) {
+    if (rule->counts && rule->states == 2) {
         life_ref_rows(&rule->rule, bounds, width, height, y, end, from, to);
         return;
     }
@@ -71,8 +72,11 @@ void life_ref_family_rows(const struct life_family *rule, enum life_bounds bound
         size_t row[3], column[3];
         places_about(y, height, bounds, row);
         for (size_t x = 0; x < width; x++) {
+            unsigned char block[9];
             places_about(x, width, bounds, column);
-            to[y * width + x] = life_next_state(rule, from[y * width + x], life_table_next(&rule->table, block_of(from, width, height, row, column)));
+            for (int i = 0; i < 9; i++)
+                block[i] = row[i / 3] < height && column[i % 3] < width ? from[row[i / 3] * width + column[i % 3]] : 0;
+            to[y * width + x] = next_of(rule, block);
         }
     }
 }
@@ -104,13 +108,13 @@ void life_ref_joined_rows(const struct life_family *rule, const struct life_grid
 {
     for (; y < end; y++)
         for (size_t x = 0; x < grid->width; x++) {
-            unsigned block = 0;
+            unsigned char block[9];
             for (int i = 0; i < 9; i++) {
                 long u = (long)x + i % 3 - 1, v = (long)y + i / 3 - 1;
                 life_joined_cell(grid, &u, &v);
-                block |= (unsigned)from[(size_t)v * grid->width + (size_t)u] << i;
+                block[i] = from[(size_t)v * grid->width + (size_t)u];
             }
-            to[y * grid->width + x] = (unsigned char)life_table_next(&rule->table, block);
+            to[y * grid->width + x] = next_of(rule, block);
         }
 }
 

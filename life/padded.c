@@ -16,6 +16,7 @@
 
 EMBEDDED(global_file, "life/global.cl", life_global_cl);
 EMBEDDED(local_file, "life/local.cl", life_local_cl);
+EMBEDDED(joined_text, "life/joined.h", life_joined_h);
 EMBEDDED(edges_file, "life/edges.cl", life_edges_cl);
 EMBEDDED(count_file, "life/count.cl", life_count_cl);
 
@@ -73,6 +74,7 @@ static void padded_free(life *lf)
 
 static int open_kernels(life *lf, struct padded *p)
 {
+    const struct embedded *const front[] = {&joined_text};
     char options[600], group[64];
     int used = snprintf(options, sizeof options, "-D BIRTH=%u -D SURVIVAL=%u -D GROUP_X=%d -D GROUP_Y=%d\n", lf->rule.rule.birth,
                         lf->rule.rule.survival, p->shape.group_x, p->shape.group_y);
@@ -89,7 +91,7 @@ static int open_kernels(life *lf, struct padded *p)
         return -1;
     if (lf->engine == LIFE_LOCAL && !(p->local = embedded_open(lf->ctx, options, &local_file, 0, NULL)))
         return -1;
-    if (lf->bounds == LIFE_JOINED && (!(p->edges = embedded_open(lf->ctx, "", &edges_file, 0, NULL)) ||
+    if (lf->bounds == LIFE_JOINED && (!(p->edges = embedded_open(lf->ctx, "", &edges_file, 1, front)) ||
                                       !(p->joined = clsym(lf->ctx, p->edges, "life_ghosts_joined", 0))))
         return -1;
     p->rows = clsym(lf->ctx, p->global, "life_ghost_rows", 0);

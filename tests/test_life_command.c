@@ -411,20 +411,51 @@ static void more_states(void **unused)
     assert_int_equal(json_integer_value(json_object_get(r, "population")), population);
     json_decref(r);
     put_text(in_folder("three.rle"), "x = 4, y = 1, rule = 345/2/4\n.ABC!\n");
-    r = report("-p three.rle -n 0"); /* without a grid: HashLife has two states */
-    assert_string_equal(json_string_value(json_object_get(r, "engine")), "packed");
+    r = report("-p three.rle -n 0");
+    assert_string_equal(json_string_value(json_object_get(r, "engine")), "hashlife");
     assert_int_equal(json_integer_value(json_object_get(r, "population")), 3);
     json_decref(r);
     refuses(2, "there is a cell of state 3, and the rule B3/S23 has states 0 to 1", "-p three.rle --rule B3/S23 --size 40");
     refuses(2, "there is a cell of state 3, and the rule /2/3 has states 0 to 2", "-p three.rle --rule /2/3");
-    refuses(2, "HashLife has two", "-p three.rle --engine hashlife");
-    succeeds("-p three.rle -n 0 -q -o three.mc");
-    r = report("-p three.mc -n 0"); /* in the grid of its file */
+    refuses(2, "there is a cell of state 3, and the rule B3/S23 has states 0 to 1", "-p three.rle --rule B3/S23 --engine hashlife");
+    succeeds("-p three.rle -n 0 -q -o three.mc -o three.png");
+    r = report("-p three.mc -n 0");
     assert_int_equal(json_integer_value(json_object_get(r, "population")), 3);
     json_decref(r);
     refuses(1, "has no more than two states", "-p three.rle -n 1 -q -o out.cells");
     refuses(2, "from 2 to 256 states", "--rule 345/2/257");
-    refuses(1, "which are for a torus or a plane", "--rule 345/2/4:S30");
+    r = report("--rule 345/2/4:S30 --soup=0.4 -n 9");
+    assert_string_equal(json_string_value(json_object_get(r, "bounds")), "S30");
+    json_decref(r);
+}
+
+/* The rule of a file beside the pattern, by its name or on the command line; on a plane and on a grid; in colours. */
+static void rules_of_files(void **unused)
+{
+    (void)unused;
+    put_text(in_folder("Wire.rule"), "@RULE Wire\n@TABLE\nn_states:4\nneighborhood:oneDimensional\nsymmetries:none\nvar a={0,1,2,3}\nvar b={a}\n"
+                                     "1,a,b,2\n2,a,b,3\n3,1,a,1\n@COLORS\n1 1 2 3\n2 4 5 6\n3 7 8 9\n");
+    put_text(in_folder("wire.rle"), "x = 9, y = 1, rule = Wire\nBA7C!\n");
+    json_t *r = report("-p wire.rle -n 3 -o wire-out.rle -o wire-out.mc -o wire-out.png");
+    assert_string_equal(json_string_value(json_object_get(r, "engine")), "hashlife");
+    assert_string_equal(json_string_value(json_object_get(r, "rule")), "Wire");
+    assert_int_equal(json_integer_value(json_object_get(r, "population")), 9);
+    json_decref(r);
+    char *text = bytes_of(in_folder("wire-out.rle"), NULL);
+    contains(text, "3CBA4C!"); /* the head has gone three cells to the right */
+    free(text);
+    for (int i = 0; i < 2; i++) { /* on a grid of its own: nothing comes from the end to the start, since the cell before the wire is 0 */
+        r = report(i ? "-p wire-out.mc -n 2 --size 64x8 --engine reference -o wire-grid.rle" : "-p wire.rle --rule Wire.rule:T64,8 -n 5 -o wire-grid.rle");
+        assert_int_equal(json_integer_value(json_object_get(r, "population")), 9);
+        json_decref(r);
+        text = bytes_of(in_folder("wire-grid.rle"), NULL);
+        contains(text, "5CBA2C");
+        free(text);
+    }
+    refuses(2, "'Nowhere' is no rule, and there is no file Nowhere.rule beside the pattern", "-p wire.rle --rule Nowhere");
+    refuses(2, "nowhere.rule: cannot be read", "-p wire.rle --rule nowhere.rule");
+    put_text(in_folder("bad.rule"), "@RULE bad\n@TABLE\nn_states:1\n");
+    refuses(2, "bad.rule: line 3: n_states is 2 to 256", "-p wire.rle --rule bad.rule");
 }
 
 static void larger_than_life(void **unused)
@@ -505,7 +536,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(runs_a_pattern),    cmocka_unit_test(goes_on_from_a_file), cmocka_unit_test(until_stable),
         cmocka_unit_test(writes_outputs),    cmocka_unit_test(compares),            cmocka_unit_test(refuses_nonsense),
         cmocka_unit_test(chooses_an_engine), cmocka_unit_test(warns_of_edges), cmocka_unit_test(runs_without_edges), cmocka_unit_test(refuses_more),      cmocka_unit_test(watches_in_blocks),   cmocka_unit_test(watches_in_braille),
-        cmocka_unit_test(watches_planes),    cmocka_unit_test(census), cmocka_unit_test(more_states), cmocka_unit_test(larger_than_life), cmocka_unit_test(bounded_grids),
+        cmocka_unit_test(watches_planes),    cmocka_unit_test(census), cmocka_unit_test(more_states), cmocka_unit_test(rules_of_files), cmocka_unit_test(larger_than_life), cmocka_unit_test(bounded_grids),
     };
     if (argc != 2)
         return 2;

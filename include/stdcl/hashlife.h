@@ -30,13 +30,14 @@ typedef struct hashlife hashlife;
 /* Zero means the default. */
 struct hashlife_options {
     const char *rule;        /* as life_rule_normal; NULL = "B3/S23". A rule with B0 makes all of an empty plane alive. So with
-                                B0 and S8 cells mean the opposite, 1 is dead, and with B0 alone they do so in odd generations */
+                                B0 and S8 cells mean the opposite, 1 is dead, and with B0 alone they do so in odd generations; of more than two states it is refused (EINVAL), and so is Larger than Life */
     size_t memory;           /* bytes for the tree at most, from 16 MiB up; 0: half of what the machine has */
     unsigned threads;        /* that compute; 0: one a processor */
     /* Told now and then, in the calling thread, what fraction of a call of hashlife_step is done, 0 to 1, as far as that is known.
      * It returns 0, or something else to end the call soon, with ECANCELED. May be NULL. */
     int (*progress)(void *arg, double fraction);
     void *arg;
+    const life_transitions *transitions; /* the rule, where `rule` is NULL; not owned; NULL: `rule` */
     uintptr_t reserved[8];   /* must be 0 */
 };
 
@@ -60,6 +61,11 @@ int hashlife_put(hashlife *h, long long x, long long y, const struct life_cells 
 
 /* Copies a rectangle of the plane into cells->word; the caller has set width, height and stride. */
 int hashlife_get(hashlife *h, long long x, long long y, struct life_cells *cells);
+
+/* The same of states, width x height bytes row by row, for rules of more than two: what is 0 is not put. In all other functions a cell lives if it is
+ * not 0. EINVAL: a state is none of the rule's (the sentence says which cell). */
+int hashlife_put_states(hashlife *h, long long x, long long y, size_t width, size_t height, const unsigned char *state);
+int hashlife_get_states(hashlife *h, long long x, long long y, size_t width, size_t height, unsigned char *state);
 
 /* Counts the live cells of squares of 2^zoom x 2^zoom cells (zoom 0 to 24), width x height of them, the first with its top left corner at
  * (x, y), which are multiples of 2^zoom: live[j * width + i]. EINVAL: they are not, or zoom is larger; ENOMEM. */
@@ -87,6 +93,7 @@ int hashlife_bounding_box(hashlife *h, struct hashlife_box *box);
 /* The generations done, and the rule, as life_rule_of tells it. */
 uint64_t hashlife_generation(const hashlife *h);
 struct life_rule hashlife_rule(const hashlife *h);
+unsigned hashlife_states(const hashlife *h);
 
 /* What the work took: the bytes of the tree now, and how often what is not needed was thrown away to make room. */
 size_t hashlife_bytes(const hashlife *h);
@@ -95,7 +102,8 @@ uint64_t hashlife_collections(const hashlife *h);
 /* ---- The tree itself, as files of macrocells have it. ------------------------------------------ */
 
 /* A square has 2^level cells on each side. It is named by a number, from 1 up in the order in which squares are added; 0 is an empty
- * square of any level. Squares are kept until hashlife_set_square. All fail with EINVAL or ENOMEM. */
+ * square of any level. Squares are kept until hashlife_set_square. All fail with EINVAL or ENOMEM,
+ * and with ENOTSUP under a rule of more than two states. */
 
 /* Adds a square of level 3: row y, column x is bit 8 y + x of `cells`. */
 int hashlife_add_leaf(hashlife *h, uint64_t cells, uint32_t *square);

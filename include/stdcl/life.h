@@ -61,6 +61,19 @@ char *life_rule_string(const struct life_rule *rule, char *text);
 enum { LIFE_RULE_TEXT = 128 };
 int life_rule_normal(const char *text, char normal[LIFE_RULE_TEXT]);
 
+/* Rules of tables, as files *.rule of Golly's RuleLoader have them: what becomes of a cell by the states, 2 to 256, of itself and of its neighbours, 8, 6 of a
+ * hexagon, 4 of von Neumann, or 2 in its row. Reads the text of a file, which `name` stands for in messages: its first @TABLE or @TREE, and @COLORS. The caller
+ * frees it with life_transitions_free, after all that was made with it. NULL with EINVAL: the sentence names the line; ENOMEM. */
+typedef struct life_transitions life_transitions;
+life_transitions *life_transitions_read(const char *name, const void *data, size_t size);
+void life_transitions_free(life_transitions *transitions);
+
+/* The rule's name, its states, and the colour of one, red, green and blue; those of the states after it follow. NULL: the file has no colours. They belong
+ * to the rule. */
+const char *life_transitions_name(const life_transitions *transitions);
+unsigned life_transitions_states(const life_transitions *transitions);
+const unsigned char *life_transitions_colour(const life_transitions *transitions, unsigned state);
+
 /* How many states such a rule has: 2 of those that are not Generations. -1 with EINVAL: it is none. */
 int life_rule_states(const char *text);
 
@@ -130,6 +143,7 @@ struct life_options {
                                 arguments on all ranks, and fill and tell the same; but see life_get */
     const char *grid;        /* as life_grid_split writes it, in place of width, height and bounds, which are 0 then; NULL: these. Grids that are
                                 neither torus nor plane are for one rank, and the engine packed uses the first device */
+    const life_transitions *transitions; /* the rule, where `rule` is NULL; not owned; NULL: `rule` */
     uintptr_t reserved[8];   /* must be 0 */
 };
 

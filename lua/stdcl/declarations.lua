@@ -459,12 +459,14 @@ struct hashlife_box {
   struct hashlife_number right;
   struct hashlife_number bottom;
 };
+typedef struct life_transitions life_transitions;
 struct hashlife_options {
   const char *rule;
   size_t memory;
   unsigned threads;
   int (*progress)(void *arg, double fraction);
   void *arg;
+  const life_transitions *transitions;
   uintptr_t reserved[8];
 };
 struct life_cells {
@@ -522,6 +524,7 @@ struct life_options {
   const char *shape;
   stdcl_world *world;
   const char *grid;
+  const life_transitions *transitions;
   uintptr_t reserved[8];
 };
 struct life_sample {
@@ -549,13 +552,16 @@ int hashlife_density(hashlife *h, long long x, long long y, size_t width, size_t
 void hashlife_free(hashlife *h);
 uint64_t hashlife_generation(const hashlife *h);
 int hashlife_get(hashlife *h, long long x, long long y, struct life_cells *cells);
+int hashlife_get_states(hashlife *h, long long x, long long y, size_t width, size_t height, unsigned char *state);
 int hashlife_look(hashlife *h, unsigned zoom, long long x, long long y, struct life_cells *cells);
 double hashlife_number_double(struct hashlife_number number);
 char *hashlife_number_string(struct hashlife_number number, char *text);
 int hashlife_population(hashlife *h, struct hashlife_number *population);
 int hashlife_put(hashlife *h, long long x, long long y, const struct life_cells *cells);
+int hashlife_put_states(hashlife *h, long long x, long long y, size_t width, size_t height, const unsigned char *state);
 struct life_rule hashlife_rule(const hashlife *h);
 int hashlife_set_square(hashlife *h, uint32_t square, uint64_t generation);
+unsigned hashlife_states(const hashlife *h);
 int hashlife_step(hashlife *h, uint64_t generations);
 int hashlife_walk(hashlife *h, int *level, int (*leaf)(void *arg, uint64_t cells), int (*square)(void *arg, int level, const uint32_t part[4]), void *arg);
 int life_bounds_of(const life *lf);
@@ -602,6 +608,11 @@ int life_soup(life *lf, double density, uint64_t seed);
 unsigned life_states(const life *lf);
 int life_step(life *lf, uint64_t generations);
 int life_trace(life *lf, size_t n, struct life_sample *sample);
+const unsigned char *life_transitions_colour(const life_transitions *transitions, unsigned state);
+void life_transitions_free(life_transitions *transitions);
+const char *life_transitions_name(const life_transitions *transitions);
+life_transitions *life_transitions_read(const char *name, const void *data, size_t size);
+unsigned life_transitions_states(const life_transitions *transitions);
 const struct cltune_kernel *life_tune_kernels(size_t *count);
 int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *generation, int (*watch)(void *arg, const struct life_sample *sample), void *arg);
 size_t life_width(const life *lf);

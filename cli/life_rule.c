@@ -1,0 +1,107 @@
+/* life_rule.c - the rule of a run: written out, or listed in a file, NAME.rule, as Golly has them.
+ *
+ * --rule may be such a file. A name that is no rule is looked for beside the pattern, in the folders of $STDCL_RULES and in Golly's.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life_job.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <sys/stat.h>
+
+enum { PATH = 4096 };
+static const long MOST_BYTES = 1L << 28;
+static const char SUFFIX[] = ".rule", GOLLY[] = "/usr/share/golly/Rules:/usr/local/share/golly/Rules";
+
+/* The content of a file, for the caller to free; NULL after a message. */
+static char *read_file(const char *file, size_t *size)
+{
+    struct stat info;
+    FILE *fp = fopen(file, "rb");
+    char *data = NULL;
+    *size = 0;
+    if (!fp || fstat(fileno(fp), &info) != 0)
+        cli_wrong("%s: cannot be read: %s", file, strerror(errno));
+    else if (!S_ISREG(info.st_mode) || info.st_size > MOST_BYTES)
+        cli_wrong("%s: is no file of a rule", file);
+    else if ((data = cli_alloc((size_t)info.st_size + 1, 1)))
+        *size = fread(data, 1, (size_t)info.st_size, fp);
+    if (fp)
+        fclose(fp);
+    return data;
+}
+
+static int take_file(struct life_job *job, const char *file)
+{
+    size_t size;
+    char *data = read_file(file, &size);
+    if (!data)
+        return CLI_WRONG;
+    life_transitions_free(job->transitions);
+    job->transitions = life_transitions_read(file, data, size);
+    free(data);
+    if (!job->transitions)
+        return cli_wrong("%s", clerror());
+    snprintf(job->rule, sizeof job->rule, "%s", life_transitions_name(job->transitions));
+    job->states = (int)life_transitions_states(job->transitions);
+    return CLI_DONE;
+}
+
+/* Folder `n` characters long; whether the file is there. */
+static bool is_there(char path[PATH], const char *folder, size_t n, const char *name)
+{
+    struct stat info;
+    const int length = snprintf(path, PATH, "%.*s%s%s%s", (int)n, folder, n ? "/" : "", name, SUFFIX);
+    return length < PATH && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+static bool in_folders(char path[PATH], const char *folders, const char *name)
+{
+    for (size_t n; folders && *folders; folders += n + (folders[n] == ':'))
+        if ((n = strcspn(folders, ":")) > 0 && is_there(path, folders, n, name))
+            return true;
+    return false;
+}
+
+static bool is_name(const char *text)
+{
+    if (!isalpha((unsigned char)*text))
+        return false;
+    for (; *text; text++)
+        if (!isalnum((unsigned char)*text) && *text != '-' && *text != '_')
+            return false;
+    return true;
+}
+
+int life_job_rule(struct life_job *job, const char *text, const char *where)
+{
+    char path[PATH];
+    const char *beside = job->input ? strrchr(job->input, '/') : NULL;
+    life_transitions_free(job->transitions);
+    job->transitions = NULL;
+    if (cli_has_suffix(text, SUFFIX))
+        return take_file(job, text);
+    if (life_rule_normal(text, job->rule) == 0) {
+        job->states = life_rule_states(job->rule);
+        return CLI_DONE;
+    }
+    if (!is_name(text))
+        return cli_wrong("%s: %s", where, clerror());
+    if ((job->input && is_there(path, job->input, beside ? (size_t)(beside - job->input) : 0, text)) || in_folders(path, getenv("STDCL_RULES"), text) ||
+        in_folders(path, GOLLY, text))
+        return take_file(job, path);
+    return cli_wrong("%s: '%s' is no rule, and there is no file %s%s beside the pattern, in $STDCL_RULES or among Golly's rules", where, text, text, SUFFIX);
+}
+
+bool life_job_rule_is_large(const char *text)
+{
+    char normal[LIFE_RULE_TEXT];
+    return life_rule_normal(text, normal) == 0 && normal[0] == 'R' && isdigit((unsigned char)normal[1]);
+}
+
+int life_job_check_states(const struct life_job *job, unsigned states)
+{
+    if (states <= (unsigned)job->states)
+        return CLI_DONE;
+    return cli_wrong("%s: there is a cell of state %u, and the rule %s has states 0 to %d; give another --rule", job->input, states - 1, job->rule, job->states - 1);
+}
