@@ -138,7 +138,7 @@ static int allocate(life *lf, struct bytes *p, const struct cldev_info *info)
 {
     const bool large = lf->rule.large.range > 0;
     p->pitch = round_up(lf->width, (size_t)p->shape.columns);
-    p->stride = p->pitch + 2 * (size_t)lf->rule.large.range + 2;
+    p->stride = round_up(p->pitch + 2 * (size_t)lf->rule.large.range + 2, 16); /* as many as life_large_sums writes at a time */
     const double cells = (double)p->pitch * (double)lf->height, entries = large ? (double)p->stride * (double)lf->height * sizeof *p->row_sums : 0;
     const double most = entries > cells ? entries : cells;
     if (most > (double)info->dev_max_mem_alloc_sz || 2 * cells + entries > (double)info->dev_global_mem_sz)
@@ -205,6 +205,7 @@ static uint64_t *bytes_row(life *lf, size_t y)
 static int bytes_upload(life *lf)
 {
     struct bytes *p = lf->state;
+    memset(p->grid[0], 0, p->pitch * lf->height);
     for (size_t y = 0; y < lf->height; y++)
         life_states_of_planes(lf, 0, y, lf->width, p->grid[0] + y * p->pitch);
     p->now = 0;
@@ -284,8 +285,7 @@ static int count(life *lf, size_t slot)
     struct bytes *p = lf->state;
     clndrange_t ndr = clndrange_init1d(0, p->counters, COUNTERS);
     lf->launches++;
-    return failed(clforka(lf->ctx, DEVICE, p->count, &ndr, UNWAITED, p->grid[p->now], (cl_ulong)lf->width, (cl_ulong)lf->height, (cl_ulong)p->pitch, p->sums,
-                          (cl_ulong)(slot * p->counters)));
+    return failed(clforka(lf->ctx, DEVICE, p->count, &ndr, UNWAITED, p->grid[p->now], (cl_ulong)(p->pitch * lf->height), p->sums, (cl_ulong)(slot * p->counters)));
 }
 
 static int collect(life *lf, size_t slots, struct life_sample *sample)

@@ -28,7 +28,7 @@
 #define ROWS 16
 #endif
 #ifndef ITEMS
-#define ITEMS 64 /* that add up a row; 1 suits CPUs */
+#define ITEMS 64 /* that add up a row, a power of two; 1 suits CPUs */
 #endif
 #ifdef HALF /* other shapes than the square: how many columns to either side count, 0, 1, ... RANGE rows away */
 __constant ushort half_of[RANGE + 1] = {HALF};
@@ -48,31 +48,62 @@ __constant ushort half_of[RANGE + 1] = {HALF};
 #define COUNTS VECTOR(COUNT)
 #define TO_COUNTS JOIN(convert_, COUNTS)
 
+/* Does entry i of a row's sums count a live cell? */
+static uchar lives(__global const uchar *row, const int i, const int width, const int torus)
+{
+    const int x = i - RANGE;
+    if (i >= width + 2 * RANGE || (!torus && (x < 0 || x >= width)))
+        return 0;
+    return row[x < 0 ? x + width : x < width ? x : x - width] == 1;
+}
+
+/* 1 for each of 16 entries from i on that counts one. */
+static ushort16 sixteen(__global const uchar *row, const int i, const int width, const int torus)
+{
+    uchar one[16];
+    if (i >= RANGE && i + 16 <= width + RANGE)
+        return convert_ushort16(-(vload16(0, row + i - RANGE) == (uchar16)(1)));
+    for (int k = 0; k < 16; k++)
+        one[k] = lives(row, i + k, width, torus);
+    return convert_ushort16(vload16(0, one));
+}
+
+/* A group has a row: ITEMS times 16 entries at a time, each item 16 of them, side by side. Entries are rounded up to 16 in memory. */
 __kernel void life_large_sums(__global const uchar *cells, __global ushort *sums, const int width, const ulong pitch, const ulong stride, const int torus)
 {
     const size_t y = get_group_id(0);
-    const int item = (int)get_local_id(0), n = width + 2 * RANGE, length = (n + ITEMS - 1) / ITEMS;
-    const int start = item * length < n ? item * length : n, end = start + length < n ? start + length : n;
+    const int item = (int)get_local_id(0), n = width + 2 * RANGE + 1;
     __global const uchar *row = cells + y * pitch;
     __global ushort *out = sums + y * stride;
-    ushort sum = 0;
-#define LIVES(i) ((i) < RANGE ? torus && row[(i) - RANGE + width] == 1 : (i) - RANGE < width ? row[(i) - RANGE] == 1 : torus && row[(i) - RANGE - width] == 1)
+    ushort before = 0; /* in the row, up to here */
 #if ITEMS > 1
     __local ushort part[ITEMS];
-    for (int i = start; i < end; i++)
-        sum += LIVES(i);
-    part[item] = sum;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    sum = 0;
-    for (int k = 0; k < item; k++)
-        sum += part[k];
 #endif
-    for (int i = start; i < end; i++) {
-        out[i] = sum;
-        sum += LIVES(i);
+    for (int first = 0; first < n; first += 16 * ITEMS) {
+        const int i = first + 16 * item;
+        const ushort16 live = i < n ? sixteen(row, i, width, torus) : (ushort16)(0);
+        ushort16 sum = live;
+        sum += (ushort16)(0, sum.s012, sum.s3456, sum.s789abcde);
+        sum += (ushort16)(0, 0, sum.s01, sum.s2345, sum.s6789abcd);
+        sum += (ushort16)((ushort4)(0), sum.s0123, sum.s456789ab);
+        sum += (ushort16)((ushort8)(0), sum.s01234567);
+        ushort mine = sum.sf, all = sum.sf;
+#if ITEMS > 1
+        for (int step = 1; step < ITEMS; step *= 2) {
+            part[item] = mine;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            mine += item >= step ? part[item - step] : 0;
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        part[item] = mine;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        all = part[ITEMS - 1];
+        barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+        if (i < n)
+            vstore16(sum - live + (ushort16)((ushort)(before + mine - sum.sf)), 0, out + i);
+        before += all;
     }
-    if (start < n && end == n)
-        out[n] = sum;
 }
 
 /* The live cells of row y, around the edges, up to w columns to either side of each of the COLUMNS cells from x on. */
@@ -118,6 +149,15 @@ static COUNTS next_state(const COUNTS state, const COUNTS around)
     return next;
 }
 
+/* Stores the first n; what is behind the row's end stays 0. */
+static void store_some(const BYTES next, const int n, __global uchar *to)
+{
+    uchar state[COLUMNS];
+    STORE(next, 0, state);
+    for (int i = 0; i < COLUMNS; i++)
+        to[i] = i < n ? state[i] : 0;
+}
+
 /* Rows from `first` on; get_global_id(1) counts bands of ROWS rows. */
 __kernel void life_large(__global const uchar *from, __global uchar *to, __global const ushort *sums, const int first, const int width, const int height,
                          const ulong pitch, const ulong stride, const int torus)
@@ -135,7 +175,10 @@ __kernel void life_large(__global const uchar *from, __global uchar *to, __globa
 #endif
         const size_t at = (size_t)y * pitch + (size_t)x;
         const COUNTS next = next_state(TO_COUNTS(LOAD(0, from + at)), count);
-        STORE(JOIN(convert_, BYTES)(next), 0, to + at);
+        if (x + COLUMNS <= width)
+            STORE(JOIN(convert_, BYTES)(next), 0, to + at);
+        else
+            store_some(JOIN(convert_, BYTES)(next), width - x, to + at);
 #ifndef HALF
         if (y + 1 < end)
             count += of_row(sums, x, y + RANGE + 1, RANGE, height, stride, torus) - of_row(sums, x, y - RANGE, RANGE, height, stride, torus);
@@ -151,12 +194,12 @@ static ulong mix(ulong z)
     return z ^ z >> 31;
 }
 
-/* sums[slot + item] = how many cells are in a state that is not 0, and a hash, of each get_global_size(0)-th cell. */
-__kernel void life_count_bytes(__global const uchar *cells, const ulong width, const ulong height, const ulong pitch, __global ulong2 *sums, const ulong slot)
+/* sums[slot + item] = how many of n bytes are not 0, and a hash, of each get_global_size(0)-th of them. Bytes behind a row's end are 0. */
+__kernel void life_count_bytes(__global const uchar *cells, const ulong n, __global ulong2 *sums, const ulong slot)
 {
     ulong2 mine = (ulong2)(0, 0);
-    for (ulong i = get_global_id(0); i < width * height; i += get_global_size(0)) {
-        const ulong state = cells[i / width * pitch + i % width];
+    for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) {
+        const ulong state = cells[i];
         mine.x += state != 0;
         mine.y += state ? mix(state + (i + 1) * 0x9e3779b97f4a7c15ul) : 0;
     }

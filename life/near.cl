@@ -88,12 +88,12 @@ static ulong mix(ulong z)
     return z ^ z >> 31;
 }
 
-/* sums[slot + item] = how many cells are in a state that is not 0, and a hash, of each get_global_size(0)-th cell. */
-__kernel void life_count_bytes(__global const uchar *cells, const ulong width, const ulong height, const ulong pitch, __global ulong2 *sums, const ulong slot)
+/* sums[slot + item] = how many of n bytes are not 0, and a hash, of each get_global_size(0)-th of them. Bytes behind a row's end are 0. */
+__kernel void life_count_bytes(__global const uchar *cells, const ulong n, __global ulong2 *sums, const ulong slot)
 {
     ulong2 mine = (ulong2)(0, 0);
-    for (ulong i = get_global_id(0); i < width * height; i += get_global_size(0)) {
-        const ulong state = cells[i / width * pitch + i % width];
+    for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) {
+        const ulong state = cells[i];
         mine.x += state != 0;
         mine.y += state ? mix(state + (i + 1) * 0x9e3779b97f4a7c15ul) : 0;
     }
