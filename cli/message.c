@@ -95,11 +95,11 @@ static const char *without(const char *text, const char *name)
 }
 
 /* "stdcl life: " is in front already; an engine's "life: " or "life_create: " behind it says nothing more, and "arrays: ", by
- * which an engine sums, nothing to who typed a command. */
+ * which an engine sums, or "hashlife_create: " nothing to who typed a command. */
 static const char *without_program(const char *text)
 {
     const char *blank = strrchr(cli_program, ' ');
-    return without(without(without(text, blank ? blank + 1 : ""), "arrays"), "world");
+    return without(without(without(without(text, blank ? blank + 1 : ""), "arrays"), "world"), "hashlife");
 }
 
 const char *cli_reason(void)

@@ -33,6 +33,8 @@ int cli_window_check(const struct cli_window *window, const struct cli_option *o
     for (size_t i = 0; !window->wanted && i < sizeof of_windows / sizeof *of_windows; i++)
         if (cli_given(options, of_windows[i]) && !(i >= 2 && window->record))
             return cli_wrong("--%s is for windows: add --view", of_windows[i]);
+    if (window->record && !cli_has_suffix(window->record, ".view"))
+        return cli_wrong("--record: '%s' must end in .view; 'stdcl view' shows it, and makes it a page (-o FILE.html)", window->record);
     return window->record ? cli_check_output(window->record) : CLI_DONE;
 }
 
@@ -90,7 +92,7 @@ int cli_window_open(struct cli_window *w, struct view_options *about)
         return CLI_DONE;
     w->seek = -1;
     if (world_agree(cli_world, cli_ranks_first() ? open_view(w, about) : 0) != 0)
-        return cli_failed_call(NULL);
+        return cli_refused_call();
     w->open = true;
     if (w->wait)
         wait_for_viewer(w);

@@ -782,6 +782,7 @@ static void nbody_refuses_options(void **state)
         {"nbody -n 8 --frames 0 -o a.png", "--frames: '0' is too small"},
         {"nbody -n 8 --frames 9 --steps 5 -o a.png", "at least 8 steps"},
         {"nbody -n 8 --diag 3", "--diag needs a table"},
+        {"nbody -n 8 --record a.mp4", "--record: 'a.mp4' must end in .view"},
         {"nbody -n 8 --every 3", "--every is for checkpoints: add --checkpoint FILE"},
         {"nbody -n 8 --json --csv -", "--csv - and --json would both"},
         {"nbody -n 8 --json --forces -", "--forces - and --json would both"},

@@ -213,7 +213,7 @@ static void runs_without_edges(void **state)
     refuses(2, "leave --profile out", "-p plane.rle --engine hashlife --profile");
     refuses(2, "leave --trace out", "-p plane.rle --engine hashlife --trace t.json");
     refuses(2, "not a size of memory", "-p plane.rle --engine hashlife --memory much");
-    refuses(2, "bytes of memory are too few", "-p plane.rle --engine hashlife --memory 1K");
+    refuses(2, "life: 1024 bytes of memory are too few", "-p plane.rle --engine hashlife --memory 1K");
     refuses(2, "would be a film", "-p plane.rle --engine hashlife -o film.mp4");
     refuses(2, "--zoom is for pictures", "-p plane.rle --engine hashlife --zoom 2");
     refuses(2, "leave --at out", "-p far.mc --engine hashlife --at 3,4");
