@@ -1,7 +1,8 @@
 // view_tunnel.mjs - the page at a run of a million bodies, through a way of 10 Mbit/s and 20 ms each way: bodies a picture, bytes a body, pictures that
 // come and pictures that are drawn a second, how late an answer is. In headless Chromium, whose WebGL2 is SwiftShader's (the processor draws).
-// Prints JSON. Needs `make deps-view`.
-//   node bench/view_tunnel.mjs build/tests/view_child [WIDTH HEIGHT]
+// With "page" behind it bodies are not drawn, only counted as if they were: that is what the way and the page allow where a GPU draws (bench/view_draw.py
+// has how long one takes). Prints JSON. Needs `make deps-view`.
+//   node bench/view_tunnel.mjs build/tests/view_child [WIDTH HEIGHT [page]]
 // SPDX-License-Identifier: MIT
 import { spawn } from "node:child_process";
 import net from "node:net";
@@ -9,7 +10,7 @@ import os from "node:os";
 import { createInterface } from "node:readline";
 import { openPage, startBrowser, until } from "../tests/view/browser.mjs";
 
-const [child, width = 320, height = 240] = process.argv.slice(2);
+const [child, width = 320, height = 240, part] = process.argv.slice(2);
 const RATE = 1.25e6, DELAY = 20, QUEUE = 128 * 1024; // bytes a second, ms, and what waits in the way before it pushes back
 
 // Hands on bytes at the way's rate, after its delay; what comes faster waits with the sender.
@@ -45,8 +46,13 @@ const way = await slowWay(+url.port);
 url.port = String(way.address().port);
 const browser = await startBrowser();
 const page = await openPage(browser, "about:blank", { width: +width, height: +height });
-await page.addInitScript(() => {
-  const seen = window.seen = { frames: [], draws: 0, pings: [] }, Own = WebSocket;
+await page.addInitScript((drawn) => {
+  const seen = window.seen = { frames: [], draws: 0, pings: [], shown: 0 }, Own = WebSocket;
+  const count = () => {
+    seen.shown++; // so often the browser shows anything
+    requestAnimationFrame(count);
+  };
+  count();
   window.WebSocket = class extends Own {
     constructor(...words) {
       super(...words);
@@ -65,25 +71,26 @@ await page.addInitScript(() => {
   const draw = WebGL2RenderingContext.prototype.drawArrays;
   WebGL2RenderingContext.prototype.drawArrays = function (mode, ...more) {
     if (mode === this.POINTS) seen.draws++;
-    return draw.call(this, mode, ...more);
+    if (drawn) draw.call(this, mode, ...more);
   };
-});
+}, part !== "page");
 const opened = Date.now();
 await page.goto(String(url));
 await until(page, () => /of 1,000,000 bodies/.test(document.querySelector("#words").textContent));
 const first = Date.now() - opened;
 await page.waitForTimeout(20000); // it finds out what the way can carry
-const before = await page.evaluate(() => ({ now: performance.now(), draws: window.seen.draws }));
+const before = await page.evaluate(() => ({ now: performance.now(), draws: window.seen.draws, shown: window.seen.shown }));
 await page.waitForTimeout(10000);
 const seen = await page.evaluate(() => ({ now: performance.now(), ...window.seen }));
 const seconds = (seen.now - before.now) / 1000, late = (list) => list.filter(([at]) => at > before.now);
 const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
 const frames = late(seen.frames), bytes = frames.reduce((n, f) => n + f[1], 0);
 console.log(JSON.stringify({
-  what: "a run of 1,000,000 bodies through 10 Mbit/s and 20 ms each way; bench/view_tunnel.mjs", browser: browser.version(), width: +width, height: +height,
+  what: "a run of 1,000,000 bodies through 10 Mbit/s and 20 ms each way; bench/view_tunnel.mjs", browser: browser.version(), drawn: part !== "page", width: +width, height: +height,
   processor: os.cpus()[0].model, processors: os.cpus().length, load: os.loadavg()[0], when: new Date().toISOString().slice(0, 10),
   first_picture_ms: first, bodies_a_picture: median(frames.map((f) => f[2])), codings: [...new Set(frames.map((f) => f[3]))], bytes_a_body: median(frames.map((f) => (f[1] - 112) / f[2])),
   pictures_come_a_second: frames.length / seconds, megabits_a_second: 8 * bytes / 1e6 / seconds, pictures_drawn_a_second: (seen.draws - before.draws) / seconds,
+  browser_shows_a_second: (seen.shown - before.shown) / seconds,
   answer_ms: median(late(seen.pings).map(([, ms]) => ms)),
 }, null, 1));
 await browser.close();

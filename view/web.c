@@ -131,15 +131,18 @@ static int replace(struct web_file *file, struct bytes *by)
     return 0;
 }
 
-/* Of style sheets: rules need no lines, and signs no spaces behind them. */
+/* Of style sheets: rules need no lines, signs no spaces behind them; comments are lines of their own. */
 static void put_style_line(struct bytes *to, const char *line, const char *end)
 {
     static const char signs[] = "{},;:";
+    if (starts(line, end, "/*"))
+        return;
     const size_t start = to->used;
     put_line(to, line, end);
     size_t n = start;
     for (size_t k = start; k < to->used; k++) {
         const bool after = n > start && strchr(signs, to->at[n - 1]), before = k + 1 < to->used && to->at[k + 1] == '{';
+        n -= to->at[k] == '}' && n > 0 && to->at[n - 1] == ';';
         if ((to->at[k] != ' ' && to->at[k] != '\n') || (!after && (to->at[k] == '\n' || !before)))
             to->at[n++] = to->at[k];
     }

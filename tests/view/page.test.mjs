@@ -15,7 +15,7 @@ const shipped = [...order, "view.css", "index.html", "icon.svg"];
 function embedded(name) {
   const text = read(name).replace(/^ +/gm, "");
   const short = (name.endsWith(".js") ? text.replace(/^(\/\/|import ).*/gm, "").replace(/ +\/\/ [^"'`\n]*$/gm, "").replace(/^export /gm, "") : text).replace(/^\n/gm, "");
-  return name.endsWith(".js") ? short.split("\n").map((line) => line + (/\/\/|[^{([,;]$/.test(line) ? "\n" : "")).join("").replace(/^((?!.*\/\/).*)\n(?=})/gm, "$1") : name.endsWith(".css") ? short.replace(/([{},;:])[ \n]+/g, "$1").replace(/ +\{/g, "{") : short;
+  return name.endsWith(".js") ? short.split("\n").map((line) => line + (/\/\/|[^{([,;]$/.test(line) ? "\n" : "")).join("").replace(/^((?!.*\/\/).*)\n(?=})/gm, "$1") : name.endsWith(".css") ? short.replace(/^\/\*.*\n/gm, "").replace(/([{},;:])[ \n]+/g, "$1").replace(/ +\{/g, "{").replace(/;\}/g, "}") : short;
 }
 
 test("the page has at most 100 kB, 40 kB of them on the wire, and every file is in it", () => {

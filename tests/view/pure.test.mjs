@@ -135,6 +135,36 @@ test("motion follows a cubic through frames, and is smooth where one comes", () 
   assert.ok(Math.abs(slope(0, 3 - 1e-5) - slope(1, 3 + 1e-5)) < 1e-3, "velocity");
 });
 
+test("between earlier frames motion follows a cubic too", () => {
+  const path3 = (t) => 1 + 2 * t - 0.5 * t * t, times = [0, 1, 1.7, 3];
+  for (let t = 1; t <= 3; t += 0.05) {
+    const place = frameWeights(times, t).reduce((n, w, i) => n + w * path3(times[i]), 0);
+    assert.ok(Math.abs(place - path3(t)) < 1e-12, String(t));
+  }
+});
+
+test("frames that come unevenly are shown evenly: what is shown rarely stands, and is between the four that are held", () => {
+  for (const [least, most] of [[100, 100], [60, 140], [30, 200]]) {
+    const pace = new Pace(), steps = [];
+    let next = 0, i = 0, stood = 0, last = 0;
+    for (let ms = 0; ms < 20000; ms += 1000 / 60) {
+      if (ms >= next) {
+        pace.frame(i, ms);
+        next += least + (most - least) * (0.5 + 0.5 * Math.sin(i++ * 12.9898)); // any order
+      }
+      const at = pace.at(ms);
+      if (ms > 2000) {
+        stood += at === last;
+        steps.push(at - last);
+        assert.ok(pace.newest - at < 4, `${pace.newest - at} frames behind`);
+      }
+      last = at;
+    }
+    assert.ok(stood < 0.03 * steps.length, `it stood for ${stood} of ${steps.length}`);
+    assert.ok(Math.max(...steps) < 3 * steps.reduce((a, b) => a + b) / steps.length);
+  }
+});
+
 test("the time that is shown never goes back, and rests at the newest frame", () => {
   const pace = new Pace();
   let shown = -1;

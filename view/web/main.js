@@ -30,7 +30,7 @@ function drawAll(now) {
   asked = false;
   const moving = scene.draw(now);
   if (!page.seen && now < 1000) { // the first picture does not wait for plots
-    page.seen = Boolean(scene.frame);
+    page.seen = !!scene.frame;
     redraw();
   } else if (page.plots && !get("plots").hidden) page.plots.draw(scene.frame && !page.plots.log ? scene.frame.time : NaN, scene.look.dark);
   drawWords();

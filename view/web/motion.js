@@ -8,10 +8,11 @@ function slopeAtLast(t0, t1, t2) {
   return [b / (a * (a + b)), -(a + b) / (a * b), (a + 2 * b) / (b * (a + b))];
 }
 
-// Weights of the frames at `times` (1 to 4, growing) for the time `now`, which lies between the last two or is moved there.
-// Place and velocity are continuous when a frame comes and the oldest goes.
+// Weights of the frames at `times` (1 to 4, growing) for the time `now`, which lies between two of them or is moved there.
+// Place and velocity are continuous when a frame comes and the oldest goes; nearly so where what is shown had not reached the last one then.
 export function frameWeights(times, now) {
   const n = times.length, weights = new Array(n).fill(0);
+  if (n > 2 && now < times[n - 2]) return [...frameWeights(times.slice(0, -1), now), 0];
   if (n === 1 || now >= times[n - 1]) {
     weights[n - 1] = 1;
     return weights;
@@ -31,7 +32,7 @@ export function frameWeights(times, now) {
   return weights;
 }
 
-// How the time that is shown follows the frames: evenly, one frame behind, never backwards.
+// How the time that is shown follows the frames: evenly, a little more than a frame behind, never backwards.
 export class Pace {
   constructor() {
     this.shown = NaN;    // time of the picture
@@ -43,12 +44,12 @@ export class Pace {
   // A frame came.
   frame(time, now) {
     const wait = now - this.arrived;
+    if (!this.moving) this.last = now; // it stood
     if (!(time > this.newest) || !(wait < 3000)) this.shown = time; // the first, one from before, or after a rest
-    else this.between += (Math.min(2000, wait) - this.between) * 0.3;
+    else this.between += (wait - this.between) * (wait > this.between ? 0.5 : 0.05); // long waits count, so that it rarely stands
     this.newest = time;
-    this.rate = (time - this.shown) / this.between;
+    this.rate = (time - this.shown) / (1.2 * this.between);
     this.arrived = now;
-    this.last = now;
   }
 
   // The time to show now.

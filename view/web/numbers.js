@@ -10,7 +10,7 @@ function raised(power) {
 
 // 1234.5 as 1,234.5 (by hand: what browsers have for it takes long to be there)
 function grouped(text) {
-  return text.replace(/^-?\d+/, (whole) => whole.replace(/\d(?=(\d{3})+$)/g, "$&,")).replace("-", "−");
+  return text.replace(/\d+/, (whole) => whole.replace(/\d(?=(\d{3})+$)/g, "$&,")).replace("-", "−");
 }
 
 // A number with at most so many significant digits: 12,345, 0.25, 1.5×10⁻⁹.

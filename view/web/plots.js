@@ -44,7 +44,10 @@ export class Plots {
 
   // now: the time of the picture
   draw(now, dark) {
-    for (const plot of this.plots) if (plot.canvas.clientWidth) this.drawOne(plot, now, dark);
+    const wide = this.plots[0].canvas.clientWidth, state = [wide, now, dark, this.over, this.table.length].join();
+    if (!wide || state === this.drawn) return; // bodies move between frames, but plots do not
+    this.drawn = state;
+    for (const plot of this.plots) this.drawOne(plot, now, dark);
   }
 
   drawOne(plot, now, dark) {

@@ -87,6 +87,7 @@ export class Scene {
     const paper = toUnit(ink.paper), line = toUnit(ink.line);
     Object.assign(this.look, { paper, beyond: paper.map((v, c) => 0.6 * v + 0.4 * line[c]), age: this.look.colour !== "none" });
     if (this.picture) this.picture.setLook(this.look);
+    this.marked = "";
     this.changed();
   }
 
@@ -258,8 +259,11 @@ export class Scene {
 
   // Scale, axes and the meaning of colours, over the picture.
   drawMarks() {
-    const { pen, width, height } = flatContext(this.marks), ink = inkOf(this.marks), { frame, look, kind } = this;
-    const perPixel = kind === "points" ? this.orbit.perPixel * this.orbit.ratio : this.above.ratio / this.above.scale;
+    const { marks, frame, look, kind, orbit } = this, perPixel = kind === "points" ? orbit.perPixel * orbit.ratio : this.above.ratio / this.above.scale;
+    const state = [marks.clientWidth, marks.clientHeight, perPixel, orbit.yaw, orbit.pitch, frame.colour, frame.lo, frame.hi].join();
+    if (state === this.marked) return false;
+    this.marked = state;
+    const { pen, width, height } = flatContext(marks), ink = inkOf(marks);
     const length = niceStep(perPixel * 56), wide = length / perPixel;
     const unit = kind === "points" ? (this.hello.points.units || {}).length || "" : "cells";
     pen.font = ink.font(12);

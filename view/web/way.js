@@ -40,5 +40,5 @@ function keepToken(token) {
   }
 }
 
-// None where the recording lies in the page.
-export const first = globalThis.document && !document.querySelector(".recording") ? openFirst() : null;
+// Nothing where the recording lies in the page.
+export const first = globalThis.document && !document.querySelector(".recording") && openFirst();
