@@ -132,8 +132,14 @@ static ulong span_mask(const int x, const int n, const int column)
     return to <= from ? 0 : (to - from == 64 ? ~0ul : (1ul << (to - from)) - 1) << from;
 }
 
+#ifdef __CPU__
+#define SELDOM __attribute__((noinline)) /* the compiler of PoCL 7.1 crashes where it is inlined */
+#else
+#define SELDOM
+#endif
+
 /* The live cells of a rectangle; what is outside is dead. `box` begins with a row that is. */
-static int count_cells(SPACE const ulong *box, const int x, const int y, const int width, const int height)
+SELDOM static int count_cells(SPACE const ulong *box, const int x, const int y, const int width, const int height)
 {
     int n = 0;
     for (int j = max(y, 0); j < min(y + height, SIDE); j++)
