@@ -52,6 +52,8 @@ struct ranks_how {
     atomic_int *failed;
     const char *const *hosts; /* NULL: one host */
     const struct world_options *options;
+    struct orders *orders; /* in which mail arrives, or NULL */
+    int what;              /* mail that does: ORDER_MAIL, ... */
     void *arg;
 };
 
@@ -60,8 +62,10 @@ static inline void ranks_run(int size, int (*run)(struct rank_run *r), struct ra
 {
     pthread_t thread[MOST_RANKS];
     struct threads *threads = threads_create(size, how.delay, how.seed);
+    if (how.orders)
+        threads_order(threads, how.orders);
     for (int r = 0; r < size; r++) {
-        runs[r] = (struct rank_run){.threads = threads, .host = how.hosts ? how.hosts[r] : "host", .options = how.options, .polled = how.polled,
+        runs[r] = (struct rank_run){.threads = threads, .host = how.hosts ? how.hosts[r] : "host", .options = how.options, .polled = how.polled || how.orders,
                                     .rank = r, .size = size, .run = run, .leaves = how.leaves, .failed = how.failed, .arg = how.arg};
         assert_int_equal(pthread_create(&thread[r], NULL, rank_thread, &runs[r]), 0);
     }
@@ -79,6 +83,34 @@ static inline void ranks_work(int size, int (*run)(struct rank_run *r), struct r
     ranks_run(size, run, how, runs);
     if (failed)
         fail_msg("rank %d of %d: %s", failed - 1, size, runs[failed - 1].sentence);
+}
+
+/* Runs it in every order in which mail can arrive, at most `most` of them, or in so many by chance if `seed` is not 0; with what is sent copied at once,
+ * not, and by turns. All must work, and do the same each time if `alike`. Returns in how many orders the callers' own mail has arrived. */
+static inline size_t ranks_in_every_order(int size, int (*run)(struct rank_run *r), struct ranks_how how, unsigned most, uint64_t seed, bool alike)
+{
+    size_t seen = 0;
+    struct orders *orders = calloc(1, sizeof *orders);
+    uint64_t *sequence = calloc(3 * (size_t)most, sizeof *sequence);
+    assert_true(orders && sequence);
+    how.orders = orders;
+    for (int copies = 0; copies < 3; copies++) {
+        unsigned count = 0;
+        *orders = (struct orders){.copies = copies, .random = seed + (seed ? (uint64_t)copies : 0), .what = how.what, .patience = 60};
+        do {
+            size_t k = 0;
+            ranks_work(size, run, how);
+            assert_false(alike && orders->other);
+            while (k < seen && sequence[k] != orders->sequence)
+                k++;
+            sequence[k] = orders->sequence;
+            seen += k == seen;
+            orders->planned = 0;
+        } while (++count < most && (seed || orders_next(orders)));
+    }
+    free(orders);
+    free(sequence);
+    return seen;
 }
 
 #endif

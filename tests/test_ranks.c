@@ -21,14 +21,28 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 
 #define WRONG(...) clerror_set(EPROTO, __VA_ARGS__)
 
-static bool thorough; /* all numbers of ranks for each case, on any day */
+static bool thorough, orders; /* all numbers of ranks for each case, on any day; orders in which mail arrives */
 static size_t counts = SIZES; /* of them; on GPUs, where contexts and kernels take long to make, those of few ranks */
 
 /* Runs it on one of the numbers of ranks, another one for each case; each rank has a context of its own, of so many
  * devices. */
+/* The same with mail in an order by chance and, with the argument "orders", in many. */
+static void in_orders(int (*run)(struct rank_run *r), void *arg, size_t which)
+{
+    enum { MANY = 8 };
+    const struct ranks_how how = {.arg = arg, .what = ORDER_TOGETHER};
+    for (int size = 2; orders && size <= 3; size++) {
+        ranks_in_every_order(size, run, how, MANY, 0, false);
+        ranks_in_every_order(size, run, how, MANY, which + 1, false);
+    }
+    if (!orders && !thorough && todays(which + 3, 6))
+        ranks_in_every_order(2 + (int)which % 2, run, how, 1, which + 1, false);
+}
+
 static void on_some(int (*run)(struct rank_run *r), void *arg, size_t which)
 {
-    for (size_t k = 0; k < (thorough ? SIZES : counts); k++)
+    in_orders(run, arg, which);
+    for (size_t k = 0; k < (thorough ? SIZES : counts) && !orders; k++)
         if (thorough || todays(k + which, counts))
             ranks_work(sizes[k], run, (struct ranks_how){.delay = 300, .seed = (unsigned)k, .polled = (k + which) % 2 == 0, .arg = arg});
 }
@@ -795,6 +809,8 @@ static void products_are_right(void **state)
             const int size = sizes[s];
             if (host && !thorough && !todays(s + i, 3))
                 continue;
+            if (orders && size > 2)
+                continue;
             void *first = calloc(1, bytes_of(c, c->m, c->n)), *again = calloc(1, bytes_of(c, c->m, c->n));
             c->product[size] = first;
             ranks_work(size, matmul_ranks, (struct ranks_how){.arg = c, .polled = true});
@@ -802,6 +818,9 @@ static void products_are_right(void **state)
             ranks_work(size, matmul_ranks, (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
             check_product(c, again);
             assert_memory_equal(first, again, bytes_of(c, c->m, c->n));
+            c->product[2] = c->product[3] = again;
+            in_orders(matmul_ranks, c, s + i);
+            c->product[size] = again;
             c->uneven = true; /* other parts, the same bits */
             ranks_work(size, matmul_ranks, (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
             assert_memory_equal(first, again, bytes_of(c, c->m, c->n));
@@ -888,11 +907,11 @@ static void find_devices(void)
     counts = type & CL_DEVICE_TYPE_CPU ? SIZES : 3;
 }
 
-/* With an argument: all that is left out where time is short. */
+/* With an argument: all that is left out where time is short, or "orders". */
 int main(int argc, char **argv)
 {
-    (void)argv;
-    thorough = argc > 1;
+    orders = argc > 1 && strcmp(argv[1], "orders") == 0;
+    thorough = argc > 1 && !orders;
     find_devices();
     if (devices == 0) {
         puts("SKIPPED: there is no OpenCL device");

@@ -595,6 +595,85 @@ static void check_file(const char *name)
     fclose(fp);
 }
 
+/* ---- Every order. ----------------------------------------------------------------------------- */
+
+/* Each rank sends each other one number; all are under way at once. */
+static int all_at_once(struct rank_run *r)
+{
+    int out = 100 + r->rank, in[MOST_RANKS];
+    world_mail *mail[2 * MOST_RANKS];
+    size_t n = 0;
+    for (int peer = 0; peer < r->size; peer++)
+        if (peer != r->rank) {
+            mail[n++] = world_receive(r->world, peer, 1, &in[peer], sizeof out);
+            mail[n++] = world_send(r->world, peer, 1, &out, sizeof out);
+        }
+    if (world_wait(r->world, mail, n) != 0)
+        return -1;
+    for (int peer = 0; peer < r->size; peer++)
+        if (peer != r->rank && in[peer] != 100 + peer)
+            return WRONG("rank %d sent %d", peer, in[peer]);
+    return 0;
+}
+
+/* Round a ring, two numbers with one tag and one with another, and meanwhile what all do together. */
+static int ring_and_sums(struct rank_run *r)
+{
+    const int next = (r->rank + 1) % r->size, last = (r->rank + r->size - 1) % r->size;
+    int out[3] = {r->rank, r->rank + 10, r->rank + 20}, in[3] = {0};
+    world_mail *mail[6];
+    for (int k = 0; k < 3; k++) {
+        mail[k] = world_send(r->world, next, k == 2, &out[k], sizeof out[k]);
+        mail[3 + k] = world_receive(r->world, last, k == 2, &in[k], sizeof in[k]);
+    }
+    uint64_t sum = (uint64_t)r->rank + 1, right = (uint64_t)(r->size * (r->size + 1) / 2);
+    int from = r->rank, all[MOST_RANKS];
+    if (world_add(r->world, &sum, 1) != 0 || world_broadcast(r->world, r->size - 1, &from, sizeof from) != 0 ||
+        world_gather(r->world, &out[1], sizeof out[1], all) != 0 || world_wait(r->world, mail, 6) != 0)
+        return -1;
+    for (int k = 0; k < 3; k++)
+        if (in[k] != last + 10 * k)
+            return WRONG("number %d is %d", k, in[k]);
+    return sum == right && from == r->size - 1 && all[last] == last + 10 ? 0 : WRONG("sum %llu, from %d, %d", (unsigned long long)sum, from, all[last]);
+}
+
+/* Rank 1 has failed: all hear of it, and go on. */
+static int one_is_broken(struct rank_run *r)
+{
+    const int status = world_agree(r->world, r->rank == 1 ? clerror_set(EIO, "it is broken") : 0);
+    if (status == 0 || !strstr(clerror(), "it is broken"))
+        return WRONG("nobody said so");
+    return world_barrier(r->world);
+}
+
+/* Each waits for another before it sends. */
+static int all_wait(struct rank_run *r)
+{
+    int number = 0;
+    world_mail *mail = world_receive(r->world, (r->rank + 1) % r->size, 1, &number, sizeof number);
+    return world_wait(r->world, &mail, 1);
+}
+
+/* With an argument: all orders of three ranks, which takes minutes. */
+static bool all_orders;
+
+static void mail_arrives_in_every_order(void **state)
+{
+    (void)state;
+    const unsigned most = all_orders ? 800 : 5;
+    assert_int_equal(ranks_in_every_order(2, all_at_once, (struct ranks_how){0}, 100, 0, true), 2);
+    assert_in_range(ranks_in_every_order(3, all_at_once, (struct ranks_how){0}, most, 0, true), all_orders ? 720 : 5, 720);
+    for (int size = 2; size <= 3; size++) {
+        ranks_in_every_order(size, ring_and_sums, (struct ranks_how){.what = ORDER_TOGETHER}, most, 0, true);
+        ranks_in_every_order(size, ring_and_sums, (struct ranks_how){.what = ORDER_TOGETHER}, most, 5, true);
+        ranks_in_every_order(size, one_is_broken, (struct ranks_how){.what = ORDER_ENDS}, most, 0, false);
+    }
+    struct orders orders = {.patience = 0.01};
+    struct rank_run runs[MOST_RANKS];
+    ranks_run(2, all_wait, (struct ranks_how){.orders = &orders}, runs);
+    assert_true(orders.stuck && runs[0].status != 0 && runs[1].status != 0);
+}
+
 static void ranks_write_one_file(void **state)
 {
     (void)state;
@@ -624,12 +703,14 @@ static void ranks_write_one_file(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argv;
+    all_orders = argc > 1;
     for (cl_uint i = 0; i < 2; i++)
         device[i] = stddev ? clgetdevice(stddev, i < clgetndev(stddev) ? i : 0) : NULL;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_write_one_file),
+        cmocka_unit_test(mail_arrives_in_every_order), cmocka_unit_test(ranks_write_one_file),
         cmocka_unit_test(mail_arrives),        cmocka_unit_test(mail_moves_in_the_background),
         cmocka_unit_test(refuses_wrong_calls), cmocka_unit_test(all_do_the_same),
         cmocka_unit_test(a_barrier_holds),     cmocka_unit_test(all_agree),
@@ -639,5 +720,7 @@ int main(void)
         cmocka_unit_test(silence_is_told),     cmocka_unit_test(alone),
         cmocka_unit_test(launchers),           cmocka_unit_test(waits_are_counted),
     };
+    if (all_orders)
+        cmocka_set_test_filter("mail_arrives_in_every_order");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

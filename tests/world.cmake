@@ -1,6 +1,8 @@
 # Ranks: threads of one process, with messages that are late; and MPI, for each that there is.
 # SPDX-License-Identifier: MIT
 stdcl_test(test_world test_world.c LIBS stdcl_world)
+stdcl_test(deep_orders PROGRAM test_world ARGS orders)
+stdcl_label(deep deep_orders)
 
 # By MPI, for each that there is; the program that starts MPI itself is compiled as that MPI's compiler says.
 function(stdcl_world_by mpi other)
@@ -51,5 +53,6 @@ if(TARGET stdcl_gas AND TARGET stdcl_life AND TARGET stdcl_matmul AND TARGET std
   stdcl_test_on_two(test_ranks ENV ${soon})
   stdcl_test(deep_ranks PROGRAM test_ranks ARGS thorough ENV ${one})
   stdcl_test(deep_ranks_on_two PROGRAM two_devices ARGS $<TARGET_FILE:test_ranks> thorough ENV ${one})
-  stdcl_label(deep deep_ranks deep_ranks_on_two)
+  stdcl_test(deep_ranks_orders PROGRAM test_ranks ARGS orders ENV ${soon})
+  stdcl_label(deep deep_ranks deep_ranks_on_two deep_ranks_orders)
 endif()

@@ -141,6 +141,25 @@ struct threads *threads_create(int size, unsigned delay, unsigned seed);
 void threads_free(struct threads *threads);
 /* What is under way and all that comes fails: a rank is not there any more. */
 void threads_stop(struct threads *threads);
+
+/* An order in which mail arrives, one piece after the other: while ranks can go on without any, none does. Where several pieces could be the
+ * next, choice[k] says which, of of[k]; `planned` choices are given, and the others are the first, or by chance if `random` is not 0.
+ * Ranks are polled. What is sent is copied at once (1), never (0), or by turns (2). */
+enum { ORDERS_MOST = 4096 };
+struct orders {
+    uint64_t random;
+    int copies, planned, made;
+    enum { ORDER_MAIL, ORDER_TOGETHER, ORDER_ENDS } what; /* callers' mail; also that of collect.c; also of notes.c and told.c. The rest arrives at once */
+    unsigned short choice[ORDERS_MOST], of[ORDERS_MOST];
+    uint64_t sequence; /* a number of the order in which callers' mail has arrived */
+    bool other;    /* a planned choice was of another number of pieces: the program is not the same each time */
+    bool stuck;    /* for `patience` seconds all ranks waited, and nothing could arrive */
+    double patience;
+};
+void threads_order(struct threads *threads, struct orders *orders);
+/* Plans the next order after one that was run; false: there is none. */
+bool orders_next(struct orders *orders);
+
 stdcl_world *world_of_threads(struct threads *threads, int rank, const char *host, bool polled, const struct world_options *options);
 
 #endif
