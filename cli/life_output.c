@@ -59,6 +59,24 @@ int life_output_row(struct life_job *job, const struct life_sample *sample)
     return csv_row(&job->table, row) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
+/* The grid without its cells. */
+static struct life_pattern describe(const struct life_job *job)
+{
+    life *lf = job->engine_of_run;
+    const size_t width = life_width(lf), height = life_height(lf);
+    struct life_pattern p = {.width = width, .height = height, .columns = width, .rows = height, .stride = (width + 63) / 64, .placed = true,
+                             .x = -(long long)(width / 2), .y = -(long long)(height / 2), .generation = life_job_generation(job)};
+    snprintf(p.rule, sizeof p.rule, "%s", job->rule);
+    life_grid_text(lf, p.bounds);
+    return p;
+}
+
+/* More than a bit a cell. */
+static bool has_states(const struct life_job *job)
+{
+    return life_states(job->engine_of_run) > 2 || job->transitions;
+}
+
 /* The states of all cells, and which are not 0. */
 static int present_states(const struct life_job *job, struct life_cells *cells, struct life_pattern *p)
 {
@@ -95,19 +113,9 @@ static int present(const struct life_job *job, struct life_cells *cells, struct 
         life_cells_free(cells);
         return cli_failed_call(NULL);
     }
-    *p = (struct life_pattern){.width = cells->width,
-                               .height = cells->height,
-                               .columns = cells->width,
-                               .rows = cells->height,
-                               .stride = cells->stride,
-                               .word = cells->word,
-                               .placed = true,
-                               .x = -(long long)(cells->width / 2),
-                               .y = -(long long)(cells->height / 2),
-                               .generation = life_job_generation(job)};
-    snprintf(p->rule, sizeof p->rule, "%s", job->rule);
-    life_grid_text(lf, p->bounds);
-    const int status = life_states(lf) > 2 || job->transitions ? present_states(job, cells, p) : CLI_DONE;
+    *p = describe(job);
+    p->word = cells->word;
+    const int status = has_states(job) ? present_states(job, cells, p) : CLI_DONE;
     if (status != CLI_DONE)
         drop(cells, p);
     return status;
@@ -140,21 +148,78 @@ int life_output_frame(struct life_job *job)
 
 /* ---- After. ---------------------------------------------------------------------------------- */
 
+/* What is written of two states passes through the first rank a band of rows at a time: files may be of any length, and most formats
+ * are one sequence. The others hear which rows are the next. */
+struct rows {
+    life *lf;
+    size_t stride;
+};
+
+static int bring(const struct rows *r, uint64_t first, uint64_t count, uint64_t *word)
+{
+    struct life_cells cells = {.width = life_width(r->lf), .height = (size_t)count, .stride = r->stride, .word = word};
+    return life_get(r->lf, 0, (long long)first, &cells);
+}
+
+static int load(void *rows, size_t first, size_t count, uint64_t *word)
+{
+    uint64_t next[2] = {first, count};
+    return world_broadcast(cli_world, 0, next, sizeof next) == 0 ? bring(rows, first, count, word) : -1;
+}
+
+/* Until the first rank needs no more. */
+static int serve(const struct rows *r)
+{
+    uint64_t next[2] = {0, 1};
+    while (world_broadcast(cli_world, 0, next, sizeof next) == 0)
+        if (next[1] == 0)
+            return 0;
+        else if (bring(r, next[0], next[1], NULL) != 0)
+            return -1;
+    return -1;
+}
+
+static int write_state(const struct life_job *job, const struct cli_output *o, const struct life_pattern *p)
+{
+    return o->kind == CLI_OUTPUT_STATE ? life_pattern_write(o->file, p, NULL) : life_pattern_write_png(o->file, p, (unsigned)job->zoom);
+}
+
+/* A state or a picture, from bands of rows. */
+static int write_in_bands(struct life_job *job, struct cli_output *o)
+{
+    enum { BYTES = 1 << 26 };
+    struct life_pattern p = describe(job);
+    struct rows rows = {job->engine_of_run, p.stride};
+    const size_t row = p.stride * sizeof(uint64_t), some = BYTES / row > LIFE_BAND_ROWS ? BYTES / row : LIFE_BAND_ROWS;
+    struct life_band band = {.load = load, .arg = &rows, .rows = some < p.rows ? some : p.rows};
+    if (!cli_ranks_first())
+        return serve(&rows) == 0 ? CLI_DONE : cli_failed_call(NULL);
+    if (cli_memory_for(band.rows, row, "rows of cells") != CLI_DONE)
+        return CLI_FAILED;
+    band.word = cli_alloc(band.rows, row);
+    p.band = &band;
+    const int failed = write_state(job, o, &p), status = cli_output_end(o, failed, &job->interrupted);
+    uint64_t none[2] = {0, 0};
+    free(band.word);
+    return world_broadcast(cli_world, 0, none, sizeof none) == 0 ? status : cli_failed_call(NULL);
+}
+
+static bool is_of_cells(const struct life_job *job, const struct cli_output *o)
+{
+    return o->kind == CLI_OUTPUT_STATE || (o->kind == CLI_OUTPUT_PICTURE && !job->outputs.frames);
+}
+
 static int finish_output(struct life_job *job, struct cli_output *o, const struct life_pattern *p)
 {
-    switch (o->kind) {
-    case CLI_OUTPUT_STATE:
-        return cli_output_end(o, life_pattern_write(o->file, p, NULL), &job->interrupted);
-    case CLI_OUTPUT_PICTURE:
-        return job->outputs.frames ? CLI_DONE : cli_output_end(o, life_pattern_write_png(o->file, p, (unsigned)job->zoom), &job->interrupted);
-    case CLI_OUTPUT_FILM:
+    if (is_of_cells(job, o) && !p->state)
+        return write_in_bands(job, o);
+    if (!cli_ranks_first())
+        return CLI_DONE;
+    if (is_of_cells(job, o))
+        return cli_output_end(o, write_state(job, o, p), &job->interrupted);
+    if (o->kind == CLI_OUTPUT_FILM)
         return cli_outputs_join(&job->outputs, o);
-    case CLI_OUTPUT_TABLE:
-        return csv_close(&job->table) < 0 ? cli_failed_call(NULL) : CLI_DONE;
-    case CLI_OUTPUT_SERIES:
-    case CLI_OUTPUT_OTHER: break;
-    }
-    return CLI_DONE;
+    return o->kind == CLI_OUTPUT_TABLE && csv_close(&job->table) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
 int life_output_finish(struct life_job *job)
@@ -166,9 +231,9 @@ int life_output_finish(struct life_job *job)
         status = life_output_frame(job); /* where it was stopped */
         cli_outputs_cut(&job->outputs);
     }
-    if (status == CLI_DONE && job->outputs.n)
+    if (status == CLI_DONE && job->outputs.n && has_states(job))
         status = present(job, &cells, &p);
-    for (size_t i = 0; i < job->outputs.n && status == CLI_DONE && cli_ranks_first(); i++)
+    for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++)
         status = finish_output(job, &job->outputs.item[i], &p);
     drop(&cells, &p);
     return status;

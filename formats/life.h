@@ -28,6 +28,7 @@ extern "C" {
 /* width x height cells, of which only the rectangle that holds the live ones is stored: column x, row y
  * (0 = top left) of the rectangle is bit x % 64 of word[y * stride + x / 64], and is the pattern's cell
  * (left + x, top + y). A pattern without live cells has no rectangle: columns and rows are 0. */
+struct life_band;
 struct life_pattern {
     size_t width, height;
     size_t left, top, columns, rows, stride;
@@ -40,7 +41,20 @@ struct life_pattern {
     bool placed;         /* the file says where the pattern is: */
     long long x, y;      /* its top left corner; 0,0 is the middle of a grid (Golly's coordinates) */
     uint64_t generation; /* 0 when the file has none */
+    struct life_band *band; /* of a pattern to be written: its rows are asked for a few at a time, and there is no `word`; else NULL */
 };
+
+/* load() fills in rows first ... first + count - 1 of the rectangle, with the pattern's stride; -1 with an error. Each row is asked for once,
+ * from the top down. The rest is for the writer. */
+struct life_band {
+    int (*load)(void *arg, size_t first, size_t count, uint64_t *word);
+    void *arg;
+    uint64_t *word; /* the caller's room for `rows` rows */
+    size_t rows;    /* at least LIFE_BAND_ROWS, or all */
+    size_t first, count;
+    bool failed;
+};
+enum { LIFE_BAND_ROWS = 1024 };
 
 /* Reads `file`, "-" for the standard input, into *p, which the caller gives to life_pattern_free.
  * Errors: ENOENT EACCES EISDIR as open; EINVAL for content; ENOMEM says how much is needed; EIO. */

@@ -105,6 +105,11 @@ bool life_text_is_blank(char c);
 /* Copies a rule such as "B3/S23:T64,64" from `from` up to `to` into p->rule and p->bounds. */
 int life_text_rule(const struct life_text *t, const char *from, const char *to, struct life_pattern *p);
 
+/* A row of the stored rectangle, and those behind it; rows above it are not there any more if the pattern is loaded in bands. */
+const uint64_t *life_pattern_row(const struct life_pattern *p, size_t y);
+/* The rows are there, from now on until others are wanted. */
+void life_pattern_load(const struct life_pattern *p, size_t first, size_t count);
+
 /* The next run of live cells in row y of the stored rectangle from column *x on: its first column in *x, its
  * end in *end, both relative to the pattern; false when there is none. */
 bool life_next_run(const struct life_pattern *p, size_t y, size_t *x, size_t *end);

@@ -23,7 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAIR = 1, LEAF = 3, LEVEL_MAX = 40, SQUARE_LEVEL_MAX = 120 };
+enum { PAIR = 1, LEAF = 3, BAND = 10, LEVEL_MAX = 40, SQUARE_LEVEL_MAX = 120 };
+_Static_assert(1 << BAND == LIFE_BAND_ROWS, "a band is a row of squares");
 
 /* A square of side 2^level. The box of its live cells is relative to its corner; empty: right = 0. */
 struct node {
@@ -338,6 +339,8 @@ struct writer {
     } *table;
     size_t size, used; /* size is a power of two */
     uint32_t last;     /* number of the last node written */
+    long long *band_number; /* of squares of level BAND, bands x band_rows of them from (band_x, band_y) on; NULL: not yet */
+    long long band_x, band_y, bands, band_rows;
 };
 
 static size_t hash(const struct entry *e)
@@ -406,10 +409,11 @@ static unsigned eight_cells(const struct life_pattern *p, long long x, long long
     const long long row = y - (long long)p->top;
     if (row < 0 || row >= (long long)p->rows)
         return 0;
+    const uint64_t *word = life_pattern_row(p, (size_t)row);
     for (int i = 0; i < 8; i++) {
         const long long c = x + i - (long long)p->left;
         if (c >= 0 && c < (long long)p->columns)
-            out |= (unsigned)(p->word[(size_t)row * p->stride + (size_t)c / 64] >> c % 64 & 1) << i;
+            out |= (unsigned)(word[c / 64] >> c % 64 & 1) << i;
     }
     return out;
 }
@@ -420,12 +424,21 @@ static unsigned state_at(const struct life_pattern *p, long long c, long long r)
     return c < 0 || r < 0 || c >= (long long)p->columns || r >= (long long)p->rows ? 0 : p->state[(size_t)r * p->columns + (size_t)c];
 }
 
+/* That of a square of a band. */
+static long long band_number(const struct writer *w, long long x, long long y)
+{
+    const long long i = (x >> BAND) - w->band_x, j = (y >> BAND) - w->band_y;
+    return i < 0 || j < 0 || i >= w->bands || j >= w->band_rows ? 0 : w->band_number[j * w->bands + i];
+}
+
 /* The node of a square with its corner at (x, y); 0 when it is empty. */
 static long long write_square(struct writer *w, int level, long long x, long long y)
 {
     const struct life_pattern *p = w->p;
     const long long side = 1LL << level, left = w->x + (long long)p->left, top = w->y + (long long)p->top;
     struct entry e = {.level = level};
+    if (level == BAND && w->band_number)
+        return band_number(w, x, y);
     if (x >= left + (long long)p->columns || y >= top + (long long)p->rows || x + side <= left ||
         y + side <= top)
         return 0;
@@ -450,6 +463,30 @@ static long long write_square(struct writer *w, int level, long long x, long lon
     return e.child[0] || e.child[1] || e.child[2] || e.child[3] ? number_of(w, &e) : 0;
 }
 
+/* Squares of LIFE_BAND_ROWS rows first, from the top down, so that no more rows than these need be there; then what is made of them. */
+static int write_bands(struct writer *w)
+{
+    const struct life_pattern *p = w->p;
+    const long long side = 1LL << BAND, left = w->x + (long long)p->left, top = w->y + (long long)p->top;
+    const long long x0 = left >> BAND, x1 = (left + (long long)p->columns - 1) >> BAND, y0 = top >> BAND, y1 = (top + (long long)p->rows - 1) >> BAND;
+    long long *number = p->rows && p->columns ? calloc((size_t)(x1 - x0 + 1) * (size_t)(y1 - y0 + 1), sizeof *number) : NULL;
+    if (!number)
+        return p->rows && p->columns ? clerror_set(ENOMEM, "%s: no memory for the squares of the pattern", w->out->name) : 0;
+    for (long long y = y0; y <= y1; y++) {
+        const long long first = y * side > top ? y * side - top : 0, end = (y + 1) * side - top;
+        life_pattern_load(p, (size_t)first, (size_t)(end < (long long)p->rows ? end : (long long)p->rows) - (size_t)first);
+        for (long long x = x0; x <= x1; x++)
+            if ((number[(y - y0) * (x1 - x0 + 1) + x - x0] = write_square(w, BAND, x * side, y * side)) < 0)
+                return free(number), -1;
+    }
+    w->band_number = number;
+    w->band_x = x0;
+    w->band_y = y0;
+    w->bands = x1 - x0 + 1;
+    w->band_rows = y1 - y0 + 1;
+    return 0;
+}
+
 static int write_macrocell(struct outfile *out, const struct life_pattern *p)
 {
     struct writer w = {.p = p, .out = out};
@@ -466,9 +503,14 @@ static int write_macrocell(struct outfile *out, const struct life_pattern *p)
         return clerror_set(ERANGE, "%s: the pattern is larger than a macrocell file of 2^%d cells across",
                            out->name, LEVEL_MAX);
     write_head(out->fp, p->rule, p->bounds, p->generation);
+    if (level > BAND ? write_bands(&w) != 0 : (life_pattern_load(p, 0, p->rows), false)) {
+        free(w.table);
+        return -1;
+    }
     const long long root = write_square(&w, level, -(1LL << (level - 1)), -(1LL << (level - 1)));
     if (root == 0)
         fprintf(out->fp, "4 0 0 0 0\n"); /* an empty universe */
+    free(w.band_number);
     free(w.table);
     return root < 0 ? -1 : outfile_check(out);
 }

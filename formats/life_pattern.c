@@ -325,7 +325,7 @@ int life_pattern_write(const char *file, const struct life_pattern *p, const cha
         return clerror_set(ENOTSUP, "%s: %s has no more than two states, and the cells have %u; write RLE, .rle, or macrocells, .mc", file, format->label.title, p->states);
     if (!format || outfile_open(&out, file) < 0)
         return -1;
-    if (format->write(&out, p) == 0)
+    if (format->write(&out, p) == 0 && !(p->band && p->band->failed))
         return outfile_commit(&out);
     outfile_discard(&out);
     return -1;

@@ -58,7 +58,7 @@ static void draw_row(const struct life_pattern *p, size_t y, unsigned zoom, unsi
         memset(bytes + (p->left + c) * zoom, p->state[(y - p->top) * p->columns + c], zoom);
     if (p->state)
         return;
-    const uint64_t *row = p->word + (y - p->top) * p->stride;
+    const uint64_t *row = life_pattern_row(p, y - p->top);
     for (size_t c = 0; c < p->columns; c++)
         if (row[c / 64] >> c % 64 & 1)
             for (size_t x = (p->left + c) * zoom, end = x + zoom; x < end; x++)
@@ -138,7 +138,7 @@ int life_pattern_write_png(const char *file, const struct life_pattern *p, unsig
     struct outfile out;
     if (outfile_open(&out, file) < 0)
         return -1;
-    if (write_picture(&out, p, zoom) == 0)
+    if (write_picture(&out, p, zoom) == 0 && !(p->band && p->band->failed))
         return outfile_commit(&out);
     outfile_discard(&out);
     return -1;

@@ -50,9 +50,31 @@ void life_sink_state(struct life_sink *s, long long x, long long y, long long n,
         memset(s->p->state + (size_t)(y - s->top) * s->p->columns + (size_t)(x - s->left), (int)state, (size_t)n);
 }
 
+void life_pattern_load(const struct life_pattern *p, size_t first, size_t count)
+{
+    struct life_band *b = p->band;
+    if (!b || b->failed)
+        return;
+    b->first = first;
+    b->count = count;
+    b->failed = b->load(b->arg, first, count, b->word) != 0;
+    if (b->failed)
+        memset(b->word, 0, count * p->stride * sizeof *b->word);
+}
+
+const uint64_t *life_pattern_row(const struct life_pattern *p, size_t y)
+{
+    struct life_band *b = p->band;
+    if (!b)
+        return p->word + y * p->stride;
+    if (y >= b->first + b->count || y < b->first)
+        life_pattern_load(p, y, p->rows - y < b->rows ? p->rows - y : b->rows);
+    return b->word + (b->failed ? 0 : y - b->first) * p->stride;
+}
+
 bool life_next_run(const struct life_pattern *p, size_t y, size_t *x, size_t *end)
 {
-    const uint64_t *row = p->word + y * p->stride;
+    const uint64_t *row = life_pattern_row(p, y);
     size_t i = *x > p->left ? *x - p->left : 0;
     for (int value = 1; value >= 0; value--) { /* first a live cell, then a dead one */
         while (i < p->columns) {

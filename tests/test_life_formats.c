@@ -290,6 +290,61 @@ static void every_format_is_documented(void **state)
     fails(ENOTSUP, life_format_of("a.jpg") ? 0 : -1);
 }
 
+/* A pattern of which a few rows are there at a time. */
+struct source {
+    const struct life_pattern *whole;
+    size_t next, loads, fails; /* fails: at which load; 0: none */
+};
+
+static int load_rows(void *source, size_t first, size_t count, uint64_t *word)
+{
+    struct source *s = source;
+    assert_true(first == s->next && count > 0 && count <= LIFE_BAND_ROWS); /* each row once */
+    s->next = first + count;
+    memcpy(word, s->whole->word + first * s->whole->stride, count * s->whole->stride * sizeof *word);
+    return ++s->loads == s->fails ? clerror_set(EIO, "the cells are lost") : 0;
+}
+
+static void writes_bands(void **state)
+{
+    enum { ROWS = 2 * LIFE_BAND_ROWS + 300, COLUMNS = 200, STRIDE = 4 };
+    static const char *const names[] = {"rle", "cells", "mc", "lif", "png"};
+    (void)state;
+    struct life_pattern p = {.width = COLUMNS, .height = ROWS, .columns = COLUMNS, .rows = ROWS, .stride = STRIDE, .placed = true, .x = -100, .y = -1174,
+                             .word = calloc(ROWS * STRIDE, sizeof *p.word)};
+    for (size_t i = 0; i < ROWS * STRIDE; i++)
+        if (i % 7 < 2) /* and nothing beyond the last column */
+            p.word[i] = ((uint64_t)1 << i % 61 | (uint64_t)i << 3) & (i % STRIDE == STRIDE - 1 ? 0xff : UINT64_MAX);
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        char one[32], two[32];
+        snprintf(one, sizeof one, "whole.%s", names[k]);
+        snprintf(two, sizeof two, "bands.%s", names[k]);
+        struct life_pattern banded = p;
+        struct source source = {.whole = &p};
+        struct life_band band = {.load = load_rows, .arg = &source, .rows = LIFE_BAND_ROWS, .word = calloc(LIFE_BAND_ROWS * STRIDE, sizeof *band.word)};
+        banded.word = NULL;
+        banded.band = &band;
+        if (life_pattern_write(in_folder(one), &p, NULL) != 0) { /* pictures without libpng */
+            assert_int_equal(clerrno, ENOTSUP);
+            free(band.word);
+            continue;
+        }
+        works(life_pattern_write(in_folder(two), &banded, NULL));
+        assert_true(source.loads >= 3 && source.next == ROWS);
+        char command[2 * PATH_MAX + 16];
+        snprintf(command, sizeof command, "cmp '%s' '%s'", in_folder(one), in_folder(two));
+        assert_int_equal(system(command), 0);
+        assert_int_equal(unlink(in_folder(two)), 0);
+        /* Rows that do not come leave no file. */
+        source = (struct source){.whole = &p, .fails = 2};
+        band.first = band.count = 0;
+        fails(EIO, life_pattern_write(in_folder(two), &banded, NULL));
+        assert_int_equal(access(in_folder(two), F_OK), -1);
+        free(band.word);
+    }
+    free(p.word);
+}
+
 static void rle_lines_are_short(void **state)
 {
     (void)state;
@@ -352,7 +407,7 @@ int main(void)
         cmocka_unit_test(reads_rle),       cmocka_unit_test(reads_cells),
         cmocka_unit_test(reads_macrocell), cmocka_unit_test(reads_old_formats), cmocka_unit_test(reads_gzip), cmocka_unit_test(reads_planes), cmocka_unit_test(tells_line_and_column),
         cmocka_unit_test(writes_png),      cmocka_unit_test(writes_and_reads_again),
-        cmocka_unit_test(fails_to_open),   cmocka_unit_test(rle_lines_are_short),
+        cmocka_unit_test(fails_to_open),   cmocka_unit_test(rle_lines_are_short), cmocka_unit_test(writes_bands),
         cmocka_unit_test(tells_a_full_disk), cmocka_unit_test(every_format_is_documented),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);

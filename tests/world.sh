@@ -105,12 +105,12 @@ done
 printf '#N Glider\nx = 3, y = 3, rule = B3/S23\nbob$2bo$3o!\n' >glider.rle
 run="--generations 200" ranks=2
 export STDCL_DIVIDE_ANEW=1 # shares change meanwhile, and ranks write small blocks of files by turns
-for what in "--soup=0.3 --size 300x500" "--soup=0.3 --size 1024x200 --shape across=2" "--pattern glider.rle --size 256x256 --bounds plane" "--until-stable --size 64x96"; do
+for what in "--soup=0.3 --size 300x1500" "--soup=0.3 --size 1024x200 --shape across=2" "--pattern glider.rle --size 256x256 --bounds plane" "--until-stable --size 64x96"; do
     today || continue
-    "$stdcl" life $pick $what $run -q -o one.rle -o one.csv || bad=1
+    "$stdcl" life $pick $what $run -q -o one.rle -o one.mc -o one.cells -o one.csv || bad=1
     compiled life $what $run
-    job 0 "" $ranks "$stdcl" life $pick $what $run -q --share -o many.rle -o many.csv
-    cmp one.rle many.rle && cmp one.csv many.csv || bad=1
+    job 0 "" $ranks "$stdcl" life $pick $what $run -q --share -o many.rle -o many.mc -o many.cells -o many.csv
+    cmp one.rle many.rle && cmp one.mc many.mc && cmp one.cells many.cells && cmp one.csv many.csv || bad=1
 done
 "$stdcl" nbody $pick -n 2 --steps 0 -q -o try.hdf5 2>/dev/null && hdf5=hdf5 || hdf5=std # without libhdf5
 for what in "-n 2000 --ic plummer --steps 30 --method direct --checkpoint direct.ckpt" "-n 1500 --method tree --steps 8 --checkpoint tree.ckpt" "--integrator hermite4 -n 300 --until 0.03125 --snapshots 0.015625 -o snap-%02d.npy"; do
