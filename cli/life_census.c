@@ -109,7 +109,7 @@ static char *as_text(const struct census *s)
     FILE *fp = open_memstream(&text, &size);
     if (!fp)
         return NULL;
-    fprintf(fp, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", s->sums.soups, s->sums.objects, s->sums.generations, s->sums.undecided);
+    fprintf(fp, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %.17g\n", s->sums.soups, s->sums.objects, s->sums.generations, s->sums.undecided, s->sums.objects_error);
     for (size_t i = 0; i < s->objects; i++) {
         const struct life_object *o = &s->object[i];
         fprintf(fp, "%s %u %d %d %" PRIu64 " %.17g %.17g %" PRIu64 "\n", o->code, o->period, o->dx, o->dy, o->count, o->error, o->share_error, o->soup);
@@ -172,7 +172,8 @@ static int add_ranks(struct census *s, char **texts, struct life_object **list)
     for (int rank = 0; rank < ranks; rank++) {
         char *end = text + strlen(text);
         struct life_census_totals sums = {.soups = 0};
-        sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &sums.soups, &sums.objects, &sums.generations, &sums.undecided);
+        sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %lg", &sums.soups, &sums.objects, &sums.generations, &sums.undecided, &sums.objects_error);
+        s->sums.objects_error = hypot(s->sums.objects_error, sums.objects_error);
         s->sums.soups += sums.soups;
         s->sums.objects += sums.objects;
         s->sums.generations += sums.generations;
@@ -229,9 +230,9 @@ static int report_json(const struct census *s, const char *device)
     }
     for (size_t i = 0; i < s->sums.undecided && i < sizeof s->sums.undecided_soup / sizeof *s->sums.undecided_soup && world_size(cli_world) == 1; i++)
         json_array_append_new(undecided, json_integer((json_int_t)s->sums.undecided_soup[i]));
-    json_t *report = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:b}", "program", "life", "census", "soups", "device",
+    json_t *report = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:b}", "program", "life", "census", "soups", "device",
                                device, "rule", job->rule, "width", (json_int_t)job->size.width, "height", (json_int_t)job->size.height, "seed",
-                               (json_int_t)job->seed, "soups", (json_int_t)s->sums.soups, "objects", (json_int_t)s->sums.objects, "generations",
+                               (json_int_t)job->seed, "soups", (json_int_t)s->sums.soups, "objects", (json_int_t)s->sums.objects, "objects_error", cli_json_real(s->sums.objects_error), "generations",
                                (json_int_t)s->sums.generations, "undecided", (json_int_t)s->sums.undecided, "undecided_soups", undecided, "seconds",
                                cli_json_real(s->seconds), "soups_per_s", cli_json_real((double)s->sums.soups / s->seconds), "census_objects", list,
                                "interrupted", job->interrupted);
@@ -270,8 +271,9 @@ static void report_text(const struct census *s, const char *device, FILE *fp)
     struct cli_text text;
     fprintf(fp, "%-14s%s\n", "device", device);
     fprintf(fp, "%-14s%" PRIu64 " of %zu x %zu cells, seed %" PRIu64 ", %s\n", "soups", s->sums.soups, job->size.width, job->size.height, job->seed, job->rule);
-    fprintf(fp, "%-14s%" PRIu64 ", of %zu kinds; %.4g a soup\n", "objects", s->sums.objects, s->objects,
-            s->sums.soups ? (double)s->sums.objects / (double)s->sums.soups : 0);
+    const double soups = s->sums.soups ? (double)s->sums.soups : 1;
+    fprintf(fp, "%-14s%" PRIu64 ", of %zu kinds; %.4g a soup, +- %.2g\n", "objects", s->sums.objects, s->objects, (double)s->sums.objects / soups,
+            s->sums.objects_error / soups);
     if (s->sums.undecided) {
         fprintf(fp, "%-14s%" PRIu64 " soups more, which grow on or live on", "undecided", s->sums.undecided);
         for (size_t i = 0; i < s->sums.undecided && i < sizeof s->sums.undecided_soup / sizeof *s->sums.undecided_soup && world_size(cli_world) == 1; i++)

@@ -403,6 +403,7 @@ module stdcl
     integer(c_int64_t) :: generations = 0
     integer(c_int64_t) :: undecided = 0
     integer(c_int64_t) :: undecided_soup(8) = 0
+    real(c_double) :: objects_error = 0
   end type
 
   type, bind(C) :: life_options

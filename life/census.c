@@ -656,8 +656,13 @@ const struct life_object *life_census_objects(life_census *c, size_t *n)
 
 void life_census_total(const life_census *c, struct life_census_totals *sums)
 {
+    double squares = 0;
     *sums = c->sums;
-    for (size_t i = 0; i < c->sorters; i++)
+    for (size_t i = 0; i < c->sorters; i++) {
+        squares += c->sorter[i].squares;
         for (size_t j = 0; j < c->sorter[i].objects; j++)
             sums->objects += c->sorter[i].object[j].count;
+    }
+    const double all = (double)sums->objects;
+    sums->objects_error = sums->soups ? sqrt(fmax(squares - all * all / (double)sums->soups, 0)) : 0;
 }

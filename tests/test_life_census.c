@@ -11,6 +11,7 @@
 #include "life/census.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -269,6 +270,27 @@ static void counts_are_the_same_however_they_come(void **unused)
     life_census_free(parts);
 }
 
+/* By the definition, soup by soup. */
+static void the_error_is_the_scatter(void **unused)
+{
+    enum { SOUPS = 50 };
+    struct life_census_totals sums = {.objects = 0};
+    double squares = 0;
+    (void)unused;
+    life_census *c = life_census_create(&(struct life_census_options){.seed = 11});
+    ready(c);
+    for (int i = 0; i < SOUPS; i++) {
+        const uint64_t before = sums.objects;
+        works(life_census_run(c, 1));
+        life_census_total(c, &sums);
+        squares += (double)(sums.objects - before) * (double)(sums.objects - before);
+    }
+    const double all = (double)sums.objects, error = sqrt(squares - all * all / (double)sums.soups);
+    assert_int_equal(sums.soups + sums.undecided, SOUPS);
+    assert_true(error > 50 && fabs(sums.objects_error - error) < 1e-9 * error);
+    life_census_free(c);
+}
+
 static int stop_at_once(void *arg, double fraction)
 {
     (void)arg;
@@ -315,7 +337,7 @@ int main(void)
         cmocka_unit_test(ships_that_meet_are_found),
         cmocka_unit_test(soups_leave_what_they_do_on_a_plane),
         cmocka_unit_test(counts_are_the_same_however_they_come),
-        cmocka_unit_test(a_census_can_be_stopped),
+        cmocka_unit_test(the_error_is_the_scatter), cmocka_unit_test(a_census_can_be_stopped),
         cmocka_unit_test(wrong_options_are_refused),
     };
     return cmocka_run_group_tests(tests, make_rule, NULL);

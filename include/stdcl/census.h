@@ -55,6 +55,7 @@ struct life_object {
 struct life_census_totals {
     uint64_t soups, objects, generations, undecided;
     uint64_t undecided_soup[8]; /* the numbers of some of them */
+    double objects_error;       /* the standard error of `objects`, from their scatter among soups */
 };
 
 /* Makes an empty census. Builds kernels, which takes a second or so the first time. The caller frees it with life_census_free, NULL is fine there.

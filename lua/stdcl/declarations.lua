@@ -511,6 +511,7 @@ struct life_census_totals {
   uint64_t generations;
   uint64_t undecided;
   uint64_t undecided_soup[8];
+  double objects_error;
 };
 struct life_options {
   CLCONTEXT *ctx;

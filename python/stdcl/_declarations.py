@@ -311,6 +311,7 @@ class life_census_totals(Structure):  # noqa: F405
         ("generations", c_uint64),
         ("undecided", c_uint64),
         ("undecided_soup", c_uint64 * 8),
+        ("objects_error", c_double),
     ]
 
 class life_options(Structure):  # noqa: F405
