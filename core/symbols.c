@@ -48,8 +48,10 @@ static struct kernel *find_kernel(struct program *p, const char *name, bool *fai
 /* The names of a part's kernels, separated by ';'; the caller frees it. NULL and *err when they cannot be had. */
 static char *kernel_names(const struct part *part, cl_int *err)
 {
-    size_t size = 0;
-    *err = clGetProgramInfo(part->program[0], CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
+    size_t size = 0, kernels = 0;
+    *err = clGetProgramInfo(part->program[0], CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels, NULL);
+    if (*err == CL_SUCCESS && kernels > 0) /* of none there may be no names to ask for */
+        *err = clGetProgramInfo(part->program[0], CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
     char *names = *err == CL_SUCCESS ? calloc(size + 1, 1) : NULL;
     if (*err == CL_SUCCESS && !names)
         *err = CL_OUT_OF_HOST_MEMORY;

@@ -93,14 +93,14 @@ static void put_module_line(struct bytes *to, const char *line, const char *end)
     line = starts(line, end, "export ") ? line + strlen("export ") : line;
     end = comment_of(line, end);
     put_line(to, line, end);
-    to->used -= goes_on(line, end);
+    to->used -= !to->failed && goes_on(line, end);
 }
 
 /* A brace needs no line of its own either. */
 static void close_up(struct bytes *text)
 {
     size_t n = 0, line = 0; /* what is kept; where its last line begins */
-    for (size_t k = 0; k < text->used; k++) {
+    for (size_t k = 0; !text->failed && k < text->used; k++) {
         if (text->at[k] == '\n' && k + 1 < text->used && text->at[k + 1] == '}' && !memmem(text->at + line, n - line, "//", 2))
             continue;
         text->at[n++] = text->at[k];
