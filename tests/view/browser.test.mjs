@@ -229,7 +229,7 @@ watched("a cell of Life is drawn where it is", () => {
     return bytes;
   };
   return run;
-}, { width: 640, height: 760 }, async (page, server) => {
+}, { width: 640, height: 640 }, async (page, server) => {
   await pause(page, server);
   const pixels = await pixelsOf(page), scale = Math.min(pixels.width / 64, pixels.height / 48);
   const place = (x, y) => pixels.at(Math.round(pixels.width / 2 + (x - 32) * scale), Math.round(pixels.height / 2 + (y - 24) * scale));

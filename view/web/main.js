@@ -98,16 +98,13 @@ const on = {
       page.at = -1;
       page.alive = NaN;
       scene.look.colour = "none";
+      makePlots(); // first, since they take their part of the window
       scene.begin(hello);
     }
-    page.fresh = !again;
     wishNow();
+    if (!again) scene.prepare();
   },
   ready() {
-    if (page.fresh) {
-      scene.prepare();
-      makePlots();
-    }
     makePanel();
     wish();
   },
