@@ -870,7 +870,8 @@ static int matmul_ends(struct rank_run *r)
         status = WRONG("ended with %d", code);
     if (status != 0)
         return status;
-    const bool wrong = mm && matmul_multiply(mm, MATMUL_NN, SIDE, SIDE, SIDE, 1, x, r->rank ? 1 : 0, x, 0, 0, c, 0) == -1 && clerrno == EINVAL;
+    const bool wrong = mm && matmul_multiply(mm, MATMUL_NN, SIDE, SIDE, SIDE, 1, x, r->rank ? 1 : 0, x, 0, 0, c, 0) == -1 && clerrno == EINVAL &&
+                       matmul_divide(mm, 0) == -1 && clerrno == EINVAL && matmul_divide(mm, NAN) == -1 && clerrno == EINVAL;
     matmul_free(mm);
     free(x), free(c);
     return wrong ? 0 : WRONG("wrong calls were taken");
