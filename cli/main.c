@@ -8,6 +8,7 @@
 #include "core/outfile.h"
 
 #include <fcntl.h>
+#include <signal.h>
 
 #define COMMAND(name) extern const struct cli_command cmd_##name;
 #include "commands.inc"
@@ -105,6 +106,7 @@ int main(int argc, char **argv)
 {
     cli_interrupt_begin();
     outfile_guard();
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failure with a sentence */
     wait_where_full(1);
     wait_where_full(2);
     int status = dispatch(argc, argv);

@@ -263,6 +263,20 @@ static void a_full_disk_on_stdout(void **state)
     refused("devices >/dev/full", status, 1, "No space left on device");
 }
 
+/* What may not grow further is a failure with a sentence, and does not end the program by a signal. */
+static void a_file_too_large(void **state)
+{
+    struct rlimit before, small;
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 1 << 20;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const int status = finish(start("life --engine reference --size 2048 -n 0 -q -o a.cells", no_environment, "../out"));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    refused("life of 4 MB", status, 1, "a.cells: the file grows larger than the system allows; nothing was written");
+}
+
 static void devices(void **state)
 {
     (void)state;
@@ -1011,7 +1025,7 @@ int main(int argc, char **argv)
     two_devices = version ? pocl_twice(version) : NULL;
 #define TEST(name) cmocka_unit_test_teardown(name, clean)
     struct CMUnitTest tests[] = {
-        TEST(overview_and_version), TEST(a_full_disk_on_stdout), TEST(devices), TEST(embed_refuses), TEST(nbody_json),
+        TEST(overview_and_version), TEST(a_full_disk_on_stdout), TEST(a_file_too_large), TEST(devices), TEST(embed_refuses), TEST(nbody_json),
         TEST(nbody_table), TEST(nbody_pictures), TEST(nbody_devices), TEST(nbody_refuses_options), TEST(nbody_refuses_places),
         TEST(nbody_refuses_input), TEST(quit), TEST(a_full_pipe_on_stdout),
         /* These take turns. */
