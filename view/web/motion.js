@@ -54,7 +54,7 @@ export class Pace {
 
   // The time to show now.
   at(now) {
-    this.shown = Math.min(this.newest, this.shown + Math.max(0, now - (this.last ?? now)) * (this.rate ?? 0));
+    this.shown = Math.min(this.newest, this.shown + Math.max(0, now - this.last) * this.rate);
     this.last = now;
     return this.shown;
   }

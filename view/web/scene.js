@@ -55,7 +55,7 @@ export class Scene {
   }
 
   makePicture() {
-    this.gl ||= this.canvas.getContext("webgl2", { antialias: false, alpha: false, powerPreference: "high-performance" });
+    this.gl ||= this.canvas.getContext("webgl2", { antialias: false, alpha: false, depth: false, powerPreference: "high-performance" });
     if (this.gl) this.picture = this.kind === "points" ? new PointsPicture(this.gl) : new CellsPicture(this.gl);
     else {
       this.picture = new FlatPicture(this.canvas);
