@@ -15,9 +15,9 @@ EMBEDDED(large_file, "life/large.cl", life_large_cl);
 EMBEDDED(joined_text, "life/joined.h", life_joined_h);
 EMBEDDED(near_file, "life/near.cl", life_near_cl);
 
-enum { DEVICE = 0, COUNTERS = 64 };
+enum { DEVICE = 0 };
 
-/* How kernels are launched, by kind of device: cells of a work-item side by side, bands in a group, and items that add up a row. */
+/* How kernels are launched, by kind of device: cells of a work-item side by side, bands in a group, and items that add up a row, or count. */
 struct shape {
     int columns, across, down, items;
 };
@@ -144,7 +144,7 @@ static int allocate(life *lf, struct bytes *p, const struct cldev_info *info)
     if (most > (double)info->dev_max_mem_alloc_sz || 2 * cells + entries > (double)info->dev_global_mem_sz)
         return clerror_set(ENOMEM, "life: %zu x %zu cells under the rule %s need %.4g MB, a buffer of %.4g MB among it, and %s has %.4g MB of memory", lf->width, lf->height,
                            lf->rule.text, (2 * cells + entries) / 1e6, most / 1e6, info->dev_name, (double)info->dev_global_mem_sz / 1e6);
-    p->counters = COUNTERS * (info->dev_max_core ? info->dev_max_core : 1);
+    p->counters = (size_t)p->shape.items * (info->dev_max_core ? info->dev_max_core : 1);
     p->grid[0] = clmalloc(lf->ctx, (size_t)cells, CL_MEM_ZEROCOPY);
     p->grid[1] = clmalloc(lf->ctx, (size_t)cells, CL_MEM_DEVONLY);
     p->row_sums = large ? clmalloc(lf->ctx, (size_t)entries, CL_MEM_DEVONLY) : NULL;
@@ -283,7 +283,7 @@ static int bytes_step(life *lf, uint64_t generations)
 static int count(life *lf, size_t slot)
 {
     struct bytes *p = lf->state;
-    clndrange_t ndr = clndrange_init1d(0, p->counters, COUNTERS);
+    clndrange_t ndr = clndrange_init1d(0, p->counters, (size_t)p->shape.items);
     lf->launches++;
     return failed(clforka(lf->ctx, DEVICE, p->count, &ndr, UNWAITED, p->grid[p->now], (cl_ulong)(p->pitch * lf->height), p->sums, (cl_ulong)(slot * p->counters)));
 }

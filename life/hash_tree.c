@@ -325,7 +325,12 @@ static uint64_t count_small(const struct hashlife *h, square_t square, int level
     if (square == h->empty[level])
         return 0;
     if (level == LEAF_LEVEL) {
-        for (int y = 0; y < 16; y++)
+        uint64_t word[4];
+        if (!h->many)
+            memcpy(word, hash_leaf(h, square), sizeof word);
+        for (int i = 0; i < 4 && !h->many; i++)
+            n += (uint64_t)__builtin_popcountll(word[i]);
+        for (int y = 0; y < 16 && h->many; y++)
             n += (uint64_t)__builtin_popcount(hash_row(h, square, y));
         return n;
     }
