@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "check_job.h"
+#include "compile.h"
 
 #include <stdlib.h>
 
@@ -33,7 +34,7 @@ static int check_files(const struct check_files *job)
         if (!is_kernel_file(job->file.item[i]))
             return cli_wrong("'%s' ends neither in .cl nor in .clt; check a program in a run of its own",
                              job->file.item[i]);
-    return check_kernels(job);
+    return compile_folders_check(&job->folders) == CLI_DONE ? check_kernels(job) : CLI_WRONG;
 }
 
 static int check_a_program(const struct check_files *job, char **argv)

@@ -69,6 +69,8 @@ static int embed(const struct embed *job)
     struct compile_targets targets;
     struct embed_source *source = cli_alloc(job->file.n + 1, sizeof *source);
     int status = check_names(job);
+    if (status == CLI_DONE)
+        status = compile_folders_check(&job->folders);
     for (size_t i = 0; i < job->file.n && status == CLI_DONE; i++)
         status = embed_read(job->file.item[i], &job->folders, &source[i]);
     cli_interrupt_catch();

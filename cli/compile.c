@@ -3,6 +3,8 @@
  */
 #include "compile.h"
 
+#include <sys/stat.h>
+
 static bool is_known(const struct compile_targets *targets, const char *identity)
 {
     for (size_t i = 0; i < targets->n; i++)
@@ -46,6 +48,16 @@ int compile_targets_open(const struct cli_strings *patterns, bool needed, struct
     free(chosen);
     cli_devices_free(&devices);
     return status;
+}
+
+/* Compilers pass over what is not there. */
+int compile_folders_check(const struct cli_strings *folders)
+{
+    struct stat status;
+    for (size_t i = 0; i < folders->n; i++)
+        if (stat(folders->item[i], &status) != 0 || !S_ISDIR(status.st_mode))
+            return cli_wrong("-I: there is no folder '%s'", folders->item[i]);
+    return CLI_DONE;
 }
 
 void compile_targets_close(struct compile_targets *targets)

@@ -23,6 +23,9 @@ struct compile_targets {
 int compile_targets_open(const struct cli_strings *patterns, bool needed, struct compile_targets *targets);
 void compile_targets_close(struct compile_targets *targets);
 
+/* CLI_WRONG after a message if one of -I is no folder. */
+int compile_folders_check(const struct cli_strings *folders);
+
 /* Says that the program that was just opened does not compile, with clerror()'s log. Returns CLI_FAILED. */
 int compile_failed(void);
 

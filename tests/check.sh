@@ -76,6 +76,7 @@ kernels() {
     expect 0 '  included\(float\* out\)' "$stdcl" check "$folder/x.cl" -I kernels
     printf 'kernel void f(global float *x) { x[0] = N; }\n' >"$folder/n.cl"
     expect 1 '.*n.cl:1:.*' "$stdcl" check "$folder/n.cl"
+    expect 2 ".*-I: there is no folder '$folder/none'" "$stdcl" check -I "$folder/none" "$folder/n.cl"
     printf 'float twice(float x) { return 2 * x; }\n' >"$folder/none.cl"
     expect 0 '.*none.cl compiles for .*; there is no kernel in it' "$stdcl" check "$folder/none.cl"
     expect 0 '  f\(float\* x\)' "$stdcl" check -D N=3 "$folder/n.cl"
