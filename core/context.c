@@ -66,6 +66,7 @@ static void device_close(struct device *d)
         event_lists_free(d);
         clReleaseCommandQueue(d->queue);
     }
+    beside_close(d);
     if (d->context)
         clReleaseContext(d->context);
     pthread_mutex_destroy(&d->lock);

@@ -1,8 +1,8 @@
 /* event.c - collecting commands: clwait, clwaitev, clflush.
  *
  * Each device keeps the events of its uncollected commands in two growable lists, kernels and memory,
- * oldest first. Its queue runs in order, so waiting for the newest event of a list is waiting for all of
- * it. A list that nobody collects is trimmed from its old end as commands complete.
+ * oldest first. Its queue runs in order, so when the newest event of a list is complete, nearly all of it is: those that
+ * another thread or a further queue (beside.c) had under way are waited for one by one. A list that nobody collects is trimmed from its old end as commands complete.
  *
  * That a command failed, or was refused by a call that does not wait, is remembered of each kind until somebody waits:
  * clwait reports what it waits for, and a call that waits for its own command reports all that failed before it.
@@ -173,13 +173,17 @@ static bool make_room(struct event_list *list)
     return true;
 }
 
-/* Waits for an event of a list, or for the whole queue if it cannot be kept meanwhile. That its command failed is no
+/* Waits for an event of a list, or for the whole device if it cannot be kept meanwhile. That its command failed is no
  * error: look() finds that. d->lock is held, and let go of while waiting. */
 static cl_int wait_unlocked(struct device *d, cl_event ev)
 {
     const bool kept = clRetainEvent(ev) == CL_SUCCESS;
     pthread_mutex_unlock(&d->lock);
-    cl_int err = kept ? clWaitForEvents(1, &ev) : clFinish(d->queue);
+    cl_int err = CL_SUCCESS;
+    if (kept)
+        err = clWaitForEvents(1, &ev);
+    else
+        device_drain(d);
     if (kept && status_of(ev) < 0)
         err = CL_SUCCESS;
     if (kept)
@@ -377,11 +381,10 @@ STDCL_API int clflush(CLCONTEXT *cp, cl_uint dev, int flags)
     struct device *d = device_of(cp, dev, "clflush");
     if (!d)
         return -1;
+    device_flush_beside(d);
     cl_int err = clFlush(d->queue);
     return err ? fail(errno_of(err), err, "clflush: on %s", d->name) : 0;
 }
-
-void device_drain(struct device *d) { clFinish(d->queue); }
 
 void device_harvest(struct device *d)
 {

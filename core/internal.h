@@ -71,6 +71,7 @@ struct device {
     cl_device_type type;
     cl_context context;
     cl_command_queue queue;
+    cl_command_queue beside[2]; /* further ones (beside.c), or NULL so far; made under `lock`, and then there until the end */
     bool numbered;  /* its programs are built with `number`, where that is not 0: one of `among` devices (number_builds) */
     cl_uint number, among;
     bool shares_memory; /* with the host: there a zero-copy block is its own buffer */
@@ -122,8 +123,7 @@ cl_event event_or_refusal(CLCONTEXT *cp, struct device *d, enum event_kind kind,
 /* Tells the observer of all commands of a device that are complete. */
 void device_harvest(struct device *d);
 
-/* Waits for all commands of a device. */
-void device_drain(struct device *d);
+
 void event_lists_free(struct device *d);
 
 /* ---- observer.c ---- */
@@ -136,6 +136,19 @@ void command_started(const struct command *c, struct note *note, cl_event ev);
 
 /* Its event was found complete, or is about to be given up. Told once. */
 void command_collected(struct note *note, cl_event ev);
+
+/* ---- beside.c ---- */
+
+/* The queue that a command with these flags goes to, as command_queue says for those without. */
+cl_command_queue queue_for(const struct command *c, struct note *note, int flags);
+
+/* Hands the commands of the further queues to the device. */
+void device_flush_beside(struct device *d);
+
+/* Waits for all commands of a device. */
+void device_drain(struct device *d);
+
+void beside_close(struct device *d);
 
 /* ---- memory_table.c ---- */
 

@@ -118,7 +118,7 @@ static cl_event enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t 
     for (size_t i = 0; i < ndr->dim; i++)
         local[i] = ndr->ltid[i] ? ndr->ltid[i] : 1;
     const struct command c = {k->program->cp, dev, KERNEL_LAUNCH, k, items_of(ndr), flags & CL_EVENT_UNCOUNTED};
-    cl_int err = clEnqueueNDRangeKernel(command_queue(&c, note), k->on_device[dev], (cl_uint)ndr->dim,
+    cl_int err = clEnqueueNDRangeKernel(queue_for(&c, note, flags), k->on_device[dev], (cl_uint)ndr->dim,
                                         ndr->gtid_offset, ndr->gtid, ndr->ltid[0] ? local : NULL, 0, NULL, &ev);
     if (err != CL_SUCCESS) {
         launch_failed(k, d, k->on_device[dev], ndr, err);

@@ -72,7 +72,7 @@ static cl_event transfer_run(struct transfer *t, int flags, const char *call)
         return CL_FAILED;
     if (!skip && !(t->m->flags & CL_MEM_IMAGE2D))
         memory_pin(t->m, t->d);
-    cl_int err = enqueue_transfer(command_queue(&c, &note), t, skip, &ev);
+    cl_int err = enqueue_transfer(queue_for(&c, &note, flags), t, skip, &ev);
     if (err != CL_SUCCESS) {
         fail(errno_of(err), err, "%s: %zu bytes %s %s", call, t->size, t->to_device ? "to" : "from",
              t->d->name);
@@ -160,7 +160,7 @@ static cl_event copy_on(struct device *d, CLCONTEXT *cp, cl_uint dev, const void
     const struct command c = {.cp = cp, .dev = dev, .kind = COPY_ON_DEVICE, .size = (double)s->size};
     struct note note = {0};
     cl_event ev = NULL;
-    cl_int err = enqueue_copy(command_queue(&c, &note), s, from, t, to, &ev);
+    cl_int err = enqueue_copy(queue_for(&c, &note, flags), s, from, t, to, &ev);
     if (err != CL_SUCCESS)
         return (void)fail(errno_of(err), err, "clmcopy: %zu bytes on %s", s->size, d->name), CL_FAILED;
     command_started(&c, &note, ev);

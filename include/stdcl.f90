@@ -151,6 +151,8 @@ module stdcl
   integer(c_int), parameter :: CL_ALL_EVENT = int(z'30', c_int)
   integer(c_int), parameter :: CL_EVENT_UNCOUNTED = int(z'40', c_int)
   integer(c_int), parameter :: CL_EVENT_OWN = int(z'800', c_int)
+  integer(c_int), parameter :: CL_EVENT_BESIDE = int(z'40000', c_int)
+  integer(c_int), parameter :: CL_EVENT_AFTER = int(z'80000', c_int)
   integer(c_int), parameter :: CL_EVENT_CHECKED = int(z'80', c_int)
   integer(c_int), parameter :: CLPROF_EVERY = 2
   integer(c_int), parameter :: CLPROF_SINGLE = 0

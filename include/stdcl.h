@@ -481,6 +481,8 @@ typedef struct clndrange_struct {
 #define CL_ALL_EVENT 0x30
 #define CL_EVENT_UNCOUNTED 0x40 /* of a launch: profiles leave it out */
 #define CL_EVENT_OWN 0x800      /* the caller gets a reference of its own, and releases it with clReleaseEvent */
+#define CL_EVENT_BESIDE 0x40000 /* in a further queue of the device, which does not wait for the first */
+#define CL_EVENT_AFTER 0x80000  /* waits for what was started in the others */
 #define CL_EVENT_CHECKED 0x80   /* with NOWAIT: the caller looks at the result, so waits need not tell a refusal */
 
 /* Starts a kernel on device `dev` with the arguments recorded for it.
@@ -494,6 +496,14 @@ typedef struct clndrange_struct {
  *                             of its own, whatever clwait does with the library's
  *   ... | CL_EVENT_UNCOUNTED  is left out of profiles: a launch that only warms up, say
  *   ... | CL_EVENT_CHECKED    a refusal is told by this call alone (see clwait); for clmsync and clmcopy too
+ *   ... | CL_EVENT_BESIDE     goes to a further queue of the device, of which there are two: for copies to it, and for all
+ *                             else. There it is in order, but neither waits for commands without the flag, nor do these for
+ *                             it. So copies may travel, both ways, while a kernel runs. Which command needs what of
+ *                             which queue is the caller's to know. CPUs have one queue only, and so has a context that is
+ *                             profiled. For clmsync and clmcopy too
+ *   ... | CL_EVENT_AFTER      waits for all that was started before it: with CL_EVENT_BESIDE in the first queue, else in the
+ *                             further ones; and what follows it in its own queue waits for that, too. For clmsync and
+ *                             clmcopy too
  * Failure: (cl_event)-1. EINVAL: a wrong size, device, dimension or an argument never set (named);
  * EFAULT: a block given as argument was freed since; ENOMEM: no memory for a block on the device. */
 cl_event clfork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags);

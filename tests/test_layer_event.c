@@ -214,6 +214,70 @@ static void test_wait_for_nothing(void **state)
     }
 }
 
+/* ---- Further queues. ---- */
+
+static void test_beside_may_wait(void **state)
+{
+    (void)state;
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        done(fill(dev, 3, 0));
+        cl_event gate = gate_close(cp, dev);
+        cl_event a = held(fill(dev, 7, CL_EVENT_NOWAIT | CL_EVENT_BESIDE));
+        cl_event b = held(clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_BESIDE));
+        works(clflush(cp, dev, 0));
+        cl_event after = held(fill(dev, 9, CL_EVENT_NOWAIT | CL_EVENT_BESIDE | CL_EVENT_AFTER));
+        works(clflush(cp, dev, 0));
+        assert_int_not_equal(event_status(after), CL_COMPLETE);
+        gate_open(gate);
+        done(clwait(cp, dev, CL_ALL_EVENT));
+        assert_int_equal(event_status(after), CL_COMPLETE);
+        assert_int_equal(x[N - 1], 7);
+        clReleaseEvent(a);
+        clReleaseEvent(b);
+        clReleaseEvent(after);
+        done(clmsync(cp, dev, x, CL_MEM_HOST));
+        assert_int_equal(x[N - 1], 9);
+    }
+}
+
+static void test_after_what_is_beside(void **state)
+{
+    (void)state;
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        s[0] = 1;
+        done(clmsync(cp, dev, s, CL_MEM_DEVICE));
+        started(slow(dev, CL_EVENT_NOWAIT | CL_EVENT_BESIDE));
+        done(clmsync(cp, dev, s, CL_MEM_HOST | CL_EVENT_AFTER));
+        assert_int_equal(s[0], slow_twin(1, ROUNDS));
+        started(slow(dev, CL_EVENT_NOWAIT | CL_EVENT_BESIDE));
+        cl_event ev = held(clmsync(cp, dev, s, CL_MEM_DEVICE | CL_EVENT_NOWAIT | CL_EVENT_AFTER)); /* what the kernel left is gone */
+        done(clwait(cp, dev, CL_ALL_EVENT));
+        assert_int_equal(event_status(ev), CL_COMPLETE);
+        clReleaseEvent(ev);
+        done(clmsync(cp, dev, s, CL_MEM_HOST));
+        assert_int_equal(s[0], slow_twin(1, ROUNDS));
+    }
+}
+
+/* Copies to the device go beside those from it: after each other only where the program says so. */
+static void test_copies_both_ways(void **state)
+{
+    (void)state;
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        done(fill(dev, 5, 0));
+        done(clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_BESIDE));
+        assert_int_equal(x[0], 5);
+        x[0] = 6;
+        started(clmsync(cp, dev, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT | CL_EVENT_BESIDE));
+        cl_event ev = held(clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_AFTER));
+        done(clwait(cp, dev, CL_ALL_EVENT));
+        assert_int_equal(event_status(ev), CL_COMPLETE);
+        clReleaseEvent(ev);
+        assert_int_equal(x[0], 6);
+        assert_int_equal(x[N - 1], 5);
+    }
+}
+
 /* With CL_EVENT_NOWAIT the library owns the event, CL_EVENT_NORELEASE or not: programs of the time gave both flags,
  * and left the event to clwait. */
 static void test_nowait_leaves_nothing_to_release(void **state)
@@ -471,6 +535,9 @@ int main(void)
         cmocka_unit_test(test_wait_for_kernels_and_memory),
         cmocka_unit_test(test_wait_forgets_what_it_waited_for),
         cmocka_unit_test(test_wait_for_nothing),
+        cmocka_unit_test(test_beside_may_wait),
+        cmocka_unit_test(test_after_what_is_beside),
+        cmocka_unit_test(test_copies_both_ways),
         cmocka_unit_test(test_nowait_leaves_nothing_to_release),
         cmocka_unit_test(test_wait_hands_events_over),
         cmocka_unit_test(test_handed_over_events_released_in_a_loop),

@@ -1,0 +1,79 @@
+/* beside.c - further queues of a device, which take the commands with CL_EVENT_BESIDE: one copies to it, one all others.
+ *
+ * CPUs have none: their commands keep every core busy, and PoCL 5 ends a program two of whose queues run the same kernel. In a
+ * context that is observed all commands stand in one line, so that a profile can tell how long each took.
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/internal.h"
+
+static bool has_none(const struct command *c)
+{
+    return !(c->cp->dev[c->dev].type & CL_DEVICE_TYPE_GPU) || context_observed(c->cp);
+}
+
+/* Copies to the device have one of their own, so that they run beside those from it. */
+static int which(const struct command *c)
+{
+    return c->kind == HOST_TO_DEVICE;
+}
+
+/* That queue, made at its first use; NULL where it cannot be made. */
+static cl_command_queue other_queue(struct device *d, int k)
+{
+    pthread_mutex_lock(&d->lock);
+    if (!d->beside[k])
+        d->beside[k] = clCreateCommandQueue(d->context, d->id, 0, NULL);
+    const cl_command_queue queue = d->beside[k];
+    pthread_mutex_unlock(&d->lock);
+    return queue;
+}
+
+/* What is enqueued from now on waits for what the other queue was told so far; where it cannot be told to, the host waits. */
+static void follow(cl_command_queue queue, cl_command_queue other)
+{
+    cl_event before = NULL;
+    if (clEnqueueMarkerWithWaitList(other, 0, NULL, &before) != CL_SUCCESS || clFlush(other) != CL_SUCCESS ||
+        clEnqueueBarrierWithWaitList(queue, 1, &before, NULL) != CL_SUCCESS)
+        clFinish(other);
+    if (before)
+        clReleaseEvent(before);
+}
+
+cl_command_queue queue_for(const struct command *c, struct note *note, int flags)
+{
+    struct device *d = &c->cp->dev[c->dev];
+    const cl_command_queue first = command_queue(c, note);
+    if (!(flags & (CL_EVENT_BESIDE | CL_EVENT_AFTER)) || has_none(c))
+        return first;
+    const cl_command_queue queue = flags & CL_EVENT_BESIDE ? other_queue(d, which(c)) : first;
+    if (!queue)
+        return first;
+    if (flags & CL_EVENT_AFTER && queue != first)
+        follow(queue, first);
+    for (int k = 0; k < 2 && flags & CL_EVENT_AFTER && queue == first; k++)
+        if (d->beside[k])
+            follow(first, d->beside[k]);
+    return queue;
+}
+
+void device_flush_beside(struct device *d)
+{
+    for (int k = 0; k < 2; k++)
+        if (d->beside[k])
+            clFlush(d->beside[k]);
+}
+
+void device_drain(struct device *d)
+{
+    clFinish(d->queue);
+    for (int k = 0; k < 2; k++)
+        if (d->beside[k])
+            clFinish(d->beside[k]);
+}
+
+void beside_close(struct device *d)
+{
+    for (int k = 0; k < 2; k++)
+        if (d->beside[k])
+            clReleaseCommandQueue(d->beside[k]);
+}
