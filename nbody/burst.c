@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
+#include "nbody/tree.h"
 
 #include <limits.h>
 
@@ -19,7 +20,7 @@ static int stage(struct nbody *nb, int number, bool last)
     const bool begins = nb->integrator->begin != NULL, together = nbody_forces_step_fits(nb);
     const cl_uint phases = last || !begins ? SUM | FINISH : SUM | FINISH | BEGIN;
     if ((!together && nbody_forces_evaluate(nb, nb->integrator->sum) != 0) ||
-        nbody_visit_all(nb, together ? PULL | phases : phases, number) != 0)
+        nbody_visit_all(nb, together ? PULL | phases : phases, number) != 0 || nbody_parts_visit_late(nb, phases, number) != 0)
         return -1;
     if (together && (phases & BEGIN))
         swap(&nb->posm, &nb->moved);

@@ -149,6 +149,10 @@ struct share {
     void *program[6];
     bool owner; /* of the programs; else an earlier share of the same shape is */
     cl_kernel kernel[KERNELS], own[OWN_KERNELS]; /* own: the integrator's */
+    struct {
+        void *list;
+        cl_uint from, n;
+    } late; /* rows that a visit is for, if there is a list */
     cl_kernel step;     /* sums over pairs and the integrator's visit in one launch; NULL where that takes two */
     size_t first, rows; /* of posm; rows is a multiple of nbody_shape_rows. With a tree in parts there is room for so many, and first
                          * and count follow the parts (order.c) */

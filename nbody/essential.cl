@@ -27,8 +27,6 @@
 #else
 #define JOIN() barrier(CLK_LOCAL_MEM_FENCE)
 #endif
-#define POLES ((int)(sizeof(multipole) / sizeof(real)))
-#define NUMBERS (6 + POLES)
 
 /* No cell was opened yet, and no leaf met; nothing was found. */
 kernel void forget(global uint *mark, uint cells, global uint *counts, uint from, uint all)
@@ -41,10 +39,7 @@ kernel void forget(global uint *mark, uint cells, global uint *counts, uint from
 struct found {
     global uint *counts, *mark;
     uint stamp, cells_room, bodies_room; /* mark[cell] == stamp: it was opened, or met body by body, before */
-    global uint4 *head;
-    global real *numbers;
-    global real4 *some;
-    global uint *index;
+    global real *cells, *bodies;
 };
 
 static inline bool first_time(const struct found *f, uint cell)
@@ -55,19 +50,17 @@ static inline bool first_time(const struct found *f, uint cell)
 static inline void add_cells(const struct found *f, const struct tree *t, global const uint *down, uint from, uint end)
 {
     uint at = atomic_add(&f->counts[0], end - from);
-    for (uint c = from; c < end && at < f->cells_room; c++, at++) {
-        global real *number = f->numbers + at * (size_t)NUMBERS;
-        f->head[at] = (uint4)(c, as_uint2(t->link[c]), down[c]);
-        vstore4(t->com[c], 0, number);
-        vstore2(t->size[c], 2, number);
-        for (int p = 0; p < POLES; p++) number[6 + p] = ((global const real *)&t->poles[c])[p];
-    }
+    for (uint c = from; c < end && at < f->cells_room; c++, at++)
+        send_cell(f->cells + at * (size_t)SENT_CELL, (uint4)(c, as_uint2(t->link[c]), down[c]), t->com[c], t->size[c], &t->poles[c]);
 }
 
 static inline void add_bodies(const struct found *f, const struct tree *t, uint from, uint count)
 {
     uint at = atomic_add(&f->counts[1], count);
-    for (uint b = from; b < from + count && at < f->bodies_room; b++, at++) f->some[at] = t->body[b], f->index[at] = b;
+    for (uint b = from; b < from + count && at < f->bodies_room; b++, at++) {
+        vstore4(t->body[b], 0, f->bodies + at * (size_t)SENT_BODY);
+        f->bodies[at * (size_t)SENT_BODY + 4] = WHOLE_TO_REAL(b);
+    }
 }
 
 /* The walk of a box, as that of a group; local memory of it. */
@@ -123,22 +116,22 @@ static inline real strictest(const struct tree *t, real8 around, real opening, u
     return fmax(criterion(t, around.s3, &b, opening, geometric, eps2), criterion(t, around.s3, &last, opening, geometric, eps2));
 }
 
-/* Box first + i is work-group i's; the first `united` are of several groups each. One of a single group is flagged where it meets more than
- * `limit`, unless that is 0; those of several are counted, and must be walked for one by one. counts: from number `to` on; flags: from `flags_to` on, the numbers of groups in their part. */
+/* Box first + i is work-group i's; the first `united` are of several groups each, from `number` on. One of a single group is flagged where it meets more than
+ * `limit`, unless that is 0; those of several too, and must be walked for one by one. counts: from number `to` on; flags: from `flags_to` on, the numbers of groups in their part, and FLAGS behind them those of boxes of several. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void essential(global const real4 *body, global const int2 *link, global const uint *down, global const real4 *com,
                global const multipole *poles, global const real2 *size, global const uint2 *span, global const uint *own,
-               global const uint4 *bridges, global const real8 *box, uint first, uint united, real opening, uint geometric, real eps2,
+               global const uint4 *bridges, global const real8 *box, uint first, uint united, uint number, real opening, uint geometric, real eps2,
                uint limit, uint stamp, global uint *mark, global uint *counts, uint to, uint cells_to, uint cells_room,
-               uint bodies_to, uint bodies_room, global uint4 *head, global real *numbers, global real4 *some,
-               global uint *index, global uint *flags, uint flags_to)
+               uint bodies_to, uint bodies_room, global real *cells, global real *bodies,
+               global uint *flags, uint flags_to)
 {
     local struct course w;
     const uint lid = get_local_id(0);
     const real8 around = box[first + get_group_id(0)];
     const struct tree t = {body, link, com, poles, size};
-    const struct found f = {counts + to, mark, stamp, cells_room, bodies_room, head + cells_to,
-                            numbers + cells_to * (size_t)NUMBERS, some + bodies_to, index + bodies_to};
+    const struct found f = {counts + to, mark, stamp, cells_room, bodies_room, cells + cells_to * (size_t)SENT_CELL,
+                            bodies + bodies_to * (size_t)SENT_BODY};
     struct box b = {around.lo, around.hi, 0};
     if (around.s0 > around.s4) return; /* empty */
     const bool several = get_group_id(0) < united;
@@ -149,7 +142,7 @@ void essential(global const real4 *body, global const int2 *link, global const u
         const uint n = w.size, k = taken(n), cell = lid < k ? w.stack[n - 1 - lid] : 0;
         const bool much = limit > 0 && w.met > limit;
         JOIN();
-        if (lid == 0 && much) w.flag = several ? atomic_inc(&f.counts[3]) * 0 : atomic_inc(&f.counts[2]);
+        if (lid == 0 && much) w.flag = atomic_inc(&f.counts[several ? 3 : 2]);
         if (lid == 0) w.size = n - k;
         JOIN();
         if (much && w.flag < FLAGS) break;
@@ -158,7 +151,14 @@ void essential(global const real4 *body, global const int2 *link, global const u
         if (lid < k && !(cell & BRIDGE)) visit(&f, &t, &b, cell, down, &w); /* with an `else` PoCL 5 cannot compile it, and ends the program */
         JOIN();
     }
-    if (lid == 0 && w.flag < FLAGS && !several) flags[flags_to + w.flag] = (uint)around.s7;
+    if (lid == 0 && w.flag < FLAGS) flags[flags_to + (several ? FLAGS : 0) + w.flag] = several ? number + get_group_id(0) : (uint)around.s7;
+}
+
+/* What was found so far for each of `parts` parts: {cells, bodies} of each, behind the counts. */
+kernel void note(global uint *counts, uint from, uint parts)
+{
+    const uint k = get_global_id(0);
+    if (k < 2 * parts) counts[from + 4 * parts + k] = counts[from + 4 * (k / 2) + k % 2];
 }
 
 /* Of `count` groups that another part flagged, the boxes of FEW bodies each, in order from number `to` on: 64 a group, of which

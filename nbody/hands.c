@@ -20,7 +20,7 @@ struct hands {
     pthread_mutex_t lock;
     pthread_cond_t begun, done;
     struct nbody *nb;
-    int (*start)(struct nbody *nb, struct share *p, cl_uint arg);
+    start_on start;
     cl_uint arg;
     size_t call, left, n; /* calls so far; hands that are still at work; of so many */
     bool end;
@@ -115,7 +115,7 @@ static bool has_hand(const struct hands *all, const struct share *p)
     return any;
 }
 
-int nbody_hands_all(struct nbody *nb, int (*start)(struct nbody *nb, struct share *p, cl_uint arg), cl_uint arg)
+int nbody_hands_all(struct nbody *nb, start_on start, cl_uint arg)
 {
     struct hands *all = nb->parts->hands;
     int status = 0;

@@ -45,6 +45,7 @@ struct integrator {
     bool pulls;                         /* visits can do all in one launch, PULL: its file has STEP, see direct.cl */
     bool keeps_sums;                    /* visits need the last sums, in `state`, beside the new ones */
     bool block_steps;                   /* bodies may choose steps (block_steps.c), of which plane 12 of `state` has the next */
+    bool late;                          /* visits can be of few rows only, those of share->late */
     bool rungs;                         /* and with the tree (rungs.c) */
 
     /* Before the first sum of a burst: what a step does before its sum over pairs. NULL: nothing. */

@@ -20,7 +20,13 @@ int nbody_leapfrog_visit(struct nbody *nb, struct share *p, cl_uint count, cl_ui
                                      VALUE_ARG(first),     VALUE_ARG(rows),     VALUE_ARG(count),
                                      VALUE_ARG(p->slots), VALUE_ARG(phases),   REAL_ARG(nb, closing),
                                      REAL_ARG(nb, opening), BLOCK_ARG(p->bad),  VALUE_ARG(step)};
-    return nbody_device_visit(nb, p, p->own[0], p->count, 3, COUNT_OF(args), args);
+    const struct stdcl_arg late[] = {BLOCK_ARG(nb->posm),  BLOCK_ARG(p->state), BLOCK_ARG(p->partial),
+                                     VALUE_ARG(first),     VALUE_ARG(rows),     VALUE_ARG(count),
+                                     VALUE_ARG(p->slots), VALUE_ARG(phases),   REAL_ARG(nb, closing),
+                                     REAL_ARG(nb, opening), BLOCK_ARG(p->bad),  VALUE_ARG(step),
+                                     BLOCK_ARG(p->late.list), VALUE_ARG(p->late.from), VALUE_ARG(p->late.n)};
+    return p->late.list ? nbody_device_visit(nb, p, p->own[1], p->late.n, 3, COUNT_OF(late), late)
+                        : nbody_device_visit(nb, p, p->own[0], p->count, 3, COUNT_OF(args), args);
 }
 
 static int visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step)
@@ -48,7 +54,8 @@ const struct integrator nbody_integrate_leapfrog = {
              .about = "of 2nd order and symplectic: the error of the energy stays bounded",
              .order = 2},
     .source = &source,
-    .kernels = {"leapfrog"},
+    .kernels = {"leapfrog", "leapfrog_rows"},
+    .late = true,
     .sum = FORCES,
     .pulls = true,
     .rungs = true,

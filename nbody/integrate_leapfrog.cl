@@ -9,6 +9,16 @@
 #include "step.cl"
 #endif
 
+/* A sum that is still on its way; its row comes later, by leapfrog_rows. As in parts.cl. */
+static inline bool is_late(number sum)
+{
+#if defined(DOUBLE) || defined(MIXED)
+    return as_ulong(sum) == 0x7ff80000decade00UL;
+#else
+    return as_uint(sum) == 0x7fdecadeu;
+#endif
+}
+
 /* Component c of row i. */
 static inline void leapfrog_row(global const number4 *posm, global number4 *moved, global number *state,
                                 global const number *partial, uint first, uint rows, uint count, uint slots, uint phases,
@@ -16,6 +26,7 @@ static inline void leapfrog_row(global const number4 *posm, global number4 *move
 {
     if (i >= count || *bad < 0) return;
     global number *acc = state + c * rows + i, *vel = acc + 3 * (size_t)rows;
+    if (phases & SUM && is_late(partial[c * (size_t)rows + i])) return;
     if (phases & SUM) *acc = joined(partial, i, rows, c, 3, slots);
     const number a = *acc;
     number v = *vel;
@@ -38,6 +49,16 @@ kernel void leapfrog(global number4 *posm, global number *state, global const nu
 {
     leapfrog_row(posm, posm, state, partial, first, rows, count, slots, phases, closing, opening, bad, step,
                  get_global_id(0), get_global_id(1));
+}
+
+/* The same for n bodies of the list, from number `from` on. */
+kernel void leapfrog_rows(global number4 *posm, global number *state, global const number *partial, uint first, uint rows, uint count,
+                          uint slots, uint phases, number closing, number opening, global int *bad, int step,
+                          global const uint *list, uint from, uint n)
+{
+    if (get_global_id(0) < n)
+        leapfrog_row(posm, posm, state, partial, first, rows, count, slots, phases, closing, opening, bad, step,
+                     list[from + get_global_id(0)] - first, get_global_id(1));
 }
 
 /* For a kernel that sums over pairs: the same at its end. Others still read `posm` then, so bodies go to another array, masses

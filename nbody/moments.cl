@@ -17,6 +17,7 @@ static inline real length2(real4 d) { return d.x * d.x + d.y * d.y + d.z * d.z; 
 
 #if MOMENTS == 2
 
+#define OVER_CHILDREN(j) _Pragma("unroll") for (uint j = 0; j < 8; j++)
 typedef real8 sums; /* of moments */
 
 /* 3 m d d, and half its trace. */
@@ -41,6 +42,7 @@ static inline multipole kept(const sums *s, real side) { return *s; }
 #define THREE(i, j, k) AT((i > 0) + (j > 0) + (k > 0), (i > 1) + (j > 1) + (k > 1))
 #define FOUR(i, j, k, l) AT((i > 0) + (j > 0) + (k > 0) + (l > 0), (i > 1) + (j > 1) + (k > 1) + (l > 1))
 #define UNROLL _Pragma("unroll")
+#define OVER_CHILDREN(j) for (uint j = 0; j < 8; j++) /* a child takes a thousand instructions */
 typedef struct {
     real q[6], o[10], h[15];
 } sums;
@@ -200,20 +202,31 @@ static inline real leaf_moments(global const real4 *body, int2 leaf, real side, 
 static inline real joined_moments(global const real4 *com, global const multipole *poles, global const real2 *size, uint child,
                                   uint end, real side, real4 *centre, sums *s)
 {
-    const real4 r = com[child];
-    real4 sum = 0;
-    real mass = 0, b = 0;
-    for (uint c = child; c < end; c++) {
-        mass += com[c].w;
-        sum += com[c].w * (com[c] - r);
-    }
-    *centre = r + (mass > 0 ? sum / mass : C(0));
+    const uint n = end - child;
+    real4 at[8], sum = 0; /* fetched at once, as devices wait long for each */
+    real edge[8], mass = 0, b = 0;
+    OVER_CHILDREN(j) at[j] = com[min(child + j, end - 1)];
+    OVER_CHILDREN(j) edge[j] = size[min(child + j, end - 1)].y;
+    OVER_CHILDREN(j)
+        if (j < n) {
+            mass += at[j].w;
+            sum += at[j].w * (at[j] - at[0]);
+        }
+    *centre = at[0] + (mass > 0 ? sum / mass : C(0));
     clear(s);
-    for (uint c = child; c < end; c++) {
-        const real4 d = com[c] - *centre;
-        add_child(s, poles[c], d, com[c].w, side);
-        b = fmax(b, sqrt(length2(d)) + sqrt(size[c].y) / C(1.001));
-    }
+#if MOMENTS == 2
+    multipole own[8];
+    OVER_CHILDREN(j) own[j] = poles[min(child + j, end - 1)];
+#define POLES_OF(j) own[j]
+#else
+#define POLES_OF(j) poles[child + (j)]
+#endif
+    OVER_CHILDREN(j)
+        if (j < n) {
+            const real4 d = at[j] - *centre;
+            add_child(s, POLES_OF(j), d, at[j].w, side);
+            b = fmax(b, sqrt(length2(d)) + sqrt(edge[j]) / C(1.001));
+        }
     centre->w = mass;
     return b * b;
 }

@@ -50,4 +50,27 @@ typedef struct __attribute__((aligned(16))) {
 } multipole;
 #endif
 
+/* ---- What travels from part to part of a tree (parts.cl, essential.cl). The host knows how long these are. --------------- */
+
+/* A cell: four whole numbers {cell, link, down}, then com, size and poles. A body: its place and mass, and a whole number. */
+#define POLES ((int)(sizeof(multipole) / sizeof(real)))
+#define HEAD ((int)(4 * sizeof(uint) / sizeof(real)))
+#define SENT_CELL (HEAD + 6 + POLES)
+#define SENT_BODY 5
+#ifdef DOUBLE
+#define WHOLE_TO_REAL(k) as_double((ulong)(k))
+#define REAL_TO_WHOLE(x) ((uint)as_ulong(x))
+#else
+#define WHOLE_TO_REAL(k) as_float(k)
+#define REAL_TO_WHOLE(x) as_uint(x)
+#endif
+
+static inline void send_cell(global real *to, uint4 head, real4 com, real2 size, global const multipole *poles)
+{
+    vstore4(head, 0, (global uint *)to);
+    vstore4(com, 0, to + HEAD);
+    vstore2(size, 0, to + HEAD + 4);
+    for (int c = 0; c < POLES; c++) to[HEAD + 6 + c] = ((global const real *)poles)[c];
+}
+
 #endif

@@ -44,20 +44,32 @@ uint64_t nbody_ref_hilbert(uint32_t x, uint32_t y, uint32_t z)
 
 /* ---- Order. ----------------------------------------------------------------------------------- */
 
-/* The smallest cube with a side of a power of two that is above the extent of the bodies. */
+static float side_of(float extent)
+{
+    return extent > 0x1p-100f ? ldexpf(1, ilogbf(extent) + 1) : 0x1p-99f;
+}
+
+/* A cube with a side of a power of two that is above the extent of the bodies, from their least coordinates on, rounded down. */
 static void frame(struct nbody_ref_tree *t, size_t n, const float (*posm)[4])
 {
-    float extent = 0;
+    float extent = 0, hi[3];
     for (int c = 0; c < 3; c++) {
-        float lo = posm[0][c], hi = lo;
+        t->lo[c] = hi[c] = posm[0][c];
         for (size_t i = 1; i < n; i++) {
-            lo = posm[i][c] < lo ? posm[i][c] : lo;
-            hi = posm[i][c] > hi ? posm[i][c] : hi;
+            t->lo[c] = posm[i][c] < t->lo[c] ? posm[i][c] : t->lo[c];
+            hi[c] = posm[i][c] > hi[c] ? posm[i][c] : hi[c];
         }
-        t->lo[c] = lo;
-        extent = hi - lo > extent ? hi - lo : extent;
+        extent = hi[c] - t->lo[c] > extent ? hi[c] - t->lo[c] : extent;
     }
-    t->side = extent > 0x1p-100f ? ldexpf(1, ilogbf(extent) + 1) : extent > 0 ? 0x1p-99f : 1;
+    t->side = 1;
+    if (!(extent > 0))
+        return;
+    const float step = side_of(extent) / 64;
+    for (int c = 0; c < 3; c++) {
+        t->lo[c] = floorf(t->lo[c] / step) * step;
+        extent = hi[c] - t->lo[c] > extent ? hi[c] - t->lo[c] : extent;
+    }
+    t->side = side_of(extent);
 }
 
 static uint64_t key_of(const struct nbody_ref_tree *t, const float *p)

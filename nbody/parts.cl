@@ -22,10 +22,8 @@
 #define EDGE 64     /* bodies of a part that its neighbours have, on either side: TREE_GROUP */
 #define TOPS 16     /* cells of a level, of which the last is the bridge: TREE_TOPS */
 #define FIRST_TOPS 7
+#define LARGER 4 /* times as long as the smallest of them, at most */
 #define UNITED 8 /* groups whose boxes others see as one, where that is at most; TREE_UNITED in tree.h */
-#define LARGER 2 /* times as long as the smallest of them */
-#define POLES ((int)(sizeof(multipole) / sizeof(real)))
-#define NUMBERS (6 + POLES) /* of a cell that travels: com, size, poles */
 
 /* ---- Bodies to their parts. ------------------------------------------------------------------- */
 
@@ -74,7 +72,7 @@ kernel GROUP_OF_ITEMS void route_keys(global const real4 *posm, uint first, uint
     }
 }
 
-/* The rows that go to other parts, by parts and then by their numbers, from slot `to` on: post[] = {body, what it felt}, row[]. at: the
+/* The rows that go to other parts, by parts and then by their numbers, from slot `to` on: post[] = {body, what it felt, its row, -}, row[]. at: the
  * scanned counts, from number `leaving` on: how many rows of a group go. Those behind number `room` of them are left out. */
 kernel GROUP_OF_ITEMS void route_write(global const real4 *posm, global const real *felt, uint first, uint count, uint low,
                                        global const real4 *cube, global const ulong *cut, uint parts, global const uint *order,
@@ -96,7 +94,7 @@ kernel GROUP_OF_ITEMS void route_write(global const real4 *posm, global const re
         uint slot = at[p * (size_t)groups + group];
         for (uint k = 0; k < j; k++) slot += part[k] == p;
         if (slot >= room) continue;
-        post[to + slot] = (real8)(posm[row], felt[row], 0, 0, 0);
+        post[to + slot] = (real8)(posm[row], felt[row], WHOLE_TO_REAL(row), 0, 0);
         post_row[to + slot] = row;
     }
 }
@@ -109,13 +107,13 @@ kernel void starts(global const uint *at, uint runs, uint n, global const uint *
 }
 
 /* Rows of others, which come from `count` slots from `first` on, take their places; their keys stand from number `to` on. */
-kernel void arrive(global const real8 *post, global const uint *post_row, uint first, uint count, uint to, global const real4 *cube,
+kernel void arrive(global const real8 *post, uint first, uint count, uint to, global const real4 *cube,
                    global real4 *posm, global real *felt, global uint *slot, global ulong *key, global uint *order)
 {
     const size_t k = get_global_id(0);
     if (k >= count) return;
     const real8 body = post[first + k];
-    const uint row = post_row[first + k];
+    const uint row = REAL_TO_WHOLE(body.s5);
     posm[row] = body.lo;
     felt[row] = body.s4;
     slot[row] = first + k;
@@ -165,11 +163,12 @@ static inline real8 around(real8 a, real8 b)
 }
 
 /* Of `groups` groups from `first` on, UNITED a work-group: the box around all of these and the least that their bodies felt, {lo, least,
- * hi, -}. Where that is much larger than the smallest group's, or a
- * group met more than `much` in the last sum, it is empty, and each group's box, with its number from `first` on, stands
+ * hi, -}. Where that is much larger than the smallest group's, a
+ * group met more than `much` in the last sum, or it met too much in essential.cl, it is empty, and each group's box, with its number from `first` on, stands
  * behind the last of these: *apart of them, in any order. */
 kernel GROUP_OF_ITEMS void boxes(global const real4 *body, global const real *feel, uint n, uint first, uint groups, uint to,
-                                 global real8 *box, uint counter, global uint *apart, global const uint4 *info, uint much)
+                                 global real8 *box, uint counter, global uint *apart, global const uint4 *info, uint much,
+                                 global const uint *lone)
 {
     local real8 found[FLAT];
     const uint lid = get_local_id(0), each = FLAT / UNITED, own = lid / each;
@@ -192,7 +191,7 @@ kernel GROUP_OF_ITEMS void boxes(global const real4 *body, global const real *fe
         all = around(all, found[i * each]);
         least = fmin(least, longest(found[i * each]));
     }
-    bool apart_ = longest(all) > LARGER * least;
+    bool apart_ = lone[get_group_id(0)] || longest(all) > LARGER * least;
     for (uint i = 0; i < some; i++) {
         const uint met = info[first + k + i].x + info[first + k + i].y;
         apart_ |= met == 0 || met > much;
@@ -203,70 +202,69 @@ kernel GROUP_OF_ITEMS void boxes(global const real4 *body, global const real *fe
     for (uint i = 0; i < some; i++) box[at + i] = (real8)(found[i * each].s0123, found[i * each].s456, k + i);
 }
 
+/* Of these boxes, those that met too much. */
+kernel void part_with(global const uint *flags, uint from, uint count, global uint *lone)
+{
+    if (get_global_id(0) < count) lone[flags[from + get_global_id(0)]] = 1;
+}
+
 /* ---- Cells that all parts have. --------------------------------------------------------------- */
 
-/* heads[TOPS * level + j] = {cell, link, down} of the part's first and last cells of a level, NONE where there are not as many;
- * and of its bridge {cell, first body, -, NONE}, of which the numbers are this body. head[].z of that of level 0: is it crowded? */
+/* tops[TOPS * level + j]: the part's first and last cells of a level, NONE where there are not as many; and of its bridge
+ * {cell, first body, -, NONE}, with this body in com's place. The third number of that of level 0: is it crowded? */
 kernel void tops_write(uint bodies, global const uint2 *span, global const uint *bridge, global const uint *cells,
                        global const uint *down, global const int2 *link, global const real4 *com, global const multipole *poles,
-                       global const real2 *size, global const real4 *body, uint part, global uint4 *heads, global real *numbers)
+                       global const real2 *size, global const real4 *body, uint part, global real *tops)
 {
     const uint id = get_global_id(0), level = id / TOPS, j = id % TOPS;
     if (level >= LEVEL_COUNT) return;
-    const size_t to = part * (size_t)(LEVEL_COUNT * TOPS) + id;
-    global real *number = numbers + to * NUMBERS;
+    global real *to = tops + (part * (size_t)(LEVEL_COUNT * TOPS) + id) * SENT_CELL;
     const uint from = bodies ? span[level].x : 0, end = bodies ? span[level].y : 0;
     const uint back = end - 1 - (j - FIRST_TOPS), k = j < FIRST_TOPS ? from + j : back;
     if (j == TOPS - 1) {
         const uint own = bodies ? bridge[level] : NONE;
-        heads[to] = (uint4)(own, own != NONE ? link[own].y : 0, level == 0 && bodies ? cells[1] : 0, NONE);
-        if (own != NONE) vstore4(body[link[own].y], 0, number);
-        return;
-    }
-    if (j < FIRST_TOPS ? k >= end : end - from <= FIRST_TOPS + (j - FIRST_TOPS)) {
-        heads[to] = (uint4)(NONE);
-        return;
-    }
-    heads[to] = (uint4)(k, as_uint2(link[k]), down[k]);
-    vstore4(com[k], 0, number);
-    vstore2(size[k], 2, number);
-    for (int c = 0; c < POLES; c++) number[6 + c] = ((global const real *)&poles[k])[c];
+        const uint4 head = (uint4)(own, own != NONE ? link[own].y : 0, level == 0 && bodies ? cells[1] : 0, NONE);
+        vstore4(head, 0, (global uint *)to);
+        if (own != NONE) vstore4(body[link[own].y], 0, to + HEAD);
+    } else if (j < FIRST_TOPS ? k >= end : end - from <= FIRST_TOPS + (j - FIRST_TOPS))
+        vstore4((uint4)(NONE), 0, (global uint *)to);
+    else
+        send_cell(to, (uint4)(k, as_uint2(link[k]), down[k]), com[k], size[k], &poles[k]);
 }
 
 /* Takes cells of others over. */
-kernel void adopt(global const uint4 *heads, global const real *numbers, uint first, uint count, global uint *down,
-                  global int2 *link, global real4 *com, global multipole *poles, global real2 *size, global real4 *body)
+kernel void adopt(global const real *cells, uint first, uint count, global uint *down, global int2 *link, global real4 *com,
+                  global multipole *poles, global real2 *size, global real4 *body)
 {
-    const size_t at = first + get_global_id(0);
+    global const real *from = cells + (first + get_global_id(0)) * SENT_CELL;
     if (get_global_id(0) >= count) return;
-    const uint4 head = heads[at];
-    global const real *number = numbers + at * NUMBERS;
+    const uint4 head = vload4(0, (global const uint *)from);
     if (head.x == NONE) return;
     if (head.w == NONE) {
-        body[head.y] = vload4(0, number);
+        body[head.y] = vload4(0, from + HEAD);
         return;
     }
     link[head.x] = as_int2(head.yz);
     down[head.x] = head.w;
-    com[head.x] = vload4(0, number);
-    size[head.x] = vload2(2, number);
-    for (int c = 0; c < POLES; c++) ((global real *)&poles[head.x])[c] = number[6 + c];
+    com[head.x] = vload4(0, from + HEAD);
+    size[head.x] = vload2(0, from + HEAD + 4);
+    for (int c = 0; c < POLES; c++) ((global real *)&poles[head.x])[c] = from[HEAD + 6 + c];
 }
 
-kernel void adopt_bodies(global const real4 *some, global const uint *index, uint first, uint count, global real4 *body)
+kernel void adopt_bodies(global const real *bodies, uint first, uint count, global real4 *body)
 {
-    const size_t at = first + get_global_id(0);
-    if (get_global_id(0) < count) body[index[at]] = some[at];
+    global const real *from = bodies + (first + get_global_id(0)) * SENT_BODY;
+    if (get_global_id(0) < count) body[REAL_TO_WHOLE(from[4])] = vload4(0, from);
 }
 
 /* The moments of all parts' bridges, which have so many levels, from the deepest on; all their other children have theirs. One group. */
 kernel GROUP_OF_ITEMS void moments_of_bridges(global const real4 *body, global const real4 *cube, uint levels, uint geometric, real blur,
-                                              global const uint4 *heads, uint parts, global const uint *down, global int2 *link,
+                                              global const real *tops, uint parts, global const uint *down, global int2 *link,
                                               global real4 *com, global multipole *poles, global real2 *size)
 {
     for (uint level = levels; level-- > 0;) {
         for (uint part = get_local_id(0); part < parts; part += FLAT) {
-            const uint k = heads[(part * LEVEL_COUNT + level + 1) * (size_t)TOPS - 1].x;
+            const uint k = *(global const uint *)(tops + ((part * LEVEL_COUNT + level + 1) * (size_t)TOPS - 1) * SENT_CELL);
             if (k != NONE) cell_moments(k, down[k + 1], body, *cube, level, geometric, blur, link, com, poles, size);
         }
         barrier(CLK_GLOBAL_MEM_FENCE);
@@ -295,6 +293,18 @@ kernel void home(global const real4 *pulled, uint n, global const uint *order, u
     const uint row = order[k], i = row - first;
     if (i < count) put_sum(pulled[begin + k], i, row, rows, plane, felt);
     else sums[slot[row]] = pulled[begin + k];
+}
+
+/* Their sums are on their way: as in integrate_leapfrog.cl. */
+kernel void expect(uint from, uint n, global const uint *post_row, uint first, uint rows, global real *plane)
+{
+    const size_t k = get_global_id(0), i = k < n ? post_row[from + k] - first : 0;
+#ifdef DOUBLE
+    const real late = as_double(0x7ff80000decade00UL);
+#else
+    const real late = as_float(0x7fdecadeu);
+#endif
+    if (k < n) plane[i] = plane[rows + i] = plane[2 * (size_t)rows + i] = late;
 }
 
 /* What came back to `n` slots from `from` on. */

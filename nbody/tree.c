@@ -132,10 +132,28 @@ static int start_walks(struct nbody *nb, struct share *p, enum kernel sum, cl_ui
             return -1;
         pace_started(&p->pace, work);
     }
-    if (walk_some(nb, p, sum, geometric, 0, 0, t->info, 0, 1) != 0 ||
-        walk_some(nb, p, sum, geometric, 0, 0, t->info, 0, 2) != 0)
-        return -1;
     return clflush(nb->ctx, p->dev, 0);
+}
+
+/* Those that were put off. */
+static int start_walks_again(struct nbody *nb, struct share *p, enum kernel sum, cl_uint geometric)
+{
+    return walk_some(nb, p, sum, geometric, 0, 0, p->tree->info, 0, 1) != 0 || walk_some(nb, p, sum, geometric, 0, 0, p->tree->info, 0, 2) != 0
+               ? -1
+               : clflush(nb->ctx, p->dev, 0);
+}
+
+/* On all devices: the first of each before the second of any, so that none waits for more launches than it must. */
+static int start_all_walks(struct nbody *nb, enum kernel sum, bool geometric)
+{
+    struct share *const end = nb->share + nb->ndev;
+    for (struct share *p = nb->share; p < end; p++)
+        if (p->tree && start_walks(nb, p, sum, geometric) != 0)
+            return -1;
+    for (struct share *p = nb->share; p < end; p++)
+        if (p->tree && start_walks_again(nb, p, sum, geometric) != 0)
+            return -1;
+    return 0;
 }
 
 int nbody_tree_lists(struct nbody *nb, struct share *p, void *lists, cl_uint room)
@@ -170,7 +188,7 @@ static int start_scatter(struct nbody *nb, struct share *p, enum kernel sum)
 static int plant(struct nbody *nb, struct share *p, bool geometric)
 {
     const struct key_range all = {.n = (cl_uint)nb->n, .to = (cl_uint)nb->n};
-    return nbody_tree_order(nb, p) != 0 || start_bodies(nb, p) != 0 || nbody_tree_count(nb, p, all) != 0 ||
+    return nbody_tree_order(nb, p) != 0 || start_bodies(nb, p) != 0 || nbody_tree_count(nb, p, all, 0) != 0 ||
                    nbody_tree_write(nb, p, all, 0) != 0 || nbody_tree_moments(nb, p, geometric) != 0
                ? -1
                : 0;
@@ -198,9 +216,8 @@ static int sum_once(struct nbody *nb, enum kernel sum, bool geometric)
         return -1;
     if (nb->parts)
         nb->parts->walks_began = seconds_now();
-    for (struct share *p = nb->share; p < end; p++)
-        if (p->tree && start_walks(nb, p, sum, geometric) != 0)
-            return -1;
+    if (start_all_walks(nb, sum, geometric) != 0)
+        return -1;
     if (nb->parts)
         return nbody_parts_return(nb, sum);
     for (struct share *p = nb->share; p < end; p++)
@@ -278,7 +295,7 @@ int nbody_tree_walk_some(struct nbody *nb, struct share *p, void *body, void *fe
     t->target.feel = feel;
     t->target.n = n;
     t->groups = (n + TREE_GROUP - 1) / TREE_GROUP;
-    const int status = start_walks(nb, p, FORCES, false);
+    const int status = start_walks(nb, p, FORCES, false) != 0 ? -1 : start_walks_again(nb, p, FORCES, false);
     t->target = all.target;
     t->groups = all.groups;
     t->walking = status != 0; /* `again` is cleared by the caller */

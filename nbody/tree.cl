@@ -65,7 +65,15 @@ kernel GROUP_OF_ITEMS void box(global const real4 *posm, uint first, uint end, g
     if (lid == 0) part[get_group_id(0)] = found[0];
 }
 
-/* cube = {least x, y, z of all bodies, side}: a power of two above their extent. One group. */
+#define CUBE_STEPS 64 /* a power of two */
+
+static inline real side_of(real extent)
+{
+    return ldexp(C(1), max(ilogb(extent), LEAST_EXPONENT) + 1);
+}
+
+/* cube = {x, y, z, side}: a power of two above the extent of all bodies, from its least coordinates on, which are rounded down, so that
+ * it is seldom another in the next step. One group. */
 kernel GROUP_OF_ITEMS void frame(global const real8 *part, uint parts, global real4 *cube)
 {
     local real8 found[FLAT];
@@ -78,7 +86,11 @@ kernel GROUP_OF_ITEMS void frame(global const real8 *part, uint parts, global re
     for (uint k = 1; k < FLAT; k++) own = (real8)(fmin(own.lo, found[k].lo), fmax(own.hi, found[k].hi));
     const real4 d = own.hi - own.lo;
     const real extent = fmax(d.x, fmax(d.y, d.z));
-    *cube = (real4)(own.lo.xyz, extent > 0 ? ldexp(C(1), max(ilogb(extent), LEAST_EXPONENT) + 1) : C(1));
+    *cube = (real4)(own.lo.xyz, C(1));
+    if (!(extent > 0)) return;
+    const real step = side_of(extent) / CUBE_STEPS;
+    const real4 low = floor(own.lo / step) * step, e = own.hi - low;
+    *cube = (real4)(low.xyz, side_of(fmax(extent, fmax(e.x, fmax(e.y, e.z)))));
 }
 
 /* ---- Keys. ------------------------------------------------------------------------------------ */
@@ -206,13 +218,13 @@ static inline int2 levels_at(struct keys key, uint i)
 }
 
 /* The keys lo .. n - 1 are those of bodies; cells that begin at from .. to - 1 are this device's, RUN bodies an item.
- * count[level * runs + run] = cells of a level that begin in a run. cells[1]: not crowded, so far; bridge[level]: none, so far. */
+ * count[level * runs + run] = cells of a level that begin in a run, of `some` runs: after the first `before` a gap is left out. cells[1]: not crowded, so far; bridge[level]: none, so far. */
 kernel void cell_count(global const ulong *first, global const ulong *second, uint lo, uint n, uint from, uint to, uint runs,
-                       global uint *count, global uint *cells, global uint *bridge)
+                       uint some, uint before, uint gap, global uint *count, global uint *cells, global uint *bridge)
 {
-    const uint run = get_global_id(0);
+    const uint run = get_global_id(0) + (get_global_id(0) < before ? 0 : gap);
     const struct keys key = {first, second, lo, n};
-    if (run >= runs) return;
+    if (get_global_id(0) >= some) return;
     if (run == 0) cells[1] = 0;
     for (int l = 0; l < LEVEL_COUNT && run == 0; l++) bridge[l] = NONE;
     for (int l = 0; l < LEVEL_COUNT; l++) count[l * (size_t)runs + run] = 0;

@@ -20,6 +20,9 @@
 
 enum { TREE_RUN = 16, TREE_AGAIN = 3, TREE_PARTS = 16 }; /* as in tree.cl, walk.cl, walk_gpu.cl */
 
+/* Runs of a part next to a cut, whose cells depend on what is behind it; a run is longer than half a leaf. */
+enum { TREE_AT_CUT = 4 };
+
 enum { TREE_CROWD_PARTS = 64 }; /* work-items of a group that finds moments of the last level, as in moments.cl */
 
 enum { TREE_SHARED = 256 }; /* groups that were put off whose walks work-groups share, on GPUs */
@@ -43,9 +46,9 @@ enum tree_kernel {
     TREE_MOMENTS_LAST, TREE_TURNS, TREE_SCATTER, TREE_PLANES,
     TREE_SCATTER_POTENTIALS, TREE_WALK, TREE_WALK_AGAIN, TREE_WALK_JOIN, TREE_WALK_POTENTIALS, TREE_WALK_POTENTIALS_AGAIN,
     TREE_WALK_POTENTIALS_JOIN,
-    TREE_SAMPLE, TREE_ROUTE_KEYS, TREE_ROUTE_WRITE, TREE_STARTS, TREE_ARRIVE, TREE_EDGES, TREE_BOXES, TREE_HALO, TREE_TOPS_WRITE,
-    TREE_ADOPT, TREE_ADOPT_BODIES, TREE_MOMENTS_OF_BRIDGES, TREE_HOME, TREE_HOME_SLOTS, TREE_HOME_POTENTIALS, TREE_HOME_SLOTS_POTENTIALS, TREE_PICK, TREE_FORGET,
-    TREE_ESSENTIAL, TREE_LOOSEN,
+    TREE_SAMPLE, TREE_ROUTE_KEYS, TREE_ROUTE_WRITE, TREE_STARTS, TREE_ARRIVE, TREE_EDGES, TREE_BOXES, TREE_HALO, TREE_PART_WITH, TREE_TOPS_WRITE,
+    TREE_ADOPT, TREE_ADOPT_BODIES, TREE_MOMENTS_OF_BRIDGES, TREE_HOME, TREE_EXPECT, TREE_HOME_SLOTS, TREE_HOME_POTENTIALS, TREE_HOME_SLOTS_POTENTIALS, TREE_PICK, TREE_FORGET,
+    TREE_ESSENTIAL, TREE_NOTE, TREE_LOOSEN,
     TREE_KERNELS
 };
 enum { TREE_PROGRAMS = 3 };
@@ -83,6 +86,8 @@ struct tree {
     bool shallow;   /* there is no memory for two */
     cl_uint leaf;   /* the most bodies of a cell that is not divided */
     bool walking;   /* again is in use; after a sum that was stopped, too */
+    void *lone;     /* boxes of several groups that met too much */
+    bool forgot;    /* mark is clear */
     bool gathered;  /* body holds bodies; else sums on their way to the caller's order */
     cl_uint *cells; /* how many the last tree has; and whether it is crowded (tree.cl) */
 };
@@ -106,7 +111,8 @@ cl_uint nbody_tree_usual(const struct nbody *nb, double times);
 struct key_range {
     cl_uint lo, n, from, to; /* as cell_count in tree.cl */
 };
-int nbody_tree_count(struct nbody *nb, struct share *p, struct key_range r);
+int nbody_tree_count(struct nbody *nb, struct share *p, struct key_range r, cl_uint counted);
+int nbody_tree_count_some(struct nbody *nb, struct share *p, struct key_range r, cl_uint some, cl_uint before, cl_uint gap);
 int nbody_tree_write(struct nbody *nb, struct share *p, struct key_range r, cl_uint total);
 int nbody_tree_moments(struct nbody *nb, struct share *p, cl_uint geometric);
 
@@ -126,6 +132,9 @@ size_t nbody_tree_shared(const struct nbody *nb, const struct share *p);
 
 /* ---- tree_parts.c ----------------------------------------------------------------------------- */
 
+/* Starts something on a device. */
+typedef int (*start_on)(struct nbody *nb, struct share *p, cl_uint arg);
+
 /* A device of any rank, whose part of the tree is number k. */
 struct owner {
     int rank;
@@ -144,6 +153,12 @@ struct parts {
     bool shallow;      /* as in struct tree, of any of them */
     bool cut_known;
     double side; /* of the cube, when they were made */
+    double cube[4]; /* of the last tree */
+    bool cube_known, guessing; /* this one's is taken to be the same, until its box is known */
+    struct parcel *homing; /* sums on their way home: so many; when they are down, by parts; rows are visited before they are there */
+    size_t nhoming;
+    cl_event *down;
+    bool late;
     bool recut, moved; /* cuts are others: since a tree was made; and devices do not know them yet */
     cl_uint checks; /* how often what parts cost was looked at */
     double divided, dividing; /* when devices got other rows, and how long that took */
@@ -160,18 +175,21 @@ struct parts {
     cl_uint most;
     cl_ulong *samples;
     void *edge;                    /* see parts.cl */
-    void *heads, *numbers;         /* cells that all have */
-    cl_uint heads_each;            /* of a part */
+    void *tops;                    /* cells that all have, as parts.cl sends cells; of each part TREE_TOPS of every level */
     int limit;                     /* as that of shapes, the largest of all */
     /* tree_essence.c, essential.cl: */
     void *box, *bridges;           /* of the groups that parts walk for, part by part; cells of several parts */
-    cl_uint alone;                 /* sums for which no boxes are of several groups, since one of these met too much */
+    cl_event *begun;               /* [part][other][2]: copies of the first early[] of cells and of bodies */
+    cl_uint nbridges;              /* in bridges */
+    start_on join;                 /* see nbody_essence_find */
+    cl_uint sums_lone;             /* sums for which it is kept which boxes of several groups met too much */
     cl_uint *apart, *boxes_sent;   /* boxes of single groups: how many there are, and how many are sent before that is known */
-    cl_uint *flag;                 /* [part][other][TREE_FLAGS]: slots, in box, of groups of the other */
+    cl_uint *flag;                 /* [part][other][2][TREE_FLAGS]: groups of the other, and boxes of several */
     void *loose;                   /* boxes of few bodies of these */
-    void *head, *number, *some, *index; /* what is essential for others */
+    void *cells, *bodies;          /* what is essential for others */
     cl_uint *fits;                 /* [part][other]{cells, bodies}: room for it in these */
-    cl_uint *guess, *had;          /* [part][other]{cells, bodies}: what is sent before it is known how many there are; what of it was there */
+    cl_uint *guess, *had, *early;  /* [part][other]{cells, bodies}: what is sent before it is known how many there are; what of it was
+                                    * there; and what goes down before all boxes are walked for */
     size_t cells_room, bodies_room, loose_room; /* there is in all */
     world_mail **sent, **come;
     size_t nsent, ncome;
@@ -193,32 +211,46 @@ struct parcel {
     cl_uint from, to;
     void *at;
     size_t bytes;
+    bool beside;    /* up in the second queue: what uses it follows nbody_parts_after */
+    cl_event begun; /* its way down, where that was started before */
 };
 int nbody_parts_swap(struct nbody *nb, const struct parcel *parcel, size_t n);
 
 /* A block's bytes to a device. */
 int nbody_parts_bring(struct nbody *nb, const struct share *p, void *at, size_t bytes);
 
+/* A copy to the host in a further queue, after what was started in the first; and what follows in the first waits for all copies in
+ * further queues. */
+int nbody_parts_begin_down(struct nbody *nb, const struct share *p, void *at, size_t bytes, bool after, cl_event *ev);
+int nbody_parts_after(struct nbody *nb, const struct share *p);
+
 /* For a loop over those of this rank's shares from p on that have parts. */
-struct share *nbody_parts_next(const struct nbody *nb, struct share *p);
+static inline struct share *nbody_parts_next(const struct nbody *nb, struct share *p)
+{
+    while (p < nb->share + nb->ndev && !p->tree)
+        p++;
+    return p;
+}
 #define EACH_PART(nb, p) \
     for (struct share *p = nbody_parts_next(nb, (nb)->share); p < (nb)->share + (nb)->ndev; p = nbody_parts_next(nb, p + 1))
 
-/* Collective. Each part's `each` bytes of some blocks to the host of all ranks; with `up`, to all devices. Waits for what was started. */
+/* Collective. Each part's `each` bytes of some blocks to the host of all ranks. Waits for what was started,
+ * but not for `meanwhile`, which is started on all devices then (NULL: nothing). */
 struct gathered {
     void *block;
     size_t each;
 };
-int nbody_parts_gather(struct nbody *nb, const struct gathered *g, size_t n, bool up);
+int nbody_parts_gather(struct nbody *nb, const struct gathered *g, size_t n, start_on meanwhile);
 
 /* Both with one wait. */
-int nbody_parts_exchange(struct nbody *nb, const struct gathered *g, size_t ng, bool up, const struct parcel *parcel, size_t n);
+int nbody_parts_exchange(struct nbody *nb, const struct gathered *g, size_t ng, const struct parcel *parcel, size_t n,
+                         start_on meanwhile);
 
 /* Collective. Numbers that only one rank knows, and that are 0 on the others, to all. */
 int nbody_parts_fill(struct nbody *nb, uint64_t *words, size_t n);
 
-/* Takes over cells of others, which stand from `first` on in these blocks. */
-int nbody_parts_adopt(struct nbody *nb, struct share *p, void *heads, void *numbers, size_t first, size_t count);
+/* Takes over cells of others, which stand from `first` on in this block. */
+int nbody_parts_adopt(struct nbody *nb, struct share *p, void *cells, size_t first, size_t count);
 
 /* Collective. Cuts anew, by what the last walks cost and how long they took. Blocks. */
 int nbody_parts_cut(struct nbody *nb);
@@ -228,9 +260,13 @@ static inline bool nbody_parts_settled(const struct nbody *nb)
     return !nb->parts || nb->parts->checks > 8;
 }
 
-/* All that was started on this rank's devices that have parts; and for walks, of which it is noted how long they took. */
+/* All that was started on this rank's devices that have parts. */
 int nbody_parts_wait(struct nbody *nb);
-int nbody_parts_end_walks(struct nbody *nb);
+
+/* Sums that go home: down, when walks have ended; and up, when they are down, where it is noted how long walks took. Between both
+ * other things may be started. */
+int nbody_parts_begin_home(struct nbody *nb, const struct parcel *parcel, size_t n);
+int nbody_parts_end_home(struct nbody *nb, const struct parcel *parcel, size_t n);
 
 /* A copy that was started. */
 int nbody_parts_await(struct nbody *nb, const struct share *p, cl_event ev);
@@ -241,10 +277,22 @@ static inline size_t nbody_parts_edge_bytes(const struct nbody *nb)
     return TREE_SEEN * (2 * sizeof(cl_ulong) + 8 * nb->real);
 }
 
-/* Bytes of a cell's numbers that travel: com, size, poles. */
-static inline size_t nbody_parts_number_bytes(const struct nbody *nb)
+/* Bytes of a cell and of a body that travel, as in multipole.cl. */
+static inline size_t nbody_parts_cell_bytes(const struct nbody *nb)
 {
-    return (nb->moments == 2 ? 14u : 38u) * nb->real;
+    return 4 * sizeof(cl_uint) + (nb->moments == 2 ? 14u : 38u) * nb->real;
+}
+
+static inline size_t nbody_parts_body_bytes(const struct nbody *nb)
+{
+    return 5 * nb->real;
+}
+
+/* Number w of {cell, first body, -, -} of the bridge of a level of a part; of level 0, too: number 2 tells whether it is crowded. */
+static inline cl_uint nbody_parts_bridge(const struct nbody *nb, cl_uint part, cl_uint level, size_t w)
+{
+    const size_t levels = nb->parts->words * TREE_LEVELS + 1, at = (part * levels + level + 1) * TREE_TOPS - 1;
+    return ((const cl_uint *)((const char *)nb->parts->tops + at * nbody_parts_cell_bytes(nb)))[w];
 }
 
 /* ---- hands.c ---------------------------------------------------------------------------------- */
@@ -253,7 +301,7 @@ static inline size_t nbody_parts_number_bytes(const struct nbody *nb)
  * share's, and waits for nothing. */
 int nbody_hands_open(struct nbody *nb);
 void nbody_hands_free(struct nbody *nb);
-int nbody_hands_all(struct nbody *nb, int (*start)(struct nbody *nb, struct share *p, cl_uint arg), cl_uint arg);
+int nbody_hands_all(struct nbody *nb, start_on start, cl_uint arg);
 
 /* ---- tree_plant.c ----------------------------------------------------------------------------- */
 
@@ -263,6 +311,9 @@ int nbody_parts_plant(struct nbody *nb, bool geometric);
 /* Collective. Sums of walks to those who move the bodies. */
 int nbody_parts_return(struct nbody *nb, enum kernel sum);
 
+/* Of a burst: those whose sums came later. */
+int nbody_parts_visit_late(struct nbody *nb, cl_uint phases, int step);
+
 /* ---- tree_essence.c --------------------------------------------------------------------------- */
 
 /* Where a device counts boxes of single groups, in s->found. */
@@ -271,12 +322,17 @@ static inline cl_uint nbody_essence_counter(const struct nbody *nb, const struct
     return t->number * nb->parts->most + nb->parts->words * TREE_LEVELS + 2;
 }
 
-/* Boxes of all groups of a part; and how they go to all others: with what else is gathered to the host. Waits. */
-int nbody_essence_boxes(struct nbody *nb, struct share *p, cl_uint much);
-int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with);
+/* Boxes of all groups of a part; and how they go to all others: with what else is gathered to the host. Waits. Of how many boxes it is
+ * known that they met too much. */
+size_t nbody_essence_lone(const struct nbody *nb);
+int nbody_essence_start_boxes(struct nbody *nb, struct share *p);
+int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwith, start_on meanwhile);
 
-/* Collective. What walks of each part need of the others. Waits. */
-int nbody_essence_find(struct nbody *nb, bool geometric);
+/* Starts that nothing was found yet. */
+int nbody_essence_forget(struct nbody *nb, struct share *p);
+
+/* Collective. What walks of each part need of the others, after `join`, which gives them the cells that all have. Waits. */
+int nbody_essence_find(struct nbody *nb, bool geometric, start_on join);
 int nbody_essence_place(struct nbody *nb);
 void nbody_essence_free(struct nbody *nb);
 

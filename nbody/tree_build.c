@@ -31,18 +31,25 @@ int nbody_tree_visit(const struct nbody *nb, const struct share *p, enum tree_ke
 
 /* ---- Cells. ----------------------------------------------------------------------------------- */
 
-int nbody_tree_count(struct nbody *nb, struct share *p, struct key_range r)
+int nbody_tree_count_some(struct nbody *nb, struct share *p, struct key_range r, cl_uint some, cl_uint before, cl_uint gap)
 {
     const struct tree *t = p->tree;
-    const struct stdcl_arg count[] = {BLOCK_ARG(t->keys), BLOCK_ARG(t->seconds), VALUE_ARG(r.lo),     VALUE_ARG(r.n),
-                                      VALUE_ARG(r.from),  VALUE_ARG(r.to),       VALUE_ARG(t->runs),  BLOCK_ARG(t->count),
-                                      BLOCK_ARG(t->cells), BLOCK_ARG(t->bridge)};
+    const struct stdcl_arg count[] = {BLOCK_ARG(t->keys),  BLOCK_ARG(t->seconds), VALUE_ARG(r.lo),     VALUE_ARG(r.n),
+                                      VALUE_ARG(r.from),   VALUE_ARG(r.to),       VALUE_ARG(t->runs),  VALUE_ARG(some),
+                                      VALUE_ARG(before),   VALUE_ARG(gap),        BLOCK_ARG(t->count), BLOCK_ARG(t->cells),
+                                      BLOCK_ARG(t->bridge)};
+    return nbody_tree_visit(nb, p, TREE_COUNT, some, COUNT_OF(count), count);
+}
+
+int nbody_tree_count(struct nbody *nb, struct share *p, struct key_range r, cl_uint counted)
+{
+    const struct tree *t = p->tree;
     const struct arrays_scan_job scan = {.x = t->count,
                                          .sums = t->count,
                                          .total = t->cells,
                                          .bytes = 4,
                                          .most = (size_t)t->runs * (t->words * TREE_LEVELS + 1)};
-    return nbody_tree_visit(nb, p, TREE_COUNT, t->runs, COUNT_OF(count), count) != 0 ? -1 : arrays_scan_start(t->sorter, &scan);
+    return nbody_tree_count_some(nb, p, r, t->runs - counted, TREE_AT_CUT, counted) != 0 ? -1 : arrays_scan_start(t->sorter, &scan);
 }
 
 int nbody_tree_write(struct nbody *nb, struct share *p, struct key_range r, cl_uint total)

@@ -7,7 +7,7 @@
  */
 #include "nbody/tree.h"
 
-enum { SUMS_ALONE = 64 };
+enum { SUMS_LONE = 512 }; /* for which it is kept which boxes of several groups met too much */
 
 static int no_memory(void)
 {
@@ -25,10 +25,18 @@ static cl_uint *counts(const struct parts *s, cl_uint part, cl_uint other)
     return &s->found[part * s->most + TREE_COUNTS * other];
 }
 
-static cl_uint flags(const struct parts *s, cl_uint part, cl_uint other)
+/* How many groups, or boxes of several, it flagged; and from where on they stand. */
+enum flagged { GROUPS = 2, BOXES = 3 };
+
+static cl_uint flags(const struct parts *s, cl_uint part, cl_uint other, enum flagged what)
 {
-    const cl_uint n = counts(s, part, other)[2];
+    const cl_uint n = counts(s, part, other)[what];
     return part == other ? 0 : n < TREE_FLAGS ? n : TREE_FLAGS;
+}
+
+static size_t flags_at(const struct parts *s, cl_uint part, cl_uint other, enum flagged what)
+{
+    return ((size_t)(part * s->n + other) * 2 + (what == BOXES)) * TREE_FLAGS;
 }
 
 /* ---- Memory. ---------------------------------------------------------------------------------- */
@@ -39,34 +47,45 @@ static size_t united(size_t groups)
     return (groups + TREE_UNITED - 1) / TREE_UNITED;
 }
 
+size_t nbody_essence_lone(const struct nbody *nb)
+{
+    return united(nb->n / TREE_GROUP + 2);
+}
+
 int nbody_essence_place(struct nbody *nb)
 {
     struct parts *s = nb->parts;
     const size_t n = s->n, groups = nb->n / TREE_GROUP + 1 + n, boxes = groups + united(groups) + n;
     s->box = nbody_parts_block(nb, boxes * 8 * nb->real);
     s->bridges = nbody_parts_block(nb, n * (2 * TREE_LEVELS + 1) * 4 * sizeof(cl_uint));
-    s->flag = nbody_parts_block(nb, n * n * TREE_FLAGS * sizeof *s->flag);
+    s->flag = nbody_parts_block(nb, n * n * 2 * TREE_FLAGS * sizeof *s->flag);
     s->fits = calloc(2 * n * n, sizeof *s->fits);
     s->guess = calloc(2 * n * n, sizeof *s->guess);
     s->had = calloc(2 * n * n, sizeof *s->had);
+    s->early = calloc(2 * n * n, sizeof *s->early);
+    s->begun = calloc(2 * n * n, sizeof *s->begun);
     s->apart = calloc(n, sizeof *s->apart);
     s->boxes_sent = calloc(n, sizeof *s->boxes_sent);
     for (size_t k = 0; s->fits && k < n * n; k++)
         s->fits[2 * k] = s->fits[2 * k + 1] = k / n == k % n ? 0 : 4096;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         p->bytes += p->tree ? boxes * 8 * nb->real : 0;
-    return s->box && s->bridges && s->flag && s->fits && s->guess && s->had && s->apart && s->boxes_sent ? 0 : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
+    return s->box && s->bridges && s->flag && s->fits && s->guess && s->had && s->early && s->begun && s->apart && s->boxes_sent
+               ? 0
+               : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
 }
 
 void nbody_essence_free(struct nbody *nb)
 {
     struct parts *s = nb->parts;
-    void *const blocks[] = {s->box, s->bridges, s->flag, s->loose, s->head, s->number, s->some, s->index};
+    void *const blocks[] = {s->box, s->bridges, s->flag, s->loose, s->cells, s->bodies};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
     free(s->fits);
     free(s->guess);
     free(s->had);
+    free(s->early);
+    free(s->begun);
     free(s->apart);
     free(s->boxes_sent);
 }
@@ -75,20 +94,16 @@ static int room_for(struct nbody *nb, size_t cells, size_t bodies)
 {
     struct parts *s = nb->parts;
     if (cells > s->cells_room) {
-        clfree(s->head);
-        clfree(s->number);
+        clfree(s->cells);
         s->cells_room = cells + cells / 4;
-        s->head = nbody_parts_block(nb, s->cells_room * 4 * sizeof(cl_uint));
-        s->number = nbody_parts_block(nb, s->cells_room * nbody_parts_number_bytes(nb));
+        s->cells = nbody_parts_block(nb, s->cells_room * nbody_parts_cell_bytes(nb));
     }
     if (bodies > s->bodies_room) {
-        clfree(s->some);
-        clfree(s->index);
+        clfree(s->bodies);
         s->bodies_room = bodies + bodies / 4;
-        s->some = nbody_parts_block(nb, s->bodies_room * 4 * nb->real);
-        s->index = nbody_parts_block(nb, s->bodies_room * sizeof(cl_uint));
+        s->bodies = nbody_parts_block(nb, s->bodies_room * nbody_parts_body_bytes(nb));
     }
-    return s->head && s->number && s->some && s->index ? 0 : -1;
+    return s->cells && s->bodies ? 0 : -1;
 }
 
 /* Where what a part finds for another stands, by what fits. */
@@ -115,7 +130,8 @@ static size_t groups_of(const struct parts *s, cl_uint part, size_t *slot)
     return some;
 }
 
-int nbody_essence_boxes(struct nbody *nb, struct share *p, cl_uint much)
+/* Boxes of all groups of a part; alone where one of several met more than `much`. */
+static int start_some(struct nbody *nb, struct share *p, cl_uint much)
 {
     const struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n;
@@ -123,12 +139,32 @@ int nbody_essence_boxes(struct nbody *nb, struct share *p, cl_uint much)
     const size_t groups = groups_of(nb->parts, t->number, &slot);
     const cl_uint to = (cl_uint)slot, some = (cl_uint)groups, counter = nbody_essence_counter(nb, t);
     const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->feel), VALUE_ARG(n), VALUE_ARG(t->from), VALUE_ARG(some), VALUE_ARG(to),
-                                     BLOCK_ARG(nb->parts->box), VALUE_ARG(counter), BLOCK_ARG(nb->parts->found), BLOCK_ARG(t->info), VALUE_ARG(much)};
+                                     BLOCK_ARG(nb->parts->box), VALUE_ARG(counter), BLOCK_ARG(nb->parts->found), BLOCK_ARG(t->info), VALUE_ARG(much),
+                                     BLOCK_ARG(t->lone)};
     return nbody_tree_launch(nb, p, TREE_BOXES, united(groups), (size_t)p->shape.flat, COUNT_OF(args), args);
 }
 
+static cl_uint much_of(const struct nbody *nb)
+{
+    return nb->known ? nbody_tree_usual(nb, 2) : 0;
+}
+
+/* Which boxes met too much is forgotten when parts are cut elsewhere, and after many sums, as others are among them then. */
+static int forget_lone(struct nbody *nb, struct share *p)
+{
+    const struct tree *t = p->tree;
+    const cl_uint n = (cl_uint)nbody_essence_lone(nb), none = 0;
+    const struct stdcl_arg forget[] = {BLOCK_ARG(t->lone), VALUE_ARG(n), BLOCK_ARG(nb->parts->found), VALUE_ARG(none), VALUE_ARG(none)};
+    return nbody_tree_visit(nb, p, TREE_FORGET, n, COUNT_OF(forget), forget);
+}
+
+int nbody_essence_start_boxes(struct nbody *nb, struct share *p)
+{
+    return (nb->parts->sums_lone == 0 && forget_lone(nb, p) != 0) ? -1 : start_some(nb, p, much_of(nb));
+}
+
 /* Of each part, boxes from[] .. to[] - 1 to all others. */
-static int swap_boxes(struct nbody *nb, const struct gathered *with, const cl_uint *from, const cl_uint *to)
+static int swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwith, start_on meanwhile, const cl_uint *from, const cl_uint *to)
 {
     const struct parts *s = nb->parts;
     const size_t box = 8 * nb->real;
@@ -138,14 +174,14 @@ static int swap_boxes(struct nbody *nb, const struct gathered *with, const cl_ui
         groups_of(s, k / s->n, &slot);
         const size_t first = from ? from[k / s->n] : 0, end = to[k / s->n];
         if (k / s->n != k % s->n && end > first)
-            all[n++] = (struct parcel){k / s->n, k % s->n, (char *)s->box + (slot + first) * box, (end - first) * box};
+            all[n++] = (struct parcel){k / s->n, k % s->n, (char *)s->box + (slot + first) * box, (end - first) * box, false, NULL};
     }
-    const int status = !all ? no_memory() : n || with ? nbody_parts_exchange(nb, with, with != NULL, false, all, n) : 0;
+    const int status = !all ? no_memory() : n || nwith ? nbody_parts_exchange(nb, with, nwith, all, n, meanwhile) : 0;
     free(all);
     return status;
 }
 
-int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with)
+int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwith, start_on meanwhile)
 {
     struct parts *s = nb->parts;
     size_t slot;
@@ -153,26 +189,19 @@ int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with)
         const size_t groups = groups_of(s, k, &slot), some = united(groups) + s->apart[k] + s->apart[k] / 4 + 64;
         s->boxes_sent[k] = (cl_uint)(some < groups + united(groups) ? some : groups + united(groups));
     }
-    if (swap_boxes(nb, with, NULL, s->boxes_sent) != 0)
+    if (swap_boxes(nb, with, nwith, meanwhile, NULL, s->boxes_sent) != 0)
         return -1;
     for (cl_uint k = 0; k < s->n; k++)
         s->apart[k] = s->begin[k] == s->begin[k + 1] ? 0 : s->found[k * s->most + levels(nb) + 1];
     cl_uint *all = malloc(s->n * sizeof *all);
     for (cl_uint k = 0; all && k < s->n; k++)
         all[k] = (cl_uint)united(groups_of(s, k, &slot)) + s->apart[k];
-    const int status = all ? swap_boxes(nb, NULL, s->boxes_sent, all) : no_memory();
+    const int status = all ? swap_boxes(nb, NULL, 0, NULL, s->boxes_sent, all) : no_memory();
     free(all);
     return status;
 }
 
 /* ---- Walks. ----------------------------------------------------------------------------------- */
-
-/* Number w of {cell, first body} of a part's bridge of a level. */
-static cl_uint bridge_of(const struct nbody *nb, cl_uint part, cl_uint level, size_t w)
-{
-    const cl_uint *heads = nb->parts->heads;
-    return heads[4 * ((size_t)(part * levels(nb) + level + 1) * TREE_TOPS - 1) + w];
-}
 
 /* s->bridges, as essential.cl has them: level by level, and in their order. Returns how many there are. */
 static cl_uint list_bridges(const struct nbody *nb)
@@ -181,7 +210,7 @@ static cl_uint list_bridges(const struct nbody *nb)
     cl_uint(*list)[4] = s->bridges, n = 0, above = 0, here = 0;
     for (cl_uint level = 0; level < levels(nb); level++, above = here, here = n)
         for (cl_uint part = 0; part < s->n; part++) {
-            const cl_uint cell = bridge_of(nb, part, level, 0), body = bridge_of(nb, part, level, 1);
+            const cl_uint cell = nbody_parts_bridge(nb, part, level, 0), body = nbody_parts_bridge(nb, part, level, 1);
             if (cell == ~0u)
                 continue;
             cl_uint parent = above;
@@ -202,7 +231,7 @@ static void put_levels(const struct nbody *nb)
     cl_uint(*list)[4] = nb->parts->bridges, n = 0;
     for (cl_uint level = 0; level < levels(nb); level++)
         for (cl_uint part = 0; part < nb->parts->n; part++)
-            if (bridge_of(nb, part, level, 0) != ~0u)
+            if (nbody_parts_bridge(nb, part, level, 0) != ~0u)
                 list[n++][3] = level;
 }
 
@@ -214,39 +243,103 @@ static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, siz
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
     const size_t pair = (size_t)t->number * s->n + other;
-    size_t at[2];
+    size_t at[2], slot;
     bool none;
+    groups_of(s, other, &slot);
     place_of(s, t->number, other, at);
-    const cl_uint first = (cl_uint)first_, several = (cl_uint)united_, limit = limited ? nbody_tree_usual(nb, 0.2 * s->limit) + 256 : 0, stamp = other + 1,
+    const cl_uint first = (cl_uint)first_, several = (cl_uint)united_, number = (cl_uint)(first_ - slot), stamp = other + 1,
+                  limit = limited ? nbody_tree_usual(nb, 0.2 * s->limit) + 256 : 0,
                   to = t->number * s->most + TREE_COUNTS * other, cells_to = (cl_uint)at[0], bodies_to = (cl_uint)at[1],
-                  flags_to = (cl_uint)pair * TREE_FLAGS;
+                  flags_to = (cl_uint)flags_at(s, t->number, other, GROUPS);
     REAL_NUMBER(eps2, nbody_forces_softening(nb, FORCES, &none));
     REAL_NUMBER(opening, nbody_tree_opening(nb, geometric));
     const struct stdcl_arg args[] = {
         BLOCK_ARG(t->body),  BLOCK_ARG(t->link),    BLOCK_ARG(t->down),     BLOCK_ARG(t->com),    BLOCK_ARG(t->poles),
         BLOCK_ARG(t->size),  BLOCK_ARG(t->span),    BLOCK_ARG(t->bridge),   BLOCK_ARG(s->bridges), BLOCK_ARG(box),
-        VALUE_ARG(first),    VALUE_ARG(several),    REAL_ARG(nb, opening),  VALUE_ARG(geometric), REAL_ARG(nb, eps2), VALUE_ARG(limit),
+        VALUE_ARG(first),    VALUE_ARG(several),    VALUE_ARG(number),    REAL_ARG(nb, opening),  VALUE_ARG(geometric), REAL_ARG(nb, eps2), VALUE_ARG(limit),
         VALUE_ARG(stamp),    BLOCK_ARG(t->mark),    BLOCK_ARG(s->found),    VALUE_ARG(to),        VALUE_ARG(cells_to),
-        VALUE_ARG(s->fits[2 * pair]), VALUE_ARG(bodies_to), VALUE_ARG(s->fits[2 * pair + 1]),     BLOCK_ARG(s->head),
-        BLOCK_ARG(s->number), BLOCK_ARG(s->some),   BLOCK_ARG(s->index),    BLOCK_ARG(s->flag),   VALUE_ARG(flags_to)};
+        VALUE_ARG(s->fits[2 * pair]), VALUE_ARG(bodies_to), VALUE_ARG(s->fits[2 * pair + 1]),     BLOCK_ARG(s->cells),
+        BLOCK_ARG(s->bodies), BLOCK_ARG(s->flag),   VALUE_ARG(flags_to)};
     return nbody_tree_launch(nb, p, TREE_ESSENTIAL, count, (size_t)nbody_tree_items(&p->shape), COUNT_OF(args), args);
 }
 
-static int walk_groups(struct nbody *nb, struct share *p, cl_uint geometric)
+int nbody_essence_forget(struct nbody *nb, struct share *p)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
     const cl_uint own = t->number * s->most, all = TREE_COUNTS * s->n;
     const struct stdcl_arg forget[] = {BLOCK_ARG(t->mark), VALUE_ARG(t->all), BLOCK_ARG(s->found), VALUE_ARG(own), VALUE_ARG(all)};
-    if (nbody_tree_visit(nb, p, TREE_FORGET, t->all > all ? t->all : all, COUNT_OF(forget), forget) != 0)
+    t->forgot = true;
+    return nbody_tree_visit(nb, p, TREE_FORGET, t->all > all ? t->all : all, COUNT_OF(forget), forget);
+}
+
+/* What is essential: cells, and bodies. */
+enum { KINDS = 2 };
+
+static char *essence_at(const struct nbody *nb, cl_uint part, cl_uint other, size_t kind, size_t first, size_t *bytes)
+{
+    const struct parts *s = nb->parts;
+    size_t at[KINDS];
+    place_of(s, part, other, at);
+    *bytes = kind == 0 ? nbody_parts_cell_bytes(nb) : nbody_parts_body_bytes(nb);
+    return (char *)(kind == 0 ? s->cells : s->bodies) + (at[kind] + first) * *bytes;
+}
+
+/* What was found for the first boxes goes down while the others are walked for: as much as it was the last time, or nearly. */
+static int begin_early(struct nbody *nb, struct share *p)
+{
+    struct parts *s = nb->parts;
+    const struct tree *t = p->tree;
+    const cl_uint from = t->number * s->most;
+    const struct stdcl_arg note[] = {BLOCK_ARG(s->found), VALUE_ARG(from), VALUE_ARG(s->n)};
+    bool after = true;
+    if (nbody_tree_visit(nb, p, TREE_NOTE, 2 * s->n, COUNT_OF(note), note) != 0)
         return -1;
-    for (cl_uint other = 0; other < s->n; other++) {
-        size_t slot;
-        const size_t several = united(groups_of(s, other, &slot));
-        if (other != t->number && t->bodies && walk(nb, p, other, s->box, slot, several, several + s->apart[other], true, geometric) != 0)
+    for (cl_uint other = 0; other < s->n; other++)
+        for (size_t kind = 0; kind < KINDS; kind++) {
+            const size_t number = KINDS * ((size_t)t->number * s->n + other) + kind;
+            size_t bytes;
+            char *const at = essence_at(nb, t->number, other, kind, 0, &bytes);
+            s->begun[number] = NULL;
+            if (s->early[number] == 0 || t->bodies == 0)
+                continue;
+            if (nbody_parts_begin_down(nb, p, at, s->early[number] * bytes, after, &s->begun[number]) != 0)
+                return -1;
+            after = false;
+        }
+    return 0;
+}
+
+/* For half of the boxes of several groups, and then for the others. */
+static int walk_groups(struct nbody *nb, struct share *p, cl_uint geometric)
+{
+    struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    if (!t->forgot && nbody_essence_forget(nb, p) != 0)
+        return -1;
+    t->forgot = false;
+    for (int second = 0; second < 2; second++) {
+        for (cl_uint other = 0; other < s->n; other++) {
+            size_t slot;
+            const size_t several = united(groups_of(s, other, &slot)), apart = s->apart[other];
+            const size_t all = several + apart, some = several / 2; /* boxes that are walked for first */
+            if (other != t->number && t->bodies &&
+                (second ? walk(nb, p, other, s->box, slot + some, several - some, all - some, true, geometric)
+                        : walk(nb, p, other, s->box, slot, some, some, true, geometric)) != 0)
+                return -1;
+        }
+        if (!second && begin_early(nb, p) != 0)
             return -1;
     }
     return clflush(nb->ctx, p->dev, 0);
+}
+
+static int join_and_walk(struct nbody *nb, struct share *p, cl_uint geometric)
+{
+    return nbody_parts_bring(nb, p, nb->parts->bridges, nb->parts->nbridges * 4 * sizeof(cl_uint)) != 0 ||
+                   nb->parts->join(nb, p, geometric) != 0
+               ? -1
+               : walk_groups(nb, p, geometric);
 }
 
 /* ---- Groups that are put off in any case. ----------------------------------------------------- */
@@ -256,7 +349,7 @@ static size_t loose_at(const struct parts *s, cl_uint part, cl_uint other)
 {
     size_t at = 0;
     for (cl_uint k = 0; k < part * s->n + other; k++)
-        at += (size_t)flags(s, k / s->n, k % s->n) * TREE_GROUP;
+        at += (size_t)flags(s, k / s->n, k % s->n, GROUPS) * TREE_GROUP;
     return at;
 }
 
@@ -266,7 +359,7 @@ static int loosen(struct nbody *nb, struct share *p)
     struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n;
     for (cl_uint part = 0; part < s->n; part++) {
-        const cl_uint count = flags(s, part, t->number), from = (part * s->n + t->number) * TREE_FLAGS,
+        const cl_uint count = flags(s, part, t->number, GROUPS), from = (cl_uint)flags_at(s, part, t->number, GROUPS),
                       to = (cl_uint)loose_at(s, part, t->number);
         const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->feel), VALUE_ARG(n),       BLOCK_ARG(s->flag),
                                          VALUE_ARG(from),    VALUE_ARG(count),   VALUE_ARG(t->from),
@@ -284,10 +377,10 @@ static int swap_loose(struct nbody *nb, bool back)
     const size_t box = 8 * nb->real;
     struct parcel *all = calloc((size_t)s->n * s->n, sizeof *all);
     for (cl_uint k = 0; all && k < s->n * s->n; k++) {
-        const cl_uint part = k / s->n, other = k % s->n, count = flags(s, part, other);
+        const cl_uint part = k / s->n, other = k % s->n, count = flags(s, part, other, GROUPS);
         char *const boxes = (char *)s->loose + loose_at(s, part, other) * box;
-        all[k] = back ? (struct parcel){other, part, boxes, count * TREE_GROUP * box}
-                      : (struct parcel){part, other, &s->flag[k * TREE_FLAGS], count * sizeof *s->flag};
+        all[k] = back ? (struct parcel){other, part, boxes, count * TREE_GROUP * box, false, NULL}
+                      : (struct parcel){part, other, &s->flag[flags_at(s, part, other, GROUPS)], count * sizeof *s->flag, false, NULL};
     }
     const int status = all ? nbody_parts_swap(nb, all, (size_t)s->n * s->n) : no_memory();
     free(all);
@@ -297,7 +390,7 @@ static int swap_loose(struct nbody *nb, bool back)
 static int gather_counts(struct nbody *nb)
 {
     const struct gathered g = {nb->parts->found, nb->parts->most * sizeof *nb->parts->found};
-    return nbody_parts_gather(nb, &g, 1, false);
+    return nbody_parts_gather(nb, &g, 1, NULL);
 }
 
 static int walk_loose(struct nbody *nb, cl_uint geometric)
@@ -322,7 +415,7 @@ static int walk_loose(struct nbody *nb, cl_uint geometric)
     EACH_PART (nb, p)
         for (cl_uint other = 0; other < s->n; other++) {
             const cl_uint part = p->tree->number;
-            const size_t count = (size_t)flags(s, part, other) * TREE_GROUP;
+            const size_t count = (size_t)flags(s, part, other, GROUPS) * TREE_GROUP;
             if (count && walk(nb, p, other, s->loose, loose_at(s, part, other), 0, count, false, geometric) != 0)
                 return -1;
         }
@@ -353,25 +446,25 @@ static int swap_found(struct nbody *nb, const cl_uint *from, const cl_uint *to, 
 {
     const struct parts *s = nb->parts;
     const struct gathered found = {s->found, s->most * sizeof *s->found};
-    const struct {
-        void *block;
-        size_t bytes, which;
-    } each[] = {{s->head, 4 * sizeof(cl_uint), 0}, {s->number, nbody_parts_number_bytes(nb), 0}, {s->some, 4 * nb->real, 1},
-                {s->index, sizeof(cl_uint), 1}};
-    struct parcel *all = calloc(COUNT_OF(each) * s->n * s->n, sizeof *all);
-    size_t n = 0;
-    for (size_t b = 0; all && b < COUNT_OF(each); b++)
+    struct parcel *all = calloc(2 * KINDS * s->n * s->n, sizeof *all);
+    size_t n = 0, bytes;
+    for (size_t kind = 0; all && kind < KINDS && counted; kind++)
         for (cl_uint k = 0; k < s->n * s->n; k++) {
-            if (k / s->n == k % s->n)
-                continue;
-            const size_t w = each[b].which, bytes = each[b].bytes, first = from ? from[2 * k + w] : 0;
-            const size_t end = to ? to[2 * k + w] : counts(s, k / s->n, k % s->n)[w];
-            size_t at[2];
-            place_of(s, k / s->n, k % s->n, at);
-            if (end > first)
-                all[n++] = (struct parcel){k / s->n, k % s->n, (char *)each[b].block + (at[w] + first) * bytes, (end - first) * bytes};
+            char *const at = essence_at(nb, k / s->n, k % s->n, kind, 0, &bytes);
+            if (s->begun[KINDS * k + kind])
+                all[n++] = (struct parcel){k / s->n, k % s->n, at, s->early[KINDS * k + kind] * bytes, true,
+                                           s->begun[KINDS * k + kind]};
+            s->begun[KINDS * k + kind] = NULL;
         }
-    const int status = !all ? no_memory() : n || counted ? nbody_parts_exchange(nb, &found, counted, false, all, n) : 0;
+    for (size_t kind = 0; all && kind < KINDS; kind++)
+        for (cl_uint k = 0; k < s->n * s->n; k++) {
+            const size_t number = KINDS * k + kind, first = from ? from[number] : s->early[number];
+            const size_t end = to ? to[number] : counts(s, k / s->n, k % s->n)[kind];
+            char *const at = essence_at(nb, k / s->n, k % s->n, kind, first, &bytes);
+            if (k / s->n != k % s->n && end > first)
+                all[n++] = (struct parcel){k / s->n, k % s->n, at, (end - first) * bytes, true, NULL};
+        }
+    const int status = !all ? no_memory() : n || counted ? nbody_parts_exchange(nb, &found, counted, all, n, NULL) : 0;
     free(all);
     return status;
 }
@@ -385,18 +478,24 @@ static int swap_guess(struct nbody *nb)
     for (cl_uint k = 0; k < s->n * s->n; k++)
         for (size_t w = 0; w < 2; w++) {
             const cl_uint found = k / s->n == k % s->n ? 0 : counts(s, k / s->n, k % s->n)[w];
-            s->had[2 * k + w] = s->guess[2 * k + w] < found ? s->guess[2 * k + w] : found;
+            const cl_uint noted = s->found[k / s->n * s->most + TREE_COUNTS * s->n + 2 * (k % s->n) + w];
+            const cl_uint had = s->guess[2 * k + w] < found ? s->guess[2 * k + w] : found;
+            s->had[2 * k + w] = s->early[2 * k + w] > noted ? noted : had; /* behind it nothing was there when it went */
         }
     return 0;
 }
 
 /* What the next sum sends with its numbers: as much as this one's, and a little more, where there is room. */
-static void guess_next(struct parts *s)
+static void guess_next(struct nbody *nb)
 {
+    struct parts *s = nb->parts;
     for (cl_uint k = 0; k < s->n * s->n; k++)
         for (size_t w = 0; w < 2 && k / s->n != k % s->n; w++) {
             const cl_uint found = counts(s, k / s->n, k % s->n)[w], some = found + found / 64 + 64;
             s->guess[2 * k + w] = some < s->fits[2 * k + w] ? some : s->fits[2 * k + w];
+            const cl_uint noted = s->found[k / s->n * s->most + TREE_COUNTS * s->n + 2 * (k % s->n) + w];
+            s->early[2 * k + w] = world_size(nb->world) == 1 ? noted - noted / 64 : 0;
+            s->early[2 * k + w] = s->early[2 * k + w] < s->guess[2 * k + w] ? s->early[2 * k + w] : s->guess[2 * k + w];
         }
 }
 
@@ -405,12 +504,14 @@ static int take(struct nbody *nb, struct share *p, cl_uint none)
     struct parts *s = nb->parts;
     (void)none;
     struct tree *t = p->tree;
+    if (nbody_parts_after(nb, p) != 0)
+        return -1;
     for (cl_uint part = 0; part < s->n; part++) {
         size_t at[2];
         place_of(s, part, t->number, at);
         const cl_uint *found = counts(s, part, t->number), first = (cl_uint)at[1], count = found[1];
-        const struct stdcl_arg bodies[] = {BLOCK_ARG(s->some), BLOCK_ARG(s->index), VALUE_ARG(first), VALUE_ARG(count), BLOCK_ARG(t->body)};
-        if (part != t->number && (nbody_parts_adopt(nb, p, s->head, s->number, at[0], found[0]) != 0 ||
+        const struct stdcl_arg bodies[] = {BLOCK_ARG(s->bodies), VALUE_ARG(first), VALUE_ARG(count), BLOCK_ARG(t->body)};
+        if (part != t->number && (nbody_parts_adopt(nb, p, s->cells, at[0], found[0]) != 0 ||
                                   nbody_tree_visit(nb, p, TREE_ADOPT_BODIES, count, COUNT_OF(bodies), bodies) != 0))
             return -1;
     }
@@ -426,45 +527,63 @@ static bool too_large(const struct parts *s)
     return any;
 }
 
+/* Boxes again, of which those that met too much are those of single groups. */
 static int start_apart(struct nbody *nb, struct share *p, cl_uint much)
 {
+    const struct parts *s = nb->parts;
     const struct tree *t = p->tree;
     const cl_uint none = 0, one = 1, counter = nbody_essence_counter(nb, t);
-    const struct stdcl_arg forget[] = {BLOCK_ARG(t->mark), VALUE_ARG(none), BLOCK_ARG(nb->parts->found), VALUE_ARG(counter), VALUE_ARG(one)};
-    return nbody_tree_visit(nb, p, TREE_FORGET, 1, COUNT_OF(forget), forget) != 0 ? -1 : nbody_essence_boxes(nb, p, much);
+    const struct stdcl_arg forget[] = {BLOCK_ARG(t->mark), VALUE_ARG(none), BLOCK_ARG(s->found), VALUE_ARG(counter), VALUE_ARG(one)};
+    for (cl_uint part = 0; part < s->n; part++) {
+        const cl_uint count = flags(s, part, t->number, BOXES), from = (cl_uint)flags_at(s, part, t->number, BOXES);
+        const struct stdcl_arg args[] = {BLOCK_ARG(s->flag), VALUE_ARG(from), VALUE_ARG(count), BLOCK_ARG(t->lone)};
+        if (nbody_tree_visit(nb, p, TREE_PART_WITH, count, COUNT_OF(args), args) != 0)
+            return -1;
+    }
+    return nbody_tree_visit(nb, p, TREE_FORGET, 1, COUNT_OF(forget), forget) != 0 ? -1 : start_some(nb, p, much);
 }
 
-/* Each group's box to all others. */
 static int swap_apart(struct nbody *nb)
 {
-    const struct gathered found = {nb->parts->found, nb->parts->most * sizeof *nb->parts->found};
-    return nbody_hands_all(nb, start_apart, 0) != 0 ? -1 : nbody_essence_swap_boxes(nb, &found);
+    const struct parts *s = nb->parts;
+    const struct gathered found = {s->found, s->most * sizeof *s->found};
+    struct parcel *all = calloc((size_t)s->n * s->n, sizeof *all);
+    for (cl_uint k = 0; all && k < s->n * s->n; k++) {
+        const cl_uint part = k / s->n, other = k % s->n;
+        all[k] = (struct parcel){part, other, &s->flag[flags_at(s, part, other, BOXES)], flags(s, part, other, BOXES) * sizeof *s->flag,
+                                 false, NULL};
+    }
+    const int status = all ? nbody_parts_swap(nb, all, (size_t)s->n * s->n) : no_memory();
+    free(all);
+    return status != 0 || nbody_hands_all(nb, start_apart, much_of(nb)) != 0 ? -1 : nbody_essence_swap_boxes(nb, &found, 1, NULL);
 }
 
-int nbody_essence_find(struct nbody *nb, bool geometric)
+int nbody_essence_find(struct nbody *nb, bool geometric, start_on join)
 {
     struct parts *s = nb->parts;
     const cl_uint bridges = list_bridges(nb);
     put_levels(nb);
     if (bridges == 0)
-        return 0;
-    EACH_PART (nb, p)
-        if (nbody_parts_bring(nb, p, s->bridges, bridges * 4 * sizeof(cl_uint)) != 0)
-            return -1;
-    s->alone -= s->alone > 0;
+        return nbody_hands_all(nb, join, geometric);
+    s->nbridges = bridges;
+    s->join = join;
+    start_on start = join_and_walk;
+    s->sums_lone = (s->sums_lone + 1) % SUMS_LONE;
     for (bool again = true; again;) {
         size_t all[2];
         place_of(s, s->n, 0, all);
-        if (room_for(nb, all[0], all[1]) != 0 || nbody_hands_all(nb, walk_groups, geometric) != 0 || swap_guess(nb) != 0)
+        if (room_for(nb, all[0], all[1]) != 0 || nbody_hands_all(nb, start, geometric) != 0)
+            return -1;
+        start = walk_groups;
+        if (swap_guess(nb) != 0)
             return -1;
         again = too_large(s);
-        s->alone = again ? SUMS_ALONE : s->alone;
         if (again ? swap_apart(nb) != 0 : walk_loose(nb, geometric) != 0)
             return -1;
         again = !again ? !measure(s) : true;
     }
     if (swap_found(nb, s->had, NULL, false) != 0)
         return -1;
-    guess_next(s);
+    guess_next(nb);
     return nbody_hands_all(nb, take, 0);
 }

@@ -33,15 +33,16 @@ int nbody_parts_room(struct nbody *nb, size_t slots)
 static int place(struct nbody *nb)
 {
     struct parts *s = nb->parts;
-    const size_t n = s->n, four = 4 * nb->real, numbers = nbody_parts_number_bytes(nb);
-    const size_t counts = TREE_COUNTS * n;
+    const size_t n = s->n, four = 4 * nb->real;
+    const size_t counts = (TREE_COUNTS + 2) * n;
     s->most = (cl_uint)(counts > 2 * TREE_LEVELS + 3 ? counts : 2 * TREE_LEVELS + 3);
-    s->heads_each = (2 * TREE_LEVELS + 1) * TREE_TOPS;
     s->begin = calloc(n + 1, sizeof *s->begin);
     s->start = calloc(n * (n + 1), sizeof *s->start);
     s->sent = calloc(8 * n * n + 8 * n * (size_t)world_size(nb->world), sizeof *s->sent);
     s->come = calloc(8 * n * n + 8 * n * (size_t)world_size(nb->world), sizeof *s->come);
     s->posted = calloc(n, sizeof *s->posted);
+    s->down = calloc(n, sizeof *s->down);
+    s->homing = calloc(n * n, sizeof *s->homing);
     s->seconds = calloc(n, sizeof *s->seconds);
     s->timed = calloc(n, sizeof *s->timed);
     s->cut = nbody_parts_block(nb, (n + 1) * sizeof *s->cut);
@@ -52,10 +53,9 @@ static int place(struct nbody *nb)
     s->found = nbody_parts_block(nb, n * s->most * sizeof *s->found);
     s->samples = nbody_parts_block(nb, n * TREE_SAMPLES * sizeof *s->samples);
     s->edge = nbody_parts_block(nb, n * nbody_parts_edge_bytes(nb));
-    s->heads = nbody_parts_block(nb, n * s->heads_each * 4 * sizeof(cl_uint));
-    s->numbers = nbody_parts_block(nb, n * s->heads_each * numbers);
-    return s->begin && s->start && s->seconds && s->timed && s->sent && s->come && s->cut && s->posted && s->pulled && s->found && s->samples &&
-                   s->edge && s->heads && s->numbers
+    s->tops = nbody_parts_block(nb, n * (2 * TREE_LEVELS + 1) * TREE_TOPS * nbody_parts_cell_bytes(nb));
+    return s->begin && s->start && s->down && s->homing && s->seconds && s->timed && s->sent && s->come && s->cut && s->posted && s->pulled && s->found && s->samples &&
+                   s->edge && s->tops
                ? nbody_parts_room(nb, TREE_SAMPLES)
                : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
 }
@@ -100,11 +100,13 @@ void nbody_parts_free(struct nbody *nb)
     if (s->sent)
         world_wait(nb->world, s->sent, s->nsent);
     void *const blocks[] = {s->pulled, s->cut,  s->post,  s->post_row, s->sums, s->found,  s->samples, s->edge,
-                            s->heads, s->numbers};
+                            s->tops};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
     free(s->owner);
     free(s->posted);
+    free(s->down);
+    free(s->homing);
     free(s->seconds);
     free(s->timed);
     free(s->begin);
@@ -139,11 +141,14 @@ int nbody_parts_bring(struct nbody *nb, const struct share *p, void *at, size_t 
     return copy(nb, p, at, bytes, CL_MEM_DEVICE);
 }
 
-struct share *nbody_parts_next(const struct nbody *nb, struct share *p)
+int nbody_parts_begin_down(struct nbody *nb, const struct share *p, void *at, size_t bytes, bool after, cl_event *ev)
 {
-    while (p < nb->share + nb->ndev && !p->tree)
-        p++;
-    return p;
+    return start_copy(nb, p, at, bytes, CL_MEM_HOST | CL_EVENT_BESIDE | (after ? CL_EVENT_AFTER : 0), ev);
+}
+
+int nbody_parts_after(struct nbody *nb, const struct share *p)
+{
+    return copy(nb, p, nb->parts->found, 0, CL_MEM_HOST | CL_EVENT_AFTER);
 }
 
 /* Devices that have parts are waited for by turns: of the first it is known when it ended. */
@@ -180,29 +185,38 @@ int nbody_parts_wait(struct nbody *nb)
     return status;
 }
 
-/* What is complete is collected while devices walk, so that a device that has ended is not kept waiting for that. */
-int nbody_parts_end_walks(struct nbody *nb)
+/* What is complete is collected while devices walk, so that a device that has ended is not kept waiting for that. Parcels go down as soon as
+ * walks have ended. */
+int nbody_parts_begin_home(struct nbody *nb, const struct parcel *parcel, size_t n)
+{
+    const struct owner *o = nb->parts->owner;
+    EACH_PART (nb, p)
+        if (clwait(nb->ctx, p->dev, CL_ALL_EVENT | CL_EVENT_NOWAIT) == (cl_event)-1)
+            return -1;
+    for (const struct parcel *c = parcel; c < parcel + n; c++)
+        if (copy(nb, o[c->from].share, c->at, c->bytes, CL_MEM_HOST) != 0)
+            return -1;
+    EACH_PART (nb, p) /* a copy of no bytes */
+        if (start_copy(nb, p, nb->parts->found, 0, CL_MEM_HOST, &nb->parts->down[p->tree->number]) != 0 || clflush(nb->ctx, p->dev, 0) != 0)
+            return -1;
+    return 0;
+}
+
+int nbody_parts_end_home(struct nbody *nb, const struct parcel *parcel, size_t n)
 {
     struct share *const first = waited_first(nb);
-    if (world_size(nb->world) > 1)
-        return 0; /* the exchange that follows waits for everything */
-    cl_event *ended = calloc(nb->ndev, sizeof *ended);
-    int status = ended ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host");
-    EACH_PART (nb, p)
-        if (status == 0 && clwait(nb->ctx, p->dev, CL_ALL_EVENT | CL_EVENT_NOWAIT) == (cl_event)-1)
-            status = -1;
-    EACH_PART (nb, p) /* a copy of no bytes */
-        if (status == 0 && (start_copy(nb, p, nb->parts->found, 0, CL_MEM_HOST, &ended[p - nb->share]) != 0 || clflush(nb->ctx, p->dev, 0) != 0))
-            status = -1;
-    if (status == 0 && first)
-        status = nbody_parts_await(nb, first, ended[first - nb->share]);
+    const struct owner *o = nb->parts->owner;
+    int status = 0;
+    if (first)
+        status = nbody_parts_await(nb, first, nb->parts->down[first->tree->number]);
     note_seconds(nb->parts, first);
     EACH_PART (nb, p) {
         if (status == 0 && p != first)
-            status = nbody_parts_await(nb, p, ended[p - nb->share]);
+            status = nbody_parts_await(nb, p, nb->parts->down[p->tree->number]);
         nbody_device_waited(nb, p);
     }
-    free(ended);
+    for (const struct parcel *c = parcel; status == 0 && c < parcel + n; c++)
+        status = copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE);
     return status;
 }
 
@@ -293,18 +307,21 @@ static int pass_on(struct nbody *nb, const struct gathered *g, size_t ng, const 
     return flush_all(nb);
 }
 
-/* All pieces of the others to a device. */
-static int bring(struct nbody *nb, const struct share *p, const struct gathered *g)
+static int pass(struct nbody *nb, const struct parcel *c, cl_event down)
 {
-    for (cl_uint k = 0; k < nb->parts->n; k++)
-        if (k != p->tree->number && copy(nb, p, (char *)g->block + k * g->each, g->each, CL_MEM_DEVICE) != 0)
-            return -1;
-    return 0;
+    const struct owner *o = nb->parts->owner;
+    if (c->bytes == 0)
+        return 0;
+    if (down && nbody_parts_await(nb, o[c->from].share, down) != 0)
+        return -1;
+    const int beside = c->beside ? CL_EVENT_BESIDE : 0;
+    return copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE | beside) != 0 ? -1 : clflush(nb->ctx, o[c->to].share->dev, 0);
 }
 
-/* Among the devices of one rank: each piece goes on as soon as it has come to the host, in the order of parcels. Only these copies are
- * waited for: to collect all that was started takes time, for which nobody should wait in the middle of a sum. */
-static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng, bool up, const struct parcel *parcel, size_t n)
+/* Among the devices of one rank: each piece goes on as soon as it has come to the host, in the order of parcels, first those that were
+ * under way. Only these copies are waited for: to collect all that was started takes time, for which nobody should wait in the middle of
+ * a sum. */
+static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng, const struct parcel *parcel, size_t n, start_on meanwhile)
 {
     const struct owner *o = nb->parts->owner;
     cl_event *ev = calloc(n + ng * nb->parts->n + 1, sizeof *ev), *next = ev;
@@ -313,54 +330,49 @@ static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng, bool
         for (cl_uint k = 0; status == 0 && k < nb->parts->n; k++)
             status = start_copy(nb, o[k].share, (char *)g[b].block + k * g[b].each, g[b].each, CL_MEM_HOST, next++);
     for (size_t c = 0; status == 0 && c < n; c++, next++)
-        if (parcel[c].bytes && !follows(&parcel[c], parcel, -1, o))
+        if (parcel[c].begun)
+            *next = parcel[c].begun;
+        else if (parcel[c].bytes && !follows(&parcel[c], parcel, -1, o))
             status = start_copy(nb, o[parcel[c].from].share, parcel[c].at, parcel[c].bytes, CL_MEM_HOST, next);
     if (status == 0)
         status = flush_all(nb);
-    next = ev;
-    for (size_t b = 0; status == 0 && b < ng; b++)
-        for (cl_uint k = 0; status == 0 && k < nb->parts->n; k++)
-            status = nbody_parts_await(nb, o[k].share, *next++);
-    for (const struct parcel *c = parcel; status == 0 && c < parcel + n; c++, next++) {
-        if (c->bytes && *next)
-            status = nbody_parts_await(nb, o[c->from].share, *next);
-        if (c->bytes && status == 0)
-            status = copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE) != 0 ? -1 : clflush(nb->ctx, o[c->to].share->dev, 0);
-    }
-    for (size_t b = 0; status == 0 && up && b < ng; b++)
-        EACH_PART (nb, p)
-            if (bring(nb, p, &g[b]) != 0)
-                status = -1;
+    if (status == 0 && meanwhile)
+        status = nbody_hands_all(nb, meanwhile, 0);
+    next = ev + ng * nb->parts->n;
+    for (size_t c = 0; status == 0 && c < n && parcel[c].begun; c++)
+        status = pass(nb, &parcel[c], next[c]);
+    for (size_t k = 0; status == 0 && k < ng * nb->parts->n; k++)
+        status = nbody_parts_await(nb, o[k % nb->parts->n].share, ev[k]);
+    for (size_t c = 0; status == 0 && c < n; c++)
+        status = parcel[c].begun ? 0 : pass(nb, &parcel[c], next[c]);
     free(ev);
     return status;
 }
 
-int nbody_parts_exchange(struct nbody *nb, const struct gathered *g, size_t ng, bool up, const struct parcel *parcel, size_t n)
+int nbody_parts_exchange(struct nbody *nb, const struct gathered *g, size_t ng, const struct parcel *parcel, size_t n,
+                         start_on meanwhile)
 {
     const struct owner *o = nb->parts->owner;
     if (world_size(nb->world) == 1)
-        return pass_each(nb, g, ng, up, parcel, n);
-    if (start_down(nb, g, ng, parcel, n) != 0 || flush_all(nb) != 0 || nbody_parts_wait(nb) != 0 || pass_on(nb, g, ng, parcel, n) != 0 ||
+        return pass_each(nb, g, ng, parcel, n, meanwhile);
+    if (start_down(nb, g, ng, parcel, n) != 0 || flush_all(nb) != 0 || (meanwhile && nbody_hands_all(nb, meanwhile, 0) != 0) ||
+        nbody_parts_wait(nb) != 0 || pass_on(nb, g, ng, parcel, n) != 0 ||
         wait_mail(nb) != 0)
         return -1;
     for (const struct parcel *c = parcel; c < parcel + n; c++)
         if (c->bytes && !o[c->from].share && o[c->to].share && copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE) != 0)
             return -1;
-    for (size_t b = 0; up && b < ng; b++)
-        EACH_PART (nb, p)
-            if (bring(nb, p, &g[b]) != 0)
-                return -1;
     return 0;
 }
 
 int nbody_parts_swap(struct nbody *nb, const struct parcel *parcel, size_t n)
 {
-    return nbody_parts_exchange(nb, NULL, 0, false, parcel, n);
+    return nbody_parts_exchange(nb, NULL, 0, parcel, n, NULL);
 }
 
-int nbody_parts_gather(struct nbody *nb, const struct gathered *g, size_t n, bool up)
+int nbody_parts_gather(struct nbody *nb, const struct gathered *g, size_t n, start_on meanwhile)
 {
-    return nbody_parts_exchange(nb, g, n, up, NULL, 0);
+    return nbody_parts_exchange(nb, g, n, NULL, 0, meanwhile);
 }
 
 static void either(void *a, const void *b, void *arg)
@@ -374,11 +386,11 @@ int nbody_parts_fill(struct nbody *nb, uint64_t *words, size_t n)
     return world_reduce(nb->world, words, n * sizeof *words, either, &n);
 }
 
-int nbody_parts_adopt(struct nbody *nb, struct share *p, void *heads, void *numbers, size_t first_, size_t count_)
+int nbody_parts_adopt(struct nbody *nb, struct share *p, void *cells, size_t first_, size_t count_)
 {
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)first_, count = (cl_uint)count_;
-    const struct stdcl_arg args[] = {BLOCK_ARG(heads),   BLOCK_ARG(numbers), VALUE_ARG(first),   VALUE_ARG(count),
+    const struct stdcl_arg args[] = {BLOCK_ARG(cells),   VALUE_ARG(first),   VALUE_ARG(count),
                                      BLOCK_ARG(t->down), BLOCK_ARG(t->link), BLOCK_ARG(t->com), BLOCK_ARG(t->poles),
                                      BLOCK_ARG(t->size), BLOCK_ARG(t->body)};
     return nbody_tree_visit(nb, p, TREE_ADOPT, count, COUNT_OF(args), args);
@@ -525,11 +537,11 @@ static int cut_part(struct nbody *nb, struct share *p, const uint64_t *cost, dou
     return status;
 }
 
-/* Whether parts differ from what they should cost by more than a hundredth, or later a fiftieth. */
+/* Whether parts differ from what they should cost by more than a hundredth. */
 static bool uneven(const struct nbody *nb, const uint64_t *cost, double all)
 {
     const struct parts *s = nb->parts;
-    const double most = nbody_parts_settled(nb) ? 1.02 : 1.01;
+    const double most = 1.01;
     bool any = false;
     for (cl_uint k = 0; k < s->n; k++)
         any |= number_of(cost[k]) > most * all * wanted(s, k) / wanted_before(s, s->n);
@@ -555,6 +567,7 @@ int nbody_parts_cut(struct nbody *nb)
     if (status == 0)
         status = nbody_parts_fill(nb, cut, s->n);
     s->recut = s->moved = true;
+    s->sums_lone = 0;
     for (cl_uint k = 1; status == 0 && k < s->n; k++)
         s->cut[k] = cut[k] > s->cut[k - 1] ? cut[k] : s->cut[k - 1];
     free(cost);

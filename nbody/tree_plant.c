@@ -4,6 +4,7 @@
  * is, as much as the last time and a little more goes with the number of it; what is missing follows.
  * SPDX-License-Identifier: MIT
  */
+#include "nbody/integrate.h"
 #include "nbody/tree.h"
 
 #include <math.h>
@@ -38,6 +39,14 @@ static void join_corners(void *a, const void *b, void *arg)
     }
 }
 
+enum { CUBE_STEPS = 64 }; /* as in tree.cl */
+
+static double side_of(const struct nbody *nb, double extent)
+{
+    const int least = nb->precision == NBODY_DOUBLE ? -1000 : -100, power = extent > 0 && isfinite(extent) ? ilogb(extent) : 0;
+    return extent > 0 ? ldexp(1, (power > least ? power : least) + 1) : 1;
+}
+
 /* As `frame` in tree.cl, of which the host makes the same numbers. */
 static void frame(const struct nbody *nb, const struct corners *all, double cube[4])
 {
@@ -47,24 +56,22 @@ static void frame(const struct nbody *nb, const struct corners *all, double cube
         extent = fmax(extent, nb->real == sizeof(float) ? (float)d : d);
         cube[c] = all->lo[c];
     }
-    const int least = nb->precision == NBODY_DOUBLE ? -1000 : -100, power = extent > 0 && isfinite(extent) ? ilogb(extent) : 0;
-    cube[3] = extent > 0 ? ldexp(1, (power > least ? power : least) + 1) : 1;
+    cube[3] = side_of(nb, extent);
+    if (!(extent > 0))
+        return;
+    const double step = cube[3] / CUBE_STEPS;
+    for (int c = 0; c < 3; c++) {
+        cube[c] = floor(all->lo[c] / step) * step;
+        const double d = all->hi[c] - cube[c];
+        extent = fmax(extent, nb->real == sizeof(float) ? (float)d : d);
+    }
+    cube[3] = side_of(nb, extent);
 }
 
-static int find_cube(struct nbody *nb, double cube[4])
+/* The cube around all bodies, whose boxes are at the host. */
+static int join_boxes(struct nbody *nb, double cube[4])
 {
     struct corners all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    cl_event *ev = calloc(nb->ndev, sizeof *ev);
-    int status = ev ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host");
-    EACH_PART (nb, p)
-        if (status == 0)
-            status = start_box(nb, p, &ev[p - nb->share]);
-    EACH_PART (nb, p)
-        if (status == 0)
-            status = nbody_parts_await(nb, p, ev[p - nb->share]);
-    free(ev);
-    if (status != 0)
-        return -1;
     EACH_PART (nb, p)
         for (size_t k = 0; k < p->tree->parts; k++) {
             struct corners some;
@@ -77,6 +84,13 @@ static int find_cube(struct nbody *nb, double cube[4])
     if (world_reduce(nb->world, &all, sizeof all, join_corners, NULL) != 0)
         return -1;
     frame(nb, &all, cube);
+    return 0;
+}
+
+static int set_cube(struct nbody *nb, const double cube[4])
+{
+    memcpy(nb->parts->cube, cube, sizeof nb->parts->cube);
+    nb->parts->cube_known = true;
     EACH_PART (nb, p) {
         for (size_t c = 0; c < 4; c++)
             real_put(nb, p->tree->cube, c, cube[c]);
@@ -84,6 +98,21 @@ static int find_cube(struct nbody *nb, double cube[4])
             return -1;
     }
     return 0;
+}
+
+static int find_cube(struct nbody *nb)
+{
+    double cube[4];
+    cl_event *ev = calloc(nb->ndev, sizeof *ev);
+    int status = ev ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host");
+    EACH_PART (nb, p)
+        if (status == 0)
+            status = start_box(nb, p, &ev[p - nb->share]);
+    EACH_PART (nb, p)
+        if (status == 0)
+            status = nbody_parts_await(nb, p, ev[p - nb->share]);
+    free(ev);
+    return status != 0 || join_boxes(nb, cube) != 0 ? -1 : set_cube(nb, cube);
 }
 
 struct sampled {
@@ -134,7 +163,7 @@ static int find_cuts(struct nbody *nb, double side)
             return -1;
     }
     const struct gathered g = {s->samples, TREE_SAMPLES * sizeof *s->samples};
-    if (nbody_parts_gather(nb, &g, 1, false) != 0 || cut_by_samples(nb) != 0)
+    if (nbody_parts_gather(nb, &g, 1, NULL) != 0 || cut_by_samples(nb) != 0)
         return -1;
     s->cut_known = true;
     s->side = side;
@@ -199,45 +228,51 @@ static cl_uint sent_in_all(const struct parts *s, cl_uint from)
     return s->start[from * (s->n + 1) + s->n];
 }
 
-/* Numbers of slots. */
-struct plane {
-    void *block;
-    size_t bytes; /* a slot */
-};
+/* Between all pairs: `bytes` a slot of bodies that lie in the part of another, but for the first posted[] of each part; back: of all
+ * of them, as sums return. How many parcels that is. */
+static size_t list_slots(const struct parts *s, void *block, size_t bytes, bool back, struct parcel *all)
+{
+    size_t n = 0;
+    for (cl_uint from = 0; from < s->n; from++)
+        for (cl_uint to = 0; to < s->n; to++) {
+            size_t slot, count = sent(s, from, to, &slot);
+            const size_t begin = from * s->room + (back ? 0 : s->posted[from]), end = slot + count;
+            slot = slot > begin ? slot : begin;
+            if (from != to && end > slot)
+                all[n++] = (struct parcel){back ? to : from, back ? from : to, (char *)block + slot * bytes, (end - slot) * bytes, false, NULL};
+        }
+    return n;
+}
 
-/* Between all pairs: those of all bodies that lie in the part of another, but for the first posted[] of each part; back: sums return,
- * of all of them. */
-static int swap_slots(struct nbody *nb, const struct plane *planes, size_t nplanes, bool back)
+static int swap_posts_left(struct nbody *nb)
 {
     const struct parts *s = nb->parts;
-    struct parcel *all = calloc(nplanes * s->n * s->n, sizeof *all);
-    size_t n = 0;
-    for (const struct plane *b = planes; all && b < planes + nplanes; b++)
-        for (cl_uint from = 0; from < s->n; from++)
-            for (cl_uint to = 0; to < s->n; to++) {
-                size_t slot, count = sent(s, from, to, &slot);
-                const size_t begin = from * s->room + (back ? 0 : s->posted[from]), end = slot + count;
-                slot = slot > begin ? slot : begin;
-                if (from != to && end > slot)
-                    all[n++] = (struct parcel){back ? to : from, back ? from : to, (char *)b->block + slot * b->bytes, (end - slot) * b->bytes};
-            }
+    struct parcel *all = calloc((size_t)s->n * s->n, sizeof *all);
+    const size_t n = all ? list_slots(s, s->post, 8 * nb->real, false, all) : 0;
     const int status = !all ? clerror_set(ENOMEM, "nbody: no memory on the host") : n ? nbody_parts_swap(nb, all, n) : 0;
     free(all);
     return status;
 }
 
-/* How many go where; and of two parts the first posted[] of those that go. */
+static int start_box_meanwhile(struct nbody *nb, struct share *p, cl_uint none)
+{
+    cl_event ev;
+    (void)none;
+    return start_box(nb, p, &ev);
+}
+
+/* How many go where; and of two parts the first posted[] of those that go. Meanwhile devices find the box that was guessed. */
 static int swap_posts(struct nbody *nb)
 {
     struct parts *s = nb->parts;
-    const struct plane planes[] = {{s->post, 8 * nb->real}, {s->post_row, sizeof(cl_uint)}};
+    const size_t body = 8 * nb->real;
     const struct gathered found = {s->found, s->most * sizeof *s->found};
-    struct parcel all[4];
+    struct parcel all[2];
     size_t n = 0;
     for (cl_uint from = 0; s->n == 2 && from < 2; from++)
-        for (size_t b = 0; b < COUNT_OF(planes) && s->posted[from]; b++)
-            all[n++] = (struct parcel){from, 1 - from, (char *)planes[b].block + from * s->room * planes[b].bytes, s->posted[from] * planes[b].bytes};
-    if (nbody_parts_exchange(nb, &found, 1, false, all, n) != 0)
+        if (s->posted[from])
+            all[n++] = (struct parcel){from, 1 - from, (char *)s->post + from * s->room * body, s->posted[from] * body, false, NULL};
+    if (nbody_parts_exchange(nb, &found, 1, all, n, s->guessing ? start_box_meanwhile : NULL) != 0)
         return -1;
     for (cl_uint from = 0; from < s->n; from++)
         memcpy(&s->start[from * (s->n + 1)], &s->found[from * s->most], (s->n + 1) * sizeof *s->start);
@@ -258,8 +293,7 @@ static int swap_rest(struct nbody *nb)
         if (nbody_hands_all(nb, start_posts, 0) != 0)
             return -1;
     }
-    const struct plane moved[] = {{s->post, 8 * nb->real}, {s->post_row, sizeof(cl_uint)}};
-    if (swap_slots(nb, moved, 2, false) != 0)
+    if (swap_posts_left(nb) != 0)
         return -1;
     for (cl_uint k = 0; s->n == 2 && k < s->n; k++) {
         const size_t all = sent_in_all(s, k), next = all + all / 16 + 64;
@@ -286,7 +320,7 @@ static int start_arrivals(struct nbody *nb, struct share *p, cl_uint none)
     cl_uint before = t->low - (cl_uint)low, behind = t->low + (cl_uint)p->count;
     for (cl_uint from = 0; from < s->n; from++) {
         const cl_uint count = (cl_uint)sent(s, from, t->number, &slot), first = (cl_uint)slot, to = from < t->number ? before : behind;
-        const struct stdcl_arg arrive[] = {BLOCK_ARG(s->post), BLOCK_ARG(s->post_row), VALUE_ARG(first),   VALUE_ARG(count),
+        const struct stdcl_arg arrive[] = {BLOCK_ARG(s->post), VALUE_ARG(first),   VALUE_ARG(count),
                                            VALUE_ARG(to),      BLOCK_ARG(t->cube),     BLOCK_ARG(nb->posm), BLOCK_ARG(t->felt),
                                            BLOCK_ARG(t->slot), BLOCK_ARG(t->key),      BLOCK_ARG(t->order)};
         if (nbody_tree_visit(nb, p, TREE_ARRIVE, count, COUNT_OF(arrive), arrive) != 0)
@@ -402,6 +436,42 @@ static int start_halo(struct nbody *nb, struct share *p)
     return nbody_parts_bring(nb, p, t->halo, edge) != 0 ? -1 : nbody_tree_visit(nb, p, TREE_HALO, TREE_SEEN, COUNT_OF(halo), halo);
 }
 
+static struct key_range range_of(const struct nbody *nb, const struct tree *t)
+{
+    const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = MARGIN, to = from + t->bodies;
+    return (struct key_range){.lo = from - (t->begin < TREE_GROUP ? t->begin : TREE_GROUP),
+                              .n = to + (n - end < TREE_GROUP ? n - end : TREE_GROUP),
+                              .from = from,
+                              .to = to};
+}
+
+/* Runs whose cells are counted while what neighbours see is on its way: none near a cut. */
+static cl_uint counted_early(const struct tree *t)
+{
+    return t->runs > 4 * TREE_AT_CUT ? t->runs / 2 - TREE_AT_CUT : 0;
+}
+
+static int start_count_early(struct nbody *nb, struct share *p, cl_uint none)
+{
+    const struct tree *t = p->tree;
+    (void)none;
+    if (counted_early(t) == 0)
+        return 0;
+    return nbody_tree_count_some(nb, p, range_of(nb, t), counted_early(t), 0, TREE_AT_CUT) != 0 ? -1 : clflush(nb->ctx, p->dev, 0);
+}
+
+/* 1 when the cube is another than was guessed. */
+static int check_guess(struct nbody *nb)
+{
+    struct parts *s = nb->parts;
+    double cube[4];
+    if (s->guessing && join_boxes(nb, cube) != 0)
+        return -1;
+    s->cube_known = !s->guessing || memcmp(cube, s->cube, sizeof cube) == 0;
+    return !s->cube_known;
+}
+
+/* 1 when all is to be done again. */
 static int order(struct nbody *nb)
 {
     struct parts *s = nb->parts;
@@ -417,21 +487,10 @@ static int order(struct nbody *nb)
     if (nbody_hands_all(nb, start_part, 0) != 0)
         return -1;
     const struct gathered g = {s->edge, nbody_parts_edge_bytes(nb)};
-    if (nbody_parts_gather(nb, &g, 1, false) != 0)
-        return -1;
-    return 0;
+    return nbody_parts_gather(nb, &g, 1, start_count_early) == 0 ? check_guess(nb) : -1;
 }
 
 /* ---- Cells. ----------------------------------------------------------------------------------- */
-
-static struct key_range range_of(const struct nbody *nb, const struct tree *t)
-{
-    const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = MARGIN, to = from + t->bodies;
-    return (struct key_range){.lo = from - (t->begin < TREE_GROUP ? t->begin : TREE_GROUP),
-                              .n = to + (n - end < TREE_GROUP ? n - end : TREE_GROUP),
-                              .from = from,
-                              .to = to};
-}
 
 static cl_uint levels(const struct nbody *nb)
 {
@@ -467,8 +526,7 @@ static int start_tops(struct nbody *nb, struct share *p)
     struct tree *t = p->tree;
     const struct stdcl_arg tops[] = {VALUE_ARG(t->bodies), BLOCK_ARG(t->span), BLOCK_ARG(t->bridge), BLOCK_ARG(t->cells),
                                      BLOCK_ARG(t->down),   BLOCK_ARG(t->link), BLOCK_ARG(t->com),    BLOCK_ARG(t->poles),
-                                     BLOCK_ARG(t->size),   BLOCK_ARG(t->body), VALUE_ARG(t->number), BLOCK_ARG(s->heads),
-                                     BLOCK_ARG(s->numbers)};
+                                     BLOCK_ARG(t->size),   BLOCK_ARG(t->body), VALUE_ARG(t->number), BLOCK_ARG(s->tops)};
     return nbody_tree_visit(nb, p, TREE_TOPS_WRITE, (size_t)levels(nb) * TREE_TOPS, COUNT_OF(tops), tops);
 }
 
@@ -480,44 +538,37 @@ static int start_cells(struct nbody *nb, struct share *p, cl_uint geometric)
         t->on_level[l] = cells_of(nb->parts, t->number, l);
     if (all > t->room && nbody_tree_grow(nb, p, all + all / 4) != 0)
         return -1;
-    if (t->bodies == 0)
-        return start_tops(nb, p);
-    return nbody_parts_bring(nb, p, t->add, levels(nb) * sizeof(cl_uint)) != 0 || nbody_tree_write(nb, p, range_of(nb, t), all) != 0
-               ? -1
-           : nbody_tree_moments(nb, p, geometric) != 0 ? -1
-                                                       : start_tops(nb, p);
-}
-
-/* Number w of {cell, ., ., .} of the bridge of a level. */
-static cl_uint bridge_of(const struct nbody *nb, cl_uint part, cl_uint level, size_t w)
-{
-    const cl_uint *heads = nb->parts->heads;
-    return heads[4 * ((size_t)(part * levels(nb) + level + 1) * TREE_TOPS - 1) + w];
+    t->forgot = false;
+    if (t->bodies && (nbody_parts_bring(nb, p, t->add, levels(nb) * sizeof(cl_uint)) != 0 ||
+                      nbody_tree_write(nb, p, range_of(nb, t), all) != 0 || nbody_tree_moments(nb, p, geometric) != 0))
+        return -1;
+    return start_tops(nb, p);
 }
 
 static bool any_bridge(const struct nbody *nb, cl_uint level)
 {
     bool any = false;
     for (cl_uint k = 0; k < nb->parts->n; k++)
-        any |= bridge_of(nb, k, level, 0) != (cl_uint)NONE;
+        any |= nbody_parts_bridge(nb, k, level, 0) != (cl_uint)NONE;
     return any;
 }
 
-/* Moments of bridges, from the deepest. */
+/* Cells of other parts that all have; and moments of bridges, from the deepest. */
 static int join_parts(struct nbody *nb, struct share *p, cl_uint geometric)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
     REAL_NUMBER(blur, nbody_tree_blur(nb));
-    const size_t each = (size_t)levels(nb) * TREE_TOPS;
+    const size_t each = (size_t)levels(nb) * TREE_TOPS, bytes = nbody_parts_cell_bytes(nb);
     for (cl_uint k = 0; k < s->n; k++)
-        if (k != t->number && nbody_parts_adopt(nb, p, s->heads, s->numbers, k * each, each) != 0)
+        if (k != t->number && (nbody_parts_bring(nb, p, (char *)s->tops + k * each * bytes, each * bytes) != 0 ||
+                               nbody_parts_adopt(nb, p, s->tops, k * each, each) != 0))
             return -1;
     cl_uint deepest = levels(nb);
     while (deepest > 0 && !any_bridge(nb, deepest - 1))
         deepest--;
     const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->cube), VALUE_ARG(deepest), VALUE_ARG(geometric), REAL_ARG(nb, blur),
-                                     BLOCK_ARG(s->heads), VALUE_ARG(s->n), BLOCK_ARG(t->down), BLOCK_ARG(t->link),
+                                     BLOCK_ARG(s->tops), VALUE_ARG(s->n), BLOCK_ARG(t->down), BLOCK_ARG(t->link),
                                      BLOCK_ARG(t->com), BLOCK_ARG(t->poles), BLOCK_ARG(t->size)};
     return nbody_tree_launch(nb, p, TREE_MOMENTS_OF_BRIDGES, 1, (size_t)p->shape.flat, COUNT_OF(args), args);
 }
@@ -530,10 +581,23 @@ static int start_count(struct nbody *nb, struct share *p, cl_uint n)
     const cl_uint at = s->most * t->number;
     const struct stdcl_arg starts[] = {BLOCK_ARG(t->count), VALUE_ARG(t->runs), VALUE_ARG(n), BLOCK_ARG(t->cells), VALUE_ARG(at),
                                        BLOCK_ARG(s->found)};
-    if (start_halo(nb, p) != 0 || nbody_essence_boxes(nb, p, nb->known && s->alone == 0 ? nbody_tree_usual(nb, 2) : 0) != 0)
+    if (start_halo(nb, p) != 0)
         return -1;
     return t->bodies == 0 ? 0
-           : nbody_tree_count(nb, p, range_of(nb, t)) != 0 ? -1 : nbody_tree_visit(nb, p, TREE_STARTS, n + 1, COUNT_OF(starts), starts);
+           : nbody_tree_count(nb, p, range_of(nb, t), counted_early(t)) != 0 ? -1 : nbody_tree_visit(nb, p, TREE_STARTS, n + 1, COUNT_OF(starts), starts);
+}
+
+/* What devices do while numbers of cells are on their way, and while the first and last cells are. */
+static int start_boxes(struct nbody *nb, struct share *p, cl_uint none)
+{
+    (void)none;
+    return nbody_essence_start_boxes(nb, p) != 0 ? -1 : clflush(nb->ctx, p->dev, 0);
+}
+
+static int start_forget(struct nbody *nb, struct share *p, cl_uint none)
+{
+    (void)none;
+    return nbody_essence_forget(nb, p) != 0 ? -1 : clflush(nb->ctx, p->dev, 0);
 }
 
 /* 1 when bodies are crowded, and keys get a second word. */
@@ -544,21 +608,17 @@ static int cells(struct nbody *nb, bool geometric)
     if (nbody_hands_all(nb, start_count, n) != 0)
         return -1;
     const struct gathered found = {s->found, s->most * sizeof *s->found};
-    if (nbody_essence_swap_boxes(nb, &found) != 0)
+    if (nbody_parts_gather(nb, &found, 1, start_boxes) != 0 || nbody_hands_all(nb, start_cells, geometric) != 0)
         return -1;
-    if (nbody_hands_all(nb, start_cells, geometric) != 0)
-        return -1;
-    const size_t each = (size_t)n * TREE_TOPS;
-    const struct gathered tops[] = {{s->heads, each * 4 * sizeof(cl_uint)},
-                                    {s->numbers, each * nbody_parts_number_bytes(nb)}};
-    if (nbody_parts_gather(nb, tops, 2, true) != 0)
+    const struct gathered tops[] = {{s->tops, (size_t)n * TREE_TOPS * nbody_parts_cell_bytes(nb)}, found};
+    if (nbody_essence_swap_boxes(nb, tops, COUNT_OF(tops), start_forget) != 0)
         return -1;
     bool crowded = false;
     for (cl_uint k = 0; k < s->n; k++)
-        crowded |= bridge_of(nb, k, 0, 2) != 0;
+        crowded |= nbody_parts_bridge(nb, k, 0, 2) != 0;
     if (crowded && s->words == 1 && !s->shallow)
         return nbody_tree_deepen(nb) < 0 ? -1 : 1;
-    return nbody_hands_all(nb, join_parts, geometric);
+    return 0;
 }
 
 /* ---- All of it. ------------------------------------------------------------------------------- */
@@ -566,14 +626,16 @@ static int cells(struct nbody *nb, bool geometric)
 int nbody_parts_plant(struct nbody *nb, bool geometric)
 {
     nb->parts->recut = false;
-    double cube[4];
+    struct parts *s = nb->parts;
     int status = 1;
     while (status == 1) {
-        if (find_cube(nb, cube) != 0 || find_cuts(nb, cube[3]) != 0 || route(nb) != 0 || order(nb) != 0)
+        s->guessing = s->cube_known;
+        if ((!s->guessing && (find_cube(nb) != 0 || find_cuts(nb, s->cube[3]) != 0)) || route(nb) != 0)
             return -1;
-        status = cells(nb, geometric);
+        status = order(nb);
+        status = status == 0 ? cells(nb, geometric) : status;
     }
-    return status == 0 ? nbody_essence_find(nb, geometric) : -1;
+    return status == 0 ? nbody_essence_find(nb, geometric, join_parts) : -1;
 }
 
 /* Sums of a part to rows of this device, and to slots. */
@@ -608,18 +670,55 @@ static int start_slots(struct nbody *nb, struct share *p, enum kernel sum)
                          : nbody_tree_visit(nb, p, TREE_HOME_SLOTS_POTENTIALS, n, COUNT_OF(potentials), potentials);
 }
 
+/* Rows whose sums come later. */
+static int start_expect(struct nbody *nb, struct share *p)
+{
+    struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, from = t->number * (cl_uint)s->room, n = sent_in_all(s, t->number);
+    const struct stdcl_arg args[] = {VALUE_ARG(from), VALUE_ARG(n), BLOCK_ARG(s->post_row), VALUE_ARG(first), VALUE_ARG(rows), BLOCK_ARG(p->partial)};
+    return nbody_tree_visit(nb, p, TREE_EXPECT, n, COUNT_OF(args), args);
+}
+
 int nbody_parts_return(struct nbody *nb, enum kernel sum)
 {
+    struct parts *s = nb->parts;
     EACH_PART (nb, p)
         if (start_home(nb, p, sum) != 0)
             return -1;
-    const struct plane sums = {nb->parts->sums, 4 * nb->real};
-    if (nbody_parts_end_walks(nb) != 0)
+    s->nhoming = list_slots(s, s->sums, 4 * nb->real, true, s->homing);
+    s->late = nb->in_burst && sum == FORCES && nb->integrator->late && world_size(nb->world) == 1;
+    if (world_size(nb->world) > 1 ? nbody_parts_swap(nb, s->homing, s->nhoming) != 0 : nbody_parts_begin_home(nb, s->homing, s->nhoming) != 0)
         return -1;
-    if (swap_slots(nb, &sums, 1, true) != 0)
+    if (!s->late && world_size(nb->world) == 1 && nbody_parts_end_home(nb, s->homing, s->nhoming) != 0)
         return -1;
     EACH_PART (nb, p)
-        if (start_slots(nb, p, sum) != 0)
+        if ((s->late ? start_expect(nb, p) : start_slots(nb, p, sum)) != 0)
             return -1;
     return 0;
+}
+
+int nbody_parts_visit_late(struct nbody *nb, cl_uint phases, int step)
+{
+    struct parts *s = nb->parts;
+    int status = 0;
+    if (!s || !s->late)
+        return 0;
+    s->late = false;
+    if (nbody_parts_end_home(nb, s->homing, s->nhoming) != 0)
+        return -1;
+    EACH_PART (nb, p) {
+        const cl_uint n = sent_in_all(s, p->tree->number);
+        if (n == 0)
+            continue;
+        p->late.list = s->post_row;
+        p->late.from = p->tree->number * (cl_uint)s->room;
+        p->late.n = n;
+        status = start_slots(nb, p, FORCES) != 0 || nb->integrator->visit(nb, p, (cl_uint)p->count, phases, step) != 0 ||
+                         clflush(nb->ctx, p->dev, 0) != 0
+                     ? -1
+                     : status;
+        p->late.list = NULL;
+    }
+    return status;
 }
