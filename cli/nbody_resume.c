@@ -23,10 +23,10 @@ struct resumed {
 
 static char *read_all(const char *file, size_t *size)
 {
-    struct stat info;
+    struct stat info = {0};
     FILE *fp = fopen(file, "rb");
     if (!fp || fstat(fileno(fp), &info) != 0 || !S_ISREG(info.st_mode)) {
-        cli_failed("--resume: %s: %s", file, fp ? "is no file" : strerror(errno));
+        cli_failed("--resume: %s: %s", file, !fp ? strerror(errno) : S_ISDIR(info.st_mode) ? "is a folder; give the name of a checkpoint in it" : "is no file");
         if (fp)
             fclose(fp);
         return NULL;

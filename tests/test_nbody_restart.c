@@ -233,6 +233,7 @@ static void refuses_damage(void **unused)
     (void)unused;
     ready(bytes);
     refuses(1, "none.ckpt: No such file", "--resume none.ckpt");
+    refuses(1, ".: is a folder; give the name of a checkpoint in it", "--resume .");
     refuses(1, "/dev/null: is no file", "--resume /dev/null");
     put_text(in_folder("foreign.ckpt"), "1 2 3 4 5 6 7\n");
     refuses(1, "foreign.ckpt is no checkpoint of stdcl", "--resume foreign.ckpt");
