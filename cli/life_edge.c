@@ -21,11 +21,11 @@ void life_job_corner(const struct life_job *job, long long *x, long long *y)
         *x = job->at.x;
         *y = job->at.y;
     } else if (p->placed && p->bounds[0] && !job->rule_text) {
-        *x = p->x + width / 2;
-        *y = p->y + height / 2;
+        *x = width / 2 + (job->infinite[0] ? -(long long)(p->width / 2) : p->x);
+        *y = height / 2 + (job->infinite[1] ? -(long long)(p->height / 2) : p->y);
     } else {
-        *x = (width - (long long)p->width) / 2;
-        *y = (height - (long long)p->height) / 2;
+        *x = width / 2 - (long long)(p->width / 2); /* as Golly has it */
+        *y = height / 2 - (long long)(p->height / 2);
     }
 }
 
@@ -96,6 +96,8 @@ static int look(const struct life_job *job, uint64_t *margin)
     *margin = thick;
     for (int i = 0; i < 4; i++) {
         size_t m = thick;
+        if (job->rule_has_grid && !job->infinite[i % 2]) /* an edge that is meant */
+            continue;
         if (look_at(job, i % 2, i / 2, thick, &m) != CLI_DONE)
             return CLI_FAILED;
         *margin = m < *margin ? m : *margin;
@@ -106,10 +108,10 @@ static int look(const struct life_job *job, uint64_t *margin)
 static void tell(const struct life_job *job, const char *met)
 {
     if (!job->common.quiet)
-        cli_warn("%s has no grid, and at generation %" PRIu64 " its cells %s the edges of the %s of %zu x %zu; from there on they may "
-                 "differ from those of a plane without edges%s", job->input, job->started + job->edge.met, met,
-                 life_job_bounds(job), job->size.width, job->size.height,
-                 life_reach(job->engine_of_run) > 1 ? "; give a larger --size" : ", which --engine hashlife has");
+        cli_warn("%s %s, and at generation %" PRIu64 " its cells %s the edges of the %s of %zu x %zu; from there on they may "
+                 "differ from those of %s%s", job->input, job->rule_has_grid ? "is on a grid with an infinite side" : "has no grid", job->started + job->edge.met, met,
+                 life_job_bounds(job), job->size.width, job->size.height, job->rule_has_grid ? "such a grid" : "a plane without edges",
+                 job->rule_has_grid ? "" : life_reach(job->engine_of_run) > 1 ? "; give a larger --size" : ", which --engine hashlife has");
 }
 
 int life_edge_look(struct life_job *job)
@@ -134,7 +136,7 @@ int life_edge_look(struct life_job *job)
 
 int life_edge_open(struct life_job *job)
 {
-    job->edge.watched = job->input && !job->soup && !job->rule_has_grid;
+    job->edge.watched = job->input && !job->soup && (!job->rule_has_grid || job->infinite[0] || job->infinite[1]);
     return life_edge_look(job);
 }
 

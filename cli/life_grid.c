@@ -6,6 +6,7 @@
  */
 #include "life_job.h"
 
+#include <ctype.h>
 #include <limits.h>
 
 static const size_t SIDE = 1024, SMALLEST = 256;
@@ -13,15 +14,41 @@ static const uint64_t GENERATIONS = 1024, COMPARED_GENERATIONS = 64;
 
 /* ---- What was asked. ------------------------------------------------------------------------- */
 
+/* Twice the pattern's size and some more, in whole words. */
+static size_t room_for(size_t side)
+{
+    const size_t wanted = side > SIZE_MAX / 4 ? side : 2 * side + 64;
+    return wanted < SMALLEST ? SMALLEST : (wanted + 63) / 64 * 64;
+}
+
+/* Copies a rule to `copy`; a side of 0 of its torus or plane, which is infinite, becomes one where the pattern has room. */
+static int copy_rule(struct life_job *job, const char *text, const char *where, char *copy, size_t size)
+{
+    const char *colon = strchr(text, ':'), *p = colon ? colon + 1 : "", *comma = strchr(p, ',');
+    const size_t width = strspn(p + (*p != '\0'), "0"), height = comma ? strspn(comma + 1, "0") : 0;
+    const bool of_torus = *p && strchr("TtPp", *p) && !strpbrk(p, "+-*");
+    job->infinite[0] = of_torus && width && !isdigit((unsigned char)p[1 + width]);
+    job->infinite[1] = of_torus && (comma ? height && !isdigit((unsigned char)comma[1 + height]) : job->infinite[0]);
+    if (job->infinite[0] && job->infinite[1])
+        return cli_wrong("%s: the grid ':%.60s' has no edges at all; leave it out", where, p);
+    if ((job->infinite[0] || job->infinite[1]) && (!job->input || job->soup))
+        return cli_wrong("%s: the grid ':%.60s' has an infinite side, which only a pattern can have, and random cells cannot", where, p);
+    if ((job->infinite[0] || job->infinite[1]) && job->size.width)
+        return cli_wrong("%s: the grid ':%.60s' and --size cannot be combined", where, p);
+    const int n = job->infinite[0]   ? snprintf(copy, size, "%.*s%zu%s", (int)(p + 1 - text), text, room_for(job->pattern.width), p + 1 + width)
+                  : job->infinite[1] ? snprintf(copy, size, "%.*s%zu%s", (int)(comma + 1 - text), text, room_for(job->pattern.height), comma + 1 + height)
+                                    : snprintf(copy, size, "%s", text);
+    return (size_t)n < size ? CLI_DONE : cli_wrong("%s: %zu characters are too many for a rule", where, strlen(text));
+}
+
 /* A rule, which may have bounds and a size behind a colon; `where` names it in a message. */
 static int take_rule(struct life_job *job, const char *text, const char *where)
 {
     char copy[LIFE_RULE_TEXT + LIFE_GRID_TEXT], grid[LIFE_GRID_TEXT];
     enum life_bounds bounds;
     struct life_size size;
-    snprintf(copy, sizeof copy, "%s", text);
-    if (strlen(text) >= sizeof copy)
-        return cli_wrong("%s: %zu characters are too many for a rule", where, strlen(text));
+    if (copy_rule(job, text, where, copy, sizeof copy) != CLI_DONE)
+        return CLI_WRONG;
     if (life_grid_split(copy, grid, &bounds, &size.width, &size.height) < 0)
         return cli_wrong("%s: %s", where, clerror());
     const int status = life_job_rule(job, copy, where);
@@ -37,13 +64,6 @@ static int take_rule(struct life_job *job, const char *text, const char *where)
         job->bounds = (int)bounds;
     job->rule_has_grid = size.width > 0;
     return CLI_DONE;
-}
-
-/* Twice the pattern's size and some more, in whole words. */
-static size_t room_for(size_t side)
-{
-    const size_t wanted = side > SIZE_MAX / 4 ? side : 2 * side + 64;
-    return wanted < SMALLEST ? SMALLEST : (wanted + 63) / 64 * 64;
 }
 
 static int take_pattern(struct life_job *job)

@@ -71,6 +71,7 @@ struct life_job {
     life_transitions *transitions; /* the rule, if a file lists it */
     char grid[LIFE_GRID_TEXT]; /* K30*,20, where bounds are LIFE_JOINED */
     bool rule_has_grid;   /* the rule that was given, or the file's, names bounds */
+    bool infinite[2];     /* and these have no end to the sides, or up and down: so many columns or rows are taken that the pattern has room */
     struct life_plane plane;  /* the pattern, for HashLife */
     struct life_pattern pattern; /* and for grids */
     CLCONTEXT *context;

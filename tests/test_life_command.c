@@ -475,6 +475,32 @@ static void larger_than_life(void **unused)
     refuses(2, "counts go from 0 to 121", "--rule R5,C0,M1,S34..58,B34..145,NM");
 }
 
+/* One side without end: populations at generation 110 are those of bgolly 3.3. */
+static void infinite_sides(void **unused)
+{
+    static const struct { const char *grid; int population; } grids[] = {{"T0,40", 145}, {"P30,0", 148}, {"T40,0", 126}, {"P0,30", 142}, {"P31,0", 120}};
+    char text[80], arguments[120];
+    (void)unused;
+    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++)
+        for (int in_file = 0; in_file < 2; in_file++) {
+            snprintf(text, sizeof text, "x = 3, y = 3, rule = B3/S23%s%s\nb2o$2o$bo!\n", in_file ? ":" : "", in_file ? grids[i].grid : "");
+            put_text(in_folder("endless.rle"), text);
+            snprintf(arguments, sizeof arguments, in_file ? "-p endless.rle -n 110" : "-p endless.rle -n 110 --rule B3/S23:%s", grids[i].grid);
+            json_t *r = report(arguments);
+            assert_int_equal(json_integer_value(json_object_get(r, "population")), grids[i].population);
+            assert_true(json_is_null(json_object_get(r, "edge_generation")));
+            json_decref(r);
+        }
+    put_text(in_folder("endless.rle"), "x = 3, y = 3, rule = B3/S23:T0,40\nb2o$2o$bo!\n");
+    json_t *r = report("-p endless.rle -n 1200");
+    assert_true(json_integer_value(json_object_get(r, "edge_generation")) > 128);
+    json_decref(r);
+    refuses(2, "has no edges at all; leave it out", "-p endless.rle --rule B3/S23:T0");
+    refuses(2, "only a pattern can have", "--rule B3/S23:T0,40");
+    refuses(2, "0 stands for an infinite side", "-p endless.rle --rule B3/S23:T0+3,40");
+    refuses(2, "0 stands for an infinite side", "-p endless.rle --rule B3/S23:K0*,40");
+}
+
 /* ---- Bounded grids. -------------------------------------------------------------------------- */
 
 static void bounded_grids(void **unused)
@@ -495,7 +521,7 @@ static void bounded_grids(void **unused)
     refuses(2, "a sphere is as wide as it is high", "--rule B3/S23:S30,20");
     refuses(2, "the grid :C30,20 and --size cannot be combined", "--rule B3/S23:C30,20 --size 40");
     refuses(2, "the grid :T30+2,20 and --bounds cannot be combined", "--rule B3/S23:T30+2,20 --bounds plane");
-    refuses(2, "0 stands for an infinite side", "--rule B3/S23:T30,0");
+    refuses(2, "only a pattern can have", "--rule B3/S23:T30,0");
 }
 
 /* ---- A census. ------------------------------------------------------------------------------- */
@@ -536,7 +562,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(runs_a_pattern),    cmocka_unit_test(goes_on_from_a_file), cmocka_unit_test(until_stable),
         cmocka_unit_test(writes_outputs),    cmocka_unit_test(compares),            cmocka_unit_test(refuses_nonsense),
         cmocka_unit_test(chooses_an_engine), cmocka_unit_test(warns_of_edges), cmocka_unit_test(runs_without_edges), cmocka_unit_test(refuses_more),      cmocka_unit_test(watches_in_blocks),   cmocka_unit_test(watches_in_braille),
-        cmocka_unit_test(watches_planes),    cmocka_unit_test(census), cmocka_unit_test(more_states), cmocka_unit_test(rules_of_files), cmocka_unit_test(larger_than_life), cmocka_unit_test(bounded_grids),
+        cmocka_unit_test(watches_planes),    cmocka_unit_test(census), cmocka_unit_test(more_states), cmocka_unit_test(infinite_sides), cmocka_unit_test(rules_of_files), cmocka_unit_test(larger_than_life), cmocka_unit_test(bounded_grids),
     };
     if (argc != 2)
         return 2;
