@@ -43,7 +43,6 @@
  *      outer_rows      the first and last row advance, with the sums from the warps above and below
  *      kill_outside    on a plane only: cells beyond its edge are dead again
  *
- * Where one warp is the whole tile (WARPS 1, SHUFFLE) sums go from band to band by shuffles, without barriers.
  * `edges` is there twice, for even and odd generations. So one barrier a generation is enough: a warp that is ahead
  * does not overwrite what another still reads.
  *
@@ -89,7 +88,6 @@
 #define PARTS (WARP / ITEMS)     /* of a warp, one below the other */
 #define BANDS (WARPS * PARTS)    /* of a tile */
 #define TALL (BANDS * ROWS)      /* rows of a tile */
-#define ONE_WARP (WARPS == 1 && SHUFFLE) /* bands tell each other by shuffles, and nobody waits at a barrier */
 
 /* ---- Logic. ---------------------------------------------------------------------------------- */
 
@@ -400,10 +398,8 @@ static inline void inner_rows(uint cell[ROWS][WORDS], struct ends *e, __local st
 #define ADD_ROW(a, r) add_row(a, cell[r], word_before(cell, r, me), word_after(cell, r, me), two, high)
     ADD_ROW(&e->first, 0);
     ADD_ROW(&e->last, ROWS - 1);
-#if !ONE_WARP
     write_edge(&edge[0], &e->first, me->item);
     write_edge(&edge[1], &e->last, me->item);
-#endif
     if (ROWS > 2)
         ADD_ROW(&e->second, 1);
     else
@@ -434,31 +430,6 @@ static inline void outer_rows(uint cell[ROWS][WORDS], const struct ends *e, __lo
     read_edge(&other, below, item);
     next_row(cell[ROWS - 1], &e->last_but_one, &e->last, &other);
 }
-
-#if ONE_WARP
-/* The sums that another item of the warp has. */
-static inline void sums_from(struct sums *out, const struct sums *a, int item)
-{
-#pragma unroll
-    for (int k = 0; k < WORDS; k++) {
-        out->s[k] = from_item(a->s[k], item);
-        out->m[k] = from_item(a->m[k], item);
-#ifdef BLOCK_RULE
-        out->c[k] = from_item(a->c[k], item);
-#endif
-    }
-}
-
-/* As outer_rows, of a tile that is one warp; `lane` is the item's place in it. */
-static inline void outer_rows_of_warp(uint cell[ROWS][WORDS], const struct ends *e, int lane)
-{
-    struct sums above, below;
-    sums_from(&above, &e->last, (lane - ITEMS) & (WARP - 1));
-    sums_from(&below, &e->first, (lane + ITEMS) & (WARP - 1));
-    next_row(cell[0], &above, &e->first, &e->second);
-    next_row(cell[ROWS - 1], &e->last_but_one, &e->last, &below);
-}
-#endif
 
 /* ---- Storing. -------------------------------------------------------------------------------- */
 
@@ -493,9 +464,7 @@ __kernel void life_tile(__global const uint *from, __global uint *to, int stride
                         int wrap, int dead_above, int dead_below, int whole, int own_words, int own_rows,
                         int generations, uint two, uint high)
 {
-#if !ONE_WARP
     __local struct edge edges[2][BANDS][2]; /* by parity of the generation, band, first or last row */
-#endif
     const struct share s = {from, stride, width, rows, wrap, dead_above, dead_below};
     const int tile = (int)get_global_id(1) / WARPS; /* a launch may begin at any */
     const int own_word = (int)get_group_id(0) * own_words, own_row = tile * own_rows;
@@ -519,11 +488,6 @@ __kernel void life_tile(__global const uint *from, __global uint *to, int stride
     const struct inside inside = cells_inside(&s, &me);
 #endif
     for (int g = 0; g < generations; g++) {
-#if ONE_WARP
-        struct ends ends;
-        inner_rows(cell, &ends, 0, &me, two, high);
-        outer_rows_of_warp(cell, &ends, lane);
-#else
         __local struct edge(*edge)[2] = edges[g & 1];
         /* Rows g .. TALL - g - 1 are still right. A warp without any has nothing to do. */
         const int busy = (warp + 1) * PARTS * ROWS > g && warp * PARTS * ROWS < TALL - g;
@@ -537,7 +501,6 @@ __kernel void life_tile(__global const uint *from, __global uint *to, int stride
         barrier(CLK_LOCAL_MEM_FENCE);
         if (busy)
             outer_rows(cell, &ends, &edge[max(me.band - 1, 0)][1], &edge[min(me.band + 1, BANDS - 1)][0], me.item);
-#endif
 #if PLANE
         if (!inside.all)
             kill_outside(cell, &inside);

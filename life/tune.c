@@ -31,7 +31,7 @@ static const struct cltune_knob tile_knobs[] = {
     CLTUNE_KNOB("ternary", 0, 1),
     CLTUNE_KNOB("words", 1, 2, 4),
     CLTUNE_KNOB("rows", 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 40),
-    CLTUNE_KNOB("warps", 1, 4, 6, 8, 12, 16, 24, 32),
+    CLTUNE_KNOB("warps", 4, 6, 8, 12, 16, 24, 32),
     CLTUNE_KNOB("items", 32, 16, 8, 4),
     CLTUNE_KNOB("shuffle", 0, 1),
     CLTUNE_KNOB("multiply", 0, 1, 2),
