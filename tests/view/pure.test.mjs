@@ -283,6 +283,10 @@ test("a slow way gets fewer bodies and better packing, a fast one all", () => {
   for (let i = 0; i < 10; i++) bytes = nextBytes(bytes, 2, 4);
   assert.equal(bytes, 3e7);
   assert.equal(nextBytes(3e5, 2, 3), 3e5, "too few came to tell");
+  assert.equal(nextBytes(1.2e5, 240, 9), 1e5, "three pictures of 40,000 bodies on a way of 10 Mbit/s");
+  assert.equal(nextBytes(7e4, 240, 9), 7e4);
+  assert.equal(nextBytes(7e4, 150, 9), 1.4e5);
+  assert.equal(nextBytes(8e4, 900, 9), 6e4);
   assert.equal(creditsFor(30, 0), 2);
   assert.equal(creditsFor(30, 5000), 8);
 });

@@ -7,7 +7,7 @@ import { FrameReader } from "./wire.js";
 const CLOSED = {
   1000: "The run is over. This is its last picture.",
   4401: "This link is not, or no longer, valid. Open the one that the run printed.",
-  4429: "Eight viewers look at this run already. Close one, then reload this page.",
+  4429: "Eight look at this run already. Close one, and reload.",
 };
 
 // How many bodies fit into so many bytes, and how they are packed.
@@ -18,15 +18,16 @@ export function fairShare(bytes, total) {
 }
 
 // The bytes that a frame may have: fewer when answers to pings were late, as they then waited behind frames; more while they are not,
-// and some frames of this size have come.
+// and some frames of this size have come. 40,000 bodies are worth some lateness: what moves between frames does not need many of them.
 export function nextBytes(bytes, late, frames) {
-  if (late > 100) return Math.max(6e4, bytes * 0.6);
-  return late < 40 && frames > 3 ? Math.min(3e7, bytes * 2) : bytes;
+  const least = late > 400 ? 6e4 : 1e5;
+  if (late > 100 && bytes > least) return Math.max(least, bytes * 0.6);
+  return late < (bytes < 1e5 ? 200 : 40) && frames > 3 ? Math.min(3e7, bytes * 2) : bytes;
 }
 
 // How many frames may be on their way.
 export function creditsFor(rate, trip) {
-  return Math.min(8, Math.max(2, Math.ceil(1 + rate * trip / 1000)));
+  return Math.min(8, Math.floor(2 + rate * trip / 1000));
 }
 
 export class Link {
@@ -45,7 +46,6 @@ export class Link {
     this.queue = Promise.resolve();
     this.onWay = 2;
     this.frames = this.late = this.pinged = 0;
-    this.trip = 1000; // ms of the fastest ping
     this.socket.onmessage = ({ data }) => typeof data === "string" ? this.text(JSON.parse(data)) : this.binary(data);
     this.socket.onclose = ({ code }) => this.lost(code);
   }
@@ -58,6 +58,7 @@ export class Link {
       this.pinged = 0;
     } else if (message.type === "hello") {
       this.tries = 0;
+      this.trip = this.socket.trip; // ms of the fastest answer
       this.rate = message.rate || 30;
       this.on.trouble("");
       this.wanted = "";
@@ -83,6 +84,7 @@ export class Link {
     const now = performance.now(), late = Math.max(this.late, this.pinged ? now - this.pinged - this.trip : 0);
     const bytes = nextBytes(this.bytes, late, this.frames);
     this.late = 0;
+    this.full = late > 100; // more on the way would only make it longer
     if (!this.pinged && this.send({ type: "ping", id: Math.floor(now) })) this.pinged = now;
     if (bytes === this.bytes) return;
     this.bytes = bytes;
@@ -92,7 +94,7 @@ export class Link {
 
   // A frame was drawn: the next may come.
   drawn() {
-    this.grant(creditsFor(this.rate, this.trip) - this.onWay);
+    this.grant((this.full ? 2 : creditsFor(this.rate, this.trip)) - this.onWay);
   }
 
   grant(n) {
@@ -121,8 +123,7 @@ export class Link {
       this.on.trouble(text, true);
       return;
     }
-    const wait = [500, 1000, 2000, 4000, 5000][Math.min(4, this.tries++)];
     this.on.trouble("The connection was lost. Trying again …");
-    setTimeout(() => this.take(openWay(this.token)), wait);
+    setTimeout(() => this.take(openWay(this.token)), Math.min(5000, 500 * 2 ** this.tries++));
   }
 }

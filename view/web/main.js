@@ -19,15 +19,14 @@ const scene = new Scene(get("picture"), get("marks"), note, redraw);
 
 // ---- drawing, when something changed
 
-let asked = false;
+let asked = 0;
 
 function redraw() {
-  if (!asked) requestAnimationFrame(drawAll);
-  asked = true;
+  asked ||= requestAnimationFrame(drawAll);
 }
 
 function drawAll(now) {
-  asked = false;
+  asked = 0;
   const moving = scene.draw(now);
   if (!page.seen && now < 1000) { // the first picture does not wait for plots
     page.seen = !!scene.frame;
@@ -285,7 +284,7 @@ const ACTS = {
   map: () => setMap(MAPS[(MAPS.indexOf(scene.look.map) + 1) % MAPS.length]),
   trails: () => scene.kind === "points" && setTrails(!scene.look.trails),
   looks: () => openPanel(get("panel").hidden),
-  charts: () => page.plots && (get("plots").hidden = !get("plots").hidden, redraw()),
+  charts: () => page.plots && (get("plots").toggleAttribute("hidden"), redraw()),
   png: savePng,
   rle: saveRle,
   film: () => page.film ? endFilm() : beginFilm(),
@@ -340,7 +339,7 @@ function saveRle() {
   if (scene.kind !== "cells" || !scene.frame) return;
   const text = scene.rle();
   if (text) saveBlob(new Blob([text]), fileName("rle"));
-  else note("From here cells are only counted. Come nearer to save them.");
+  else note("From here cells are only counted. Come nearer.");
 }
 
 async function beginFilm() {
@@ -357,7 +356,7 @@ async function beginFilm() {
   get("film").setAttribute("aria-pressed", "true");
   if (page.hello.live) note("Filming. The same button ends and saves the film.");
   else {
-    note("Filming every picture of the recording. The same button ends it sooner.", true);
+    note("Filming the recording. The same button ends it sooner.", true);
     if (!page.state.paused) source.act("pause");
     film.wanted = 0;
     source.act("seek", { frame: 0 });
@@ -396,7 +395,7 @@ for (const [keys, text, act] of KEYS) {
   name(button, text, keys[0] === " " ? "Space" : keys[0]);
   button.onclick = () => ACTS[act](keys[0]);
 }
-get("now").onclick = () => goTo(-1);
+get("now").onclick = ACTS.now;
 const CHANGES = {
   history: (value) => goTo(+value),
   by: setColour,

@@ -28,7 +28,7 @@ export function formatNumber(value, digits = 4) {
 
 // A number and its unit.
 export function formatQuantity(value, unit = "", digits = 4) {
-  return unit ? formatNumber(value, digits) + " " + unit : formatNumber(value, digits);
+  return formatNumber(value, digits) + (unit ? " " + unit : "");
 }
 
 // 1, 2 or 5 times a power of ten, the next at or above.

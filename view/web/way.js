@@ -12,7 +12,9 @@ export function sendOver(socket, message) {
 export function openWay(token) {
   const socket = new WebSocket("ws://" + location.host + "/live", ["stdcl-view.1", "token." + token]);
   socket.binaryType = "arraybuffer";
+  const made = performance.now();
   socket.onopen = () => {
+    socket.trip = performance.now() - made; // at most, and before frames make it longer
     sendOver(socket, { type: "want", points: { count: 40000 } });
     sendOver(socket, { type: "credit", n: 2 });
   };
@@ -22,7 +24,7 @@ export function openWay(token) {
 // The secret of the link: from the address, or from before a reload. Storage is slow to come, so it gets the secret later.
 function openFirst() {
   let [, token] = /^#t=([0-9a-f]{32})$/.exec(location.hash) || [];
-  if (location.hash) setTimeout(keepToken, 500, token);
+  setTimeout(keepToken, 500, token);
   try {
     token ||= sessionStorage.getItem("token");
   } catch {
