@@ -29,7 +29,7 @@ static size_t counts = SIZES; /* of them; on GPUs, where contexts and kernels ta
 /* The same with mail in an order by chance and, with the argument "orders", in many. */
 static void in_orders(int (*run)(struct rank_run *r), void *arg, size_t which)
 {
-    enum { MANY = 8 };
+    enum { MANY = 4 };
     const struct ranks_how how = {.arg = arg, .what = ORDER_TOGETHER};
     for (int size = 2; orders && size <= 3; size++) {
         ranks_in_every_order(size, run, how, MANY, 0, false);
