@@ -17,6 +17,8 @@
 #define STDCL_API __attribute__((visibility("default")))
 #define CL_FAILED ((cl_event)(intptr_t)-1)
 
+#include "core/bare.h"
+
 /* ---- error.c ---- */
 
 /* Records a failure of the calling thread: clerrno = code, oclerrno = ocl, the sentence. Returns -1. */

@@ -263,6 +263,42 @@ static cl_event newest_event(const struct event_list *list, uint64_t *number)
     return newest;
 }
 
+/* ---- Kernels without an event. ---- */
+
+enum { MOST_BARE = 64 }; /* the next one has an event, so that a program that never waits is held back */
+
+bool event_spared(CLCONTEXT *cp, struct device *d, int flags)
+{
+    if (!(flags & CL_EVENT_BARE) || context_observed(cp))
+        return false;
+    pthread_mutex_lock(&d->lock);
+    const bool spared = d->bare % (MOST_BARE + 1) != MOST_BARE;
+    d->bare += !spared;
+    pthread_mutex_unlock(&d->lock);
+    return spared;
+}
+
+void event_behind(struct device *d)
+{
+    pthread_mutex_lock(&d->lock);
+    d->bare++;
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* Files a marker behind them, or waits for them here and now. d->lock is held. */
+static void mark_bare(struct device *d)
+{
+    struct event_list *list = &d->events[KERNEL_EVENT];
+    cl_event ev = NULL;
+    if (d->bare == 0)
+        return;
+    d->bare = 0;
+    if (!make_room(list) || clEnqueueMarkerWithWaitList(d->queue, 0, NULL, &ev) != CL_SUCCESS)
+        remember_failure(d, KERNEL_EVENT, clFinish(d->queue));
+    else
+        list->record[list->end++] = (struct event_record){.event = ev, .number = ++d->commands};
+}
+
 /* Waits for the newest event of a list and takes all up to it off. A command is started and then filed, so of two
  * threads the one may start first and file last: when the newest is complete, one that was filed before it may
  * not be. Returns what came of the waiting. */
@@ -272,6 +308,8 @@ static cl_int collect(struct device *d, enum event_kind kind, bool hand_over)
     cl_int waited = CL_SUCCESS;
     uint64_t number = 0;
     pthread_mutex_lock(&d->lock);
+    if (kind == KERNEL_EVENT)
+        mark_bare(d);
     cl_event newest = newest_event(list, &number);
     if (newest)
         waited = wait_unlocked(d, newest);

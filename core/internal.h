@@ -83,6 +83,7 @@ struct device {
     struct event_list events[EVENT_KINDS];
     struct failure untold[EVENT_KINDS]; /* the first since the last wait, which the next one reports; code 0: none */
     uint64_t commands; /* numbers given so far */
+    uint64_t bare;     /* kernels without an event (bare.h) that were started since the last marker */
     struct kept *kept; /* the last used first */
 };
 
@@ -115,6 +116,10 @@ cl_int event_wait(cl_event ev);
  * call returns. Takes over the reference. */
 cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struct note note, int flags,
                       const char *call);
+
+/* A kernel without an event is about to be started: false if it must have one all the same. And it was started. */
+bool event_spared(CLCONTEXT *cp, struct device *d, int flags);
+void event_behind(struct device *d);
 
 /* Returns what a call made of its command, `ev`. If that is CL_FAILED and the call does not wait, its sentence is what
  * the next wait for the device reports; with d NULL, since the context has no such device, the next for any. */

@@ -107,28 +107,31 @@ static int bring_blocks(const struct kernel *k, cl_uint dev)
     return 0;
 }
 
-/* Binds and enqueues; the kernel's lock is held. Returns the event, or NULL after fail(). */
-static cl_event enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr, int flags, struct note *note)
+/* Binds and enqueues; the kernel's lock is held. -1 after fail(). *ev stays NULL if there is to be none. */
+static int enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr, int flags, struct note *note, cl_event *ev)
 {
     struct device *d = &k->program->cp->dev[dev];
+    const bool bare = event_spared(k->program->cp, d, flags);
     size_t local[3];
-    cl_event ev = NULL;
     if (check_local_memory(k, d) != 0 || arguments_bind(k, dev, "clfork") != 0 || bring_blocks(k, dev) != 0)
-        return NULL;
+        return -1;
     for (size_t i = 0; i < ndr->dim; i++)
         local[i] = ndr->ltid[i] ? ndr->ltid[i] : 1;
     const struct command c = {k->program->cp, dev, KERNEL_LAUNCH, k, items_of(ndr), flags & CL_EVENT_UNCOUNTED};
     cl_int err = clEnqueueNDRangeKernel(queue_for(&c, note, flags), k->on_device[dev], (cl_uint)ndr->dim,
-                                        ndr->gtid_offset, ndr->gtid, ndr->ltid[0] ? local : NULL, 0, NULL, &ev);
+                                        ndr->gtid_offset, ndr->gtid, ndr->ltid[0] ? local : NULL, 0, NULL, bare ? NULL : ev);
     if (err != CL_SUCCESS) {
         launch_failed(k, d, k->on_device[dev], ndr, err);
-        return NULL;
+        return -1;
     }
-    command_started(&c, note, ev);
+    if (bare)
+        event_behind(d);
+    else
+        command_started(&c, note, *ev);
     for (cl_uint i = 0; i < k->nargs; i++)
         if (k->args[i].kind == ARG_GLOBAL && k->bound[dev][i].memory)
             memory_touched(k->bound[dev][i].memory, dev);
-    return ev;
+    return 0;
 }
 
 /* args NULL: start with the arguments as they are. */
@@ -142,11 +145,14 @@ static cl_event launch_on(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndr
         return (void)fail(EINVAL, 0, "%s: kernel %s belongs to another context", call, k->name), CL_FAILED;
     struct note note = {0};
     cl_event ev = NULL;
+    int status = -1;
     pthread_mutex_lock(&k->lock);
     if (!args || arguments_record(k, nargs, args) == 0)
-        ev = enqueue_kernel(k, dev, ndr, flags, &note);
+        status = enqueue_kernel(k, dev, ndr, flags, &note, &ev);
     pthread_mutex_unlock(&k->lock);
-    return ev ? event_finish(&cp->dev[dev], KERNEL_EVENT, ev, note, flags, call) : CL_FAILED;
+    if (status != 0)
+        return CL_FAILED;
+    return ev ? event_finish(&cp->dev[dev], KERNEL_EVENT, ev, note, flags, call) : 0;
 }
 
 static cl_event launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrange_t *ndr, int flags, cl_uint nargs,

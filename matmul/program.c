@@ -6,6 +6,7 @@
  */
 #include "matmul/engine.h"
 
+#include "core/bare.h"
 #include "core/clock.h"
 
 #include <sys/mman.h>
@@ -153,7 +154,9 @@ static int fork_range(struct matmul *mm, struct share *p, cl_kernel kernel, cons
     clndrange_t range = *ndr;
     if (p->pause && !pace_has_room(&p->pace, work) && make_room(mm, p) != 0)
         return -1;
-    if (clforkv(mm->ctx, p->dev, kernel, &range, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, nargs, args) == (cl_event)-1)
+    /* NVIDIA's driver tells by a marker behind a kernel that it failed; of others that is not known. */
+    const int flags = CL_EVENT_NOWAIT | CL_EVENT_CHECKED | (p->capability > 0 ? CL_EVENT_BARE : 0);
+    if (clforkv(mm->ctx, p->dev, kernel, &range, flags, nargs, args) == (cl_event)-1)
         return -1;
     if (p->pause)
         pace_started(&p->pace, work);

@@ -5,6 +5,8 @@
 #include "gate.h"
 #include "held.h"
 
+#include "core/bare.h"
+
 static CLCONTEXT *cp;
 static int *x;
 static cl_uint *s; /* for the kernel `slow` */
@@ -436,6 +438,32 @@ static void test_queues_are_in_order(void **state)
         }
 }
 
+/* Launches without an event, fewer and more of them than go without one in a row. */
+static void test_bare_launches_are_waited_for(void **state)
+{
+    (void)state;
+    static const int counts[] = {1, 10, 200};
+    struct opening gate;
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+        for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+            int with_event = 0;
+            x[N - 1] = 0;
+            done(clmsync(cp, dev, x, CL_MEM_DEVICE));
+            gate_open_soon(&gate, cp, dev);
+            for (int i = 0; i < counts[c]; i++) {
+                const cl_event ev = clforka(cp, dev, basic_kernel(cp, "add"), &all, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | CL_EVENT_BARE,
+                                            x, 1);
+                assert_ptr_not_equal(ev, (cl_event)-1);
+                with_event += ev != NULL;
+            }
+            done(clwait(cp, dev, CL_KERNEL_EVENT));
+            assert_true(gate_was_open(&gate));
+            assert_int_equal(with_event, counts[c] / 65);
+            done(clmsync(cp, dev, x, CL_MEM_HOST));
+            assert_int_equal(x[N - 1], counts[c]);
+        }
+}
+
 /* ---- Memory: what the layer holds, counted by held.c. ---- */
 
 static void collect_all(void)
@@ -469,6 +497,13 @@ static void launch_waiting(int i)
 {
     (void)i;
     started(clfork(cp, 0, nothing, &single, CL_EVENT_NOWAIT));
+    done(clwait(cp, 0, CL_ALL_EVENT));
+}
+
+static void launch_bare_waiting(int i)
+{
+    (void)i;
+    assert_ptr_not_equal(clfork(cp, 0, nothing, &single, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | CL_EVENT_BARE), (cl_event)-1);
     done(clwait(cp, 0, CL_ALL_EVENT));
 }
 
@@ -507,6 +542,7 @@ static void test_launches_keep_memory_flat(void **state)
     nothing = basic_kernel(cp, "nothing");
     collect_all();
     stays_flat("fork NOWAIT, wait", 5000, launch_waiting, 0, 0);
+    stays_flat("fork BARE, wait", 2000, launch_bare_waiting, 0, 0);
     stays_flat("fork WAIT", 5000, launch_blocking, 0, 0);
     stays_flat("fork NORELEASE, release", 5000, launch_with_an_event_of_ours, 0, 0);
 }
@@ -546,6 +582,7 @@ int main(void)
         cmocka_unit_test(test_waitev_of_our_events),
         cmocka_unit_test(test_flush),
         cmocka_unit_test(test_queues_are_in_order),
+        cmocka_unit_test(test_bare_launches_are_waited_for),
         cmocka_unit_test(test_launches_keep_memory_flat),
         cmocka_unit_test(test_launches_never_waited_for_keep_memory_flat),
     };
