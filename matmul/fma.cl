@@ -6,7 +6,7 @@
  *        m  0..3   lane 0      1      2      3       0   ...
  *        |  4..7   lane 4      5      6      7       4   ...      and so on for 32 rows, then lane 0 again
  *
- *   Slices lie as [k][i] in local memory, with rows padded by 4, whichever way the operand is stored. An operand whose k is
+ *   Slices lie as [k][i] in local memory, with rows padded, whichever way the operand is stored. An operand whose k is
  *   innermost in memory is transposed on the way, element by element.
  *
  * For the tiles, the pipeline and the knobs see tile.cl, which comes before this file.
@@ -34,64 +34,86 @@
 
 /* ---- Slices: from memory to local memory. ------------------------------------------------------ */
 
-#define PAD 4
-#define SLICE_A (BK * (BM + PAD))
-#define SLICE_B (BK * (BN + PAD))
 #define STEP_A (TRANS_A && WIDE_A ? 16 / SIZE : 1) /* elements that one copy brings */
 #define STEP_B (!TRANS_B && WIDE_B ? 16 / SIZE : 1)
 #define COPIES_A (BK * BM / STEP_A / THREADS) /* of one item */
 #define COPIES_B (BK * BN / STEP_B / THREADS)
 
-/* Which element copy w of a slice starts at. Where i is innermost in memory, neighbouring copies are neighbours along i.
- * Where k is, 8 of them take 8 k of one i, which is a whole sector of memory; the padding keeps them in different banks.
- * Copy 13 of a slice of 128 rows, for example, is k = 5 of i = 1; copy 1024 + 13 is 8 steps deeper. */
-static int copy_k(int w, int along_k, int step, int span)
+/* Where k is innermost in memory, 8 k of a row are copied by K_LANES neighbouring items, at least K_LEAST: that is a whole sector of
+ * memory. With fewer than 8 each makes a run of copies, for which one address serves; and more rows are copied from at the same time.
+ * The padding of slices keeps those in different banks. */
+#ifndef K_LEAST
+#define K_LEAST 8
+#endif
+#define K_LANES_OF(copies) ((copies) % 4 == 0 && K_LEAST < 4 ? 2 : (copies) % 2 == 0 && K_LEAST < 8 ? 4 : 8)
+#define K_LANES_A K_LANES_OF(COPIES_A)
+#define K_LANES_B K_LANES_OF(COPIES_B)
+#define RUN_A (TRANS_A ? 1 : 8 / K_LANES_A) /* copies of a run */
+#define RUN_B (TRANS_B ? 8 / K_LANES_B : 1)
+#define PAD_OF(lanes) (128 / SIZE / (lanes) > 4 ? 128 / SIZE / (lanes) : 4)
+#define ROW_A (BM + (TRANS_A ? 4 : PAD_OF(K_LANES_A))) /* from one k of a slice to the next */
+#define ROW_B (BN + (TRANS_B ? PAD_OF(K_LANES_B) : 4))
+#define SLICE_A (BK * ROW_A)
+#define SLICE_B (BK * ROW_B)
+
+/* Which element of a slice the first copy of a run starts at; w counts runs. With k innermost and 2 items along k, for example,
+ * run 13 of a slice of 128 rows is k = 1, 3, 5, 7 of i = 6; run 256 + 13 is 8 steps deeper. */
+static int run_k(int w, int lanes, int along_k, int step, int span)
 {
-    return along_k ? w % 8 + w / (8 * span) * 8 : w / (span / step);
+    return along_k ? w % lanes + w / (lanes * span) * 8 : w / (span / step);
 }
 
-static int copy_i(int w, int along_k, int step, int span)
+static int run_i(int w, int lanes, int along_k, int step, int span)
 {
-    return along_k ? w / 8 % span : w % (span / step) * step;
+    return along_k ? w / lanes % span : w % (span / step) * step;
 }
 
-/* Where an item's copies come from and go to. `exist`: how many i exist in this tile. Copies of others repeat the last
- * one, and what is computed from them is never stored. */
-static void plan_copies(int *offset, int *place, int copies, int step, int along_k, int span, int ld, int exist,
-                        int thread)
+/* How much further on in a slice run r of an item goes than its first one; 0: that is not the same for all items. */
+static int apart(int r, int lanes, int along_k, int step, int span, int row)
+{
+    const int w = r * THREADS, block = along_k ? lanes * span : span / step; /* runs of 8 k, or of one k */
+    if (along_k && block % THREADS == 0)
+        return w % block / lanes + w / block * 8 * row;
+    return THREADS % block == 0 ? w / block * (along_k ? 8 : 1) * row : 0;
+}
+
+/* Where an item's runs come from and go to. `exist`: how many i exist in this tile. Copies of others repeat the last
+ * one, and what is computed from them is never stored. Places a constant apart cost no registers. */
+static void plan_runs(__global const T **address, __global const T *first, int *place, int runs, int lanes, int along_k,
+                      int step, int span, int row, int ld, int exist, int thread)
 {
 #pragma unroll
-    for (int c = 0; c < copies; c++) {
-        const int w = thread + c * THREADS, k = copy_k(w, along_k, step, span);
-        const int i = copy_i(w, along_k, step, span), from = min(i, (exist - 1) / step * step);
-        place[c] = k * (span + PAD) + i;
-        offset[c] = along_k ? from * ld + k : k * ld + from;
+    for (int r = 0; r < runs; r++) {
+        const int w = thread + r * THREADS, k = run_k(w, lanes, along_k, step, span);
+        const int i = run_i(w, lanes, along_k, step, span), from = min(i, (exist - 1) / step * step);
+        const int on = apart(r, lanes, along_k, step, span, row);
+        place[r] = r && on ? place[0] + on : k * row + i;
+        address[r] = first + (along_k ? from * ld + k : k * ld + from);
     }
 }
 
 /* One copy. `left`: of the depth, from its first element on. With `tail` that may be too little, and what does not exist
- * becomes 0; otherwise nobody looks. */
-static void copy_part(__local T *to, __global const T *from, int offset, int place, int step, int along_k,
-                      int tail, int left)
+ * becomes 0; otherwise nobody looks. `other`: an address that exists. */
+static void copy_part(__local T *to, __global const T *from, __global const T *other, int step, int along_k, int tail,
+                      int left)
 {
     int exist = step;
     if (tail)
         exist = along_k ? clamp(left, 0, step) : left > 0 ? step : 0;
-    copy(to + place, tail && !exist ? from : from + offset, step, exist);
+    copy(to, tail && !exist ? other : from, step, exist);
 }
 
 /* ---- A step: from local memory to registers, and its product. ----------------------------------- */
 
 #define TM (WM / 8)
 #define TN (WN / 4)
+#define DEEP (BK / SETS) /* steps of a slice that a set of warps multiplies */
 typedef CAT(T, 4) T4;
 
-/* An item's TM numbers of A and TN of B at depth k of a slice, four at a time: blocks of 4 are 32 rows, or 16 columns,
- * apart (see the drawing above). */
-static void fill(T *av, T *bv, __local const T *at, __local const T *bt, int k, int wm, int wn, int lane)
+/* An item's TM numbers of A and TN of B, four at a time: blocks of 4 are 32 rows, or 16 columns, apart (see the drawing
+ * above). a0, b0: where its first ones of this step lie. */
+static void fill(T *av, T *bv, __local const T *a0, __local const T *b0)
 {
-    __local const T *a0 = at + k * (BM + PAD) + wm + LANE_M(lane) * 4;
-    __local const T *b0 = bt + k * (BN + PAD) + wn + LANE_N(lane) * 4;
 #pragma unroll
     for (int r = 0; r < TM; r += 4) {
         const T4 v = *(__local const T4 *)(a0 + r * 8);
@@ -119,35 +141,45 @@ static void multiply(T *sum, const T *av, const T *bv)
 
 #define INLINE __attribute__((always_inline)) /* what their pointers point to are registers then */
 
-/* What an item brings of every slice, and which slice is next. */
+/* What an item brings of every slice. */
 struct feed {
-    __global const T *a, *b;                  /* where the next slice begins in memory */
-    size_t advance_a, advance_b;              /* from one slice to the next */
-    int offset_a[COPIES_A], place_a[COPIES_A]; /* plan_copies */
-    int offset_b[COPIES_B], place_b[COPIES_B];
-    int thread, depth, slices;
-    int fed, slot; /* the next slice's number, and the slot that it goes to */
+    __global const T *a[COPIES_A / RUN_A], *b[COPIES_B / RUN_B]; /* where the runs of the next slice begin in memory */
+    int place_a[COPIES_A / RUN_A], place_b[COPIES_B / RUN_B];    /* and in a slot */
+    __global const T *other_a, *other_b;                         /* addresses that exist */
+    size_t advance_a, advance_b;                                 /* from one slice to the next */
+    int thread, left; /* left: of the depth, from the next slice on */
 };
 
-/* Begins this item's copies of the next slice and moves on to the one after it. Only with `late` may that slice be short,
- * or not exist at all. */
+/* Begins this item's copies of the next slice, into the slot at as and bs, and moves on to the one after it. Only with
+ * `late` may that slice be short, or not exist at all. */
 static INLINE void feed(struct feed *f, __local T *as, __local T *bs, int late)
 {
-    if (!late || f->fed < f->slices) {
+    if (!late || f->left > 0) {
+        __local T *to = kept_place(as + f->place_a[0]);
 #pragma unroll
-        for (int q = 0; q < COPIES_A; q++)
-            copy_part(as + f->slot * SLICE_A, f->a, f->offset_a[q], f->place_a[q], STEP_A, !TRANS_A, TAIL && late,
-                      f->depth - f->fed * BK - copy_k(f->thread + q * THREADS, !TRANS_A, STEP_A, BM));
+        for (int r = 0; r < COPIES_A / RUN_A; r++)
 #pragma unroll
-        for (int q = 0; q < COPIES_B; q++)
-            copy_part(bs + f->slot * SLICE_B, f->b, f->offset_b[q], f->place_b[q], STEP_B, TRANS_B, TAIL && late,
-                      f->depth - f->fed * BK - copy_k(f->thread + q * THREADS, TRANS_B, STEP_B, BN));
+            for (int q = 0; q < RUN_A; q++)
+                copy_part(to + (f->place_a[r] - f->place_a[0]) + q * K_LANES_A * ROW_A, f->a[r] + q * K_LANES_A, f->other_a,
+                          STEP_A, !TRANS_A, TAIL && late,
+                          f->left - q * K_LANES_A - run_k(f->thread + r * THREADS, K_LANES_A, !TRANS_A, STEP_A, BM));
+        to = kept_place(bs + f->place_b[0]);
+#pragma unroll
+        for (int r = 0; r < COPIES_B / RUN_B; r++)
+#pragma unroll
+            for (int q = 0; q < RUN_B; q++)
+                copy_part(to + (f->place_b[r] - f->place_b[0]) + q * K_LANES_B * ROW_B, f->b[r] + q * K_LANES_B, f->other_b,
+                          STEP_B, TRANS_B, TAIL && late,
+                          f->left - q * K_LANES_B - run_k(f->thread + r * THREADS, K_LANES_B, TRANS_B, STEP_B, BN));
     }
     COMMIT();
-    f->a += f->advance_a;
-    f->b += f->advance_b;
-    f->fed++;
-    f->slot = f->slot + 1 < STAGES ? f->slot + 1 : 0;
+#pragma unroll
+    for (int r = 0; r < COPIES_A / RUN_A; r++)
+        f->a[r] = further(f->a[r], f->advance_a);
+#pragma unroll
+    for (int r = 0; r < COPIES_B / RUN_B; r++)
+        f->b[r] = further(f->b[r], f->advance_b);
+    f->left -= BK;
 }
 
 /* All have read the last of this slice, so that its slot may be filled again, and the next slice is there. */
@@ -157,25 +189,31 @@ static INLINE void next_slice(void)
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/* What an item multiplies: its place in the tile, and registers for two steps. */
+/* What an item multiplies: where its first numbers lie in slot 0 and in the slot at hand, and registers for two steps. */
 struct step {
-    int wm, wn, lane;
+    __local T *first_a, *first_b, *here_a, *here_b;
     T a[2][TM], b[2][TN];
 };
 
-static INLINE void fill_step(struct step *r, int set, __local const T *as, __local const T *bs, int slot, int k)
+static INLINE void enter_slot(struct step *r, int slot)
 {
-    fill(r->a[set], r->b[set], as + slot * SLICE_A, bs + slot * SLICE_B, k, r->wm, r->wn, r->lane);
+    r->here_a = kept_place(r->first_a + slot * SLICE_A);
+    r->here_b = kept_place(r->first_b + slot * SLICE_B);
 }
 
-/* A slice is BK steps. With AHEAD the registers of the next step are filled before this one is multiplied, from two sets
+static INLINE void fill_step(struct step *r, int set, int k)
+{
+    fill(r->a[set], r->b[set], r->here_a + k * ROW_A, r->here_b + k * ROW_B);
+}
+
+/* A slice is DEEP steps of this set's. With AHEAD the registers of the next step are filled before this one is multiplied, from two sets
  * that take turns:
  *
- *     step        0          1          ...   BK - 2        BK - 1
+ *     step        0          1          ...   DEEP - 2      DEEP - 1
  *     next_slice                                            before the fill
- *     fill        step 1     step 2           step BK - 1   step 0 of the next slice
+ *     fill        step 1     step 2           step DEEP - 1 step 0 of the next slice
  *     feed                                                  behind the fill, into the slot of this slice
- *     multiply    step 0     step 1           step BK - 2   step BK - 1
+ *     multiply    step 0     step 1           step DEEP - 2 step DEEP - 1
  *
  * `here`: the slot of this slice. Returns that of the next. */
 static INLINE int multiply_slice(T *sum, struct step *r, struct feed *f, __local T *as, __local T *bs, int here, int late)
@@ -183,24 +221,60 @@ static INLINE int multiply_slice(T *sum, struct step *r, struct feed *f, __local
     const int next = here + 1 < STAGES ? here + 1 : 0;
 #if AHEAD
 #pragma unroll
-    for (int step = 0; step < BK - 1; step++) {
-        fill_step(r, (step + 1) & 1, as, bs, here, step + 1);
+    for (int step = 0; step < DEEP - 1; step++) {
+        fill_step(r, (step + 1) & 1, step + 1);
         multiply(sum, r->a[step & 1], r->b[step & 1]);
     }
     next_slice();
-    fill_step(r, 0, as, bs, next, 0);
-    feed(f, as, bs, late);
-    multiply(sum, r->a[1], r->b[1]); /* BK is even */
+    enter_slot(r, next);
+    fill_step(r, 0, 0);
+    feed(f, as + here * SLICE_A, bs + here * SLICE_B, late);
+    multiply(sum, r->a[1], r->b[1]); /* DEEP is even */
 #else
 #pragma unroll
-    for (int step = 0; step < BK; step++) {
-        fill_step(r, 0, as, bs, here, step);
+    for (int step = 0; step < DEEP; step++) {
+        fill_step(r, 0, step);
         multiply(sum, r->a[0], r->b[0]);
     }
     next_slice();
-    feed(f, as, bs, late);
+    enter_slot(r, next);
+    feed(f, as + here * SLICE_A, bs + here * SLICE_B, late);
 #endif
     return next;
+}
+
+/* ---- Two sets of warps. -------------------------------------------------------------------------- */
+
+/* What one item has to store: all its sums, or, of two sets, half of them, rows half * TM / SETS and on. */
+#define OWN (TM * TN / SETS)
+#define SLICES (STAGES * (SLICE_A + SLICE_B))
+#define LOCAL (SETS == 2 && SLICES < OWN * THREADS ? OWN * THREADS : SLICES) /* room for both */
+
+/* The first set's items get the upper halves of their sums from the second set, which gets the lower ones, by way of
+ * local memory, and each adds what it gets: first set + second set, always. own[] is what they then have. */
+static INLINE void join_sets(T *own, const T *sum, __local T *exchange, int set, int thread)
+{
+#if SETS == 2
+    const int other = (thread ^ THREADS / 2) * 4;
+    AWAIT(0); /* copies that nobody reads may still be going there */
+    barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+    for (int r = 0; r < OWN; r++) {
+        const T lower = sum[r], upper = sum[OWN + r];
+        own[r] = set ? upper : lower;
+        exchange[r / 4 * THREADS * 4 + other + r % 4] = set ? lower : upper;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+    for (int r = 0; r < OWN; r++) {
+        const T its = exchange[r / 4 * THREADS * 4 + thread * 4 + r % 4];
+        own[r] += its; /* which one is first makes no difference to a sum of two */
+    }
+#else
+#pragma unroll
+    for (int r = 0; r < OWN; r++)
+        own[r] = sum[r];
+#endif
 }
 
 /* ---- The product. ------------------------------------------------------------------------------ */
@@ -210,8 +284,8 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
            __global const T *restrict b, ulong b0, int ldb, T beta, __global T *c, ulong c0, int ldc, int whole,
            int splits, __global T *partial, ulong partial0, __global uint *counter STEP_ARGS)
 {
-    __local T as[STAGES * SLICE_A] __attribute__((aligned(128)));
-    __local T bs[STAGES * SLICE_B] __attribute__((aligned(128)));
+    __local T slices[LOCAL] __attribute__((aligned(128)));
+    __local T *const as = slices, *const bs = slices + STAGES * SLICE_A;
 
     int group = (int)(get_global_id(0) / THREADS);
 #if BATCH
@@ -221,20 +295,19 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
     const struct work work = work_of(group, k, whole, splits);
     const int2 corner = tile_corner(work.tile, m, n);
     const int row = corner.x, col = corner.y;
-    const int thread = (int)get_local_id(0), lane = thread & 31, warp = thread >> 5;
+    const int thread = (int)get_local_id(0), lane = thread & 31, set = thread / (THREADS / SETS);
+    const int warp = thread % (THREADS / SETS) >> 5;
     const int wm = warp / (BN / WN) * WM, wn = warp % (BN / WN) * WN;
 
     struct feed f;
-    f.a = a + a0 + (TRANS_A ? (size_t)work.k0 * lda + row : (size_t)row * lda + work.k0);
-    f.b = b + b0 + (TRANS_B ? (size_t)col * ldb + work.k0 : (size_t)work.k0 * ldb + col);
+    f.other_a = a + a0 + (TRANS_A ? (size_t)work.k0 * lda + row : (size_t)row * lda + work.k0);
+    f.other_b = b + b0 + (TRANS_B ? (size_t)col * ldb + work.k0 : (size_t)work.k0 * ldb + col);
     f.advance_a = TRANS_A ? (size_t)BK * lda : BK;
     f.advance_b = TRANS_B ? BK : (size_t)BK * ldb;
     f.thread = thread;
-    f.depth = work.k1 - work.k0;
-    f.slices = (f.depth + BK - 1) / BK;
-    f.fed = f.slot = 0;
-    plan_copies(f.offset_a, f.place_a, COPIES_A, STEP_A, !TRANS_A, BM, lda, m - row, thread);
-    plan_copies(f.offset_b, f.place_b, COPIES_B, STEP_B, TRANS_B, BN, ldb, n - col, thread);
+    f.left = work.k1 - work.k0;
+    plan_runs(f.a, f.other_a, f.place_a, COPIES_A / RUN_A, K_LANES_A, !TRANS_A, STEP_A, BM, ROW_A, lda, m - row, thread);
+    plan_runs(f.b, f.other_b, f.place_b, COPIES_B / RUN_B, K_LANES_B, TRANS_B, STEP_B, BN, ROW_B, ldb, n - col, thread);
 
     T sum[TM * TN];
 #pragma unroll
@@ -242,30 +315,35 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
         sum[r] = 0;
 
     /* The first slices are on their way, and the first one of them has arrived. */
-    for (int first = 0; first < STAGES; first++)
-        feed(&f, as, bs, 1);
+    for (int slot = 0; slot < STAGES; slot++)
+        feed(&f, as + slot * SLICE_A, bs + slot * SLICE_B, 1);
     AWAIT(STAGES - 1);
     barrier(CLK_LOCAL_MEM_FENCE);
 
     struct step r;
-    r.wm = wm, r.wn = wn, r.lane = lane;
+    r.first_a = as + set * DEEP * ROW_A + wm + LANE_M(lane) * 4;
+    r.first_b = bs + set * DEEP * ROW_B + wn + LANE_N(lane) * 4;
+    enter_slot(&r, 0);
     if (AHEAD)
-        fill_step(&r, 0, as, bs, 0, 0);
-    int here = 0, s = 0; /* the slot that is multiplied; the number of the slice that lies there */
-    for (; f.fed + 1 < f.slices; s++)
+        fill_step(&r, 0, 0);
+    int here = 0; /* the slot that is multiplied */
+    while (f.left >= BK)
         here = multiply_slice(sum, &r, &f, as, bs, here, 0);
-    for (; s < f.slices; s++)
+    while (f.left > -STAGES * BK)
         here = multiply_slice(sum, &r, &f, as, bs, here, 1);
 
-    if (SPLIT && work.parts > 1 && !join_parts(work, sum, TM * TN, partial + partial0, counter, (__local uint *)as, thread))
+    T own[OWN];
+    join_sets(own, sum, slices, set, thread);
+    if (SPLIT && work.parts > 1 && !join_parts(work, own, OWN, partial + partial0, counter, (__local uint *)slices, thread))
         return;
 #pragma unroll
-    for (int i = 0; i < TM; i++)
+    for (int q = 0; q < TM / SETS; q++)
 #pragma unroll
         for (int j = 0; j < TN; j += RUN) {
+            const int i = set * (TM / SETS) + q;
             const int y = row + wm + i / 4 * 32 + LANE_M(lane) * 4 + i % 4;
             const int x = col + wn + j / 4 * 16 + LANE_N(lane) * 4;
-            const T *s = sum + i * TN + j;
+            const T *s = own + q * TN + j;
             if (y < m && x < n)
                 store_run(c + c0 + (size_t)y * ldc + x, (run_t)(s[0], s[1], s[2], s[3]), alpha, beta, n - x);
         }

@@ -150,9 +150,9 @@ static void options_of(const struct share *p, const struct matmul_shape *s, cons
                        bool tail, bool split, char *text, size_t size)
 {
     snprintf(text, size,
-             "-D BM=%d -D BN=%d -D BK=%d -D WM=%d -D WN=%d -D STAGES=%d -D AHEAD=%d -D LANES=%d -D RASTER=%d "
+             "-D BM=%d -D BN=%d -D BK=%d -D WM=%d -D WN=%d -D SETS=%d -D K_LEAST=%d -D STAGES=%d -D AHEAD=%d -D LANES=%d -D RASTER=%d "
              "-D PTX=%d -D ASYNC=%d -D TRANS_A=%d -D TRANS_B=%d -D WIDE_A=%d -D WIDE_B=%d -D WIDE_C=%d -D TAIL=%d -D SPLIT=%d%s%s",
-             s->bm, s->bn, s->bk, s->wm, s->wn, s->stages, s->ahead, s->lanes, s->raster, p->capability > 0, s->async,
+             s->bm, s->bn, s->bk, s->wm, s->wn, s->sets, s->along, s->stages, s->ahead, s->lanes, s->raster, p->capability > 0, s->async,
              x->trans_a,
              x->trans_b, wide_a, wide_b, wide_c, tail, split, s->mma ? " -D RUN=2" : "", x->count ? " -D BATCH=1" : "");
 }
@@ -161,7 +161,7 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
                   const struct side *b, bool tail)
 {
     const struct matmul_shape *s = &p->shape;
-    const size_t threads = (size_t)(s->bm / s->wm * (s->bn / s->wn) * 32);
+    const size_t threads = (size_t)(s->bm / s->wm * (s->bn / s->wn) * 32 * s->sets);
     const size_t slots = (size_t)s->fill * (p->info.dev_max_core ? p->info.dev_max_core : 1);
     const bool undivided = x->count || mm->as[0]; /* bits of ranks do not depend on where blocks of C end */
     const struct plan plan = undivided ? plan_whole(s, x->m, x->n) : plan_groups(s, slots, x->m, x->n, x->k);

@@ -19,7 +19,7 @@ static const struct cltune_key keys[] = {
 
 /* ---- Numbers that do not go together. --------------------------------------------------------- */
 
-static int threads_of(const struct matmul_shape *s) { return s->bm / s->wm * (s->bn / s->wn) * 32; }
+static int threads_of(const struct matmul_shape *s) { return s->bm / s->wm * (s->bn / s->wn) * 32 * s->sets; }
 
 /* Do all items of a group make equally many copies of a slice, be it of one element or of 16 bytes? */
 static bool copies_are_even(const struct matmul_shape *s, size_t real)
@@ -36,6 +36,8 @@ static const char *contradiction_of_tiles(const struct matmul_shape *s, size_t r
         return "bm must be a multiple of wm, and bn of wn";
     if (s->mma && real != sizeof(double))
         return "mma=1 is for double precision";
+    if (s->mma && s->sets > 1)
+        return "sets=2 is for mma=0";
     return copies_are_even(s, real) ? NULL : "bk x bm and bk x bn must be multiples of 16 bytes an item";
 }
 
@@ -46,13 +48,22 @@ static const char *contradiction_of_panels(const struct matmul_shape *s)
     return s->depth % s->width ? "depth must be a multiple of width" : NULL;
 }
 
+/* Elements behind a row of a slice in local memory, at most (fma.cl). */
+static size_t pad_of(const struct matmul_shape *s, int span, size_t real)
+{
+    const int copies = s->bk * span / threads_of(s);
+    const size_t lanes = copies % 4 == 0 && s->along < 4 ? 2 : copies % 2 == 0 && s->along < 8 ? 4 : 8, pad = 128 / real / lanes;
+    return pad > 4 ? pad : 4;
+}
+
 static int fit_tiles(const struct matmul_shape *s, const struct share *p, size_t real)
 {
     const struct cldev_info *info = &p->info;
     const int capability = p->capability;
-    const size_t threads = (size_t)threads_of(s), pad = s->mma ? 0 : 8;
+    const size_t threads = (size_t)threads_of(s), pad = s->mma ? 0 : pad_of(s, s->bm, real) + pad_of(s, s->bn, real);
     const size_t exchange = s->mma && !capability ? threads * 6 * real : 0; /* see mma.cl */
-    const size_t local = (size_t)s->stages * (size_t)s->bk * ((size_t)s->bm + (size_t)s->bn + pad) * real + exchange;
+    const size_t slices = (size_t)s->stages * (size_t)s->bk * ((size_t)s->bm + (size_t)s->bn + pad) * real + exchange;
+    const size_t joined = s->sets > 1 ? (size_t)s->bm * (size_t)s->bn * real : 0, local = slices > joined ? slices : joined;
     if (capability && (s->mma ? capability < 90 : s->async && capability < 80))
         return clerror_set(EINVAL, "matmul: shape: %s is of compute capability %d.%d, but mma=1 needs 9.0 and async=1 "
                            "needs 8.0", info->dev_name, capability / 10, capability % 10);

@@ -88,7 +88,11 @@
 #define ASYNC 0 /* 1: cp.async, by PTX, from compute capability 8 on */
 #endif
 
-#define THREADS ((BM / WM) * (BN / WN) * 32)
+#ifndef SETS
+#define SETS 1 /* 2: a group has twice as many warps, and each half of them multiplies half of every slice (fma.cl) */
+#endif
+
+#define THREADS ((BM / WM) * (BN / WN) * 32 * SETS)
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
 
@@ -109,6 +113,31 @@ static void copy(__local T *to, __global const T *from, int step, int valid)
 #else
     for (int e = 0; e < step; e++)
         to[e] = e < valid ? from[e] : (T)0;
+#endif
+}
+
+/* The same address, of which the compiler knows nothing more: what is a constant apart from it costs no instruction. Left alone it adds
+ * up each address anew. */
+static __local T *kept_place(__local T *p)
+{
+#if PTX
+    uint place = (uint)(size_t)p;
+    __asm volatile("mov.b32 %0, %0;" : "+r"(place));
+    return (__local T *)(size_t)place;
+#else
+    return p;
+#endif
+}
+
+/* `by` elements further on, in a pair of registers of its own. */
+static __global const T *further(__global const T *p, size_t by)
+{
+#if PTX
+    ulong address = (ulong)p, bytes = by * SIZE;
+    __asm volatile("add.s64 %0, %0, %1;" : "+l"(address) : "l"(bytes));
+    return (__global const T *)address;
+#else
+    return p + by;
 #endif
 }
 
