@@ -53,19 +53,13 @@ static bool makes_steps(const struct nbody *nb, const struct share *p)
            nb->method == NBODY_DIRECT && nb->nfields == 0 && !nb->own_eps;
 }
 
-/* Whether accelerations are those of mixed.cl. */
-static bool uses_mixed(const struct nbody *nb)
-{
-    return nb->precision == NBODY_MIXED || nbody_is_clustered(nb);
-}
-
 /* Each program is told what it depends on, no more, so that drivers find the others compiled. Fast mathematics is for
  * the sums over pairs alone: with it a compiler may take isfinite() for true. */
 static int open_programs(struct nbody *nb, struct share *p)
 {
     const struct embedded *const before[] = {&step, nb->integrator->source, &root, &pairs},
                           *const before_diagnose[] = {&step, &field}, *const *const before_sums = before + 2;
-    const bool mixed_too = uses_mixed(nb), steps = makes_steps(nb, p);
+    const bool mixed_too = nb->precision == NBODY_MIXED, steps = makes_steps(nb, p);
     const char *real = nbody_has_doubles(nb) ? "-D DOUBLE" : "";
     char sums[512], floats[512], diagnosis[64];
     nbody_shape_options(nb, p, nbody_has_doubles(nb), sums, sizeof sums);
@@ -103,7 +97,7 @@ static int build_share(struct nbody *nb, struct share *p)
     if (!p->program[0] && open_programs(nb, p) != 0)
         return -1;
     for (int k = 0; k < KERNELS; k++) {
-        const int program = k == FORCES && uses_mixed(nb) ? MIXED : kernel_name[k].program;
+        const int program = k == FORCES && nb->precision == NBODY_MIXED ? MIXED : kernel_name[k].program;
         p->kernel[k] = is_needed(nb, k) ? clsym(nb->ctx, p->program[program], kernel_name[k].name, 0) : NULL;
         if (is_needed(nb, k) && !p->kernel[k])
             return -1;
@@ -114,7 +108,7 @@ static int build_share(struct nbody *nb, struct share *p)
             return -1;
     }
     if (makes_steps(nb, p))
-        p->step = clsym(nb->ctx, p->program[uses_mixed(nb) ? MIXED : DIRECT], "forces_step", 0);
+        p->step = clsym(nb->ctx, p->program[nb->precision == NBODY_MIXED ? MIXED : DIRECT], "forces_step", 0);
     return makes_steps(nb, p) && !p->step ? -1 : 0;
 }
 

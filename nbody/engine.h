@@ -64,7 +64,6 @@
     X(fill, 1, 1 << 20, 16, "work-groups wanted for each compute unit; with fewer, a group sums a stretch, not all")\
     X(flat, 8, 1 << 20, 8, "work-items of a group in the kernels that visit each body once")                    \
     X(near, 1, 1 << 30, 65536, "in mixed precision: bodies from which on they lie along a curve, and only near ones are met in double")\
-    X(expanded, 0, 1, 0, "1: of so many bodies far ones pull by expanded squares, in single precision, too; if masses are not too unequal")\
     X(fp64, 0, 1, 1, "0: energies and momenta in pairs of floats, as on devices without doubles")                \
     X(leaf, 0, 32, 0, "of the tree: the most bodies of a cell that is not divided; 0: 16, or 32 to save memory")\
     X(moments, 0, 4, 0, "of the tree: the highest order of moments of cells, 2 or 4; 0: by the accuracy")\
@@ -87,9 +86,6 @@ struct share;
  * do not go together or that the device cannot do. */
 int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cldev_info *info,
                        const char *words);
-
-/* Whether rows of so many bodies are to be clusters (mixed.cl). */
-bool nbody_shape_clusters(const struct nbody *nb, const struct nbody_shape *shape);
 
 /* Makes the shape one whose groups have rows of one cluster, and whose tiles are whole pieces (mixed.cl). -1 with EINVAL if that
  * cannot be. */
@@ -257,7 +253,6 @@ struct nbody {
     struct held *held;        /* save.c; NULL until it is asked for */
     bool planted; /* trees are those of the current positions */
     bool known;   /* the tree's devices have everybody's acceleration, of the last sum */
-    bool even;           /* masses are 0 or not too small for expanded squares (mixed.cl) */
     bool ordered;        /* rows lie along a curve (order.c): with the tree, and of many bodies in mixed precision */
     cl_uint *body, *row; /* then: which body has a row, and which row a body; else NULL */
     size_t order_steps;  /* then: ORDER_STEPS; tests take less */

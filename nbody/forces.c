@@ -49,7 +49,7 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
     PUT(VALUE_ARG(from));
     PUT(VALUE_ARG(until));
     PUT(VALUE_ARG(end));
-    const bool mixed = nb->precision == NBODY_MIXED && sum == FORCES, clustered = nbody_is_clustered(nb) && sum == FORCES;
+    const bool mixed = nb->precision == NBODY_MIXED && sum == FORCES;
     if (mixed)
         PUT(VALUE_ARG(eps2_single));
     else
@@ -58,7 +58,7 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
         PUT(REAL_ARG(nb, zero));
     for (int c = 0; mixed && c < 3; c++)
         PUT(VALUE_ARG(nb->centre[c]));
-    if (mixed || clustered)
+    if (mixed)
         PUT(VALUE_ARG(all));
     if (nb->soft)
         PUT(BLOCK_ARG(nb->soft));

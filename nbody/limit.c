@@ -15,16 +15,14 @@
 
 #include "core/asked.h"
 
-enum { EXPANDED = 11 }; /* instructions of a pull by expanded squares (mixed.cl) */
-
-static double instructions(const struct nbody *nb, const struct share *p, cl_device_type type)
+static double instructions(const struct nbody *nb, cl_device_type type)
 {
     const struct sum *sum = nbody_forces_sum(nb);
     const bool saved = nb->uniform && nb->integrator->sum == FORCES; /* the multiplication by the mass */
     if (type & CL_DEVICE_TYPE_CPU)
         return sum->multiplications - saved;
-    if (nbody_is_clustered(nb)) /* as if all bodies were far */
-        return nb->even && p->shape.expanded ? EXPANDED : sum->instructions[NBODY_SINGLE] - saved;
+    if (nbody_is_clustered(nb) && nb->integrator->sum == FORCES) /* as if all bodies were far */
+        return sum->instructions[NBODY_SINGLE] - saved;
     return sum->instructions[nb->precision] - (saved && nb->precision != NBODY_DOUBLE);
 }
 
@@ -38,7 +36,7 @@ double nbody_limit(const nbody *nb)
         const double flops = clpeak_flops(nb->ctx, p->dev, nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE);
         if (flops <= 0 || device_ask(nb->ctx, p->dev, CL_DEVICE_TYPE, sizeof type, &type, "nbody_limit") != 0)
             return 0;
-        limit += flops / 2 / instructions(nb, p, type);
+        limit += flops / 2 / instructions(nb, type);
     }
     return limit;
 }

@@ -1,4 +1,4 @@
-/* mixed.cl - accelerations from positions in double precision, with pulls in single; and of many bodies in single precision.
+/* mixed.cl - accelerations from positions in double precision, with pulls in single.
  *
  *   posm[j] = {x, y, z, G m}, doubles   ->   {x, y, z, G m} and {x', y', z', -}, floats
  *
@@ -14,14 +14,6 @@
  *        (         )    . . . . . . .          times their distances, and so they do without the second floats
  *
  * What is far depends on the places of bodies alone, not on how kernels are launched: a group's rows are of one cluster.
- * Without MIXED positions are floats, and near bodies pull as in direct.cl.
- *
- * With EXPANDED the squares of far bodies' distances are multiplied out, and masses are in their scale: with q = 1 / m_j^2
- *
- *   r^2 / m_j^2 = q (x_j^2 + eps^2) + q x_i^2 - 2 q x_i x_j        4 instructions for six, where a body brings {-2 q x_j, q (x_j^2 + eps^2)} and q
- *   s = (m_j / r)^3,  sum of m_j (x_j - x_i) / r^3 = sum of s q x_j - x_i sum of s q       6 for six, s included
- *
- * 11 instructions for 13. Bodies nearer than 2 R are near then, so that what cancels is at most nine times r^2.
  *
  * Groups, stretches and slots: pairs.cl. The plain-C twin is nbody_ref_forces in nbody_ref.c.
  * SPDX-License-Identifier: MIT
@@ -32,20 +24,9 @@
 #ifdef __FAST_RELAXED_MATH__
 #error "mixed.cl: not with -cl-fast-relaxed-math, which undoes differences of pairs of floats"
 #endif
-#ifdef MIXED
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
-typedef double total;
-typedef double4 total4;
-#else
-typedef float total;
-typedef float4 total4;
-#endif
-#define TOTAL(x) ((total)(x))
 
-#ifndef MIXED
-typedef vec wide;
-#define WIDEN(v) (v)
-#elif WIDTH == 1
+#if WIDTH == 1
 typedef double wide;
 #define WIDEN(v) ((double)(v))
 #else
@@ -53,30 +34,25 @@ typedef PASTE(double, WIDTH) wide;
 #define WIDEN(v) PASTE(convert_double, WIDTH)(v)
 #endif
 
-/* A coordinate from the centre as a float, and what that leaves out; in single precision, where it is. */
-#define HIGH(x, centre) ((float)((x) - (centre)))
-#ifdef MIXED
-#define LOW(x, centre) ((float)(((x) - (centre)) - (double)HIGH(x, centre)))
-#define BETWEEN(b, l, x, xl) (((b) - (x)) + ((l) - (xl)))
-#else
-#define LOW(x, centre) (x)
-#define BETWEEN(b, l, x, xl) ((l) - (xl))
-#endif
+/* The floats of a coordinate. */
+#define HIGH(x) ((float)(x))
+#define LOW(x) ((float)((x) - (double)HIGH(x)))
 
 /* A body as two vectors of floats. */
-static inline void split(total4 b, total4 centre, float4 *high, float4 *low)
+static inline void split(double4 b, double4 centre, float4 *high, float4 *low)
 {
-    *high = (float4)(HIGH(b.x, centre.x), HIGH(b.y, centre.y), HIGH(b.z, centre.z), (float)b.w);
-    *low = (float4)(LOW(b.x, centre.x), LOW(b.y, centre.y), LOW(b.z, centre.z), 0);
+    const double4 d = b - centre;
+    *high = convert_float4(d);
+    *low = convert_float4(d - convert_double4(*high));
 }
 
 /* Component c of WIDTH bodies that follow each other. */
-static inline void load_split(global const total4 *p, int c, total centre, vec *high, vec *low)
+static inline void load_split(global const double4 *p, int c, double centre, vec *high, vec *low)
 {
     for (int lane = 0; lane < WIDTH; lane++) {
-        const total x = ((global const total *)(p + lane))[c];
-        ((float *)high)[lane] = HIGH(x, centre);
-        ((float *)low)[lane] = LOW(x, centre);
+        const double x = ((global const double *)(p + lane))[c] - centre;
+        ((float *)high)[lane] = HIGH(x);
+        ((float *)low)[lane] = LOW(x);
     }
 }
 
@@ -84,12 +60,6 @@ static inline void load_split(global const total4 *p, int c, total centre, vec *
 
 #ifndef CLUSTER
 #define CLUSTER 0 /* bodies of a cluster, a multiple of ROWS; 0: all bodies are near */
-#endif
-#ifndef EXPANDED
-#define EXPANDED 0 /* 1: with CLUSTER, far bodies pull by expanded squares */
-#endif
-#ifndef BORDER
-#define BORDER (EXPANDED ? 4.0f : 2.25f)
 #endif
 #if CLUSTER
 #define PIECE 32 /* TILE is a multiple of it */
@@ -140,7 +110,7 @@ static inline int largest(int own, local int *all)
 
 /* The middle of the cluster of `row`, and 9/4 R^2; of n bodies in all. Largest and smallest numbers are the same in whatever order
  * they are found. */
-static inline INLINED total4 find_cluster(global const total4 *restrict posm, uint row, uint n, total4 centre, local int *bounds,
+static inline INLINED double4 find_cluster(global const double4 *restrict posm, uint row, uint n, double4 centre, local int *bounds,
                                            float *border)
 {
     const uint begin = row / CLUSTER * CLUSTER, stop = min(begin + CLUSTER, n);
@@ -158,36 +128,14 @@ static inline INLINED total4 find_cluster(global const total4 *restrict posm, ui
         const float least = -of_rank(largest(rank_of(-low[c]), bounds + c)), most = of_rank(largest(rank_of(high[c]), bounds + 3 + c));
         middle[c] = begin < stop ? 0.5f * least + 0.5f * most : 0.0f;
     }
-    const total4 m = centre + (total4)(middle[0], middle[1], middle[2], 0);
+    const double4 m = centre + (double4)(middle[0], middle[1], middle[2], 0);
     for (uint i = begin + get_local_id(0); i < stop; i += GROUP) {
         const float4 p = convert_float4(posm[i] - m);
         far = fmax(far, p.x * p.x + p.y * p.y + p.z * p.z);
     }
-    *border = BORDER * of_rank(largest(rank_of(far), bounds + 6));
+    *border = 2.25f * of_rank(largest(rank_of(far), bounds + 6));
     return m;
 }
-#endif
-
-#if EXPANDED
-/* A far body x with mass m as {-2 q x, q (x^2 + eps^2)} and q = 1 / m^2, in lengths of which the largest are about 1; bodies without
- * mass are too far away to be felt. */
-#ifdef MIXED
-#define LENGTH_UNIT 0x1p-24f
-#else
-#define LENGTH_UNIT 1.0f
-#endif
-#define PULL_UNIT (LENGTH_UNIT * LENGTH_UNIT)
-static inline float expand(float4 h, float eps2, float4 *away)
-{
-    const float4 u = h * LENGTH_UNIT;
-    const float q = UNIFORM ? 1.0f : h.w > 0x1p-40f ? 1 / (h.w * h.w) : 0.0f;
-    const float square = u.x * u.x + u.y * u.y + u.z * u.z + eps2 * PULL_UNIT;
-    *away = (float4)(-2 * q * u.x, -2 * q * u.y, -2 * q * u.z, UNIFORM || q > 0 ? q * square : 0x1p100f);
-    return q;
-}
-#define EXPANDED_OF(away, squares) TILE_OF(float4, away); TILE_OF(float, squares)
-#else
-#define EXPANDED_OF(away, squares) local float4 *const away = 0; local float *const squares = 0
 #endif
 
 #define LOOK_POSM(n, off) LOOK(next, posm, n, off)
@@ -198,21 +146,9 @@ static inline float expand(float4 h, float eps2, float4 *away)
             float4 h_, l_;                                                \
             split(next[u_], centre, &h_, &l_);                            \
             highs[t_] = h_, lows[t_] = l_;                                \
-            EXPAND_TO(t_, h_);                                            \
             MARK(h_, t_);                                                 \
         }                                                                 \
     } while (0)
-
-#if EXPANDED
-#define EXPAND_TO(t, h)                              \
-    do {                                             \
-        float4 away_;                                \
-        squares[t] = expand(h, eps2, &away_);        \
-        away[t] = away_;                             \
-    } while (0)
-#else
-#define EXPAND_TO(t, h) ((void)0)
-#endif
 
 #define PULL(k, dx, dy, dz, m)                                                       \
     do {                                                                             \
@@ -223,10 +159,10 @@ static inline float expand(float4 h, float eps2, float4 *away)
         INTO(z)[k] = FMA(s_, dz, INTO(z)[k]);                                        \
     } while (0)
 
-static inline INLINED void add_pulls(global const total4 *restrict posm, global total *partial, uint first, uint rows,
+static inline INLINED void add_pulls(global const double4 *restrict posm, global double *partial, uint first, uint rows,
                                      uint top, uint stretch, uint from, uint until, uint end, float eps2, uint bodies,
-                                     total4 centre, local float4 *highs, local float4 *lows, local total *joint, local int *flags,
-                                     local int *bounds, local float4 *away, local float *squares)
+                                     double4 centre, local float4 *highs, local float4 *lows, local double *joint, local int *flags,
+                                     local int *bounds)
 {
 #if CLUSTER
     float border;
@@ -238,14 +174,7 @@ static inline INLINED void add_pulls(global const total4 *restrict posm, global 
         load_split(posm + first + ROW(k), 1, centre.y, &y[k], &yl[k]);
         load_split(posm + first + ROW(k), 2, centre.z, &z[k], &zl[k]);
     }
-#if EXPANDED
-    vec ux[ITEMS], uy[ITEMS], uz[ITEMS], u2[ITEMS];
-    UNROLLED for (int k = 0; k < ITEMS; k++) {
-        ux[k] = x[k] * LENGTH_UNIT, uy[k] = y[k] * LENGTH_UNIT, uz[k] = z[k] * LENGTH_UNIT;
-        u2[k] = ux[k] * ux[k] + uy[k] * uy[k] + uz[k] * uz[k];
-    }
-#endif
-    total4 next[NEXT];
+    double4 next[NEXT];
     uint turn = 0;
     CLEAR(turn);
     EACH_STRETCH(n) {
@@ -286,45 +215,12 @@ static inline INLINED void add_pulls(global const total4 *restrict posm, global 
                         for (uint t = 0; t < PIECE; t++) {
                             const float4 b = HIGHS(t), l = LOWS(t);
                             UNROLLED for (int k = 0; k < ITEMS; k++) {
-                                const vec dx = BETWEEN(b.x, l.x, x[k], xl[k]), dy = BETWEEN(b.y, l.y, y[k], yl[k]),
-                                          dz = BETWEEN(b.z, l.z, z[k], zl[k]);
+                                const vec dx = (b.x - x[k]) + (l.x - xl[k]), dy = (b.y - y[k]) + (l.y - yl[k]),
+                                          dz = (b.z - z[k]) + (l.z - zl[k]);
                                 PULL(k, dx, dy, dz, b.w);
                             }
                         }
                     } else {
-#if EXPANDED
-                        vec ps[ITEMS];
-                        UNROLLED for (int k = 0; k < ITEMS; k++) ps[k] = (vec)C(0);
-#if !LOCAL
-                        float4 away_[PIECE];
-                        float squares_[PIECE];
-                        for (uint t = 0; t < PIECE; t++) squares_[t] = expand(highs_[t], eps2, &away_[t]);
-#define AWAY(t) away_[t]
-#define SQUARE(t) squares_[t]
-#else
-#define AWAY(t) FETCHED(away, posm, j, p + (t))
-#define SQUARE(t) FETCHED(squares, posm, j, p + (t))
-#endif
-#pragma unroll UNROLL
-                        for (uint t = 0; t < PIECE; t++) {
-                            const float4 b = AWAY(t);
-                            const float q = UNIFORM ? 1.0f : SQUARE(t);
-                            UNROLLED for (int k = 0; k < ITEMS; k++) {
-                                const vec base = UNIFORM ? u2[k] + b.w : FMA((vec)q, u2[k], (vec)b.w);
-                                const vec r2 = FMA((vec)b.x, ux[k], FMA((vec)b.y, uy[k], FMA((vec)b.z, uz[k], base)));
-                                const vec s = inverse_cube(r2, C(1));
-                                px[k] = FMA(s, (vec)b.x, px[k]);
-                                py[k] = FMA(s, (vec)b.y, py[k]);
-                                pz[k] = FMA(s, (vec)b.z, pz[k]);
-                                ps[k] = UNIFORM ? ps[k] + s : FMA(s, (vec)q, ps[k]);
-                            }
-                        }
-                        UNROLLED for (int k = 0; k < ITEMS; k++) { /* s (x_j - x_i) */
-                            px[k] = PULL_UNIT * FMA((vec)-0.5f, px[k], -ps[k] * ux[k]);
-                            py[k] = PULL_UNIT * FMA((vec)-0.5f, py[k], -ps[k] * uy[k]);
-                            pz[k] = PULL_UNIT * FMA((vec)-0.5f, pz[k], -ps[k] * uz[k]);
-                        }
-#else
 #pragma unroll UNROLL
                         for (uint t = 0; t < PIECE; t++) {
                             const float4 b = HIGHS(t);
@@ -333,7 +229,6 @@ static inline INLINED void add_pulls(global const total4 *restrict posm, global 
                                 PULL(k, dx, dy, dz, b.w);
                             }
                         }
-#endif
                     }
 #if CLUSTER
                     UNROLLED for (int k = 0; k < ITEMS; k++) ax[k] += px[k], ay[k] += py[k], az[k] += pz[k];
@@ -343,49 +238,39 @@ static inline INLINED void add_pulls(global const total4 *restrict posm, global 
             }
             UNROLLED for (int k = 0; k < ITEMS; k++) sum[0][k] += WIDEN(ax[k]), sum[1][k] += WIDEN(ay[k]), sum[2][k] += WIDEN(az[k]);
         }
-        const total m = UNIFORM ? posm[first].w : 1;
+        const double m = UNIFORM ? posm[first].w : 1;
         UNROLLED for (int k = 0; UNIFORM && k < ITEMS; k++) sum[0][k] *= m, sum[1][k] *= m, sum[2][k] *= m;
-        STORE(total, partial + SLOT(n) * 3 * rows, sum, 3, n, joint)
+        STORE(double, partial + SLOT(n) * 3 * rows, sum, 3, n, joint)
     }
 }
 
-#ifdef MIXED
-#define CENTRE , double cx, double cy, double cz
-#define THE_CENTRE (double4)(cx, cy, cz, 0)
-#else
-#define CENTRE
-#define THE_CENTRE (float4)(0)
-#endif
-
 /* Arguments as those of `forces` and `forces_step` in direct.cl; bodies: how many there are in all. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
-    global const total4 *restrict posm, global total *restrict partial, uint first, uint rows, uint top,
-    uint stretch, uint from, uint until, uint end, float eps2 CENTRE, uint bodies)
+    global const double4 *restrict posm, global double *restrict partial, uint first, uint rows, uint top,
+    uint stretch, uint from, uint until, uint end, float eps2, double cx, double cy, double cz, uint bodies)
 {
     TILE_OF(float4, highs);
     TILE_OF(float4, lows);
-    JOINT_OF(total, joint);
+    JOINT_OF(double, joint);
     FLAGS_OF(flags);
     BOUNDS_OF(bounds);
-    EXPANDED_OF(away, squares);
-    add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, bodies, THE_CENTRE, highs, lows, joint,
-              flags, bounds, away, squares);
+    add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, bodies, (double4)(cx, cy, cz, 0), highs, lows, joint,
+              flags, bounds);
 }
 
 #ifdef STEP
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces_step(
-    global const total4 *restrict posm, global total *partial, uint first, uint rows, uint top,
-    uint stretch, uint from, uint until, uint end, float eps2 CENTRE, uint bodies,
+    global const double4 *restrict posm, global double *partial, uint first, uint rows, uint top,
+    uint stretch, uint from, uint until, uint end, float eps2, double cx, double cy, double cz, uint bodies,
     STEP_PARAMETERS)
 {
     TILE_OF(float4, highs);
     TILE_OF(float4, lows);
-    JOINT_OF(total, joint);
+    JOINT_OF(double, joint);
     FLAGS_OF(flags);
     BOUNDS_OF(bounds);
-    EXPANDED_OF(away, squares);
-    add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, bodies, THE_CENTRE, highs, lows, joint,
-              flags, bounds, away, squares);
+    add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, bodies, (double4)(cx, cy, cz, 0), highs, lows, joint,
+              flags, bounds);
     EACH_OF_GROUP(i, c, 3) STEP(i, c);
 }
 #endif

@@ -124,16 +124,6 @@ static bool all_equal(size_t n, const double *mass)
     return i == n && mass[0] > 0;
 }
 
-/* Whether all masses that are not 0 are at least 2^-20 in the engine's units, in which the largest are about 1. */
-static bool are_even(const struct nbody *nb, const double *mass)
-{
-    const double gm = nb->G * nbody_units_factor(&nb->units, -3, 2);
-    for (size_t i = 0; i < nb->n; i++)
-        if (mass[i] > 0 && gm * mass[i] < 0x1p-20)
-            return false;
-    return true;
-}
-
 /* The centre of mass; without any mass, the first body. */
 static void find_centre(size_t n, const double *mass, const double (*pos)[3], double centre[3])
 {
@@ -164,13 +154,13 @@ static int choose_shapes(struct nbody *nb, const struct cldev_info *info, const 
     return 0;
 }
 
-/* Whether rows are to lie along a curve: with the tree, and of so many bodies where mixed.cl sums; rank 0 says. */
+/* Whether rows are to lie along a curve: with the tree, and of so many bodies in mixed precision; rank 0 says how many. */
 static int choose_order(struct nbody *nb)
 {
-    int32_t clusters = nbody_shape_clusters(nb, &nb->share[0].shape);
-    if (world_broadcast(nb->world, 0, &clusters, sizeof clusters) != 0)
+    uint64_t least = (uint64_t)nb->share[0].shape.near;
+    if (world_broadcast(nb->world, 0, &least, sizeof least) != 0)
         return -1;
-    nb->ordered = nb->method == NBODY_TREE || clusters;
+    nb->ordered = nb->method == NBODY_TREE || (nb->precision == NBODY_MIXED && nb->stepping == NBODY_FIXED && nb->n >= least);
     for (cl_uint d = 0; nbody_is_clustered(nb) && d < nb->ndev; d++)
         if (nbody_shape_cluster(&nb->share[d].shape) != 0)
             return -1;
@@ -474,7 +464,6 @@ static nbody *create(const struct nbody_options *o, size_t n, const double *mass
     for (int c = 0; c < 3; c++)
         nb->centre[c] = MIXED_GRID * rint(ldexp(nb->centre[c], -nb->units.length) / MIXED_GRID);
     nb->uniform = all_equal(n, mass);
-    nb->even = nb->uniform || are_even(nb, mass);
     nb->mass = about(n, nb->G, mass);
     if (nbody_field_copy(nb, o) == 0 && nbody_soften_copy(nb, o->softening) == 0 && nbody_mixed_check(nb) == 0 &&
         nbody_host_check(nb) == 0 && nbody_stepping_check(nb) == 0 &&

@@ -5,7 +5,7 @@
  * that were measured; the caller's own words, by which a benchmark sweeps, come on top.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrate.h"
+#include "nbody/engine.h"
 
 #include <stddef.h>
 
@@ -38,15 +38,7 @@ struct device {
     const struct cldev_info *info;
     size_t body_bytes; /* of an attracting body */
     size_t real;       /* of a number that is summed */
-    const struct nbody *nb;
 };
-
-bool nbody_shape_clusters(const struct nbody *nb, const struct nbody_shape *s)
-{
-    return nb->n >= (size_t)s->near && (nb->precision == NBODY_MIXED || (nb->precision == NBODY_SINGLE && s->expanded && nb->even)) &&
-           nb->method == NBODY_DIRECT && nb->stepping == NBODY_FIXED && nb->integrator->sum == FORCES && nb->kernel == NBODY_TUNED &&
-           !nb->own_eps;
-}
 
 static int fit(void *shape, int stored, void *device)
 {
@@ -58,8 +50,7 @@ static int fit(void *shape, int stored, void *device)
         s->deep = 1;
     const size_t plane = s->deep > 1 ? (size_t)s->deep * nbody_shape_rows(s) * d->real : 0,
                  joint = 3 * plane <= 24576 ? 3 * plane : plane; /* JOINT_OF in pairs.cl */
-    const size_t body = nbody_shape_clusters(d->nb, s) ? 13 * sizeof(float) : d->body_bytes,
-                 bytes = joint + (s->local ? (size_t)s->deep * (size_t)s->tile * body : 0);
+    const size_t bytes = joint + (s->local ? (size_t)s->deep * (size_t)s->tile * d->body_bytes : 0);
     const char *reason = contradiction(s);
     if (!info->dev_pref_vec_double)
         s->fp64 = 0;
@@ -122,7 +113,7 @@ int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cld
                        const char *words)
 {
     const struct sum *sum = nbody_forces_sum(nb);
-    struct device device = {info, 4 * nb->real * (size_t)(1 + sum->velocities + sum->accelerations), nb->real, nb};
+    struct device device = {info, 4 * nb->real * (size_t)(1 + sum->velocities + sum->accelerations), nb->real};
     const struct cltune_rules rules = {.name = "nbody", .keys = keys, .fit = fit, .arg = &device};
     const char *name = nb->method == NBODY_TREE ? tree_name(nb) : sum_name(nb, p->dev);
     return cltune_choose(&rules, nb->ctx, p->dev, name, nb->n, words, &p->shape, &p->row);
@@ -137,8 +128,7 @@ void nbody_shape_options(const struct nbody *nb, const struct share *p, bool dou
              s->group, s->width, s->items, s->tile, s->local, s->ahead, s->deep, s->unroll, s->block, s->rsqrt, p->chain,
              nb->uniform, doubles ? " -D DOUBLE" : nbody_has_doubles(nb) ? " -D MIXED" : "");
     if (nbody_is_clustered(nb) && !doubles)
-        snprintf(text + strlen(text), size - strlen(text), " -D CLUSTER=%d -D EXPANDED=%d", CLUSTER,
-                 nb->even && s->expanded);
+        snprintf(text + strlen(text), size - strlen(text), " -D CLUSTER=%d", CLUSTER);
     if (nbody_forces_sum(nb)->velocities)
         strncat(text, " -D VELOCITIES", size - strlen(text) - 1);
 }
