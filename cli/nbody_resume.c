@@ -95,14 +95,33 @@ const char *nbody_resume_ensemble(const struct nbody_job *job, size_t *size)
     return json_is_true(json_object_get(r->words, "ensemble")) ? r->rest : NULL;
 }
 
+/* How many words of a command line say when it ends, from this one on. */
+static size_t words_of_end(const char *word)
+{
+    static const char *const names[] = {"--steps", "--until"};
+    for (size_t i = 0; i < 2; i++)
+        if (strncmp(word, names[i], 7) == 0 && (!word[7] || word[7] == '='))
+            return word[7] ? 1 : 2;
+    return 0;
+}
+
+/* Those of the run, then those of this command line, but for --resume; an end given here takes the place of the run's. */
 static char **copy_words(const struct resumed *r, int argc, char **argv, int *count)
 {
     json_t *command = json_object_get(r->words, "command");
     const size_t old = json_array_size(command);
     char **all = cli_alloc(old + (size_t)argc + 1, sizeof *all);
+    bool ends = false;
+    for (int i = 1; i < argc; i++)
+        ends |= words_of_end(argv[i]) > 0;
     *count = 0;
-    for (size_t i = 0; i < old; i++)
-        all[(*count)++] = (char *)(uintptr_t)json_string_value(json_array_get(command, i));
+    for (size_t i = 0; i < old; i++) {
+        const char *word = json_string_value(json_array_get(command, i));
+        if (ends && words_of_end(word))
+            i += words_of_end(word) - 1;
+        else
+            all[(*count)++] = (char *)(uintptr_t)word;
+    }
     for (int i = 1; i < argc; i++) {
         const bool file = !strcmp(argv[i], "--resume");
         if (file)

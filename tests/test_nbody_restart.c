@@ -162,6 +162,17 @@ static void ensembles_go_on(void **unused)
     refuses(2, "had other systems", "--resume e.ckpt --until 8");
 }
 
+/* A run by --steps goes on to a time, and the other way round. */
+static void another_end(void **unused)
+{
+    (void)unused;
+    good("-n 20 --steps 10 --dt 1/16 --checkpoint steps.ckpt -q");
+    good("--resume steps.ckpt --until 1 -q");
+    good("-n 20 --until=0.5 --dt 1/16 --checkpoint until.ckpt -q");
+    good("--resume until.ckpt --steps 12 -q");
+    refuses(2, "cannot be combined", "--resume until.ckpt --steps 12 --until 1");
+}
+
 /* A series is whole after its run was killed and went on, and another end may be asked for. */
 static void a_series_goes_on(void **unused)
 {
@@ -342,6 +353,7 @@ int main(int argc, char **argv)
     struct CMUnitTest tests[] = {
         cmocka_unit_test(engines_go_on), cmocka_unit_test(other_engines_are_refused), cmocka_unit_test(refuses_others),
         cmocka_unit_test(refuses_damage), /* of a file that refuses_others has left */
+        cmocka_unit_test(another_end),
         /* These take turns. */
         cmocka_unit_test(runs_go_on), cmocka_unit_test(ensembles_go_on), cmocka_unit_test(a_series_goes_on),
     };
@@ -349,5 +361,5 @@ int main(int argc, char **argv)
         return fprintf(stderr, "usage: test_nbody_restart PATH_OF_STDCL [KILLS]\n"), 2;
     command = argv[1];
     kills = argc > 2 ? atoi(argv[2]) : 1;
-    return todays_run("restart", tests, 4, 3, files_create, files_remove);
+    return todays_run("restart", tests, 5, 3, files_create, files_remove);
 }
