@@ -64,7 +64,7 @@ static void frame(struct nbody_ref_tree *t, size_t n, const float (*posm)[4])
     t->side = 1;
     if (!(extent > 0))
         return;
-    const float step = side_of(extent) / 64;
+    const float step = side_of(extent) / 8;
     for (int c = 0; c < 3; c++) {
         t->lo[c] = floorf(t->lo[c] / step) * step;
         extent = hi[c] - t->lo[c] > extent ? hi[c] - t->lo[c] : extent;

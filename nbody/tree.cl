@@ -65,7 +65,7 @@ kernel GROUP_OF_ITEMS void box(global const real4 *posm, uint first, uint end, g
     if (lid == 0) part[get_group_id(0)] = found[0];
 }
 
-#define CUBE_STEPS 64 /* a power of two */
+#define CUBE_STEPS 8 /* a power of two */
 
 static inline real side_of(real extent)
 {

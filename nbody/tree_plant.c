@@ -39,7 +39,7 @@ static void join_corners(void *a, const void *b, void *arg)
     }
 }
 
-enum { CUBE_STEPS = 64 }; /* as in tree.cl */
+enum { CUBE_STEPS = 8 }; /* as in tree.cl */
 
 static double side_of(const struct nbody *nb, double extent)
 {
