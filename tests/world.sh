@@ -20,7 +20,18 @@ openmpi)
     launch="mpirun.openmpi -q --bind-to none" many=3
     case $(mpirun.openmpi --version) in *" 5."*) five=5 launch="mpirun.openmpi --bind-to none" ;; esac # which has no -q
     ;;
-mpich) launch=mpiexec.mpich many=2 ;;
+mpich)
+    launch=mpiexec.mpich many=2
+    # That of Ubuntu 24.04 starts processes that do not find each other: a program without our plugin tells.
+    case $(mpiexec.mpich --version) in
+    *" 4.2.0"*)
+        if [ "$(mpiexec.mpich -n 2 "$from_mpi" work | grep -c '^1 ranks')" = 2 ]; then
+            echo "processes of this MPICH 4.2.0 do not find each other"
+            exit 77
+        fi
+        ;;
+    esac
+    ;;
 esac
 
 # job STATUS WORDS RANKS COMMAND...: ends with that status (any but 0: "bad"), and says so in one line of its own.
