@@ -47,6 +47,7 @@ static double peak_of(struct matmul *mm)
 static int weigh(struct matmul_grid *g, const struct telling *each)
 {
     bool given = true, alike = true, known = true;
+    double most = 0;
     for (int r = 0; r < g->ranks; r++) {
         g->devices += each[r].devices;
         given = given && each[r].weight > 0;
@@ -63,7 +64,10 @@ static int weigh(struct matmul_grid *g, const struct telling *each)
     for (int r = 0; r < g->ranks; r++) {
         g->weight[r] = given ? each[r].weight : g->weight[r];
         known = known && g->weight[r] > 0;
+        most = fmax(most, g->weight[r]);
     }
+    for (int r = 0; r < g->ranks; r++) /* whose sums are numbers */
+        g->weight[r] = fmax(g->weight[r] / most, 1e-12);
     if (!known) {
         free(g->weight);
         g->weight = NULL;

@@ -687,10 +687,10 @@ static void *slab_of(const struct rank_run *r, const struct matmul_case *c, cons
     return slab;
 }
 
-/* Weights with which each rank has another part, and the last of many none. */
+/* Weights with which each rank has another part, or one of many all and the others none. */
 static int weigh(const struct matmul_case *c, matmul *mm, const struct rank_run *r)
 {
-    return c->uneven ? matmul_divide(mm, r->rank == 4 ? 1e-9 : 1 + (double)(r->rank * 5 % 3)) : 0;
+    return c->uneven ? matmul_divide(mm, r->rank == 4 ? 1e308 : 1 + (double)(r->rank * 5 % 3)) : 0;
 }
 
 /* The product into c, either way. */
