@@ -16,6 +16,8 @@ static const struct cltune_knob tiles[] = {
     CLTUNE_KNOB("bk", 8, 16, 32),
     CLTUNE_KNOB("wm", 32, 64),
     CLTUNE_KNOB("wn", 16, 32, 64),
+    CLTUNE_KNOB("sets", 1, 2),
+    CLTUNE_KNOB("along", 2, 8),
     CLTUNE_KNOB("stages", 2, 3, 4, 6),
     CLTUNE_KNOB("ahead", 0, 1),
     CLTUNE_KNOB("lanes", 0, 1, 2),
