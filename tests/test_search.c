@@ -529,7 +529,7 @@ static void wants_proper_arguments(void **unused)
     bad.knob = &long_one;
     fails(EINVAL, cltune_search(&bad, cp, 0, 1, 1, 1, NULL, NULL, &row, &rate));
     bad = kernel;
-    bad.reserved[7] = 1;
+    bad.reserved[6] = 1;
     fails(EINVAL, cltune_search(&bad, cp, 0, 1, 1, 1, NULL, NULL, &row, &rate));
     bad = kernel;
     bad.verify = NULL;
