@@ -294,20 +294,21 @@ static int read_value(struct cli_option *o, const char *text)
 
 /* ---- The command line. ----------------------------------------------------------------------- */
 
-static struct cli_option *find_name(struct cli_option *o, const char *name, size_t length)
-{
-    for (; o->type != CLI_TYPE_END; o++)
-        if (o->name && strlen(o->name) == length && memcmp(o->name, name, length) == 0)
-            return o;
-    return NULL;
-}
-
 static struct cli_option *find_letter(struct cli_option *o, char letter)
 {
     for (; o->type != CLI_TYPE_END; o++)
         if (o->letter && o->letter == letter)
             return o;
     return NULL;
+}
+
+/* A name of one letter is the option that has this letter: --n 1000 is -n 1000. */
+static struct cli_option *find_name(struct cli_option *options, const char *name, size_t length)
+{
+    for (struct cli_option *o = options; o->type != CLI_TYPE_END; o++)
+        if (o->name && strlen(o->name) == length && memcmp(o->name, name, length) == 0)
+            return o;
+    return length == 1 ? find_letter(options, *name) : NULL;
 }
 
 static int wrong_name(const struct cli_option *o, const char *name, size_t length)
@@ -341,9 +342,9 @@ static int read_long(struct cli_option *options, char **argv, int *i)
     struct cli_option *o = find_name(options, name, length);
     if (!o)
         return wrong_name(options, name, length);
-    o->by_letter = false;
+    o->by_letter = length == 1;
     if (o->type == CLI_TYPE_FLAG && value)
-        return cli_wrong("--%s takes no value", o->name);
+        return cli_wrong("--%.*s takes no value", (int)length, name);
     if (o->type != CLI_TYPE_FLAG && !o->optional && !value && !(value = argv[++*i]))
         return missing_value(o);
     return read_value(o, value);

@@ -131,6 +131,10 @@ static void every_spelling(void **state)
     assert_int_equal(v.operands.n, 1);
     assert_string_equal(v.operands.item[0], "x");
     assert_int_equal(given_count, 11);
+    assert_int_equal(PARSE2("--n", "6"), -1);
+    assert_int_equal(v.count, 6);
+    assert_int_equal(PARSE1("--n=7"), -1);
+    assert_int_equal(v.count, 7);
     assert_int_equal(parse("-n7", "--count", "8", "-va", "-ofile"), -1);
     assert_int_equal(v.count, 8); /* the last wins */
     assert_true(v.verbose && v.all);
@@ -199,6 +203,8 @@ static void wrong_options(void **state)
     refuses("-z", NULL, "unknown option '-z'; 'stdcl --help' lists");
     refuses("-vz", NULL, "unknown option '-z' in '-vz'");
     refuses("--verbose=1", NULL, "--verbose takes no value");
+    refuses("--v=1", NULL, "--v takes no value");
+    refuses("--z", NULL, "unknown option '--z'");
     refuses("--help=1", NULL, "--help takes no value");
     refuses("--level", NULL, "--level needs a value: LEVEL");
     refuses("-n", NULL, "--count needs a value: N");
