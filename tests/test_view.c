@@ -426,6 +426,53 @@ static void pages(void **state)
     bytes_free(&all);
 }
 
+/* The page: 100 kB at most, 40 kB of them on the wire. */
+static void page_is_small(void **state)
+{
+    size_t n, size = 0, packed = 0;
+    struct web_file *file = web_open(&n);
+    (void)state;
+    assert_non_null(file);
+    for (size_t i = 0; i < n; i++)
+        if (file[i].type) {
+            size += file[i].size;
+            packed += file[i].packed.used;
+        }
+    assert_in_range(size, 50000, 100000);
+    assert_in_range(packed, can_pack() ? 10000 : 0, 40000);
+    web_close(file, n);
+}
+
+static void scripts_are_short(void **state)
+{
+    static const char *const of[][2] = {
+        {"import { a } from \"./a.js\";\nexport const b = a + 1; // one more\n", "const b=a+1;\n"},
+        {"// a file\nexport function f(x, y) {\n  return x\n    ? y : -1;\n}\nf(1, 2);\n", "function f(x,y){return x?y:-1;}\nf(1,2);\n"},
+        {"a = b + +c - -d + e++ - f--;", "a=b+ +c- -d+e++-f--;\n"},
+        {"let s = 'a  // \\' b' + \"c  'd\";", "let s='a  // \\' b'+\"c  'd\";\n"},
+        {"const t = `a  ${x ? `b  ${y}` : \"}  \"}  // c\n   d`;", "const t=`a  ${x ? `b  ${y}` : \"}  \"}  // c\nd`;\n"},
+        {"return /[/\"] \\/ {2}/g .test(s) / 2 / n;", "return/[/\"] \\/ {2}/g.test(s)/2/n;\n"},
+        {"x = f(/a'/, 1) / 2; // b's", "x=f(/a'/,1)/2;\n"},
+        {"for (const [k, v] of all) if (k in v) delete v[k];\nelse typeof k === \"a\";", "for(const[k,v]of all)if(k in v)delete v[k];else typeof k===\"a\";\n"},
+        {"const f = () => {\n  a();\n};\nclass A {\n  get b() {}\n  async c() {}\n}\n", "const f=()=>{a();};class A{get b(){}\nasync c(){}}\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct bytes to = {0};
+        script_put(&to, of[i][0], strlen(of[i][0]));
+        bytes_put(&to, "", 1);
+        assert_string_equal((char *)to.at, of[i][1]);
+        bytes_free(&to);
+    }
+    for (size_t n = 0; n <= strlen(of[4][0]); n++) { /* of a text that ends anywhere nothing is read beyond its end */
+        struct bytes to = {0};
+        char *part = memcpy(test_malloc(n + 1), of[4][0], n);
+        script_put(&to, part, n);
+        test_free(part);
+        bytes_free(&to);
+    }
+}
+
 /* ---- Opening. ---------------------------------------------------------------------------------- */
 
 static void refused_options(void **state)
@@ -639,6 +686,7 @@ int main(void)
         cmocka_unit_test(order),         cmocka_unit_test(rows_are_thinned), cmocka_unit_test(regions),
         cmocka_unit_test(codings),       cmocka_unit_test(codings_of_cells), cmocka_unit_test(recordings),
         cmocka_unit_test(nothing_is_lost), cmocka_unit_test(cut_and_damaged), cmocka_unit_test(pages),       cmocka_unit_test(refused_options),
+        cmocka_unit_test(page_is_small), cmocka_unit_test(scripts_are_short),
         cmocka_unit_test(opens_and_closes), cmocka_unit_test(moving_on),     cmocka_unit_test(same_wishes),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);

@@ -16,6 +16,7 @@
  *   listen.c    sockets of the loopback addresses, or a Unix socket
  *   http.c      who may ask: host, origin, token
  *   web.c       the page's files
+ *   script.c    modules, shortened
  *   pack.c      deflate
  *
  * The run's thread never waits for the other: what both need goes through flags (mailbox.c), or is guarded by a lock that the
@@ -259,6 +260,9 @@ struct web_file {
 struct web_file *web_open(size_t *n); /* NULL: no memory, or a file cannot be read (the sentence says which) */
 struct web_file *web_find(struct web_file *files, size_t n, const char *name, size_t length); /* NULL: there is none */
 void web_close(struct web_file *files, size_t n);
+
+/* ---- script.c: appends a module to others; an end of line. -------------------------------------------- */
+void script_put(struct bytes *to, const void *text, size_t size);
 
 /* ---- listen.c ------------------------------------------------------------------------------------ */
 

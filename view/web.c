@@ -44,20 +44,6 @@ static int read_own(struct web_file *file, const char *folder)
 
 /* ---- What viewers get of them. ----------------------------------------------------------------- */
 
-/* Where a comment behind code begins, or the line's end. Text that holds the sign has a quote behind it. */
-static const char *comment_of(const char *line, const char *end)
-{
-    const char *at = end;
-    for (const char *p = line; p + 4 <= end; p++)
-        at = memcmp(p, " // ", 4) == 0 ? p : at;
-    for (const char *p = at; p < end; p++)
-        if (strchr("\"'`", *p))
-            return end;
-    while (at < end && at > line && at[-1] == ' ')
-        at--;
-    return at;
-}
-
 static bool starts(const char *line, const char *end, const char *word)
 {
     return (size_t)(end - line) >= strlen(word) && memcmp(line, word, strlen(word)) == 0;
@@ -72,41 +58,6 @@ static void put_line(struct bytes *to, const char *line, const char *end)
         return;
     bytes_put(to, line, (size_t)(end - line));
     bytes_put(to, "\n", 1);
-}
-
-/* Whether the next line may stand on this one: it goes on, or has ended. Not where it might end with a comment. */
-static bool goes_on(const char *line, const char *end)
-{
-    for (const char *p = line; p + 2 <= end; p++)
-        if (memcmp(p, "//", 2) == 0)
-            return false;
-    return end > line && strchr("{([,;", end[-1]);
-}
-
-/* And comments. All modules are one, so imports are gone, and so are exports. */
-static void put_module_line(struct bytes *to, const char *line, const char *end)
-{
-    while (line < end && *line == ' ')
-        line++;
-    if (starts(line, end, "//") || starts(line, end, "import "))
-        return;
-    line = starts(line, end, "export ") ? line + strlen("export ") : line;
-    end = comment_of(line, end);
-    put_line(to, line, end);
-    to->used -= !to->failed && goes_on(line, end);
-}
-
-/* A brace needs no line of its own either. */
-static void close_up(struct bytes *text)
-{
-    size_t n = 0, line = 0; /* what is kept; where its last line begins */
-    for (size_t k = 0; !text->failed && k < text->used; k++) {
-        if (text->at[k] == '\n' && k + 1 < text->used && text->at[k + 1] == '}' && !memmem(text->at + line, n - line, "//", 2))
-            continue;
-        text->at[n++] = text->at[k];
-        line = text->at[k] == '\n' ? n : line;
-    }
-    text->used = n;
 }
 
 static void each_line(struct bytes *to, const struct web_file *file, void (*put)(struct bytes *to, const char *line, const char *end))
@@ -174,10 +125,9 @@ static int join_modules(struct web_file *files, size_t n)
         const size_t length = strcspn(at, "\r\n");
         const struct web_file *file = web_find(files, n, at, length);
         if (file)
-            each_line(&all, file, put_module_line);
+            script_put(&all, file->text, file->size);
         at += length + strspn(at + length, "\r\n");
     }
-    close_up(&all);
     return main ? replace(main, &all) : 0;
 }
 

@@ -31,7 +31,7 @@ export class Player {
     });
   }
 
-    async show(i) {
+  async show(i) {
     if (!this.frames || this.waiting) return;
     this.frame = Math.max(0, Math.min(this.frames - 1, i));
     this.waiting = true; // until it is drawn

@@ -76,7 +76,7 @@ export class FrameReader {
     this.cells = null;
   }
 
-    async read(bytes) {
+  async read(bytes) {
     const head = readHead(bytes);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     const body = bytes.subarray(SIZES[view.getUint8(0)]);
@@ -85,7 +85,7 @@ export class FrameReader {
     return { bars: readBars, grid: readGrid, rows: readRows }[head.kind](head, view, body);
   }
 
-    async readPoints(head, view, packed) {
+  async readPoints(head, view, packed) {
     const total = view.getUint32(72, true), count = view.getUint32(76, true), escapes = view.getUint32(100, true);
     const colour = COLOURS[view.getUint8(80)];
     if (!colour) throw new Error(`a frame of points with the unknown colour ${view.getUint8(80)}`);
@@ -107,7 +107,7 @@ export class FrameReader {
     return points;
   }
 
-    async readCells(head, view, packed) {
+  async readCells(head, view, packed) {
     const [x, y] = [24, 32].map((at) => Number(view.getBigInt64(at, true)));
     const width = view.getUint32(40, true), height = view.getUint32(44, true), zoom = view.getUint8(48);
     const size = (zoom ? width : Math.ceil(width / 8)) * height;
