@@ -11,6 +11,7 @@
  */
 #include "nbody/tree.h"
 
+#include "arrays/arrays_ref.h"
 #include "core/clock.h"
 
 #include "nbody/blocks.h"
@@ -82,17 +83,6 @@ static int sort_by_device(struct nbody *nb, cl_uint *order)
     return world_agree(nb->world, status) == 0 ? world_broadcast(nb->world, root, order, nb->n * sizeof *order) : -1;
 }
 
-struct place {
-    uint64_t key;
-    cl_uint row;
-};
-
-static int compare_places(const void *a_, const void *b_)
-{
-    const struct place *a = a_, *b = b_;
-    return a->key != b->key ? (a->key > b->key) - (a->key < b->key) : (a->row > b->row) - (a->row < b->row);
-}
-
 /* A cube around all bodies. */
 struct cube {
     double low[3], side;
@@ -116,7 +106,8 @@ static struct cube cube_of(const struct nbody *nb)
 struct placing {
     const struct nbody *nb;
     struct cube cube;
-    struct place *place;
+    uint64_t *key;
+    cl_uint *row;
 };
 
 static void place_block(void *placing, size_t block, size_t first, size_t end)
@@ -130,24 +121,24 @@ static void place_block(void *placing, size_t block, size_t first, size_t end)
             const double x = (real_at(k->nb, k->nb->posm, 4 * i + c) - k->cube.low[c]) / k->cube.side * most;
             at[c] = x > 0 ? x < most ? (uint32_t)x : (uint32_t)most : 0; /* 0 where all are at one place */
         }
-        k->place[i] = (struct place){nbody_ref_hilbert(at[0], at[1], at[2]), (cl_uint)i};
+        k->key[i] = nbody_ref_hilbert(at[0], at[1], at[2]);
+        k->row[i] = (cl_uint)i;
     }
 }
 
 /* The same on the host of every rank, which has all positions then. */
 static int sort_by_host(struct nbody *nb, cl_uint *order)
 {
-    struct place *place = malloc(nb->n * sizeof *place);
-    int status = place ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host for the order of %zu bodies", nb->n);
+    const size_t key = sizeof(uint64_t), each = key + sizeof *order;
+    char *keys = malloc(nb->n * (key + each)), *work = keys ? keys + nb->n * key : NULL;
+    int status = keys ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host for the order of %zu bodies", nb->n);
     if (world_agree(nb->world, status) != 0 || copy_all(nb, CL_MEM_HOST) != 0 || nbody_ranks_spread(nb, nb->posm, 4 * nb->real, 1) != 0)
         status = -1;
     if (status == 0) {
-        nbody_each_block(nb->n, place_block, &(struct placing){nb, cube_of(nb), place});
-        qsort(place, nb->n, sizeof *place, compare_places);
-        for (size_t i = 0; i < nb->n; i++)
-            order[i] = place[i].row;
+        nbody_each_block(nb->n, place_block, &(struct placing){nb, cube_of(nb), (uint64_t *)(void *)keys, order});
+        arrays_ref_sort((int)key, 3 * TREE_LEVELS, keys, order, nb->n, work); /* stable: of equal keys the lower row stays first */
     }
-    free(place);
+    free(keys);
     return status;
 }
 
