@@ -426,6 +426,54 @@ static void pages(void **state)
     bytes_free(&all);
 }
 
+/* Costs of pictures that scatter as lognormal ones, 1 ms in the middle; or ten times as much now and then. */
+static double some_cost(uint64_t *seed, double spread, unsigned now_and_then)
+{
+    double sum = -6; /* of twelve numbers of 0 to 1: nearly normal */
+    for (int i = 0; i < 12; i++) {
+        *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+        sum += (double)(*seed >> 32) / 0x1p32;
+    }
+    return 1e-3 * exp(spread * sum) * (now_and_then && (*seed >> 40) % now_and_then == 0 ? 10 : 1);
+}
+
+static void budget_is_kept(void **state)
+{
+    static const struct { double spread; unsigned now_and_then; } of[] = {{0, 0}, {0.5, 0}, {1, 0}, {0.3, 20}};
+    const double share = 0.005;
+    (void)state;
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        struct budget b = {.owed = 0};
+        double spent = 0, waited = 0;
+        uint64_t seed = 1;
+        for (int i = 0; i < 20000; i++) {
+            const double cost = some_cost(&seed, of[k].spread, of[k].now_and_then);
+            spent += cost;
+            waited += budget_wait(&b, cost, share);
+        }
+        assert_true(spent <= 1.01 * share * waited);
+        assert_true(spent >= 0.5 * share * waited); /* and no picture less than that allows, or nearly so */
+    }
+}
+
+static void what_happens_once_puts_little_off(void **state)
+{
+    struct budget b = {.owed = 0};
+    double waited = 0;
+    (void)state;
+    for (int i = 0; i < 30; i++)
+        waited += budget_wait(&b, i == 10 ? 1 : 1e-3, 0.01);
+    assert_in_range((uint64_t)(1000 * waited + 0.5), 2800, 4600); /* 2.9 s without it; 103 s if it were counted whole */
+}
+
+static void servers_time_is_felt(void **state)
+{
+    (void)state;
+    assert_true(budget_felt(1, 4) >= 1 && budget_felt(0.5, 64) >= 1);           /* kernels on all processors */
+    assert_true(budget_felt(0, 8) <= 1. / 8 && budget_felt(1. / 64, 64) < 0.04); /* a thread that waits for a card */
+    assert_true(budget_felt(1, 1) >= 1 && budget_felt(7, 4) <= 1);
+}
+
 /* The page: 100 kB at most, 40 kB of them on the wire. */
 static void page_is_small(void **state)
 {
@@ -686,6 +734,7 @@ int main(void)
         cmocka_unit_test(order),         cmocka_unit_test(rows_are_thinned), cmocka_unit_test(regions),
         cmocka_unit_test(codings),       cmocka_unit_test(codings_of_cells), cmocka_unit_test(recordings),
         cmocka_unit_test(nothing_is_lost), cmocka_unit_test(cut_and_damaged), cmocka_unit_test(pages),       cmocka_unit_test(refused_options),
+        cmocka_unit_test(budget_is_kept),  cmocka_unit_test(what_happens_once_puts_little_off), cmocka_unit_test(servers_time_is_felt),
         cmocka_unit_test(page_is_small), cmocka_unit_test(scripts_are_short),
         cmocka_unit_test(opens_and_closes), cmocka_unit_test(moving_on),     cmocka_unit_test(same_wishes),
     };

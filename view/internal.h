@@ -12,6 +12,7 @@
  *   hello.c     the texts that the server sends
  *   ask.c       the messages that it gets
  *   about.c     what there is to see, copied from the options
+ *   budget.c    how often pictures may come
  *   mailbox.c   how what is shown comes from the run's thread to this one
  *   listen.c    sockets of the loopback addresses, or a Unix socket
  *   http.c      who may ask: host, origin, token
@@ -239,6 +240,18 @@ size_t recording_columns(const view_recording *r);
 void recording_each_row(const view_recording *r, void (*take)(void *arg, const double *row), void *arg);
 json_t *recording_hello(const view_recording *r);
 
+/* ---- budget.c ------------------------------------------------------------------------------------ */
+
+struct budget {
+    double cost[3], owed; /* of the last pictures, in seconds; what was above the usual and is not paid back yet */
+};
+/* How long the next picture may not come, after one that cost so many seconds began, so that all of them take at most `share` of the time. Of the last three
+ * the median counts. What is above it is paid back by those that follow, no more at a time than that, and in all at most sixteen times: so a kernel that is compiled
+ * once puts little off. */
+double budget_wait(struct budget *budget, double cost, double share);
+/* The part of the server's thread's time that the run feels. */
+double budget_felt(double busy, double cores);
+
 /* ---- http.c -------------------------------------------------------------------------------------- */
 
 /* Whether a Host is one of this machine's own names, with any port; whether an Origin is "http://" and that Host. */
@@ -380,14 +393,14 @@ struct view {
 
     /* The run's alone. */
     uint32_t *order;
-    double cost[3]; /* of the last pictures, in seconds */
+    struct budget budget;
     double beat, due, due_soon, began, told; /* by seconds_now: when the rate allows the next picture; when it may come, and one that a viewer moved to; when
                                               this was asked for; the state, last */
     struct view_state said;
     bool rows_given; /* of a replay */
     bool shown; /* the state of a run that is paused */
-    unsigned long long worked_before;
-    double cores;
+    unsigned long long worked_before, used_before; /* at the last picture, in ns: the server's thread; all threads */
+    double settled, cores;                         /* when that was; processors */
 };
 
 #endif

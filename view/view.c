@@ -1,8 +1,6 @@
 /* view.c - opening and closing a window; the run's side of it: what is due, what it shows, what was asked.
  *
- * How often pictures are due: at most `rate` times a second, and never so often that showing them takes more than `budget`
- * of the run's time. What the last one cost is measured: from view_due's yes until it was handed over, and the server's thread's
- * share of the processors.
+ * Pictures are due at most `rate` times a second, and never so often that showing them takes more than `budget` of the run's time (budget.c).
  * SPDX-License-Identifier: MIT
  */
 #include "view/internal.h"
@@ -55,6 +53,8 @@ static int prepare(struct view *v, const struct view_options *options)
     v->listening = (struct listening){.fd = {-1, -1}};
     v->state.fraction = v->state.steps = NAN;
     v->cores = (double)crew_size(CREW_MOST);
+    v->settled = seconds_now();
+    v->used_before = ns_of_clock(CLOCK_PROCESS_CPUTIME_ID);
     if (about_copy(&v->about, options) < 0)
         return -1;
     v->row = calloc(ROWS_ON_THE_WAY, (v->about.columns + 1) * sizeof *v->row);
@@ -162,27 +162,27 @@ double view_due_in(const view *v)
 /* A viewer that moves to where nothing was shown before does not wait longer than so many times what the last picture cost. */
 static const double MOVING = 10;
 
-/* The median of the last three, so that what happens once, such as compiling a kernel, does not put off all that follow. */
-static double usual_cost(struct view *v, double cost)
+/* What the server's thread worked since the last picture, as far as the run felt it. */
+static double served(struct view *v, double now)
 {
-    double *c = v->cost;
-    c[0] = c[1];
-    c[1] = c[2];
-    c[2] = cost;
-    return fmax(fmin(c[0], c[1]), fmin(fmax(c[0], c[1]), c[2]));
+    const unsigned long long worked = atomic_load_explicit(&v->worked, memory_order_relaxed), used = ns_of_clock(CLOCK_PROCESS_CPUTIME_ID);
+    const double busy = 1e-9 * (double)(used - v->used_before) / fmax(1e-9, (now - v->settled) * v->cores);
+    const double seconds = 1e-9 * (double)(worked - v->worked_before) * budget_felt(busy, v->cores);
+    v->worked_before = worked;
+    v->used_before = used;
+    v->settled = now;
+    return seconds;
 }
 
 /* What showing cost, and so when the next may come. */
 static void settle(struct view *v)
 {
-    const double now = seconds_now(), budget = v->about.options.budget / 100, copied = v->began > 0 ? now - v->began : 0;
-    const unsigned long long worked = atomic_load_explicit(&v->worked, memory_order_relaxed);
-    const double served = 1e-9 * (double)(worked - v->worked_before) / v->cores;
-    v->worked_before = worked;
-    const double least = 1 / v->about.options.rate, usual = usual_cost(v, copied + served) / budget, begun = now - copied;
+    const double now = seconds_now(), share = v->about.options.budget / 100, copied = v->began > 0 ? now - v->began : 0;
+    const double cost = copied + served(v, now), wait = budget_wait(&v->budget, cost, share);
+    const double least = 1 / v->about.options.rate, begun = now - copied;
     v->beat = begun < v->beat + least ? v->beat + least : begun + least; /* a picture that was a little late makes the next one no later */
-    v->due = fmax(v->beat, begun + usual);
-    v->due_soon = fmax(v->beat, begun + fmin(usual, MOVING * (copied + served)));
+    v->due = fmax(v->beat, begun + wait);
+    v->due_soon = fmax(v->beat, begun + fmin(wait, MOVING * cost));
     v->shown = true;
     v->began = 0;
     atomic_store_explicit(&v->changed, false, memory_order_relaxed);
