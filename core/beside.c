@@ -42,6 +42,7 @@ static void follow(cl_command_queue queue, cl_command_queue other)
 cl_command_queue queue_for(const struct command *c, struct note *note, int flags)
 {
     struct device *d = &c->cp->dev[c->dev];
+    event_mark(d, flags);
     const cl_command_queue first = command_queue(c, note);
     if (!(flags & (CL_EVENT_BESIDE | CL_EVENT_AFTER)) || has_none(c))
         return first;
@@ -54,21 +55,6 @@ cl_command_queue queue_for(const struct command *c, struct note *note, int flags
         if (d->beside[k])
             follow(first, d->beside[k]);
     return queue;
-}
-
-void device_flush_beside(struct device *d)
-{
-    for (int k = 0; k < 2; k++)
-        if (d->beside[k])
-            clFlush(d->beside[k]);
-}
-
-void device_drain(struct device *d)
-{
-    clFinish(d->queue);
-    for (int k = 0; k < 2; k++)
-        if (d->beside[k])
-            clFinish(d->beside[k]);
 }
 
 void beside_close(struct device *d)

@@ -274,6 +274,7 @@ STDCL_API int clcontext_destroy(CLCONTEXT *cp)
 void context_settle(CLCONTEXT *cp)
 {
     for (cl_uint i = 0; i < cp->ndev; i++) {
+        event_mark(&cp->dev[i], 0);
         device_drain(&cp->dev[i]);
         device_harvest(&cp->dev[i]);
     }
@@ -282,6 +283,7 @@ void context_settle(CLCONTEXT *cp)
 cl_command_queue device_replace_queue(CLCONTEXT *cp, cl_uint dev, cl_command_queue queue)
 {
     struct device *d = &cp->dev[dev];
+    event_mark(d, 0);
     device_drain(d);
     device_harvest(d);
     cl_command_queue before = d->queue;

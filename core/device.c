@@ -1,4 +1,4 @@
-/* device.c - the devices of a context: found by their number, and what is known of them.
+/* device.c - the devices of a context: found by their number, waited for, and what is known of them.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -25,6 +25,21 @@ cl_device_id device_id(CLCONTEXT *cp, cl_uint dev, const char *call)
 cl_device_type device_type(const CLCONTEXT *cp, cl_uint dev) { return cp->dev[dev].type; }
 
 const char *device_name(const CLCONTEXT *cp, cl_uint dev) { return cp->dev[dev].name; }
+
+void device_flush_beside(struct device *d)
+{
+    for (int k = 0; k < 2; k++)
+        if (d->beside[k])
+            clFlush(d->beside[k]);
+}
+
+void device_drain(struct device *d)
+{
+    clFinish(d->queue);
+    for (int k = 0; k < 2; k++)
+        if (d->beside[k])
+            clFinish(d->beside[k]);
+}
 
 STDCL_API cl_uint clgetndev(CLCONTEXT *cp) { return cp ? cp->ndev : 0; }
 

@@ -202,6 +202,65 @@ static void hold_back(struct device *d, struct event_list *list)
         wait_unlocked(d, middle);
 }
 
+/* ---- Kernels without an event. ---- */
+
+enum { MOST_BARE = 64 }; /* the next one has an event, so that a program that never waits is held back */
+
+/* Such a kernel is not waited for by its own event. */
+static bool may_be_bare(int flags)
+{
+    const int asked = CL_EVENT_BARE | CL_EVENT_NOWAIT;
+    return (flags & (asked | CL_EVENT_OWN | CL_EVENT_BESIDE)) == asked;
+}
+
+bool event_spared(CLCONTEXT *cp, struct device *d, int flags)
+{
+    if (!may_be_bare(flags) || context_observed(cp))
+        return false;
+    pthread_mutex_lock(&d->lock);
+    const bool spared = d->bare % (MOST_BARE + 1) != MOST_BARE;
+    d->bare += !spared;
+    pthread_mutex_unlock(&d->lock);
+    return spared;
+}
+
+void event_behind(struct device *d)
+{
+    pthread_mutex_lock(&d->lock);
+    d->bare++;
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* That a marker behind them cannot be had or kept may hide that one of them failed. d->lock is held. */
+static void mark_bare(struct device *d)
+{
+    struct event_list *list = &d->events[KERNEL_EVENT];
+    cl_event ev = NULL;
+    d->bare = 0;
+    if (list->end - list->first > KEPT_EVENTS)
+        trim(d, KERNEL_EVENT);
+    const cl_int err = clEnqueueMarkerWithWaitList(d->queue, 0, NULL, &ev);
+    if (err != CL_SUCCESS) {
+        clFinish(d->queue);
+        remember_failure(d, KERNEL_EVENT, err);
+    } else if (make_room(list)) {
+        list->record[list->end++] = (struct event_record){.event = ev, .number = ++d->commands, .shared = true};
+    } else {
+        remember_failure(d, KERNEL_EVENT, event_wait(ev));
+        clReleaseEvent(ev);
+    }
+}
+
+void event_mark(struct device *d, int flags)
+{
+    if (may_be_bare(flags))
+        return;
+    pthread_mutex_lock(&d->lock);
+    if (d->bare > 0)
+        mark_bare(d);
+    pthread_mutex_unlock(&d->lock);
+}
+
 /* False when there is no memory. */
 static bool file_event(struct device *d, enum event_kind kind, struct event_record record)
 {
@@ -263,42 +322,6 @@ static cl_event newest_event(const struct event_list *list, uint64_t *number)
     return newest;
 }
 
-/* ---- Kernels without an event. ---- */
-
-enum { MOST_BARE = 64 }; /* the next one has an event, so that a program that never waits is held back */
-
-bool event_spared(CLCONTEXT *cp, struct device *d, int flags)
-{
-    if (!(flags & CL_EVENT_BARE) || context_observed(cp))
-        return false;
-    pthread_mutex_lock(&d->lock);
-    const bool spared = d->bare % (MOST_BARE + 1) != MOST_BARE;
-    d->bare += !spared;
-    pthread_mutex_unlock(&d->lock);
-    return spared;
-}
-
-void event_behind(struct device *d)
-{
-    pthread_mutex_lock(&d->lock);
-    d->bare++;
-    pthread_mutex_unlock(&d->lock);
-}
-
-/* Files a marker behind them, or waits for them here and now. d->lock is held. */
-static void mark_bare(struct device *d)
-{
-    struct event_list *list = &d->events[KERNEL_EVENT];
-    cl_event ev = NULL;
-    if (d->bare == 0)
-        return;
-    d->bare = 0;
-    if (!make_room(list) || clEnqueueMarkerWithWaitList(d->queue, 0, NULL, &ev) != CL_SUCCESS)
-        remember_failure(d, KERNEL_EVENT, clFinish(d->queue));
-    else
-        list->record[list->end++] = (struct event_record){.event = ev, .number = ++d->commands};
-}
-
 /* Waits for the newest event of a list and takes all up to it off. A command is started and then filed, so of two
  * threads the one may start first and file last: when the newest is complete, one that was filed before it may
  * not be. Returns what came of the waiting. */
@@ -308,7 +331,7 @@ static cl_int collect(struct device *d, enum event_kind kind, bool hand_over)
     cl_int waited = CL_SUCCESS;
     uint64_t number = 0;
     pthread_mutex_lock(&d->lock);
-    if (kind == KERNEL_EVENT)
+    if (kind == KERNEL_EVENT && d->bare > 0)
         mark_bare(d);
     cl_event newest = newest_event(list, &number);
     if (newest)

@@ -107,6 +107,12 @@ CLCONTEXT *context_of(const struct candidate **chosen, size_t n, int *claims);
 /* The device, or NULL with EINVAL and a message that names `call`. */
 struct device *device_of(CLCONTEXT *cp, cl_uint dev, const char *call);
 
+/* Hands the commands of the further queues to the device. */
+void device_flush_beside(struct device *d);
+
+/* Waits for all commands of a device. */
+void device_drain(struct device *d);
+
 /* ---- event.c, continued ---- */
 
 /* Waits for a command. That it failed, NVIDIA's driver tells by its status alone: below 0 then. */
@@ -120,6 +126,10 @@ cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struc
 /* A kernel without an event is about to be started: false if it must have one all the same. And it was started. */
 bool event_spared(CLCONTEXT *cp, struct device *d, int flags);
 void event_behind(struct device *d);
+
+/* A launch with these flags is to come, or with 0 another command: puts a marker behind such kernels, by which whoever waits for what
+ * is to come learns whether they failed, unless it may go without an event itself. */
+void event_mark(struct device *d, int flags);
 
 /* Returns what a call made of its command, `ev`. If that is CL_FAILED and the call does not wait, its sentence is what
  * the next wait for the device reports; with d NULL, since the context has no such device, the next for any. */
@@ -146,12 +156,6 @@ void command_collected(struct note *note, cl_event ev);
 
 /* The queue that a command with these flags goes to, as command_queue says for those without. */
 cl_command_queue queue_for(const struct command *c, struct note *note, int flags);
-
-/* Hands the commands of the further queues to the device. */
-void device_flush_beside(struct device *d);
-
-/* Waits for all commands of a device. */
-void device_drain(struct device *d);
 
 void beside_close(struct device *d);
 

@@ -33,15 +33,12 @@ static int copy(struct memory *m, cl_uint dev, char *host, bool to_device, const
     cl_mem buffer = memory_buffer(m, dev, 0, call);
     if (!buffer)
         return -1;
-    cl_int err = memory_enqueue(command_queue(&c, &note), m, buffer, 0, m->size, host, to_device, &ev);
-    if (err == CL_SUCCESS) {
-        command_started(&c, &note, ev);
-        err = event_wait(ev);
-        command_collected(&note, ev);
-        clReleaseEvent(ev);
-    }
-    return err ? fail(errno_of(err), err, "%s: %zu bytes %s %s, for a block that several devices use", call, m->size,
-                      to_device ? "to" : "from", d->name) : 0;
+    const cl_int err = memory_enqueue(queue_for(&c, &note, 0), m, buffer, 0, m->size, host, to_device, &ev);
+    if (err != CL_SUCCESS)
+        return fail(errno_of(err), err, "%s: %zu bytes %s %s, for a block that several devices use", call, m->size,
+                    to_device ? "to" : "from", d->name);
+    command_started(&c, &note, ev);
+    return event_finish(d, MEMORY_EVENT, ev, note, CL_EVENT_WAIT, call) == CL_FAILED ? -1 : 0;
 }
 
 /* m->moving is held. */

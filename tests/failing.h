@@ -2,8 +2,8 @@
  *
  * The device is healthy, so the failing commands are made here: a program that includes this file has
  * clEnqueueNDRangeKernel and clEnqueueWriteBuffer of its own, which stand before the driver's. They count down
- * `healthy`, then let one command fail: its event is a user event with an error for its status. Link with
- * ${CMAKE_DL_LIBS}; one source file of a program includes this.
+ * `healthy`, then let one command fail: its event is a user event with an error for its status. Where it has no event, the
+ * next marker in its queue fails so, and nothing else tells. Link with ${CMAKE_DL_LIBS}; one source file of a program includes this.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,10 +18,14 @@ static int healthy = -1; /* so many commands from now on run, then one fails; -1
 
 static bool fails_now(void) { return healthy >= 0 && healthy-- == 0; }
 
+static cl_command_queue unseen; /* a command without an event failed there */
+
 static cl_int failed_command(cl_command_queue queue, cl_event *ev)
 {
     cl_int err;
     cl_context context = NULL;
+    if (!ev)
+        return unseen = queue, CL_SUCCESS;
     clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
     *ev = clCreateUserEvent(context, &err);
     return err ? err : clSetUserEventStatus(*ev, CL_OUT_OF_RESOURCES);
@@ -43,6 +47,20 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
                    cl_event *);
     *(void **)&real = dlsym(RTLD_NEXT, "clEnqueueWriteBuffer");
     return fails_now() ? failed_command(queue, ev) : real(queue, buffer, blocking, offset, size, from, n, list, ev);
+}
+
+static bool no_markers; /* they are refused */
+
+cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint n, const cl_event *list, cl_event *ev)
+{
+    cl_int (*real)(cl_command_queue, cl_uint, const cl_event *, cl_event *);
+    *(void **)&real = dlsym(RTLD_NEXT, "clEnqueueMarkerWithWaitList");
+    const bool tells = ev && queue == unseen;
+    if (no_markers)
+        return CL_OUT_OF_HOST_MEMORY;
+    if (tells)
+        unseen = NULL;
+    return tells ? failed_command(queue, ev) : real(queue, n, list, ev);
 }
 
 #endif

@@ -464,6 +464,19 @@ static void test_bare_launches_are_waited_for(void **state)
         }
 }
 
+/* One that waits has an event after all, and so has one whose event is asked for. */
+static void test_bare_launches_that_are_none(void **state)
+{
+    (void)state;
+    struct opening gate;
+    gate_open_soon(&gate, cp, 0);
+    done(fill(0, 1, CL_EVENT_WAIT | CL_EVENT_BARE));
+    assert_true(gate_was_open(&gate));
+    cl_event ev = started(fill(0, 1, CL_EVENT_NOWAIT | CL_EVENT_BARE | CL_EVENT_OWN));
+    releases(ev, clwait(cp, 0, CL_ALL_EVENT));
+    assert_int_equal(clReleaseEvent(ev), CL_SUCCESS);
+}
+
 /* ---- Memory: what the layer holds, counted by held.c. ---- */
 
 static void collect_all(void)
@@ -507,6 +520,14 @@ static void launch_bare_waiting(int i)
     done(clwait(cp, 0, CL_ALL_EVENT));
 }
 
+/* The marker's event is nobody's but the library's. */
+static void launch_bare_norelease(int i)
+{
+    (void)i;
+    assert_ptr_not_equal(clfork(cp, 0, nothing, &single, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | CL_EVENT_BARE), (cl_event)-1);
+    done(clwait(cp, 0, CL_ALL_EVENT | CL_EVENT_NORELEASE));
+}
+
 static void launch_blocking(int i)
 {
     (void)i;
@@ -543,6 +564,7 @@ static void test_launches_keep_memory_flat(void **state)
     collect_all();
     stays_flat("fork NOWAIT, wait", 5000, launch_waiting, 0, 0);
     stays_flat("fork BARE, wait", 2000, launch_bare_waiting, 0, 0);
+    stays_flat("fork BARE, wait NORELEASE", 2000, launch_bare_norelease, 0, 0);
     stays_flat("fork WAIT", 5000, launch_blocking, 0, 0);
     stays_flat("fork NORELEASE, release", 5000, launch_with_an_event_of_ours, 0, 0);
 }
@@ -583,6 +605,7 @@ int main(void)
         cmocka_unit_test(test_flush),
         cmocka_unit_test(test_queues_are_in_order),
         cmocka_unit_test(test_bare_launches_are_waited_for),
+        cmocka_unit_test(test_bare_launches_that_are_none),
         cmocka_unit_test(test_launches_keep_memory_flat),
         cmocka_unit_test(test_launches_never_waited_for_keep_memory_flat),
     };

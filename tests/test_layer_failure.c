@@ -8,6 +8,8 @@
  */
 #include "failing.h"
 
+#include "core/bare.h"
+
 static CLCONTEXT *cp;
 static int *x;
 
@@ -206,6 +208,88 @@ static void test_blocking_calls_tell_what_failed_before(void **state)
         done(clwait(cp, 0, CL_ALL_EVENT));
     }
     works(clfree(y));
+}
+
+/* A kernel without an event fails, between others that do not. */
+static void bare_kernels_fail(void)
+{
+    healthy = 3;
+    for (int i = 0; i < 9; i++)
+        assert_ptr_not_equal(launch(CL_EVENT_NOWAIT | CL_EVENT_CHECKED | CL_EVENT_BARE), NO_EVENT);
+    assert_ptr_not_equal(unseen, NULL);
+}
+
+/* Whoever waits for what was started behind it is told, even where the driver tells by nothing but a marker. */
+static void test_kernels_without_events_tell(void **state)
+{
+    (void)state;
+    int *y = clmalloc(cp, N * sizeof *y, CL_MEM_DEVONLY), *z = clmalloc(cp, N * sizeof *z, 0);
+    ready(y);
+    ready(z);
+    for (int call = 0; call < 12; call++) {
+        bare_kernels_fail();
+        cl_event ev = call == 8    ? started(copy(CL_EVENT_NOWAIT))
+                      : call == 9  ? started(launch(CL_EVENT_NOWAIT))
+                      : call == 10 ? started(clmcopy(cp, 0, x, y, CL_EVENT_NOWAIT))
+                      : call == 11 ? started(launch(CL_EVENT_NOWAIT | CL_EVENT_BARE | CL_EVENT_OWN))
+                                   : NULL;
+        check_forget();
+        assert_ptr_equal(call == 0   ? clwait(cp, 0, CL_KERNEL_EVENT)
+                         : call == 1 ? clwait(cp, 0, CL_ALL_EVENT | CL_EVENT_NORELEASE)
+                         : call == 2 ? copy(CL_EVENT_WAIT)
+                         : call == 3 ? clmsync(cp, 0, x, CL_MEM_HOST)
+                         : call == 4 ? clmsyncn(cp, 0, x, 4, CL_MEM_HOST | CL_EVENT_BESIDE | CL_EVENT_AFTER)
+                         : call == 5 ? clmsync(cp, 0, z, CL_MEM_DEVICE | CL_MEM_NOFORCE)
+                         : call == 6 ? clmcopy(cp, 0, x, y, CL_EVENT_WAIT)
+                         : call == 7 ? launch(CL_EVENT_WAIT | CL_EVENT_BARE)
+                                     : clwaitev(cp, 0, ev, call == 11 ? CL_EVENT_RELEASE : 0),
+                         NO_EVENT);
+        assert_int_equal(clerrno, EIO);
+        assert_int_equal(oclerrno, CL_OUT_OF_RESOURCES);
+        contains(clerror(), ": a kernel failed on ");
+        assert_null(unseen);
+        done(clmsync(cp, 0, x, CL_MEM_HOST)); /* told once */
+        done(clwait(cp, 0, CL_ALL_EVENT));
+    }
+    works(clfree(z));
+    works(clfree(y));
+}
+
+/* What came of them cannot be known; and a profile, which begins a new queue. */
+static void test_kernels_without_markers(void **state)
+{
+    (void)state;
+    bare_kernels_fail();
+    no_markers = true;
+    check_forget();
+    assert_ptr_equal(clwait(cp, 0, CL_KERNEL_EVENT), NO_EVENT);
+    no_markers = false;
+    assert_int_equal(oclerrno, CL_OUT_OF_HOST_MEMORY);
+    unseen = NULL;
+    done(clwait(cp, 0, CL_ALL_EVENT));
+    bare_kernels_fail();
+    works(clprofile(cp, 1));
+    started(launch(CL_EVENT_NOWAIT | CL_EVENT_BARE));
+    reports(clwait(cp, 0, CL_KERNEL_EVENT));
+    works(clprofile(cp, 0));
+    done(clwait(cp, 0, CL_ALL_EVENT));
+}
+
+/* Another device uses what a kernel that failed should have written. */
+static void test_blocks_of_failed_kernels(void **state)
+{
+    (void)state;
+    for (int bare = 0; clgetndev(cp) > 1 && bare < 2; bare++) {
+        int *y = clmalloc(cp, N * sizeof *y, 0);
+        ready(y);
+        healthy = 0;
+        assert_ptr_not_equal(clforka(cp, 0, basic_kernel(cp, "fill"), &all, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | (bare ? CL_EVENT_BARE : 0), y, 1),
+                             NO_EVENT);
+        reports(clforka(cp, 1, basic_kernel(cp, "fill"), &all, CL_EVENT_WAIT, y, 2));
+        done(clwait(cp, 0, CL_ALL_EVENT));
+        done(clforka(cp, 1, basic_kernel(cp, "fill"), &all, CL_EVENT_WAIT, y, 2));
+        works(clfree(y));
+    }
 }
 
 /* The events are still listed after a blocking call has looked at them. */
@@ -439,6 +523,9 @@ int main(void)
         cmocka_unit_test(test_failure_among_thousands),
         cmocka_unit_test(test_failure_told_by_the_call_itself),
         cmocka_unit_test(test_blocking_calls_tell_what_failed_before),
+        cmocka_unit_test(test_kernels_without_events_tell),
+        cmocka_unit_test(test_kernels_without_markers),
+        cmocka_unit_test(test_blocks_of_failed_kernels),
         cmocka_unit_test(test_events_outlive_blocking_calls),
         cmocka_unit_test(test_freeing_loses_no_failure),
         cmocka_unit_test(test_refusals_reach_the_next_wait),

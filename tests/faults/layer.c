@@ -2,8 +2,9 @@
  *
  * What waits for a command that failed is done nevertheless: PoCL would wait for ever. But kernels behind it in its queue, up to
  * where somebody waits, are not run, as by drivers that give up what is queued: they would take what it has not written for places in
- * memory. What is released is released, also when the call then tells an error. A program knows that the layer is there by the variable STDCL_TEST_LAYER,
- * which the layer sets.
+ * memory. A command without an event that fails is told by the next marker in its queue, and by nothing else. What is released is
+ * released, also when the call then tells an error. A program knows that the layer is there by the variable STDCL_TEST_LAYER, which
+ * the layer sets.
  * SPDX-License-Identifier: MIT
  */
 #define CL_TARGET_OPENCL_VERSION 300
@@ -18,6 +19,10 @@ static cl_icd_dispatch next, ours;
 
 /* The queue in which a command failed for which nobody has waited since. */
 static _Atomic(cl_command_queue) stopped;
+
+/* The queue in which a command without an event failed, and how; a marker has not told it yet. */
+static _Atomic(cl_command_queue) untold_in;
+static _Atomic(cl_int) untold;
 
 /* ---- Calls that ask, release, or make something. --------------------------------------------- */
 
@@ -143,8 +148,11 @@ static cl_int fail(struct fault f, cl_bool block, cl_command_queue queue, cl_eve
     if (f.how == REFUSED || block)
         return err;
     atomic_store(&stopped, queue);
-    if (!event)
+    if (!event) {
+        atomic_store(&untold, f.code);
+        atomic_store(&untold_in, queue);
         return CL_SUCCESS;
+    }
     next.clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
     *event = next.clCreateUserEvent(context, &err);
     return *event ? next.clSetUserEventStatus(*event, f.code) : err;
@@ -223,7 +231,18 @@ static cl_int CL_API_CALL clEnqueueNDRangeKernel_(cl_command_queue q, cl_kernel 
     return next.clEnqueueNDRangeKernel(q, k, dim, offset, global, local, WAIT_ARGUMENTS);
 }
 
-QUEUES(clEnqueueMarkerWithWaitList, CL_FALSE, (cl_command_queue q, WAIT_PARAMETERS), (q, WAIT_ARGUMENTS))
+static cl_int CL_API_CALL clEnqueueMarkerWithWaitList_(cl_command_queue q, WAIT_PARAMETERS)
+{
+    const struct fault f = fault_of("clEnqueueMarkerWithWaitList");
+    const struct waits w = waits_of(n, wait);
+    cl_command_queue told = q;
+    if (f.how)
+        return fail(f, CL_FALSE, q, event);
+    if (event && atomic_compare_exchange_strong(&untold_in, &told, NULL))
+        return fail((struct fault){FAILED, atomic_load(&untold)}, CL_FALSE, q, event);
+    return next.clEnqueueMarkerWithWaitList(q, WAIT_ARGUMENTS);
+}
+
 QUEUES(clEnqueueBarrierWithWaitList, CL_FALSE, (cl_command_queue q, WAIT_PARAMETERS), (q, WAIT_ARGUMENTS))
 
 /* A map returns a pointer, and ours block. */
