@@ -3,7 +3,7 @@
  *   n_states:4
  *   neighborhood:Moore            or vonNeumann, hexagonal, oneDimensional
  *   symmetries:rotate8            turned and mirrored a transition means the same
- *   var a={1,2}                   states, or variables
+ *   var a={1,2}                   states, or variables; var b=a
  *   var b={a,3}
  *   3,a,b,0,0,0,0,0,0,1           the cell, its neighbours clockwise from the north, and what it becomes
  *
@@ -145,17 +145,18 @@ static int read_word(const struct table *b, const struct line *line, const char 
     return 0;
 }
 
-/* NAME={1,2,a} */
+/* NAME={1,2,a}, or NAME=a */
 static int read_variable(struct table *b, const char *p, const struct line *line)
 {
     const size_t length = strcspn(p, "=");
+    const bool list = p[length] && p[length + 1] == '{';
     struct variable v = {.set = {{0}}};
-    if (!length || length >= NAME || p[length] != '=' || p[length + 1] != '{' || isdigit((unsigned char)*p) || p[strlen(p) - 1] != '}')
+    if (!length || length >= NAME || !p[length] || !p[length + 1] || isdigit((unsigned char)*p) || strchr(p, '}') != (list ? p + strlen(p) - 1 : NULL))
         return rule_text_error(b->text, line->at, "a variable is written var a={1,2,3}, with a name of at most %d characters", NAME - 1);
     if (variable_of(b, p, length))
         return rule_text_error(b->text, line->at, "the variable '%.*s' is there already", (int)length, p);
     memcpy(v.name, p, length);
-    for (p += length + 2; *p && *p != '}';) {
+    for (p += length + (list ? 2 : 1); *p && *p != '}';) {
         const size_t n = strcspn(p, ",}");
         struct set set;
         long of;

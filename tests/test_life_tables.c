@@ -244,7 +244,7 @@ static void trees_are_sums(void **unused)
 
 static life_transitions *wire_world(void)
 {
-    return rule_of("@RULE WireWorld\n@TABLE\nn_states:4\nneighborhood:Moore\nsymmetries:permute\nvar a={0,1,2,3}\nvar a2={a}\nvar a3={a}\nvar a4={a}\n"
+    return rule_of("@RULE WireWorld\n@TABLE\nn_states:4\nneighborhood:Moore\nsymmetries:permute\nvar a={0,1,2,3}\nvar a2=a\nvar a3={a}\nvar a4={a}\n"
                    "var a5={a}\nvar a6={a}\nvar a7={a}\nvar a8={a}\nvar i={0,2,3}\nvar i2={i}\nvar i3={i}\nvar i4={i}\nvar i5={i}\nvar i6={i}\n"
                    "1,a,a2,a3,a4,a5,a6,a7,a8,2\n2,a,a2,a3,a4,a5,a6,a7,a8,3\n3,1,i,i2,i3,i4,i5,i6,a,1\n@COLORS\n255 0 0 255 255 0\n");
 }
@@ -373,6 +373,9 @@ static void nonsense_is_refused(void **unused)
         {HEADS "0,0,0,0,0,3\n", "'3' is no state; there are 0 to 2"},
         {HEADS "0,0,x,0,0,1\n", "'x' is no state and no variable"},
         {HEADS "var x={1,2\n", "a variable is written"},
+        {HEADS "var x=\n", "a variable is written"},
+        {HEADS "var x=1}\n", "a variable is written"},
+        {HEADS "var x=y\n", "'y' is no state and no variable"},
         {HEADS "var x={1,2}\nvar x={1}\n", "line 7: the variable 'x' is there already"},
         {HEADS "var x={1,2}\n0,0,0,0,0,x\n", "a variable that does not stand before"},
         {"@RULE R\n@TREE\nnum_states=1\n", "line 3: num_states is 2 to 256"},
