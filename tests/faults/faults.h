@@ -12,15 +12,15 @@
 /* What a run with nothing wrong gives. */
 struct result {
     char *text;
-    char *file[4];
-    size_t size[4];
+    char *file[8];
+    size_t size[8];
 };
 
 struct program {
     const char *name;
     const char *line;       /* the command, from the build folder */
     const char *compares;   /* what of its standard output is its result: a regular expression; NULL: nothing is */
-    const char *outputs[5]; /* files that it writes */
+    const char *outputs[9]; /* files that it writes */
     const char *needs[5];   /* files of the sources that are to lie beside it */
     struct result good;
 };

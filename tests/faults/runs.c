@@ -14,6 +14,7 @@
 /* Files that programs need and that commands make, once, with nothing wrong: in `needs` as "made/NAME". */
 static const struct program made[] = {
     {"figure8.ckpt", "bin/stdcl nbody --ic figure8 --steps 4 -q --checkpoint figure8.ckpt", NULL, {0}, {0}, {0}},
+    {"a.npy", "bin/stdcl matmul -n 96 --repeat 1 -q -o a.npy", NULL, {0}, {0}, {0}},
     {"small.view", "bin/stdcl life --size 64 -n 8 -q --record small.view", NULL, {0}, {0}, {0}},
     {0},
 };

@@ -40,6 +40,19 @@ static struct program commands[] = {
     {"check", "bin/stdcl check cli_add.cl", "", {0}, {"tests/kernels/cli_add.cl"}, {0}},
     {"devices", "bin/stdcl devices", "", {0}, {0}, {0}},
     {"tune", "bin/stdcl tune gas.fused --size 4096 --minutes 0.01 --dry-run -q --export t.json", "", {"t.json"}, {0}, {0}},
+    {"census", "bin/stdcl life census --soups 8 --size 6 -q --csv l.csv", "", {"l.csv"}, {0}, {0}},
+    {"life_rule", "bin/stdcl life --rule brain.rule --size 64 -n 60 -q -o l.rle -o l.png", "", {"l.rle", "l.png"},
+     {"tests/faults/brain.rule"}, {0}},
+    {"life_plane", "bin/stdcl life --engine hashlife -p gun.rle -n 4096 -q -o l.mc --csv l.csv", "", {"l.mc", "l.csv"}, {"data/gun.rle"}, {0}},
+    {"life_side", "bin/stdcl life -p gun.rle --rule B3/S23:T0,60 -n 300 -q -o l.rle", "", {"l.rle"}, {"data/gun.rle"}, {0}},
+    {"snapshots", "bin/stdcl nbody --ic figure8 --dt 1/64 --steps 8 --snapshots 1/32 -q -o s-%d.hdf5 --structure t.csv", "",
+     {"s-0.hdf5", "s-1.hdf5", "s-2.hdf5", "s-3.hdf5", "s-4.hdf5", "s-series.csv", "s-series.xdmf", "t.csv"}, {0}, {0}},
+    {"matmul_far", "bin/stdcl matmul -a a.npy -b a.npy -o c.npy --out-of-core -q", "", {"c.npy"}, {"made/a.npy"}, {0}},
+    {"cluster_model", "bin/stdcl cluster-model --of life --plot m.svg", "", {"m.svg"}, {0}, {0}},
+#ifdef STDCL_HAVE_VIEW
+    {"record", "bin/stdcl life --size 64 -n 60 -q --record l.view", "", {"l.view"}, {0}, {0}},
+    {"view_page", "bin/stdcl view small.view -q -o page.html", "", {"page.html"}, {"made/small.view"}, {0}},
+#endif
 #ifdef STDCL_HAVE_LUA
     {"run", "bin/stdcl run energy.lua 2000", "", {0}, {"lua/examples/energy.lua"}, {0}},
 #endif
@@ -76,7 +89,8 @@ static bool is_whole(const char *name)
 {
     static const struct { const char *suffix, *end; size_t bytes; } kinds[] = {
         {".png", "IEND\xae" "B`\x82", 8}, {".svg", "</svg>\n", 7}, {".rle", "!\n", 2}, {".csv", "\n", 1},
-        {".tab", "\n", 1}, {".mc", "\n", 1}, {".gif", ";", 1}, {".json", "]}\n", 3}};
+        {".tab", "\n", 1}, {".mc", "\n", 1}, {".gif", ";", 1}, {".json", "]}\n", 3}, {".xdmf", "</Xdmf>\n", 8}, {".html", "</html>\n", 8},
+        {".view", "STDCLEND", 8}};
     const char *suffix = strrchr(name, '.');
     size_t size = 0;
     char *bytes = file_bytes(in_folder(name), &size);
@@ -88,11 +102,11 @@ static bool is_whole(const char *name)
     return whole;
 }
 
-/* What tune writes has rates in it, which differ from run to run. */
+/* What tune writes has rates in it, which differ from run to run, as do the pictures of a recording, and a page has a random number. */
 static bool is_right(const struct program *p, int i)
 {
     const char *name = p->outputs[i], *suffix = strrchr(name, '.');
-    return file_is(in_folder(name), p->good.file[i], p->good.size[i]) || (strcmp(suffix, ".json") == 0 && is_whole(name));
+    return file_is(in_folder(name), p->good.file[i], p->good.size[i]) || (strstr(".json .html .view", suffix) && is_whole(name));
 }
 
 /* Temporary folders. */
@@ -115,9 +129,15 @@ static void empty_temporary(void)
         perror(getenv("TMPDIR"));
 }
 
+/* A recording that did not come to its end can be played under its name. */
+static bool is_recording(const char *name)
+{
+    return fnmatch("*.view.part", name, 0) == 0;
+}
+
 static bool is_temporary(const char *name)
 {
-    return fnmatch(".*.[0-9]*.tmp", name, 0) == 0;
+    return fnmatch(".*.[0-9]*.tmp", name, 0) == 0 || is_recording(name);
 }
 
 /* `cut`: the run was to save what it had. */
@@ -240,7 +260,7 @@ static void try_moment(const struct moment *m)
     const bool finished = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     const bool cut = WIFEXITED(status) && WEXITSTATUS(status) > 128;
     const bool wrong = ends_wrong(m, status, why, sizeof why) || leaves_half(m->program, cut, why, sizeof why) ||
-                       leaves_others(m->program, number == SIGKILL ? is_temporary : NULL, why, sizeof why) ||
+                       leaves_others(m->program, number == SIGKILL ? is_temporary : is_recording, why, sizeof why) ||
                        leaves_folders(number == SIGKILL, why, sizeof why) ||
                        !runs_again(m, why, sizeof why);
     atomic_fetch_add(finished ? &count->finished[m->signal] : &count->ended[m->signal], 1);
