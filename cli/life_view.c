@@ -18,6 +18,14 @@ static void size_words(const struct life_job *job, char *text, size_t size)
         snprintf(text, size, "%s × %s cells", cli_window_number(width, job->size.width), cli_window_number(height, job->size.height));
 }
 
+/* On several ranks only those that live are known to all. */
+static unsigned states_of(const struct life_job *job)
+{
+    if (job->endless)
+        return hashlife_states(job->endless);
+    return world_size(cli_world) == 1 ? life_states(job->engine_of_run) : 2;
+}
+
 int life_view_open(struct life_job *job)
 {
     char title[256], size[64];
@@ -32,7 +40,9 @@ int life_view_open(struct life_job *job)
                                  .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_SPEED | VIEW_CAN_QUIT, .facts = facts, .rows = columns,
                                  .cells = {.bounds = "plane", .rule = job->rule}};
     if (!job->endless)
-        about.cells = (struct view_field){job->size.width, job->size.height, life_job_bounds(job), job->rule};
+        about.cells = (struct view_field){.width = job->size.width, .height = job->size.height, .bounds = life_job_bounds(job), .rule = job->rule};
+    about.cells.states = states_of(job);
+    about.cells.colours = job->transitions ? life_transitions_colour(job->transitions, 0) : NULL;
     const int status = cli_window_open(&job->window, &about);
     free(device);
     return status;
@@ -51,6 +61,23 @@ static int bits(const struct life_job *job, const struct view_region *r, uint8_t
         for (size_t k = 0; k < bytes; k++)
             body[j * bytes + k] = (uint8_t)(cells.word[j * cells.stride + k / 8] >> 8 * (k % 8));
     life_cells_free(&cells);
+    return status;
+}
+
+/* A byte a cell. On a torus the rectangle may lie across the edge. */
+static int states(const struct life_job *job, const struct view_region *r, uint8_t *body)
+{
+    life *lf = job->engine_of_run;
+    int status = 0;
+    if (job->endless)
+        return hashlife_get_states(job->endless, r->x, r->y, r->width, r->height, body);
+    const size_t width = life_width(lf), left = width - (size_t)r->x, first = r->width < left ? r->width : left;
+    for (size_t j = 0; status == 0 && j < r->height; j++, body += r->width) {
+        const long long y = (long long)(((size_t)r->y + j) % life_height(lf));
+        status = life_get_states(lf, r->x, y, first, 1, body);
+        if (status == 0 && first < r->width)
+            status = life_get_states(lf, 0, y, r->width - first, 1, body + first);
+    }
     return status;
 }
 
@@ -133,6 +160,7 @@ static int show(void *arg, int last)
     struct view_region *const region = at.region;
     struct view_cells cells[VIEW_REGIONS];
     uint8_t *body[VIEW_REGIONS] = {NULL};
+    const unsigned many = states_of(job);
     uint64_t population = UINT64_MAX;
     double value = NAN;
     at.n = view_regions_wanted(job->window.view, region);
@@ -147,9 +175,9 @@ static int show(void *arg, int last)
         cli_window_sums_made(&job->sums, began);
     }
     for (int i = 0; i < n && status == 0; i++) {
-        body[i] = cli_alloc(view_cells_bytes(&region[i]) + 1, 1);
+        body[i] = cli_alloc(view_cells_bytes(&region[i], many) + 1, 1);
         cells[i] = (struct view_cells){region[i], body[i]};
-        status = (region[i].zoom ? shades : bits)(job, &region[i], body[i]);
+        status = (region[i].zoom ? shades : many > 2 ? states : bits)(job, &region[i], body[i]);
     }
     const uint64_t now = life_job_generation(job);
     if (status == 0)

@@ -18,6 +18,14 @@ static void bits(const struct life_pattern *p, const struct view_region *r, uint
             body[j * bytes + i / 8] |= (uint8_t)(lives(p, r->x + i, r->y + j) << i % 8);
 }
 
+static void states(const struct life_pattern *p, const struct view_region *r, uint8_t *body)
+{
+    for (uint32_t j = 0; j < r->height; j++)
+        for (uint32_t i = 0; i < r->width; i++)
+            if (lives(p, r->x + i, r->y + j))
+                body[(size_t)j * r->width + i] = p->state[(size_t)(r->y + j - (int64_t)p->top) * p->columns + (size_t)(r->x + i - (int64_t)p->left)];
+}
+
 /* By the live cells, of which a pattern has few, not by the squares' cells. */
 static void shades(const struct life_pattern *p, const struct view_region *r, uint8_t *body)
 {
@@ -49,11 +57,12 @@ static int show(void *arg, int last)
     struct view_region region[VIEW_REGIONS];
     struct view_cells cells[VIEW_REGIONS];
     uint8_t *body[VIEW_REGIONS];
+    const unsigned many = job->about.cells.states;
     const int n = view_regions_wanted(job->window.view, region);
     for (int i = 0; i < n; i++) {
-        body[i] = cli_alloc(view_cells_bytes(&region[i]) + 1, 1);
+        body[i] = cli_alloc(view_cells_bytes(&region[i], many) + 1, 1);
         cells[i] = (struct view_cells){region[i], body[i]};
-        (region[i].zoom ? shades : bits)(&job->pattern, &region[i], body[i]);
+        (region[i].zoom ? shades : many > 2 ? states : bits)(&job->pattern, &region[i], body[i]);
     }
     const struct view_moment at = {(double)job->pattern.generation, job->pattern.generation, last};
     const int status = view_show_cells(job->window.view, at, population(&job->pattern), n, cells) < 0 ? cli_failed_call(NULL) : CLI_DONE;
@@ -70,6 +79,7 @@ int view_cells_open(struct view_job *job)
     job->frames = 1;
     job->show = show;
     job->about = (struct view_options){.program = "life", .title = job->file.item[0], .step = "generation", .time = "generation",
-                                       .cells = {p->width ? p->width : 1, p->height ? p->height : 1, "plane", *p->rule ? p->rule : "B3/S23"}};
+                                       .cells = {p->width ? p->width : 1, p->height ? p->height : 1, "plane", *p->rule ? p->rule : "B3/S23",
+                                                 p->state ? p->states : 2, p->colours}};
     return CLI_DONE;
 }

@@ -576,6 +576,8 @@ module stdcl
     integer(c_int64_t) :: height = 0
     type(c_ptr) :: bounds = c_null_ptr
     type(c_ptr) :: rule = c_null_ptr
+    integer(c_int) :: states = 0
+    type(c_ptr) :: colours = c_null_ptr
   end type
 
   type, bind(C) :: view_histogram
@@ -2562,10 +2564,11 @@ module stdcl
       integer(c_size_t) :: view_bodies_wanted
       type(c_ptr), value :: v
     end function
-    function view_cells_bytes(region) bind(C)
+    function view_cells_bytes(region, states) bind(C)
       import
       integer(c_size_t) :: view_cells_bytes
       type(view_region), intent(in), optional :: region
+      integer(c_int), value :: states
     end function
     function view_cells_shade(live, zoom) bind(C)
       import

@@ -5,6 +5,7 @@
 #include "life/internal.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_ZOOM = 15 }; /* of which a square has 2^30 cells */
@@ -45,10 +46,32 @@ static void count_line(const life *lf, const struct life_raster *q, const uint64
     }
 }
 
+/* Of several states, all that are not 0. */
+static void count_states(const life *lf, const struct life_raster *q, const unsigned char *state, uint32_t *count)
+{
+    for (size_t i = 0; i < q->across; i++)
+        count[i >> q->zoom] += state[(q->x + i) % lf->width] != 0;
+}
+
+static int states_on_host(life *lf, const struct life_raster *q, uint32_t *count)
+{
+    unsigned char *state = malloc(lf->width);
+    if (!state)
+        return clerror_set(ENOMEM, "life_density: no memory");
+    for (size_t j = 0; j < q->down; j++) {
+        life_states_of_planes(lf, 0, (q->y + j) % lf->height, lf->width, state);
+        count_states(lf, q, state, count + (j >> q->zoom) * q->width);
+    }
+    free(state);
+    return 0;
+}
+
 static int on_host(life *lf, const struct life_raster *q, uint32_t *count)
 {
     if (life_to_host(lf) < 0)
         return -1;
+    if (lf->rule.states > 2 && world_size(lf->world) == 1)
+        return states_on_host(lf, q, count);
     for (size_t j = 0; j < q->down; j++) {
         const size_t y = (q->y + j) % lf->height;
         if (life_has_row(lf, y))

@@ -146,6 +146,27 @@ static void a_ship_goes_round(void **unused)
     }
 }
 
+/* Squares count what is not 0, as the population does. */
+static void squares_are_counted(void **unused)
+{
+    unsigned char all[23 * 9];
+    uint32_t count[6 * 3];
+    (void)unused;
+    for (int e = LIFE_PACKED; e <= LIFE_REFERENCE; e += LIFE_REFERENCE - LIFE_PACKED) {
+        life *lf = life_create(&(struct life_options){.engine = (enum life_engine)e, .rule = "345/2/5", .width = 23, .height = 9});
+        ready(lf);
+        works(life_soup(lf, 0.4, 7));
+        works(life_step(lf, 3));
+        works(life_get_states(lf, 0, 0, 23, 9, all));
+        works(life_density(lf, 0, 0, 6, 3, 2, count));
+        for (size_t i = 0; i < sizeof all; i++)
+            count[i / 23 / 4 * 6 + i % 23 / 4] -= all[i] != 0;
+        for (size_t i = 0; i < sizeof count / sizeof *count; i++)
+            assert_int_equal(count[i], 0);
+        life_free(lf);
+    }
+}
+
 static void what_does_not_fit_is_refused(void **unused)
 {
     const unsigned char state[2] = {0, 4};
@@ -237,7 +258,7 @@ int main(void)
         cmocka_unit_test(rules_have_a_usual_form),
         cmocka_unit_test(engines_are_the_definition),
         cmocka_unit_test(a_ship_goes_round),
-        cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(squares_are_counted), cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(files_have_all_states),
         cmocka_unit_test(letters_are_states),
         cmocka_unit_test(mcell_has_generations),

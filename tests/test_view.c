@@ -250,15 +250,14 @@ static void codings(void **state)
     }
 }
 
-static void codings_of_cells(void **state)
+static void codings_of(unsigned states)
 {
     const struct view_region r = {3, 5, 500, 40, 0};
-    struct shown s = {.n = 1, .region = {r}, .population = 17};
+    struct shown s = {.n = 1, .region = {r}, .population = 17, .states = states};
     struct sent_cells last = {0};
     struct bytes b = {0}, got[3] = {{0}};
     int built = 0;
-    (void)state;
-    unsigned char *body = bytes_more(&s.first, view_cells_bytes(&r));
+    unsigned char *body = bytes_more(&s.first, view_cells_bytes(&r, states));
     for (size_t i = 0; i < s.first.used; i++)
         body[i] = (unsigned char)(i * 2654435761u >> 13);
     for (uint32_t k = 1; k < 6; k++) {
@@ -270,6 +269,7 @@ static void codings_of_cells(void **state)
         got[1] = got[0];
         got[0] = before;
         assert_true(frame_decode(&got[0], &(struct span){b.at, b.used}, got + 1));
+        assert_int_equal(b.at[48] | b.at[49] << 8, states > 2 ? (states - 1) << 8 : 0);
         assert_int_equal(got[0].used, CELLS_HEAD + s.first.used);
         assert_memory_equal(got[0].at + CELLS_HEAD, body, s.first.used);
         built += b.at[1] == DIFFERENCES_PACKED;
@@ -280,6 +280,14 @@ static void codings_of_cells(void **state)
     bytes_free(&got[1]);
     bytes_free(&last.body);
     shown_free(&s);
+}
+
+static void codings_of_cells(void **state)
+{
+    (void)state;
+    codings_of(2);
+    codings_of(4);
+    codings_of(256);
 }
 
 /* ---- Recordings. ------------------------------------------------------------------------------- */
@@ -598,7 +606,7 @@ static void rows_are_thinned(void **state)
 
 static void regions(void **state)
 {
-    const struct view_field torus = {100, 50, "torus", "B3/S23"}, plane = {100, 50, "plane", "B3/S23"};
+    const struct view_field torus = {.width = 100, .height = 50, .bounds = "torus"}, plane = {.width = 100, .height = 50, .bounds = "plane"};
     struct view_region r = {-3, 60, 20, 20, 0};
     (void)state;
     assert_true(region_clip(&torus, &r) && r.x == 97 && r.y == 10 && r.width == 20 && r.height == 20);
@@ -610,8 +618,9 @@ static void regions(void **state)
     assert_false(region_clip(&plane, &r));
     r = (struct view_region){-(1LL << 53), -(1LL << 53), 4194304, 1, 24};
     assert_true(region_clip(&torus, &r) && r.x >= 0 && r.x < 100);
-    assert_int_equal(view_cells_bytes(&(struct view_region){0, 0, 9, 3, 0}), 6);
-    assert_int_equal(view_cells_bytes(&(struct view_region){0, 0, 9, 3, 1}), 27);
+    assert_int_equal(view_cells_bytes(&(struct view_region){0, 0, 9, 3, 0}, 2), 6);
+    assert_int_equal(view_cells_bytes(&(struct view_region){0, 0, 9, 3, 1}, 2), 27);
+    assert_int_equal(view_cells_bytes(&(struct view_region){0, 0, 9, 3, 0}, 3), 27);
     assert_int_equal(view_cells_shade(0, 3), 0);
     assert_int_equal(view_cells_shade(1, 3), 1);
     assert_int_equal(view_cells_shade(64, 3), 255);

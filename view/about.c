@@ -24,6 +24,8 @@ static int check(const struct view_options *o)
         return clerror_set(EINVAL, "view_open: %g pictures a second cannot be shown; give 0.1 to 240", o->rate);
     if (!(o->budget >= 0 && o->budget <= 100))
         return clerror_set(EINVAL, "view_open: a budget of %g %% makes no sense; give 0 to 100", o->budget);
+    if (o->cells.states > 256)
+        return clerror_set(EINVAL, "view_open: cells of %u states cannot be shown; at most 256", o->cells.states);
     return 0;
 }
 
@@ -131,6 +133,18 @@ static int keep_bodies(struct about *about)
     return 0;
 }
 
+static int keep_colours(struct about *about)
+{
+    struct view_field *c = &about->options.cells;
+    const size_t size = 3 * (size_t)c->states;
+    about->colours = c->colours && size ? malloc(size) : NULL;
+    if (about->colours)
+        memcpy(about->colours, c->colours, size);
+    const bool failed = c->colours && size && !about->colours;
+    c->colours = about->colours;
+    return failed ? clerror_set(ENOMEM, "view_open: no memory") : 0;
+}
+
 enum colour about_recorded(const struct about *about)
 {
     return about->options.points.moving ? BY_SPEED : about->group ? BY_GROUP : about->mass ? BY_MASS : NO_COLOUR;
@@ -158,7 +172,7 @@ int about_copy(struct about *about, const struct view_options *options)
         return -1;
     o->rate = o->rate > 0 ? o->rate : 30;
     o->budget = o->budget > 0 ? o->budget : 1;
-    if (keep_texts(about) < 0 || keep_bodies(about) < 0)
+    if (keep_texts(about) < 0 || keep_bodies(about) < 0 || keep_colours(about) < 0)
         return -1;
     if (keep_replay(about) < 0)
         return -1;
@@ -179,4 +193,5 @@ void about_free(struct about *about)
     json_decref(about->hello);
     free(about->mass);
     free(about->group);
+    free(about->colours);
 }

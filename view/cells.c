@@ -3,9 +3,9 @@
  */
 #include "view/internal.h"
 
-size_t view_cells_bytes(const struct view_region *r)
+size_t view_cells_bytes(const struct view_region *r, unsigned states)
 {
-    return r->zoom ? (size_t)r->width * r->height : ((size_t)r->width + 7) / 8 * r->height;
+    return r->zoom || states > 2 ? (size_t)r->width * r->height : ((size_t)r->width + 7) / 8 * r->height;
 }
 
 uint8_t view_cells_shade(uint64_t live, uint32_t zoom)
@@ -57,10 +57,11 @@ struct view_region region_whole(const struct view_field *field, uint32_t zoom)
     return r;
 }
 
-bool region_reached(const struct view_region *r, const unsigned char *body)
+bool region_reached(const struct view_region *r, unsigned states, const unsigned char *body)
 {
-    const size_t row = view_cells_bytes(r) / r->height, last = r->zoom ? row - 1 : (r->width - 1) / 8;
-    const unsigned char left = r->zoom ? 255 : 1, right = r->zoom ? 255 : (unsigned char)(1 << (r->width - 1) % 8);
+    const bool bytes = r->zoom || states > 2;
+    const size_t row = view_cells_bytes(r, states) / r->height, last = bytes ? row - 1 : (r->width - 1) / 8;
+    const unsigned char left = bytes ? 255 : 1, right = bytes ? 255 : (unsigned char)(1 << (r->width - 1) % 8);
     for (size_t k = 0; k < row; k++)
         if (body[k] || body[(r->height - 1) * row + k])
             return true;
@@ -92,7 +93,8 @@ static void put_head(struct bytes *to, const struct shown *shown, const struct v
     bytes_u(to, (uint64_t)r->y, 8);
     bytes_u(to, r->width, 4);
     bytes_u(to, r->height, 4);
-    bytes_u(to, r->zoom, 4);
+    bytes_u(to, r->zoom, 1);
+    bytes_u(to, shown->states > 2 ? shown->states - 1 : 0, 3);
     bytes_u(to, 0, 4); /* base1 */
     bytes_u(to, shown->population, 8);
 }
@@ -135,9 +137,9 @@ bool frame_cells(struct bytes *to, const struct shown *shown, int i, int wanted,
     const size_t start = to->used;
     const unsigned char *body = shown->first.at;
     for (int k = 0; k < i; k++)
-        body += view_cells_bytes(&shown->region[k]);
+        body += view_cells_bytes(&shown->region[k], shown->states);
     const struct view_region *r = &shown->region[i];
-    const size_t size = view_cells_bytes(r);
+    const size_t size = view_cells_bytes(r, shown->states);
     put_head(to, shown, r);
     const bool builds = last->body.used && region_same(&last->region, r);
     enum coding coding = RAW;

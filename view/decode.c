@@ -108,7 +108,7 @@ static bool cells(struct bytes *out, const struct span *f, const struct bytes *w
     if ((f->at[1] != RAW && f->at[1] != DIFFERENCES_PACKED && f->at[1] != PACKED) || r.zoom > MOST_ZOOM ||
         (uint64_t)r.width * r.height > MOST_SQUARES)
         return false;
-    const size_t size = view_cells_bytes(&r);
+    const size_t size = view_cells_bytes(&r, f->at[49] + 1u);
     const bool builds = f->at[1] == DIFFERENCES_PACKED;
     if (builds && (was->used != CELLS_HEAD + size || memcmp(was->at + 24, f->at + 24, 28) != 0))
         return false;

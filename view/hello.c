@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 
 static char *finished(json_t *object)
 {
@@ -55,10 +56,26 @@ static json_t *points(const struct about *about, bool live)
                      words(b->length), "speed", words(b->speed), "mass", words(b->weight));
 }
 
+static json_t *state_colours(const struct view_field *c)
+{
+    json_t *array = json_array();
+    for (unsigned i = 0; i < c->states; i++) {
+        char hex[8];
+        snprintf(hex, sizeof hex, "%02x%02x%02x", c->colours[3 * i], c->colours[3 * i + 1], c->colours[3 * i + 2]);
+        json_array_append_new(array, json_string(hex));
+    }
+    return array;
+}
+
 static json_t *cells(const struct view_field *c)
 {
-    return json_pack("{s:I, s:I, s:o, s:o}", "width", (json_int_t)c->width, "height", (json_int_t)c->height, "bounds",
-                     words(c->bounds), "rule", words(c->rule));
+    json_t *o = json_pack("{s:I, s:I, s:o, s:o}", "width", (json_int_t)c->width, "height", (json_int_t)c->height, "bounds",
+                          words(c->bounds), "rule", words(c->rule));
+    if (c->states > 2)
+        json_object_set_new(o, "states", json_integer(c->states));
+    if (c->states > 2 && c->colours)
+        json_object_set_new(o, "colours", state_colours(c));
+    return o;
 }
 
 static json_t *bars(const struct view_histogram *h)

@@ -61,6 +61,7 @@ struct shown {
     size_t n;          /* bodies, rectangles, bins or values */
     double top;        /* of bars */
     uint64_t population;
+    unsigned states; /* of cells */
     bool raw; /* `first` is a frame already, of a recording */
     struct view_region region[VIEW_REGIONS]; /* of cells; their bodies one behind the other */
     struct bytes first, second;              /* positions and velocities; bodies of cells; counts and what is expected; values */
@@ -85,6 +86,7 @@ struct about {
     size_t texts;
     float *mass;    /* of bodies in the order of view_order; NULL: none */
     uint8_t *group;
+    unsigned char *colours; /* of states of cells */
     float least_mass, most_mass;
     json_t *hello;  /* of a recording that is replayed; NULL: none */
     size_t columns; /* of rows */
@@ -203,7 +205,7 @@ bool region_clip(const struct view_field *field, struct view_region *region);
 /* What recordings have: all of a small grid, or all of it from afar; of a plane without edges its middle, in squares of 2^zoom. */
 struct view_region region_whole(const struct view_field *field, uint32_t zoom);
 /* Whether a cell lives at its edge. */
-bool region_reached(const struct view_region *region, const unsigned char *body);
+bool region_reached(const struct view_region *region, unsigned states, const unsigned char *body);
 
 /* ---- mailbox.c ----------------------------------------------------------------------------------- */
 

@@ -44,7 +44,7 @@ static void step_back(struct stage *s, struct view *v)
 {
     const struct shown *shown = &s->shown[CELLS];
     const struct view_field *field = &v->about.options.cells;
-    if (field->width || shown->raw || !shown->n || shown->region[0].zoom != s->zoom || s->zoom == MOST_ZOOM || !region_reached(&shown->region[0], shown->first.at))
+    if (field->width || shown->raw || !shown->n || shown->region[0].zoom != s->zoom || s->zoom == MOST_ZOOM || !region_reached(&shown->region[0], shown->states, shown->first.at))
         return;
     s->zoom++;
     pthread_mutex_lock(&v->lock);

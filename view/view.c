@@ -258,9 +258,10 @@ int view_show_cells(view *v, struct view_moment at, uint64_t population, int n, 
         return 0;
     s->n = (size_t)n;
     s->population = population;
+    s->states = v->about.options.cells.states;
     for (int i = 0; i < n; i++) {
         s->region[i] = cells[i].region;
-        bytes_put(&s->first, cells[i].body, view_cells_bytes(&cells[i].region));
+        bytes_put(&s->first, cells[i].body, view_cells_bytes(&cells[i].region, s->states));
     }
     return hand_over(v, CELLS, s);
 }

@@ -178,7 +178,7 @@ int life_get(life *lf, long long x, long long y, struct life_cells *cells);
 int life_put_states(life *lf, long long x, long long y, size_t width, size_t height, const unsigned char *state);
 int life_get_states(life *lf, long long x, long long y, size_t width, size_t height, unsigned char *state);
 
-/* Counts the live cells of squares of 2^zoom x 2^zoom cells (zoom 0 to 15), width x height of them, the first with its top left corner at
+/* Counts the live cells (of more than two states those that are not 0) of squares of 2^zoom x 2^zoom cells (zoom 0 to 15), width x height of them, the first with its top left corner at
  * (x, y), as life_put has it: count[j * width + i]. At the end of the grid (on a torus: of one turn) a square holds what is left. Counted on
  * the devices, so that only the counts are copied. EINVAL: there are not so many squares. */
 int life_density(life *lf, long long x, long long y, size_t width, size_t height, unsigned zoom, uint32_t *count);

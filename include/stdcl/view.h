@@ -47,7 +47,9 @@ struct view_bodies {
 /* A grid of cells; width 0 with a rule: a plane without edges. */
 struct view_field {
     uint64_t width, height;
-    const char *bounds, *rule; /* "torus" or "plane", "B3/S23" */
+    const char *bounds, *rule;    /* "torus" or "plane", "B3/S23" */
+    unsigned states;              /* of a cell, at most 256; 0 or 1: 2 */
+    const unsigned char *colours; /* red, green and blue of each state; NULL: the page has colours of its own */
 };
 
 /* A histogram of `quantity`, in `unit`; bars count `counted`, and `model` is what they are compared with. */
@@ -141,15 +143,16 @@ enum { VIEW_REGIONS = 9 };
 /* Which rectangles are wanted, at most VIEW_REGIONS of them; how many. */
 int view_regions_wanted(view *v, struct view_region *region);
 
-/* One rectangle: the body of a frame of cells of view/WIRE.md, uncompressed: bits (zoom 0) or bytes. */
+/* One rectangle: the body of a frame of cells of view/WIRE.md, uncompressed: at zoom 0 bits, or of more than two states a byte a cell; else a byte a
+ * square. */
 struct view_cells {
     struct view_region region;
     const uint8_t *body;
 };
 /* All that were wanted, at one time. population: of the whole grid, or UINT64_MAX. */
 int view_show_cells(view *v, struct view_moment at, uint64_t population, int n, const struct view_cells *cells);
-/* The bytes of a rectangle's body; what a square of 4^zoom cells, `live` of them alive, is shown as. */
-size_t view_cells_bytes(const struct view_region *region);
+/* The bytes of a rectangle's body, of cells of so many states; what a square of 4^zoom cells, `live` of them not 0, is shown as. */
+size_t view_cells_bytes(const struct view_region *region, unsigned states);
 uint8_t view_cells_shade(uint64_t live, uint32_t zoom);
 
 /* bins + 1 numbers each, the last for what is above top. */

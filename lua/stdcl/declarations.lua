@@ -897,6 +897,8 @@ struct view_field {
   uint64_t height;
   const char *bounds;
   const char *rule;
+  unsigned states;
+  const unsigned char *colours;
 };
 struct view_histogram {
   const char *quantity;
@@ -971,7 +973,7 @@ static const int VIEW_SEEK = 4;
 static const int VIEW_QUIT = 5;
 int view_add_row(view *v, const double *value);
 size_t view_bodies_wanted(const view *v);
-size_t view_cells_bytes(const struct view_region *region);
+size_t view_cells_bytes(const struct view_region *region, unsigned states);
 uint8_t view_cells_shade(uint64_t live, uint32_t zoom);
 int view_close(view *v);
 int view_due(view *v);

@@ -521,6 +521,8 @@ class view_field(Structure):  # noqa: F405
         ("height", c_uint64),
         ("bounds", c_char_p),
         ("rule", c_char_p),
+        ("states", c_uint),
+        ("colours", c_void_p),
     ]
 
 class view_histogram(Structure):  # noqa: F405
@@ -892,7 +894,7 @@ FUNCTIONS = {
     "stdcl_version": ("stdcl", "c_char_p, []"),
     "view_add_row": ("view", "c_int, [c_void_p, c_void_p]"),
     "view_bodies_wanted": ("view", "c_size_t, [c_void_p]"),
-    "view_cells_bytes": ("view", "c_size_t, [POINTER(view_region)]"),
+    "view_cells_bytes": ("view", "c_size_t, [POINTER(view_region), c_uint]"),
     "view_cells_shade": ("view", "c_uint8, [c_uint64, c_uint32]"),
     "view_close": ("view", "c_int, [c_void_p]"),
     "view_due": ("view", "c_int, [c_void_p]"),

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct ask ask;
     char *text = text_copy(data, size);
-    const struct view_field torus = {100, 50, "torus", "B3/S23"};
+    const struct view_field torus = {.width = 100, .height = 50, .bounds = "torus"};
     if (size <= MOST_MESSAGE && ask_read((const char *)data, size, &ask)) {
         check_message(&ask);
         if (ask.type == ASK_WANT && ask.want.cells && region_clip(&torus, &ask.want.region))

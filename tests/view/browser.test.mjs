@@ -7,7 +7,7 @@ import os from "node:os";
 import path from "node:path";
 import test, { after, before } from "node:test";
 import { SHOTS, drawn, openPage, pixelsOf, readPng, seriousFindings, shot, startBrowser, until, words } from "./browser.mjs";
-import { MADE, madeBodies, madeGas, madeLife, madeSweep, serveMade, viewFile, rowsFrame, WEB } from "./mock.mjs";
+import { MADE, cellsFrame, madeBodies, madeGas, madeLife, madeSweep, serveMade, viewFile, rowsFrame, WEB } from "./mock.mjs";
 
 let browser;
 before(async () => { browser = await startBrowser(); });
@@ -239,6 +239,30 @@ watched("a cell of Life is drawn where it is", () => {
   assert.equal(fs.readFileSync(await download.path(), "utf8"), "x = 1, y = 1, rule = B3/S23\no!\n");
 });
 
+// Columns of one state each: 0, 1, 2, 3, and so on.
+function madeStates(colours) {
+  const run = madeLife(16, 16);
+  Object.assign(run.hello.cells, { states: 4, colours, rule: "345/2/4" });
+  run.frame = (want, sequence) => want.width && cellsFrame({ sequence, step: run.step, x: 0, y: 0, width: 16, height: 16, zoom: 0, states: 4, population: 192,
+    body: new Uint8Array(256).map((_, i) => i % 4) });
+  return run;
+}
+
+for (const [of, colours] of [["the rule's file", ["102030", "ff0000", "00ff00", "4040ff"]], ["the map", undefined]])
+  watched(`cells of several states have the colours of ${of}`, () => madeStates(colours), { width: 640, height: 640 }, async (page, server) => {
+    await pause(page, server);
+    const pixels = await pixelsOf(page), side = Math.min(pixels.width, pixels.height) / 16;
+    const column = (x) => pixels.at(Math.round(pixels.width / 2 + (x + 0.5 - 8) * side), Math.round(pixels.height / 2 + 0.5 * side));
+    for (let x = 4; x < 12; x++) {
+      const wanted = colours && colours[x % 4].match(/../g).map((h) => parseInt(h, 16));
+      if (wanted) assert.ok(column(x).every((v, c) => Math.abs(v - wanted[c]) < 6), `${x}: ${column(x)} where ${wanted} belongs`);
+      else assert.deepEqual(column(x), column(x % 4 + 4));
+    }
+    if (!colours) assert.ok(light(column(5)) > light(column(6)) && light(column(6)) > light(column(7)) && light(column(7)) > light(column(4)), "from bright to dark");
+    const [download] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("o")]);
+    assert.match(fs.readFileSync(await download.path(), "utf8"), /rule = 345\/2\/4\n[^]*A(BC|BC\.A)/);
+  });
+
 watched("the gas: bars against Maxwell's curve", madeGas, { theme: "light", height: 600 }, async (page) => {
   await until(page, () => /molecules in 64 bars/.test(document.querySelector("#words").textContent));
   assert.match(await words(page), /χ²/);
@@ -384,7 +408,7 @@ test("a wrong link is told in a sentence", { timeout: 600000 }, async () => {
 
 test("without WebGL2: a sentence, and simpler pictures", { timeout: 600000 }, async () => {
   const plain = await startBrowser("--disable-3d-apis");
-  for (const make of [() => madeBodies(3000), () => madeLife(64, 48)]) {
+  for (const make of [() => madeBodies(3000), () => madeLife(64, 48), () => madeStates()]) {
     const server = await serveMade(make()), page = await openPage(plain, server.url);
     await until(page, () => /no WebGL2/.test(document.querySelector("#notice").textContent));
     await page.waitForTimeout(400);

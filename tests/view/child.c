@@ -49,8 +49,8 @@ static void show_cells(view *v, uint64_t step)
     struct view_cells c[VIEW_REGIONS];
     const int n = view_regions_wanted(v, r);
     for (int i = 0; i < n; i++) {
-        unsigned char *body = calloc(view_cells_bytes(&r[i]) + 1, 1);
-        for (size_t k = 0; k < view_cells_bytes(&r[i]); k++)
+        unsigned char *body = calloc(view_cells_bytes(&r[i], 2) + 1, 1);
+        for (size_t k = 0; k < view_cells_bytes(&r[i], 2); k++)
             body[k] = (unsigned char)(r[i].x + r[i].y + (int64_t)(k + step));
         c[i] = (struct view_cells){r[i], body};
     }
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
         o.can |= VIEW_CAN_SEEK;
     }
     if (cells)
-        o.cells = (struct view_field){SIDE, SIDE, "torus", "B3/S23"};
+        o.cells = (struct view_field){.width = SIDE, .height = SIDE, .bounds = "torus", .rule = "B3/S23"};
     else
         o.points = (struct view_bodies){.total = argc > 1 && strcmp(argv[1], "many") == 0 ? MANY : BODIES, .moving = 1};
     view *v = view_open(&o);

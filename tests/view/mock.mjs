@@ -54,13 +54,14 @@ export function pointsFrame({ coding = 0, flags = 0, sequence, time, step, box, 
   return Buffer.concat([bytes, coding >= 2 ? deflateRawSync(body, { level: 1 }) : body]);
 }
 
-export function cellsFrame({ coding = 0, flags = 0, sequence, step, x, y, width, height, zoom, population, body, base = null }) {
+export function cellsFrame({ coding = 0, flags = 0, sequence, step, x, y, width, height, zoom, states = 2, population, body, base = null }) {
   const bytes = head(2, coding, flags, sequence, step, step, 64);
   bytes.writeBigInt64LE(BigInt(x), 24);
   bytes.writeBigInt64LE(BigInt(y), 32);
   bytes.writeUInt32LE(width, 40);
   bytes.writeUInt32LE(height, 44);
   bytes.writeUInt8(zoom, 48);
+  bytes.writeUInt8(states > 2 ? states - 1 : 0, 49);
   bytes.writeUInt32LE(coding === 2 ? base.sequence : 0, 52);
   bytes.writeBigUInt64LE(population === null ? 0xffffffffffffffffn : BigInt(population), 56);
   const sent = coding === 2 ? body.map((b, i) => b ^ base.body[i]) : body;

@@ -84,6 +84,8 @@ test("cells: bits, squares, differences, unknown populations", async () => {
   assert.ok(Number.isNaN(two.population));
   const three = await reader.read(cellsFrame({ coding: 3, sequence: 3, step: 7, x: 0, y: 0, width: 4, height: 4, zoom: 3, population: 1, body: new Uint8Array(16).fill(200) }));
   assert.equal(three.body.length, 16);
+  const four = await reader.read(cellsFrame({ sequence: 4, step: 8, x: 0, y: 0, width: 9, height: 2, zoom: 0, states: 256, population: 1, body: new Uint8Array(18).fill(255) }));
+  assert.deepEqual([four.states, four.row, four.body.length], [256, 9, 18]);
   await assert.rejects(reader.read(cellsFrame({ coding: 2, sequence: 9, step: 6, x: 0, y: 0, width: 20, height: 5, zoom: 0, population: 1, body, base: { sequence: 7, body } })), /builds on/);
 });
 
@@ -313,14 +315,16 @@ test("WebM files have the sizes they say", () => {
 
 test("cells as RLE: without what is empty around them, in lines of 70, as they are written elsewhere", () => {
   const rows = ["........", "..x.....", "...x....", ".xxx....", "........", "........", ".x.x.x.x"];
-  const frame = { width: 8, height: 7, zoom: 0, body: Uint8Array.from(rows, (row) => [...row].reduce((byte, c, i) => byte | (c === "x") << i, 0)) };
+  const frame = { width: 8, height: 7, row: 1, zoom: 0, states: 2, body: Uint8Array.from(rows, (row) => [...row].reduce((byte, c, i) => byte | (c === "x") << i, 0)) };
   assert.deepEqual(liveBox(frame), [1, 1, 8, 7]);
   assert.equal(rleText(frame, [0, 0, 8, 5], "B3/S23"), "x = 3, y = 3, rule = B3/S23\nbo$2bo$3o!\n");
   assert.equal(rleText(frame, [0, 0, 8, 7], "B3/S23"), "x = 7, y = 6, rule = B3/S23\nbo$2bo$3o3$obobobo!\n");
   assert.equal(rleText(frame, [4, 0, 8, 2], "B3/S23"), "x = 0, y = 0, rule = B3/S23\n!\n");
-  const wide = { width: 800, height: 1, zoom: 0, body: new Uint8Array(100).fill(0x55) };
+  const wide = { width: 800, height: 1, row: 100, zoom: 0, states: 2, body: new Uint8Array(100).fill(0x55) };
   const lines = rleText(wide, [0, 0, 800, 1], "B3/S23").split("\n").slice(1);
   assert.ok(lines.every((line) => line.length <= 70));
   assert.equal(lines.join(""), "ob".repeat(399) + "o!");
-  assert.deepEqual(liveBox({ width: 4, height: 2, zoom: 3, body: Uint8Array.of(0, 0, 0, 0, 0, 9, 0, 0) }), [1, 1, 2, 2]);
+  assert.deepEqual(liveBox({ width: 4, height: 2, row: 4, zoom: 3, body: Uint8Array.of(0, 0, 0, 0, 0, 9, 0, 0) }), [1, 1, 2, 2]);
+  const many = { width: 4, height: 3, row: 4, zoom: 0, states: 256, body: Uint8Array.of(0, 0, 0, 0, 0, 1, 1, 24, 25, 0, 48, 255) };
+  assert.equal(rleText(many, [0, 0, 4, 3], "x"), "x = 4, y = 2, rule = x\n.2AX$pA.pXyO!\n");
 });

@@ -46,6 +46,7 @@ function tunnelTo(port) {
 const RUNS = [
   ["nbody", ["nbody", "--ic", "plummer", "-n", "4000", "--steps", "100000000", "--view"], /step [1-9]/],
   ["life", ["life", "--size", "512", "-n", "1000000000", "--view"], /generation [1-9].*alive/],
+  ["life of three states", ["life", "--rule", "brain", "--size", "256", "-n", "1000000000", "--view"], /generation [1-9].*alive/],
   ["gas", ["gas", "-n", "100000", "--repeat", "1000000", "--view"], /molecules in \d+ bars/],
   ["matmul", ["matmul", "--sweep", "-n", "64", "--view", "--view-wait"], /[2-9] of \d+ measured/],
 ];

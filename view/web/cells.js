@@ -2,7 +2,7 @@
 // The last region that came is drawn wherever the camera is by now; what is missing is asked for.
 // SPDX-License-Identifier: MIT
 import { WHOLE, drawInto, drawWhole, fillTable, freeTarget, makeProgram, makeTarget, makeTexture } from "./gl.js";
-import { colourAt, colourTable } from "./maps.js";
+import { colourAt, colourTable, stateColour } from "./maps.js";
 
 // Brightness of cells: just born 255, down to 160 with age; just died 96, down to 0.
 const AGE = `uniform usampler2D bits; uniform sampler2D old; uniform vec2 shift, extent; uniform float steps;
@@ -16,8 +16,8 @@ void main() {
   bright = vec4(floor(now) / 255.0);
 }`;
 
-const PLANE = `uniform usampler2D body; uniform sampler2D ages, table;
-uniform vec2 origin, extent, edgeLow, edgeHigh; uniform float perPixel, height, gap; uniform bool squares, aged;
+const PLANE = `uniform usampler2D body; uniform sampler2D ages, table, palette;
+uniform vec2 origin, extent, edgeLow, edgeHigh; uniform float perPixel, height, gap; uniform bool squares, aged, many;
 uniform vec3 paper, beyond;
 out vec4 pixel;
 void main() {
@@ -27,12 +27,15 @@ void main() {
   if (any(lessThan(at, vec2(0.0))) || any(greaterThanEqual(at, extent))) return;
   ivec2 p = ivec2(at);
   float v;
-  if (squares) v = pow(float(texelFetch(body, p, 0).r) / 255.0, 0.4);
+  uint state = texelFetch(body, p, 0).r;
+  if (many) v = state > 0u ? 1.0 : 0.0;
+  else if (squares) v = pow(float(state) / 255.0, 0.4);
   else if (aged) v = texelFetch(ages, p, 0).r;
   else v = float(texelFetch(body, ivec2(p.x >> 3, p.y), 0).r >> uint(p.x & 7) & 1u) * 0.85;
   vec2 inside = abs(fract(at) - 0.5);
   if (gap > 0.0 && max(inside.x, inside.y) > 0.5 - gap) v *= 0.12;
-  pixel.rgb = mix(paper, texture(table, vec2(v, 0.5)).rgb, smoothstep(0.0, 0.3, v));
+  vec3 own = many ? texelFetch(palette, ivec2(state, 0), 0).rgb : texture(table, vec2(v, 0.5)).rgb;
+  pixel.rgb = mix(paper, own, smoothstep(0.0, 0.3, v));
 }`;
 
 export class CellsPicture {
@@ -41,6 +44,7 @@ export class CellsPicture {
     this.age = makeProgram(gl, WHOLE, AGE);
     this.plane = makeProgram(gl, WHOLE, PLANE);
     this.table = makeTexture(gl, gl.LINEAR);
+    this.palette = makeTexture(gl);
     this.body = makeTexture(gl);
     this.frame = null;
     this.ages = null;
@@ -49,20 +53,20 @@ export class CellsPicture {
   setLook(look) {
     this.look = look;
     fillTable(this.gl, this.table, colourTable((t) => colourAt(look.map, look.dark ? t : 1 - t)));
+    fillTable(this.gl, this.palette, colourTable((t) => stateColour(look, Math.round(255 * t))));
   }
 
   push(frame) {
     const { gl } = this;
     const before = this.frame;
     this.frame = frame;
-    const row = frame.zoom ? frame.width : Math.ceil(frame.width / 8);
     gl.bindTexture(gl.TEXTURE_2D, this.body);
     gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
-    gl.texImage2D(gl.TEXTURE_2D, 0, gl.R8UI, row, frame.height, 0, gl.RED_INTEGER, gl.UNSIGNED_BYTE, frame.body);
-    const old = this.ages, known = old && !frame.zoom && frame.step >= before.step;
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.R8UI, frame.row, frame.height, 0, gl.RED_INTEGER, gl.UNSIGNED_BYTE, frame.body);
+    const old = this.ages, aged = !frame.zoom && frame.states < 3, known = old && aged && frame.step >= before.step;
     const moved = !known || ["x", "y", "width", "height"].some((name) => frame[name] !== before[name]);
     if (!moved && frame.step === before.step) return;
-    this.ages = frame.zoom ? null : makeTarget(gl, gl.R8, frame.width, frame.height);
+    this.ages = !aged ? null : makeTarget(gl, gl.R8, frame.width, frame.height);
     if (this.ages) this.drawAges(frame, old, known ? before : { x: 0, y: 0, width: 0, height: 0, step: frame.step });
     freeTarget(gl, old);
   }
@@ -82,8 +86,9 @@ export class CellsPicture {
     const edge = [-1e30, -1e30, 1e30, 1e30]; // of the world, where it has one or all of it is here
     for (const [c, size, whole] of world.width ? [[0, world.width, frame.width], [1, world.height, frame.height]] : [])
       if (!torus || whole * side >= size) [edge[c], edge[c + 2]] = [-(c ? frame.y : frame.x) / side, (size - (c ? frame.y : frame.x)) / side];
+    const many = !frame.zoom && frame.states > 2;
     drawInto(gl, null);
-    drawWhole(gl, this.plane, { body: this.body, ages: this.ages ? this.ages.texture : this.table, table: this.table, origin, perPixel,
+    drawWhole(gl, this.plane, { body: this.body, many, palette: this.palette, ages: this.ages ? this.ages.texture : this.table, table: this.table, origin, perPixel,
       extent: [frame.width, frame.height], edgeLow: edge.slice(0, 2), edgeHigh: edge.slice(2), height: gl.drawingBufferHeight,
       gap: perPixel < 1 / 7 ? 0.07 : 0, squares: frame.zoom > 0, aged: Boolean(this.ages && look.age), paper: look.paper, beyond: look.beyond });
   }

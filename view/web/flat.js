@@ -1,7 +1,8 @@
 // flat.js - bodies and cells without WebGL2: simpler pictures on a flat canvas, from the same frames and cameras.
 // SPDX-License-Identifier: MIT
-import { colourAt, cssColour, groupColour, shadeAt } from "./maps.js";
+import { colourAt, cssColour, groupColour, shadeAt, stateColour } from "./maps.js";
 import { bodyPlace } from "./points.js";
+import { stateAt } from "./rle.js";
 
 const MOST = 20000; // bodies
 
@@ -48,10 +49,9 @@ export class FlatPicture {
 
   drawCells(camera) {
     const { pen, look, frame } = this, side = 2 ** frame.zoom, image = new ImageData(frame.width, frame.height);
-    const row = Math.ceil(frame.width / 8);
     for (let y = 0; y < frame.height; y++) for (let x = 0; x < frame.width; x++) {
-      const v = frame.zoom ? (frame.body[y * frame.width + x] / 255) ** 0.4 : (frame.body[y * row + (x >> 3)] >> (x & 7) & 1) * 0.8;
-      image.data.set([...colourAt(look.map, look.dark ? v : 1 - v), v ? 255 : 0], 4 * (y * frame.width + x));
+      const state = stateAt(frame, x, y), v = frame.zoom ? (state / 255) ** 0.4 : state && 0.8;
+      image.data.set([...frame.zoom || frame.states < 3 ? colourAt(look.map, look.dark ? v : 1 - v) : stateColour(look, state), v ? 255 : 0], 4 * (y * frame.width + x));
     }
     this.spare ||= document.createElement("canvas");
     [this.spare.width, this.spare.height] = [frame.width, frame.height];

@@ -210,7 +210,7 @@ function fill(id, entries, value) {
 
 function colours() {
   const { points, cells } = page.hello;
-  return points ? points.colours || ["none"] : cells ? ["none", "age"] : [];
+  return points ? points.colours || ["none"] : cells ? cells.states > 2 ? ["none"] : ["none", "age"] : [];
 }
 
 function makePanel() {

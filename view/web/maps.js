@@ -47,6 +47,12 @@ export function shadeAt(look, at) {
   return colourAt(look.map, (look.dark ? 0.25 : 0.05) + 0.75 * at);
 }
 
+// The colour of a cell's state: what its rule's file says, else the map's strongest for 1, and from a little less to much less for those after it.
+export function stateColour(look, state) {
+  const { states, colours } = look.cells, own = colours && colours[state], at = state < 2 ? 1 : 0.85 - 0.65 * (state - 2) / (states - 2);
+  return own ? colourAtNode(own, 0) : colourAt(look.map, look.dark ? at : 1 - at);
+}
+
 // A colour as CSS has it.
 export function cssColour(rgb) {
   return "rgb(" + rgb.join(",") + ")";

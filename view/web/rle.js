@@ -4,28 +4,36 @@
 // The least rectangle, right and bottom excluded, that holds all live squares of a frame within [left, top, right, bottom]; null: there are none.
 export function liveBox(frame, [x0, y0, x1, y1] = [0, 0, frame.width, frame.height]) {
   let [left, top, right, bottom] = [Infinity, Infinity, -1, -1];
-  for (let y = y0; y < y1; y++) for (let x = x0; x < x1; x++) if (aliveAt(frame, x, y))
+  for (let y = y0; y < y1; y++) for (let x = x0; x < x1; x++) if (stateAt(frame, x, y))
     [left, top, right, bottom] = [Math.min(left, x), Math.min(top, y), Math.max(right, x + 1), y + 1];
   return right < 0 ? null : [left, top, right, bottom];
 }
 
-function aliveAt({ width, zoom, body }, x, y) {
-  return zoom ? body[y * width + x] > 0 : (body[y * Math.ceil(width / 8) + (x >> 3)] >> (x & 7) & 1) > 0;
+// The state of a cell, or what a square is shown as.
+export function stateAt({ width, row, body }, x, y) {
+  return row === width ? body[y * row + x] : body[y * row + (x >> 3)] >> (x & 7) & 1;
 }
 
-// The cells of a frame of bits within a rectangle, without what is empty around them.
+// The sign of a state: of two b and o, of more . A B ... X pA ... yO.
+function signOf(state, many) {
+  if (!many || !state) return many ? "." : "bo"[state];
+  const [high, low] = [Math.floor((state - 1) / 24), (state - 1) % 24];
+  return (high ? String.fromCharCode(111 + high) : "") + String.fromCharCode(65 + low);
+}
+
+// The cells of a frame within a rectangle, without what is empty around them.
 export function rleText(frame, within, rule) {
   const [left, top, right, bottom] = liveBox(frame, within) || [0, 0, 0, 0], words = [];
   const put = (n, sign) => n && words.push((n > 1 ? n : "") + sign);
   let ends = 0; // of rows, not written yet
   for (let y = top; y < bottom; y++, ends++) for (let x = left; x < right;) {
-    const alive = aliveAt(frame, x, y);
+    const state = stateAt(frame, x, y);
     let n = 1;
-    while (x + n < right && aliveAt(frame, x + n, y) === alive) n++;
-    if (alive || x + n < right) {
+    while (x + n < right && stateAt(frame, x + n, y) === state) n++;
+    if (state || x + n < right) {
       put(ends, "$");
       ends = 0;
-      put(n, alive ? "o" : "b");
+      put(n, signOf(state, frame.states > 2));
     }
     x += n;
   }

@@ -4,7 +4,7 @@ import { Above, Orbit, ballAround } from "./camera.js";
 import { CellsPicture, regionFor, squaresSeen } from "./cells.js";
 import { drawBars, drawGrid, drawScale, flatContext, inkOf, label, stroke } from "./chart.js";
 import { FlatPicture } from "./flat.js";
-import { cssColour, groupColour, shadeAt } from "./maps.js";
+import { cssColour, groupColour, shadeAt, stateColour } from "./maps.js";
 import { Pace } from "./motion.js";
 import { formatNumber, formatQuantity, niceStep } from "./numbers.js";
 import { PointsPicture, bodyPlace } from "./points.js";
@@ -37,6 +37,7 @@ export class Scene {
   begin(hello) {
     this.hello = hello;
     this.kind = ["points", "cells", "bars", "grid"].find((kind) => hello[kind]);
+    this.look.cells = hello.cells;
     this.frame = this.picture = null;
     this.fitted = false;
     this.resize();
@@ -84,7 +85,7 @@ export class Scene {
   setLook(part) {
     Object.assign(this.look, part);
     const ink = inkOf(this.canvas);
-    const paper = toUnit(ink.paper), line = toUnit(ink.line);
+    const { cells } = this.look, paper = cells && cells.colours ? stateColour(this.look, 0).map((v) => v / 255) : toUnit(ink.paper), line = toUnit(ink.line);
     Object.assign(this.look, { paper, beyond: paper.map((v, c) => 0.6 * v + 0.4 * line[c]), age: this.look.colour !== "none" });
     if (this.picture) this.picture.setLook(this.look);
     this.marked = "";

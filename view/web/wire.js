@@ -109,8 +109,8 @@ export class FrameReader {
 
   async readCells(head, view, packed) {
     const [x, y] = [24, 32].map((at) => Number(view.getBigInt64(at, true)));
-    const width = view.getUint32(40, true), height = view.getUint32(44, true), zoom = view.getUint8(48);
-    const size = (zoom ? width : Math.ceil(width / 8)) * height;
+    const width = view.getUint32(40, true), height = view.getUint32(44, true), zoom = view.getUint8(48), states = view.getUint8(49) + 1;
+    const row = zoom || states > 2 ? width : Math.ceil(width / 8), size = row * height;
     const body = head.coding ? await inflateRaw(packed, size) : packed.slice();
     haveBytes(body, size, "a frame of cells");
     if (head.coding === 2) {
@@ -121,7 +121,7 @@ export class FrameReader {
     }
     const known = view.getBigUint64(56, true);
     const population = known === 0xffffffffffffffffn ? NaN : Number(known);
-    this.cells = { ...head, x, y, width, height, zoom, population, body };
+    this.cells = { ...head, x, y, width, height, zoom, states, row, population, body };
     return this.cells;
   }
 }
