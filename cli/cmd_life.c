@@ -299,6 +299,7 @@ static int run(int argc, char **argv)
     life_transitions_free(job.transitions);
     cli_outputs_free(&job.outputs);
     cli_strings_free(&job.words);
+    free(job.rule_copy);
     cli_common_free(&job.common);
     return status;
 }

@@ -39,8 +39,38 @@ static const char *by_options(const struct life_job *job, const struct cli_optio
                                                            : NULL;
 }
 
+/* Golly's T0, T0,0, P0 and P0,0: both sides are infinite, which is no grid. */
+static bool is_endless(const char *bounds)
+{
+    if (!*bounds || !strchr("TtPp", *bounds))
+        return false;
+    const char *comma = strchr(bounds, ',');
+    const size_t width = strspn(bounds + 1, "0"), height = comma ? strspn(comma + 1, "0") : 0;
+    return width && (comma ? bounds + 1 + width == comma && height && !comma[1 + height] : !bounds[1 + width]);
+}
+
+static void drop_endless(char *bounds)
+{
+    if (is_endless(bounds))
+        bounds[0] = '\0';
+}
+
+/* The rule without such a grid. */
+static const char *without_endless(struct life_job *job, const char *rule)
+{
+    const char *colon = strrchr(rule, ':');
+    if (!colon || !is_endless(colon + 1))
+        return rule;
+    job->rule_copy = cli_alloc((size_t)(colon - rule) + 1, 1);
+    memcpy(job->rule_copy, rule, (size_t)(colon - rule));
+    job->rule_copy[colon - rule] = '\0';
+    return job->rule_copy;
+}
+
 void life_choice_begin(struct life_job *job, const struct cli_option *options)
 {
+    if (job->rule_text)
+        job->rule_text = without_endless(job, job->rule_text);
     job->choice = job->engine == LIFE_AUTO ? by_options(job, options) : "--engine says so";
     if (job->engine == LIFE_AUTO && job->choice)
         job->engine = LIFE_PACKED;
@@ -51,14 +81,23 @@ static int read_input(struct life_job *job)
     const bool plane = job->engine == LIFE_AUTO || job->engine == LIFE_HASHLIFE;
     if ((plane ? life_plane_read(job->input, &job->plane) : life_pattern_read(job->input, &job->pattern)) < 0)
         return cli_failed_call(NULL);
+    drop_endless(job->plane.squares.bounds);
+    drop_endless(job->plane.p.bounds);
+    drop_endless(job->pattern.bounds);
     job->started = job->plane.squares.n ? job->plane.squares.generation : plane ? job->plane.p.generation : job->pattern.generation;
     return CLI_DONE;
 }
 
-static bool is_large(const struct life_job *job)
+static const char *rule_of(const struct life_job *job)
 {
-    const char *rule = job->rule_text ? job->rule_text : job->plane.squares.n ? job->plane.squares.rule : job->plane.p.rule;
-    return rule[0] && life_job_rule_is_large(rule);
+    return job->rule_text ? job->rule_text : job->plane.squares.n ? job->plane.squares.rule : job->plane.p.rule;
+}
+
+/* Of Larger than Life, with B0. */
+static bool is_born_of_nothing(const char *rule)
+{
+    char normal[LIFE_RULE_TEXT];
+    return life_rule_normal(rule, normal) == 0 && strstr(normal, ",B0..") != NULL;
 }
 
 int life_choice_end(struct life_job *job)
@@ -70,12 +109,15 @@ int life_choice_end(struct life_job *job)
         job->engine = LIFE_PACKED;
         job->pattern = job->plane.p;
         job->plane.p = (struct life_pattern){.width = 0};
-    } else if (job->engine == LIFE_AUTO && is_large(job)) {
+    } else if (job->engine == LIFE_AUTO && life_job_rule_is_large(rule_of(job))) {
+        if (is_born_of_nothing(rule_of(job)))
+            return cli_wrong("under the rule %s all of an empty plane becomes alive, which a plane without edges cannot be; give it a grid, by --size", rule_of(job));
         job->choice = "the rule is Larger than Life, and HashLife has the nearest neighbours";
         job->engine = LIFE_PACKED;
         life_plane_free(&job->plane);
         if (life_pattern_read(job->input, &job->pattern) < 0)
             return cli_failed_call(NULL);
+        drop_endless(job->pattern.bounds);
     } else if (job->engine == LIFE_AUTO) {
         job->choice = "the pattern has no grid, so it lives on a plane without edges";
         job->engine = LIFE_HASHLIFE;

@@ -2,6 +2,7 @@
  *
  * Cells change only within the reach of live ones, so what is m cells from an edge meets it after m generations at the earliest, or m / R under a rule
  * of range R. The cells are looked at then, not before, so that a run is as fast as without. A torus has its edges opposite the pattern.
+ * Under a rule with B0 all else may be alive, too: on a torus "live" is here what differs from the cell that is farthest from the pattern.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
@@ -29,13 +30,14 @@ void life_job_corner(const struct life_job *job, long long *x, long long *y)
     }
 }
 
-/* The distance of the first live row or column from the first, or from the last; `most` if none lives. */
-static size_t distance(const struct life_cells *c, bool rows, bool last, size_t most)
+/* The distance of the first live row or column from the first, or from the last; `most` if none lives. Where all else is alive, of dead ones. */
+static size_t distance(const struct life_cells *c, bool rows, bool last, size_t most, bool alive)
 {
+    const uint64_t whole = alive ? ~(uint64_t)0 : 0, end = c->width % 64 ? ((uint64_t)1 << c->width % 64) - 1 : ~(uint64_t)0;
     for (size_t i = 0; i < most; i++) {
         const size_t at = last ? most - 1 - i : i;
         for (size_t j = 0; j < (rows ? c->stride : c->height); j++)
-            if (rows ? c->word[at * c->stride + j] != 0 : life_cells_at(c, at, j))
+            if (rows ? ((c->word[at * c->stride + j] ^ whole) & (j + 1 < c->stride ? ~(uint64_t)0 : end)) != 0 : life_cells_at(c, at, j) != alive)
                 return i;
     }
     return most;
@@ -83,7 +85,7 @@ static int look_at(const struct life_job *job, bool rows, bool last, size_t thic
         return cli_failed_call(NULL);
     const int status = get_any(job->engine_of_run, x, y, &cells);
     if (status == 0)
-        *margin = distance(&cells, rows, last, thick);
+        *margin = distance(&cells, rows, last, thick, job->bounds == LIFE_TORUS && life_cells_at(&cells, rows || !last ? 0 : thick - 1, rows && last ? thick - 1 : 0));
     life_cells_free(&cells);
     return status < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
@@ -123,7 +125,7 @@ int life_edge_look(struct life_job *job)
     if (look(job, &margin) != CLI_DONE)
         return CLI_FAILED;
     margin /= life_reach(job->engine_of_run);
-    job->edge.next = now + (margin < SELDOM && ++job->edge.looks > LOOKS ? SELDOM : margin);
+    job->edge.next = now ? now + (margin < SELDOM && ++job->edge.looks > LOOKS ? SELDOM : margin) : margin > 0; /* B0 shows after one */
     if (margin)
         return CLI_DONE;
     job->edge.watched = false;

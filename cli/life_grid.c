@@ -10,7 +10,7 @@
 #include <limits.h>
 
 static const size_t SIDE = 1024, SMALLEST = 256;
-static const uint64_t GENERATIONS = 1024, COMPARED_GENERATIONS = 64;
+static const uint64_t GENERATIONS = 1024, COMPARED_GENERATIONS = 64, MOST_CELLS = 1 << 28;
 
 /* ---- What was asked. ------------------------------------------------------------------------- */
 
@@ -21,23 +21,39 @@ static size_t room_for(size_t side)
     return wanted < SMALLEST ? SMALLEST : (wanted + 63) / 64 * 64;
 }
 
+/* So many cells of an infinite side that nothing reaches its ends in the run, if the grid does not become too large by that; `other` is its other side. */
+static size_t room_without_end(const struct life_job *job, const char *rule, size_t side, const char *other)
+{
+    const uint64_t generations = job->generations == UINT64_MAX ? GENERATIONS : job->generations;
+    const size_t least = room_for(side);
+    char *end;
+    const unsigned long long across = strtoull(other, &end, 10);
+    const double wanted = (double)side + 2. * life_job_rule_reach(rule) * (double)generations + 64,
+                 most = across ? (double)(MOST_CELLS / across) : (double)MOST_CELLS;
+    const double room = wanted < most ? wanted : most;
+    return room < (double)least ? least : ((size_t)room + 63) / 64 * 64;
+}
+
 /* Copies a rule to `copy`; a side of 0 of its torus or plane, which is infinite, becomes one where the pattern has room. */
 static int copy_rule(struct life_job *job, const char *text, const char *where, char *copy, size_t size)
 {
-    const char *colon = strchr(text, ':'), *p = colon ? colon + 1 : "", *comma = strchr(p, ',');
+    const char *colon = strrchr(text, ':'), *p = colon ? colon + 1 : "", *comma = strchr(p, ',');
     const size_t width = strspn(p + (*p != '\0'), "0"), height = comma ? strspn(comma + 1, "0") : 0;
     const bool of_torus = *p && strchr("TtPp", *p) && !strpbrk(p, "+-*");
+    char rule[LIFE_RULE_TEXT];
     job->infinite[0] = of_torus && width && !isdigit((unsigned char)p[1 + width]);
-    job->infinite[1] = of_torus && (comma ? height && !isdigit((unsigned char)comma[1 + height]) : job->infinite[0]);
-    if (job->infinite[0] && job->infinite[1])
-        return cli_wrong("%s: the grid ':%.60s' has no edges at all; leave it out", where, p);
-    if ((job->infinite[0] || job->infinite[1]) && (!job->input || job->soup))
+    job->infinite[1] = of_torus && comma && height && !isdigit((unsigned char)comma[1 + height]);
+    if (!job->infinite[0] && !job->infinite[1]) {
+        const int n = snprintf(copy, size, "%s", text);
+        return (size_t)n < size ? CLI_DONE : cli_wrong("%s: %zu characters are too many for a rule", where, strlen(text));
+    }
+    if (!job->input || job->soup)
         return cli_wrong("%s: the grid ':%.60s' has an infinite side, which only a pattern can have, and random cells cannot", where, p);
-    if ((job->infinite[0] || job->infinite[1]) && job->size.width)
+    if (job->size.width)
         return cli_wrong("%s: the grid ':%.60s' and --size cannot be combined", where, p);
-    const int n = job->infinite[0]   ? snprintf(copy, size, "%.*s%zu%s", (int)(p + 1 - text), text, room_for(job->pattern.width), p + 1 + width)
-                  : job->infinite[1] ? snprintf(copy, size, "%.*s%zu%s", (int)(comma + 1 - text), text, room_for(job->pattern.height), comma + 1 + height)
-                                    : snprintf(copy, size, "%s", text);
+    snprintf(rule, sizeof rule, "%.*s", (int)(colon - text), text);
+    const int n = job->infinite[0] ? snprintf(copy, size, "%.*s%zu%s", (int)(p + 1 - text), text, room_without_end(job, rule, job->pattern.width, comma ? comma + 1 : ""), p + 1 + width)
+                                   : snprintf(copy, size, "%.*s%zu%s", (int)(comma + 1 - text), text, room_without_end(job, rule, job->pattern.height, p + 1), comma + 1 + height);
     return (size_t)n < size ? CLI_DONE : cli_wrong("%s: %zu characters are too many for a rule", where, strlen(text));
 }
 

@@ -53,6 +53,7 @@ struct life_job {
     uint64_t soups;
     struct life_size size;
     const char *rule_text, *input, *csv, *shape;
+    char *rule_copy; /* of rule_text, without a grid that has no edges; or NULL */
     int engine, bounds;
     bool soup, watch, compare, until_stable, braille;
     double density; /* 0: the C library's rand() */
@@ -105,10 +106,11 @@ struct life_job {
 void life_choice_begin(struct life_job *job, const struct cli_option *options);
 int life_choice_end(struct life_job *job);
 
-/* life_rule.c: takes a rule that stands somewhere, `where` in messages, without a grid; whether a text is one of Larger than Life; whether a pattern of so many
- * states is for the rule. */
+/* life_rule.c: takes a rule that stands somewhere, `where` in messages, without a grid; whether a text is one of Larger than Life, and how far its
+ * cells see, 1 of all others; whether a pattern of so many states is for the rule. */
 int life_job_rule(struct life_job *job, const char *text, const char *where);
 bool life_job_rule_is_large(const char *text);
+unsigned life_job_rule_reach(const char *text);
 int life_job_check_states(const struct life_job *job, unsigned states);
 
 /* life_grid.c: settles size, rule and bounds; makes the engine; puts cells on it. */

@@ -81,7 +81,7 @@ static bool has_many_states(const struct life_job *job)
     return job->states > 2 || job->transitions;
 }
 
-/* Cells of several states are read as a rectangle, in place of squares and tiles of bits. */
+/* Cells of several states are read as a rectangle, in place of tiles of bits. */
 static int read_states(struct life_job *job)
 {
     life_plane_free(&job->plane);
@@ -97,7 +97,8 @@ static int plan(struct plane *p)
     const int status = take_rule_of(job);
     if (status != CLI_DONE)
         return status;
-    return has_many_states(job) && (squares || job->plane.p.states > 2) ? read_states(job) : life_job_check_states(job, job->plane.p.states);
+    return has_many_states(job) && job->plane.p.states > 2 ? read_states(job)
+                                                           : life_job_check_states(job, squares ? job->plane.squares.states : job->plane.p.states);
 }
 
 static int tell(void *arg, double fraction)
@@ -117,8 +118,10 @@ static int fill_squares(struct plane *p)
     uint32_t square = 0;
     for (size_t i = 0; i < squares->n; i++) {
         const struct life_square *s = &squares->square[i];
-        if ((s->level == 3 ? hashlife_add_leaf(p->h, s->cells, &square)
-                           : hashlife_add_square(p->h, s->level, s->part, &square)) < 0)
+        const unsigned char state[4] = {(unsigned char)s->part[0], (unsigned char)s->part[1], (unsigned char)s->part[2], (unsigned char)s->part[3]};
+        if ((s->bits         ? hashlife_add_leaf(p->h, s->cells, &square)
+             : s->level == 1 ? hashlife_add_states(p->h, state, &square)
+                             : hashlife_add_square(p->h, s->level, s->part, &square)) < 0)
             return -1;
     }
     return hashlife_set_square(p->h, square, p->job->started);
@@ -226,7 +229,13 @@ static int run(struct plane *p)
 
 static int write_leaf(void *out, uint64_t cells)
 {
-    life_squares_write(out, &(struct life_square){.level = 3, .cells = cells});
+    life_squares_write(out, &(struct life_square){.level = 3, .bits = true, .cells = cells});
+    return outfile_check(out);
+}
+
+static int write_states(void *out, const unsigned char state[4])
+{
+    life_squares_write(out, &(struct life_square){.level = 1, .part = {state[0], state[1], state[2], state[3]}});
     return outfile_check(out);
 }
 
@@ -243,7 +252,8 @@ static int write_squares(const struct plane *p, const char *file)
     int level;
     if (life_squares_open(&out, file, p->job->rule, hashlife_generation(p->h)) < 0)
         return -1;
-    int status = hashlife_walk(p->h, &level, write_leaf, write_square, &out);
+    int status = has_many_states(p->job) ? hashlife_walk_states(p->h, &level, write_states, write_square, &out)
+                                         : hashlife_walk(p->h, &level, write_leaf, write_square, &out);
     if (status == 0 && hashlife_bounding_box(p->h, &box) == 0) /* an empty universe has no squares, and a file must have one */
         status = write_square(&out, 4, (const uint32_t[4]){0, 0, 0, 0});
     if (status == 0)
@@ -311,7 +321,7 @@ static int finish_output(const struct plane *p, struct cli_output *o)
     const bool picture = o->kind == CLI_OUTPUT_PICTURE;
     if (o->kind == CLI_OUTPUT_TABLE)
         return csv_close(&p->job->table) < 0 ? cli_failed_call(NULL) : CLI_DONE;
-    if (!picture && !has_many_states(p->job) && strcmp(life_format_of(o->file), "macrocell") == 0)
+    if (!picture && strcmp(life_format_of(o->file), "macrocell") == 0)
         return cli_output_end(o, write_squares(p, o->file), &p->job->interrupted);
     const size_t most = picture ? WIDEST_PICTURE / p->job->zoom : (size_t)1 << 40;
     int status = present(p, o->file, most, &cells, &pattern);

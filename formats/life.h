@@ -84,10 +84,11 @@ void life_pattern_free(struct life_pattern *p);
 
 /* ---- Macrocell files as they are: squares made of squares. ------------------------------------- */
 
-/* A square of 2^level cells a side: of level 3, row y, column x is bit 8 y + x of `cells`; of a level above, north-west, north-east,
- * south-west and south-east by number. Square number i is square[i - 1], 0 is empty, and the last one is the universe. */
+/* A square of 2^level cells a side: of bits, of level 3, row y, column x is bit 8 y + x of `cells`; else north-west, north-east,
+ * south-west and south-east, at level 1 the states of the cells, above it squares by number. Square number i is square[i - 1], 0 is empty, and the last one is the universe. */
 struct life_square {
     int level;
+    bool bits;
     uint64_t cells;
     uint32_t part[4];
 };
@@ -95,6 +96,7 @@ struct life_square {
 struct life_squares {
     size_t n;
     struct life_square *square;
+    unsigned states;            /* the highest and one more, at least 2 */
     char rule[128], bounds[96]; /* as in struct life_pattern */
     uint64_t generation;
 };

@@ -276,10 +276,6 @@ int life_macrocell_squares(const struct life_text *t, struct life_squares *out)
     struct tree tree = {.level_max = SQUARE_LEVEL_MAX};
     struct life_pattern head = {.width = 0};
     int status = read_tree(t, &tree, &head);
-    if (status == 0 && tree.most) { /* of level 1: its cells go where those of other formats go */
-        free(tree.node);
-        return 0;
-    }
     if (status == 0) {
         out->square = calloc(tree.n, sizeof *out->square);
         status = out->square ? 0 : clerror_set(ENOMEM, "%s: no memory for %zu squares", t->name, tree.n);
@@ -287,11 +283,13 @@ int life_macrocell_squares(const struct life_text *t, struct life_squares *out)
     for (size_t i = 1; i < tree.n && status == 0; i++) {
         struct life_square *s = &out->square[out->n++];
         s->level = tree.node[i].level;
-        if (tree.node[i].leaf)
+        s->bits = tree.node[i].leaf;
+        if (s->bits)
             s->cells = tree.node[i].cells;
         else
             memcpy(s->part, tree.node[i].child, sizeof s->part);
     }
+    out->states = tree.most > 1 ? tree.most + 1 : 2;
     memcpy(out->rule, head.rule, sizeof out->rule);
     memcpy(out->bounds, head.bounds, sizeof out->bounds);
     out->generation = head.generation;
@@ -315,7 +313,7 @@ int life_squares_open(struct outfile *out, const char *file, const char *rule, u
 
 void life_squares_write(struct outfile *out, const struct life_square *s)
 {
-    if (s->level == LEAF)
+    if (s->bits)
         print_leaf(out->fp, s->cells);
     else
         print_parts(out->fp, s->level, s->part);

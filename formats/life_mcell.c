@@ -3,6 +3,7 @@
  *   #MCell 4.20
  *   #GAME Life             the family of the rule: Life, Generations or Larger than Life
  *   #RULE 23/3             345/2/4 of Generations
+ *   #GOLLY WireWorld       in place of both, the name of Golly's rule
  *   #BOARD 200x200         with #WRAP 1 the pattern lives on a torus of that size
  *   #L 2.A$A.A             runs, as in RLE: . is dead, A alive, $ the end of a row; A to X are states 1 to 24, aA to aX 25 to 48, and so on
  *
@@ -99,16 +100,28 @@ static int read_game(const struct life_text *t, const char *p, const char *end)
     return life_text_error(t, p, "rules of the family '%.*s' are not supported, only those of Life, Generations and Larger than Life", (int)(end - p), p);
 }
 
+static bool names_rule_of_golly(const struct life_text *t)
+{
+    for (const char *p = t->begin, *end; p < t->end; p = end < t->end ? end + 1 : end) {
+        end = life_text_line_end(t, p);
+        if (begins(p, end, "#GOLLY "))
+            return true;
+    }
+    return false;
+}
+
 static int read_mcell(const struct life_text *t, struct life_sink *sink)
 {
     struct pen pen = {.x = 0};
+    const bool golly = names_rule_of_golly(t);
+    const char *const rule = golly ? "#GOLLY" : "#RULE";
     int status = 0;
     for (const char *p = t->begin, *end; p < t->end && status == 0; p = end < t->end ? end + 1 : end) {
         end = life_text_line_end(t, p);
-        if (begins(p, end, "#GAME"))
+        if (begins(p, end, "#GAME") && !golly)
             status = read_game(t, p + 5, end);
-        else if (begins(p, end, "#RULE") && !sink->filling)
-            status = life_text_rule(t, p + 5, end, sink->p);
+        else if (begins(p, end, rule) && !sink->filling)
+            status = life_text_rule(t, p + strlen(rule), end, sink->p);
         else if (begins(p, end, "#BOARD"))
             status = read_board(t, p + 6, end, &pen);
         else if (begins(p, end, "#WRAP"))

@@ -1407,6 +1407,13 @@ module stdcl
       integer(c_int32_t), intent(in), optional :: part(*)
       integer(c_int32_t), optional :: square(*)
     end function
+    function hashlife_add_states(h, state, square) bind(C)
+      import
+      integer(c_int) :: hashlife_add_states
+      type(c_ptr), value :: h
+      integer(c_signed_char), intent(in), optional :: state(*)
+      integer(c_int32_t), optional :: square(*)
+    end function
     function hashlife_bounding_box(h, box) bind(C)
       import
       integer(c_int) :: hashlife_bounding_box
@@ -1539,6 +1546,15 @@ module stdcl
       type(c_ptr), value :: h
       integer(c_int), optional :: level(*)
       type(c_funptr), value :: leaf
+      type(c_funptr), value :: square
+      type(c_ptr), value :: arg
+    end function
+    function hashlife_walk_states(h, level, states, square, arg) bind(C)
+      import
+      integer(c_int) :: hashlife_walk_states
+      type(c_ptr), value :: h
+      integer(c_int), optional :: level(*)
+      type(c_funptr), value :: states
       type(c_funptr), value :: square
       type(c_ptr), value :: arg
     end function

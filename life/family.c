@@ -4,6 +4,7 @@
  *                   these (A. Hensel's notation, conwaylife.com/wiki/Isotropic_non-totalistic_rule)
  *   B2/S34H         the six neighbours of a hexagon: all but north-east and south-west
  *   B2/S013V        the four of von Neumann: north, west, east, south
+ *   W110            S. Wolfram's rules of rows: a row becomes the next one below it, and what lives stays; even numbers
  *   MAP...          all 512 bits in base 64, as Golly has them
  *   345/2/4         Generations: survival, birth, and how many states there are; B2/S345/C4 is the same, and H and V may stand at the end
  *
@@ -119,7 +120,7 @@ static bool tidy(const char *text, char *out, size_t size)
     return true;
 }
 
-/* B.../S..., S.../B..., or survival/birth; with H or V behind. 1: it is nothing of the kind. */
+/* B.../S..., S.../B..., one of them, or survival/birth; with H or V behind. 1: it is nothing of the kind. */
 static int read_parts(const char *text, struct life_table *t, char normal[LIFE_RULE_TEXT])
 {
     char copy[LIFE_RULE_TEXT - 4];
@@ -129,10 +130,10 @@ static int read_parts(const char *text, struct life_table *t, char normal[LIFE_R
     const unsigned neighbours = *last == 'H' ? HEXAGON : *last == 'V' ? NEUMANN : MOORE;
     char suffix[2] = {neighbours != MOORE ? *last : '\0', '\0'}, *slash = strchr(copy, '/');
     *last = suffix[0] ? '\0' : *last;
-    const char *first = copy, *second = slash ? slash + 1 : strchr(copy + 1, *copy == 'B' ? 'S' : 'B');
-    if (!second || (slash && strchr(second, '/')))
+    const char *first = copy, *second = slash ? slash + 1 : *copy == 'B' || *copy == 'S' ? copy + 1 + strcspn(copy + 1, "BS") : NULL;
+    if (!second || (slash && strchr(second, '/')) || (*first == *second && (*first == 'B' || *first == 'S')))
         return refuse(text, "write B, the counts that give birth, /S, and the counts that survive, as in B2-a/S12");
-    const bool named = *first == 'B' || *first == 'S', birth_first = *first == 'B';
+    const bool named = *first == 'B' || *first == 'S', birth_first = *first == 'B' || *second == 'S';
     const char *part[2] = {first + named, second + (*second == 'B' || *second == 'S')}, *end[2];
     for (int i = 0; i < 2; i++) {
         const char *p = part[i];
@@ -171,6 +172,23 @@ static int read_map(const char *text, struct life_table *t, char normal[LIFE_RUL
     return 0;
 }
 
+/* W and an even number below 256: bit 4 l + 2 m + r is 1 if a cell is born below such three. 1: it is nothing of the kind. */
+static int read_wolfram(const char *text, struct life_table *t, char normal[LIFE_RULE_TEXT])
+{
+    unsigned rule = 0;
+    const char *p = text + 1;
+    if (toupper((unsigned char)*text) != 'W' || !isdigit((unsigned char)*p))
+        return 1;
+    for (; isdigit((unsigned char)*p) && rule < 1000; p++)
+        rule = 10 * rule + (unsigned)(*p - '0');
+    if (*p || rule > 254 || rule % 2)
+        return refuse(text, "of Wolfram's rules there are the even numbers, W0 to W254");
+    for (unsigned block = 0; block < BLOCKS; block++)
+        set(t, block, (block & CELL) || rule >> ((block & 1) << 2 | (block & 2) | (block >> 2 & 1)) & 1);
+    snprintf(normal, LIFE_RULE_TEXT, "W%u", rule);
+    return 0;
+}
+
 static int parse_two_states(const char *text, struct life_family *family)
 {
     struct life_family f = {.counts = true, .states = 2};
@@ -187,6 +205,8 @@ static int parse_two_states(const char *text, struct life_family *family)
     }
     f = (struct life_family){.counts = false, .states = 2};
     int status = read_map(text, &f.table, f.text);
+    if (status == 1)
+        status = read_wolfram(text, &f.table, f.text);
     if (status == 1)
         status = read_parts(text, &f.table, f.text);
     if (status != 0)

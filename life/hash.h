@@ -4,7 +4,8 @@
  *   hash_states.c  the same of rules of more than two states
  *   hash_nodes.c   where nodes live: found by their parts, made, thrown away
  *   hash_step.c    what the middle of a node becomes, by one thread or several
- *   hash_tree.c    the tree as a plane of cells: put, get, count, walk
+ *   hash_tree.c    the tree as a plane of cells: put, get, count
+ *   hash_squares.c the tree as files have it: squares by number
  *   hashlife.c     the functions of stdcl/hashlife.h
  *
  * The tree ends in leaves, squares of 16 x 16 cells, level 4. Nodes begin at level 5. Equal squares are one leaf or one
@@ -104,8 +105,12 @@ struct hashlife {
     /* Squares that were added and not yet made the plane; entry 0 is empty. */
     struct added {
         int level;
+        bool bits;             /* of level 3, `cells` has it */
         square_t square;       /* from level 4 up */
-        uint64_t cells;        /* of level 3 */
+        union {
+            uint64_t cells;
+            uint32_t part[4];  /* of levels 1, states; 2 and 3, squares */
+        };
     } *added;
     size_t n_added, room_added;
 
@@ -117,6 +122,7 @@ struct hashlife {
     unsigned helpers;          /* threads beside the calling one */
     bool leave, holding;       /* give up what you do; somebody holds all others */
     int error;                 /* why, 0 when the work is done */
+    size_t needed;             /* bytes, at least, if that is ENOMEM */
     double done, total;        /* generations of the call */
     double told;               /* when progress was told last */
     struct worker *worker;     /* threads of them */
@@ -197,6 +203,12 @@ int hash_step(struct hashlife *h, int k);
 
 /* ---- hash_tree.c ---- */
 
+/* MiB that the tree needs at least, where h->error is ENOMEM. */
+static inline size_t hash_needed(const struct hashlife *h)
+{
+    return ((h->needed > h->memory ? h->needed : h->memory) >> 20) + 1;
+}
+
 /* A twice as large plane around the same middle; -1 with h->error set. */
 int hash_grow(struct hashlife *h);
 
@@ -206,5 +218,12 @@ bool hash_has_room(const struct hashlife *h);
 
 /* Begins with an empty plane. */
 int hash_clear(struct hashlife *h);
+
+/* The plane by its smallest square, whatever steps it has come by, so that equal planes have the same squares. */
+void hash_shrink(struct hashlife *h);
+
+/* The worker of the caller, with an empty stack; -1 with a sentence about why `call` found no square. */
+struct worker *hash_worker(struct hashlife *h);
+int hash_failed(const struct hashlife *h, const char *call);
 
 #endif

@@ -252,7 +252,8 @@ static int collect(struct hashlife *h)
         for (unsigned t = 0; t < h->threads; t++)
             h->worker[t].nodes.n = h->worker[t].leaves.n = 0;
         h->collections++;
-        if (marked_bytes(&m) + tables > h->memory / 2)
+        h->needed = 2 * (marked_bytes(&m) + tables);
+        if (h->needed > h->memory)
             error = ENOMEM;
     }
     free(m.node);

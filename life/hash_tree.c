@@ -20,18 +20,19 @@ static wide side_of(int level)
     return (wide)1 << level;
 }
 
-static struct worker *worker_of(struct hashlife *h)
+struct worker *hash_worker(struct hashlife *h)
 {
     h->worker[0].depth = 0;
     h->error = 0;
     return &h->worker[0];
 }
 
-static int failed(const struct hashlife *h, const char *call)
+int hash_failed(const struct hashlife *h, const char *call)
 {
     if (h->error == ERANGE)
         return clerror_set(ERANGE, "%s: the plane would be more than 2^%d cells across", call, LEVEL_MAX);
-    return clerror_set(ENOMEM, "%s: the tree needs more than the %zu MiB it was given; give it more, or fewer cells", call, h->memory >> 20);
+    return clerror_set(ENOMEM, "%s: the tree needs at least %zu MiB of memory, and was given %zu; give it more, or fewer cells", call,
+                       hash_needed(h), h->memory >> 20);
 }
 
 static int give_up(struct hashlife *h, int error)
@@ -44,7 +45,7 @@ static int give_up(struct hashlife *h, int error)
 
 int hash_clear(struct hashlife *h)
 {
-    struct worker *w = worker_of(h);
+    struct worker *w = hash_worker(h);
     h->level = LEAF_LEVEL + 3;
     h->root = hash_empty(w, h->level);
     h->generation = 0;
@@ -53,7 +54,7 @@ int hash_clear(struct hashlife *h)
 
 int hash_grow(struct hashlife *h)
 {
-    struct worker *w = worker_of(h);
+    struct worker *w = hash_worker(h);
     if (h->level == LEVEL_MAX)
         return give_up(h, ERANGE);
     const square_t *part = h->node[h->root].part, e = hash_empty(w, h->level - 1);
@@ -88,6 +89,24 @@ bool hash_has_room(const struct hashlife *h)
             return false;
     }
     return true;
+}
+
+void hash_shrink(struct hashlife *h)
+{
+    struct worker *w = hash_worker(h);
+    for (; h->level > LEAF_LEVEL + 3; h->level--) {
+        square_t middle[4];
+        for (int i = 0; i < 4; i++) {
+            const square_t quarter = h->node[h->root].part[i];
+            if (!only(h, quarter, h->level - 1, 3 - i))
+                return;
+            middle[i] = h->node[quarter].part[3 - i];
+        }
+        const square_t root = hash_node_find(w, h->level - 1, middle[NW], middle[NE], middle[SW], middle[SE]);
+        if (root == NO_SQUARE)
+            return;
+        h->root = root;
+    }
 }
 
 /* ---- Rectangles. ----------------------------------------------------------------------------- */
@@ -185,11 +204,11 @@ static int put(hashlife *h, const char *call, const struct window *v)
         return clerror_set(ERANGE, "%s: cells more than 2^62 from the middle cannot be put there", call);
     for (wide half = side_of(h->level - 1); v->x < -half || v->y < -half || right > half || bottom > half; half *= 2)
         if (hash_grow(h) < 0)
-            return failed(h, call);
+            return hash_failed(h, call);
     const wide corner = -side_of(h->level - 1);
-    const square_t root = add_window(worker_of(h), v, h->root, h->level, corner, corner);
+    const square_t root = add_window(hash_worker(h), v, h->root, h->level, corner, corner);
     if (root == NO_SQUARE)
-        return failed(h, call);
+        return hash_failed(h, call);
     h->root = root;
     return 0;
 }
@@ -554,202 +573,4 @@ int hashlife_bounding_box(hashlife *h, struct hashlife_box *box)
     *box = (struct hashlife_box){number_of((uwide)(m[0] - half)), number_of((uwide)(m[1] - half)),
                                  number_of((uwide)(half - m[2])), number_of((uwide)(half - m[3]))};
     return 1;
-}
-
-/* ---- Squares by number. ---------------------------------------------------------------------- */
-
-/* Squares of 8 x 8 bits have two states. */
-static int refuse_states(const struct hashlife *h, const char *call)
-{
-    return h->many ? clerror_set(ENOTSUP, "%s: squares are of rules of two states, and %s has %u; see hashlife_get_states", call, h->rule.text, h->rule.states) : 0;
-}
-
-static struct added *new_square(struct hashlife *h, int level, uint32_t *square)
-{
-    if (h->n_added == h->room_added) {
-        const size_t room = h->room_added ? 2 * h->room_added : 1024;
-        struct added *more = room < UINT32_MAX ? realloc(h->added, room * sizeof *more) : NULL;
-        if (!more) {
-            clerror_set(ENOMEM, "hashlife_add_square: no memory for more than %zu squares", h->n_added);
-            return NULL;
-        }
-        h->added = more;
-        h->room_added = room;
-        if (!h->n_added)
-            h->added[h->n_added++] = (struct added){.level = 0};
-    }
-    *square = (uint32_t)h->n_added;
-    h->added[h->n_added] = (struct added){.level = level, .square = NO_SQUARE};
-    return &h->added[h->n_added++];
-}
-
-int hashlife_add_leaf(hashlife *h, uint64_t cells, uint32_t *square)
-{
-    struct added *a = refuse_states(h, "hashlife_add_leaf") < 0 ? NULL : new_square(h, 3, square);
-    if (!a)
-        return -1;
-    a->cells = cells;
-    return 0;
-}
-
-/* The four parts, squares of 8 x 8 cells, as a leaf. */
-static square_t leaf_of_parts(struct hashlife *h, const uint32_t part[4])
-{
-    struct leaf leaf;
-    for (int y = 0; y < 16; y++) {
-        const int i = y / 8 * 2, shift = 8 * (y % 8);
-        const unsigned west = part[i] ? h->added[part[i]].cells >> shift & 255 : 0,
-                       east = part[i + 1] ? h->added[part[i + 1]].cells >> shift & 255 : 0;
-        leaf.row[y] = (uint16_t)(west | east << 8);
-    }
-    return hash_leaf_find(worker_of(h), &leaf);
-}
-
-static square_t node_of_parts(struct hashlife *h, int level, const uint32_t part[4])
-{
-    square_t p[4];
-    struct worker *w = worker_of(h);
-    for (int i = 0; i < 4; i++)
-        if ((p[i] = part[i] ? h->added[part[i]].square : hash_empty(w, level - 1)) == NO_SQUARE)
-            return NO_SQUARE;
-    return hash_node_find(w, level, p[NW], p[NE], p[SW], p[SE]);
-}
-
-int hashlife_add_square(hashlife *h, int level, const uint32_t part[4], uint32_t *square)
-{
-    if (refuse_states(h, "hashlife_add_square") < 0)
-        return -1;
-    if (level < LEAF_LEVEL || level > LEVEL_MAX)
-        return clerror_set(EINVAL, "hashlife_add_square: level %d; squares of four parts have levels %d to %d", level, LEAF_LEVEL, LEVEL_MAX);
-    for (int i = 0; i < 4; i++)
-        if (part[i] && (part[i] >= h->n_added || h->added[part[i]].level != level - 1))
-            return clerror_set(EINVAL, "hashlife_add_square: %u is not a square of level %d", part[i], level - 1);
-    struct added *a = new_square(h, level, square);
-    if (!a)
-        return -1;
-    const square_t made = level == LEAF_LEVEL ? leaf_of_parts(h, part) : node_of_parts(h, level, part);
-    if (made == NO_SQUARE)
-        return failed(h, "hashlife_add_square");
-    a->square = made;
-    return 0;
-}
-
-/* A square too small to be cut into nodes, as cells. */
-static int put_small(struct hashlife *h, const struct added *a)
-{
-    uint64_t word[16];
-    const size_t side = (size_t)1 << a->level;
-    const struct life_cells cells = {.width = side, .height = side, .stride = 1, .word = word};
-    for (size_t y = 0; y < side; y++)
-        word[y] = a->level == 3 ? a->cells >> 8 * y & 255 : hash_leaf(h, a->square)->row[y];
-    return hashlife_put(h, -(long long)side / 2, -(long long)side / 2, &cells);
-}
-
-int hashlife_set_square(hashlife *h, uint32_t square, uint64_t generation)
-{
-    if (square && square >= h->n_added)
-        return clerror_set(EINVAL, "hashlife_set_square: %u is not a square that was added", square);
-    int status = hash_clear(h);
-    if (status == 0 && square && h->added[square].level <= LEAF_LEVEL) {
-        status = put_small(h, &h->added[square]);
-    } else if (status == 0 && square) {
-        h->root = h->added[square].square;
-        h->level = h->added[square].level;
-        if (hash_empty(worker_of(h), h->level) == NO_SQUARE)
-            status = give_up(h, ENOMEM);
-        while (status == 0 && h->level < LEAF_LEVEL + 3)
-            status = hash_grow(h);
-    }
-    h->generation = generation;
-    free(h->added);
-    h->added = NULL;
-    h->n_added = h->room_added = 0;
-    return status == 0 ? 0 : failed(h, "hashlife_set_square");
-}
-
-/* ---- The walk. ------------------------------------------------------------------------------- */
-
-struct walker {
-    const struct hashlife *h;
-    struct map leaves, squares; /* the numbers of 8 x 8 cells; of leaves and nodes, by level and square */
-    uint32_t last;
-    int (*leaf)(void *arg, uint64_t cells);
-    int (*square)(void *arg, int level, const uint32_t part[4]);
-    void *arg;
-};
-
-static int no_memory(void)
-{
-    return clerror_set(ENOMEM, "hashlife_walk: no memory for the numbers of the squares");
-}
-
-static int walk_leaf(struct walker *w, uint64_t cells, uint32_t *number)
-{
-    *number = 0;
-    if (!cells || (*number = map_get(&w->leaves, cells)) != MAP_NONE)
-        return 0;
-    if (w->leaf(w->arg, cells) != 0)
-        return -1;
-    *number = ++w->last;
-    return map_put(&w->leaves, cells, *number) ? 0 : no_memory();
-}
-
-/* One of the four parts of a leaf, row y, column x at bit 8 y + x. */
-static uint64_t part_of_leaf(const struct leaf *leaf, int i)
-{
-    uint64_t cells = 0;
-    for (int y = 0; y < 8; y++)
-        cells |= (uint64_t)(leaf->row[y + 8 * (i / 2)] >> 8 * (i % 2) & 255) << 8 * y;
-    return cells;
-}
-
-static int walk(struct walker *w, square_t square, int level, uint32_t *number)
-{
-    const uint64_t key = (uint64_t)(level == LEAF_LEVEL) << 32 | square;
-    uint32_t part[4];
-    *number = 0;
-    if (square == w->h->empty[level] || (*number = map_get(&w->squares, key)) != MAP_NONE)
-        return 0;
-    for (int i = 0; i < 4; i++)
-        if ((level == LEAF_LEVEL ? walk_leaf(w, part_of_leaf(hash_leaf(w->h, square), i), &part[i])
-                                 : walk(w, w->h->node[square].part[i], level - 1, &part[i])) < 0)
-            return -1;
-    if (w->square(w->arg, level, part) != 0)
-        return -1;
-    *number = ++w->last;
-    return map_put(&w->squares, key, *number) ? 0 : no_memory();
-}
-
-/* The plane by its smallest square, whatever steps it has come by, so that equal planes have the same squares. */
-static void shrink(struct hashlife *h)
-{
-    struct worker *w = worker_of(h);
-    for (; h->level > LEAF_LEVEL + 3; h->level--) {
-        square_t middle[4];
-        for (int i = 0; i < 4; i++) {
-            const square_t quarter = h->node[h->root].part[i];
-            if (!only(h, quarter, h->level - 1, 3 - i))
-                return;
-            middle[i] = h->node[quarter].part[3 - i];
-        }
-        const square_t root = hash_node_find(w, h->level - 1, middle[NW], middle[NE], middle[SW], middle[SE]);
-        if (root == NO_SQUARE)
-            return;
-        h->root = root;
-    }
-}
-
-int hashlife_walk(hashlife *h, int *level, int (*leaf)(void *arg, uint64_t cells),
-                  int (*square)(void *arg, int level, const uint32_t part[4]), void *arg)
-{
-    struct walker w = {.h = h, .leaf = leaf, .square = square, .arg = arg};
-    uint32_t number;
-    if (refuse_states(h, "hashlife_walk") < 0)
-        return -1;
-    shrink(h);
-    const int status = walk(&w, h->root, h->level, &number);
-    *level = h->level;
-    map_free(&w.leaves);
-    map_free(&w.squares);
-    return status;
 }

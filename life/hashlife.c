@@ -46,7 +46,7 @@ static int check(const struct hashlife_options *o, struct life_family *rule)
     if (rule->large.range)
         return clerror_set(EINVAL, "hashlife: the rule %s is Larger than Life, which is for grids; a plane without edges has rules of the nearest neighbours", rule->text);
     if (rule->transitions ? life_transit(rule->transitions, none) != 0 : rule->states > 2 && life_table_next(&rule->table, 0))
-        return clerror_set(EINVAL, "hashlife: under the rule %s all of an empty plane becomes alive, which a plane without edges cannot be", rule->text);
+        return clerror_set(EINVAL, "hashlife: under the rule %s all of an empty plane becomes alive, which a plane without edges cannot be; give it a grid", rule->text);
     if (o->memory && o->memory < LEAST_MEMORY)
         return clerror_set(EINVAL, "hashlife_create: %zu bytes of memory are too few; give %zu or more", o->memory, LEAST_MEMORY);
     if (o->threads > MOST_THREADS)
@@ -163,8 +163,8 @@ static int step_failed(const struct hashlife *h)
         return clerror_set(ERANGE, "hashlife_step: at generation %llu the plane would become more than 2^%d cells across",
                            (unsigned long long)h->generation, LEVEL_MAX);
     return clerror_set(ENOMEM,
-                       "hashlife_step: at generation %llu the tree needs more than the %zu MiB it was given; give it more, or go on in "
-                       "smaller steps", (unsigned long long)h->generation, h->memory >> 20);
+                       "hashlife_step: at generation %llu the tree needs at least %zu MiB of memory, and was given %zu; give it more, or go on in "
+                       "smaller steps", (unsigned long long)h->generation, hash_needed(h), h->memory >> 20);
 }
 
 int hashlife_step(hashlife *h, uint64_t generations)

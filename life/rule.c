@@ -106,45 +106,42 @@ static unsigned read_counts(const char **p)
     return set;
 }
 
+/* Whose counts follow, 'b' or 's'; 0: no letter says so. */
+static int read_letter(const char **p)
+{
+    const int c = peek(p);
+    if (c != 'b' && c != 's')
+        return 0;
+    ++*p;
+    return c;
+}
+
+/* Two sets of counts in either order, with letters or, survival first, without; one that is not there is empty, as Golly has it. */
 int life_rule_parse(const char *text, struct life_rule *rule)
 {
-    struct life_rule r = {0, 0};
+    unsigned set[2];
+    int letter[2];
     const char *p = text;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (same_name(text, names[i].name))
             return life_rule_parse(names[i].rule, rule);
-    int c = peek(&p);
-    if (c == 'b' || c == 's') { /* either order, slash or none */
-        unsigned *set[2] = {c == 'b' ? &r.birth : &r.survival, c == 'b' ? &r.survival : &r.birth};
-        int other = c == 'b' ? 's' : 'b';
-        p++;
-        *set[0] = read_counts(&p);
-        bool slash = peek(&p) == '/';
-        p += slash;
-        if (peek(&p) == other) {
-            p++;
-            *set[1] = read_counts(&p);
-        } else if (!peek(&p)) {
-            return refuse(text, other == 's' ? "the part that begins with S is missing"
-                                             : "the part that begins with B is missing");
-        }
-    } else if (c == '/' || isdigit(c)) { /* survival/birth */
-        r.survival = read_counts(&p);
-        if (peek(&p) == '/') {
-            p++;
-            r.birth = read_counts(&p);
-            if (peek(&p) == '/')
-                return refuse(text, complaint('g'));
-        } else if (!peek(&p)) {
-            return refuse(text, "the slash is missing; write survival/birth as in 23/3, or B3/S23");
-        }
-    } else {
+    if (!peek(&p) || !strchr("bs/0123456789", peek(&p)))
         return refuse(text, complaint(0));
-    }
-    c = peek(&p);
+    letter[0] = read_letter(&p);
+    set[0] = read_counts(&p);
+    const bool slash = peek(&p) == '/';
+    p += slash;
+    letter[1] = read_letter(&p);
+    set[1] = read_counts(&p);
+    const int c = peek(&p);
     if (c)
-        return refuse(text, complaint(c));
-    *rule = r;
+        return refuse(text, complaint(c == '/' ? 'g' : c));
+    if (!slash && !letter[0] && !letter[1])
+        return refuse(text, "the slash is missing; write survival/birth as in 23/3, or B3/S23");
+    if (letter[0] && letter[0] == letter[1])
+        return refuse(text, letter[0] == 'b' ? "B stands there twice" : "S stands there twice");
+    const bool birth_first = letter[0] == 'b' || letter[1] == 's';
+    *rule = (struct life_rule){set[!birth_first], set[birth_first]};
     return 0;
 }
 

@@ -3,8 +3,9 @@
 #
 #   life_collection.sh STDCL some|all
 #
-# some: a few small ones of each kind of file; all: whatever lies in Golly's folders Life, Life-Like, Non-Totalistic, Generations and Larger-than-Life, and all with rules of
-# files, but scripts, archives, and rules that are refused, each of which must be refused in a sentence. Of rules of files it is generation 200, of Generations and Larger than Life 30, since some of those are on a grid here. Without bgolly or its patterns: 77.
+# some: a few small ones of each kind of file; all: all that lies in Golly's folder of patterns but scripts, archives and notes (rule LifeHistory, whose notes
+# bgolly counts as cells). Of rules of files it is generation 200, of Generations and Larger than Life 30, since some of those are on a grid here. What is
+# refused must be refused in a sentence: the rules JvN29, Nobili32 and Hutton32, which are a part of Golly and in no file. Without bgolly or its patterns: 77.
 # SPDX-License-Identifier: MIT
 set -u
 stdcl=$1
@@ -14,8 +15,7 @@ command -v bgolly >/dev/null 2>&1 && [ -d "$patterns/Life" ] || { echo "golly is
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 case $2 in
-all) find "$patterns/Life" "$patterns/Life-Like" "$patterns/Non-Totalistic" "$patterns/Generations" "$patterns/Larger-than-Life" \
-    "$patterns/Loops" "$patterns/Margolus" "$patterns/Other-Rules" "$patterns/Patersons-Worms" "$patterns/Self-Rep" "$patterns/Turmites" "$patterns/WireWorld" -type f ! -name '*.lua' ! -name '*.zip' | sort > "$folder/list" ;;
+all) find "$patterns" -type f ! -name '*.lua' ! -name '*.zip' ! -name '*.py' ! -name '*.txt' | sort > "$folder/list" ;;
 *) cat > "$folder/list" <<END ;;
 $patterns/Life/Methuselahs/acorn.lif
 $patterns/Life/Methuselahs/blom.rle
@@ -37,6 +37,9 @@ $patterns/Loops/Tempesti-Loop.rle
 $patterns/Margolus/BBM.rle
 $patterns/Turmites/Langtons-Ant.rle
 $patterns/WireWorld/primes.mc
+$patterns/WireWorld/gate-XOR.mcl
+$patterns/Self-Rep/Codd/Goucher-replicator.mc.gz
+$patterns/HashLife/metapixel-galaxy.mc.gz
 $patterns/Larger-than-Life/SlowShip.rle
 $patterns/Life-Like/persian-rugs.lif
 $patterns/Life-Like/Morley/enterprise-gun.rle
@@ -44,21 +47,30 @@ $patterns/Non-Totalistic/rr14gun.rle
 $patterns/Non-Totalistic/horiship-guns.rle
 END
 esac
+
+# population_of_golly FILE N ALGORITHM: by that algorithm, or the first other one that knows the rule.
+population_of_golly() {
+    for by in "$3" HashLife Generations 'Larger than Life' RuleLoader; do
+        timeout 600 bgolly -s "$rules/" -a "$by" -m "$2" -i "$2" "$1" 2>/dev/null | sed -n "s/^$(printf %d "$2" | sed 's/^1000$/1,000/'): \([0-9,]*\)\$/\1/p" |
+            tr -d , | grep . && return
+    done
+}
+
 run=0 refused=0 wrong=0
 while IFS= read -r file; do
     [ -f "$file" ] || continue # other versions of Golly have other patterns
-    zcat -f "$file" | grep -q 'rule *= *LifeHistory' && continue # of which bgolly counts the notes as cells
+    zcat -f "$file" | head -n 50 | grep -q 'rule *= *LifeHistory' && continue
     n=1000 by=QuickLife
-    case $file in */Generations/*) n=30 by=Generations ;; */Larger-than-Life/*) n=30 by='Larger than Life' ;;
+    case $file in */HashLife/*) by=HashLife ;; */Generations/*) n=30 by=Generations ;; */Larger-than-Life/*) n=30 by='Larger than Life' ;;
     */Loops/* | */Margolus/* | */Other-Rules/* | */Patersons-Worms/* | */Self-Rep/* | */Turmites/* | */WireWorld/*) n=200 by=RuleLoader ;; esac
-    ours=$("$stdcl" life -p "$file" -n $n --threads 1 --json 2> "$folder/err" || "$stdcl" life -p "$file" -n $n --json 2> "$folder/err")
+    ours=$(timeout 600 "$stdcl" life -p "$file" -n $n --threads 1 --json 2> "$folder/err" || timeout 600 "$stdcl" life -p "$file" -n $n --json 2> "$folder/err")
     ours=$(printf '%s\n' "$ours" | sed -n 's/^ *"population": "\{0,1\}\([0-9]*\).*/\1/p')
-    if [ -z "$ours" ] && grep -q 'not a rule this engine knows\|cannot be used\|is no rule' "$folder/err"; then
+    if [ -z "$ours" ] && grep -q "'\(JvN29\|Nobili32\|Hutton32\)' is no rule" "$folder/err"; then
         refused=$((refused + 1))
         continue
     fi
     run=$((run + 1))
-    golly=$(bgolly -s "$rules/" -a "$by" -m $n -i $n "$file" 2>/dev/null | sed -n 's/^[0-9,]*: \([0-9,]*\)$/\1/p' | tail -n 1 | tr -d ,)
+    golly=$(population_of_golly "$file" $n "$by")
     [ -n "$ours" ] && [ "$ours" = "$golly" ] && continue
     echo "$file: bgolly says ${golly:-nothing}, stdcl ${ours:-nothing}: $(cat "$folder/err")"
     wrong=$((wrong + 1))

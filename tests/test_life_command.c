@@ -473,6 +473,7 @@ static void larger_than_life(void **unused)
     refuses(2, "is Larger than Life, which is for grids", "-p large.rle --engine hashlife");
     refuses(2, "at least 10 cells, twice the range", "--rule R5,C0,M1,S34..58,B34..45,NM:T9,50");
     refuses(2, "counts go from 0 to 121", "--rule R5,C0,M1,S34..58,B34..145,NM");
+    refuses(2, "all of an empty plane becomes alive, which a plane without edges cannot be; give it a grid", "-p large.rle --rule R5,C0,M1,S34..58,B0..45,NM");
 }
 
 /* One side without end: populations at generation 110 are those of bgolly 3.3. */
@@ -492,10 +493,20 @@ static void infinite_sides(void **unused)
             json_decref(r);
         }
     put_text(in_folder("endless.rle"), "x = 3, y = 3, rule = B3/S23:T0,40\nb2o$2o$bo!\n");
-    json_t *r = report("-p endless.rle -n 1200");
-    assert_true(json_integer_value(json_object_get(r, "edge_generation")) > 128);
+    json_t *r = report("-p endless.rle -n 1200"); /* room for as many generations: a torus that is wider is no other */
+    assert_true(json_is_null(json_object_get(r, "edge_generation")));
+    assert_int_equal(number(r, "population"), 56);
     json_decref(r);
-    refuses(2, "has no edges at all; leave it out", "-p endless.rle --rule B3/S23:T0");
+    static const char *const none[] = {"T0", "t0,0", "P00", "P0,0"};
+    for (size_t i = 0; i < 2 * sizeof none / sizeof *none; i++) { /* no side has an end: no grid */
+        snprintf(text, sizeof text, "x = 3, y = 3, rule = B3/S23:%s\nb2o$2o$bo!\n", i % 2 ? "T30" : none[i / 2]);
+        put_text(in_folder("endless.rle"), text);
+        snprintf(arguments, sizeof arguments, i % 2 ? "-p endless.rle -n 1200 --rule B3/S23:%s" : "-p endless.rle -n 1200", none[i / 2]);
+        r = report(arguments);
+        assert_string_equal(json_string_value(json_object_get(r, "bounds")), "none");
+        assert_int_equal(number(r, "population"), 116); /* of the R-pentomino */
+        json_decref(r);
+    }
     refuses(2, "only a pattern can have", "--rule B3/S23:T0,40");
     refuses(2, "0 stands for an infinite side", "-p endless.rle --rule B3/S23:T0+3,40");
     refuses(2, "0 stands for an infinite side", "-p endless.rle --rule B3/S23:K0*,40");

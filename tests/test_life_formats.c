@@ -115,6 +115,10 @@ static void reads_old_formats(void **state)
     assert_string_equal(p.bounds, "T40,30");
     check_drawing(&p, ".O./..O/OOO/");
     life_pattern_free(&p);
+    read_text("#MCell 4.00\n#GAME Rules table\n#GOLLY WireWorld\n#RULE 1,0,0,0,\n#BOARD 40x30\n#L .C\n", &p);
+    assert_string_equal(p.rule, "WireWorld");
+    assert_true(p.states == 4 && p.bounds[0] == '\0');
+    life_pattern_free(&p);
     read_text("x = 4, y = 2, rule = LifeHistory:T31,20\nABCD$.E2B!", &p);
     assert_string_equal(p.rule, "B3/S23");
     assert_string_equal(p.bounds, "T31,20");

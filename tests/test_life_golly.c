@@ -235,7 +235,7 @@ static hashlife *plane(const char *rule)
 
 static int write_leaf(void *out, uint64_t cells)
 {
-    life_squares_write(out, &(struct life_square){.level = 3, .cells = cells});
+    life_squares_write(out, &(struct life_square){.level = 3, .bits = true, .cells = cells});
     return 0;
 }
 
@@ -251,7 +251,7 @@ static void planes_without_edges(void **state)
     static const struct { const char *rule; uint64_t generations; } runs[] = {
         {"B3/S23", 10007}, {"B36/S23", 10007}, {"B3678/S34678", 10007}, {"B368/S245", 10007}, {"B35678/S5678", 10007},
         {"B2-a/S12", 301}, {"B3-ej6e/S234i", 3000}, {"B2ein3cijn4cnrwy5cnq6e/S1c2-ai3acny4anqy5c6ek8", 301},
-        {"B4ceaiknjqrytwz5ry/S4-cw5qy3n", 301}, {"B2/S34H", 301}, {"B2/S013V", 301}};
+        {"B4ceaiknjqrytwz5ry/S4-cw5qy3n", 301}, {"B2/S34H", 301}, {"B2/S013V", 301}, {"W110", 150}};
     if (!there_is_bgolly())
         skip();
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {

@@ -21,6 +21,7 @@ static void reads_notations(void **state)
         {"125/36", "B36/S125"},   {"B33/S322", "B3/S23"}, {"B012345678/S012345678", "B012345678/S012345678"},
         {"life", "B3/S23"},       {"HighLife", "B36/S23"}, {"Day & Night", "B3678/S34678"}, {"seeds", "B2/S"},
         {"Live Free or Die", "B2/S0"}, {"2x2", "B36/S125"}, {"34 life", "B34/S34"},
+        {"B234", "B234/S"},       {"S23", "B/S23"},      {"/S23", "B/S23"},    {"B3/", "B3/S"},     {"3/S23", "B3/S23"}, {"23/B3", "B3/S23"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[24];
@@ -45,8 +46,8 @@ static void refuses_with_a_reason(void **state)
 {
     (void)state;
     static const struct { const char *text, *reason; } cases[] = {
-        {"", "B3/S23"},          {"B3", "begins with S"},     {"23", "slash"},       {"B9/S23", "0 to 8"},
-        {"B2-a/S12", "non-totalistic"}, {"B3/S23/C3", "as in"}, {"23/3/3", "two states"}, {"B2/S34H", "hexagonal"},
+        {"", "B3/S23"},          {"B3/B2", "B stands"}, {"S3S2", "S stands"}, {"23", "slash"},       {"B9/S23", "0 to 8"},
+        {"B2-a/S12", "non-totalistic"}, {"B3/S23/C3", "two states"}, {"23/3/3", "two states"}, {"B2/S34H", "hexagonal"},
         {"B3/S23V", "von Neumann"}, {"WireWorld", "name"},    {"B3/S23x", "as in"},  {"12/34x", "as in"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -149,10 +150,11 @@ static void families_are_tables(void **state)
     (void)state;
     static const struct { const char *text, *normal; } good[] = {
         {"B2-a/S12", "B2-a/S12"}, {"b2-A_s12", "B2-a/S12"}, {"S23/B3-a", "B3-a/S23"}, {"23-a/3", "B3/S23-a"}, {"B2/S34H", "B2/S34H"},
-        {"b2s013v", "B2/S013V"}, {"B3/S23", "B3/S23"}, {"highlife", "B36/S23"}, {"B2cek3i_S12cei", "B2cek3i/S12cei"}};
+        {"b2s013v", "B2/S013V"}, {"B3/S23", "B3/S23"}, {"highlife", "B36/S23"}, {"B2cek3i_S12cei", "B2cek3i/S12cei"},
+        {"B2-a", "B2-a/S"}, {"S12-a", "B/S12-a"}, {"/S2-a", "B/S2-a"}, {"3/S2-a", "B3/S2-a"}, {"2-a/B3", "B3/S2-a"}, {"B2H", "B2/SH"}, {"w22", "W22"}};
     static const struct { const char *text, *reason; } bad[] = {
         {"B2x/S3", "as in"}, {"B2q/S3", "a letter that its count"}, {"B2/S9H", "0 to 6"}, {"B5/S1V", "0 to 4"}, {"B2a/S1H", "letters"},
-        {"B2-/S12", "after a minus"}, {"MAPx", "base 64"}, {"B2-a", "as in B2-a"}, {"B3/S23/4e", "as in"}};
+        {"B2-/S12", "after a minus"}, {"MAPx", "base 64"}, {"2-a", "as in B2-a"}, {"B2-a/B3", "as in B2-a"}, {"W3", "even numbers"}, {"W256", "even numbers"}, {"B3/S23/4e", "as in"}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         char normal[LIFE_RULE_TEXT];
         struct life_family a, b;

@@ -286,6 +286,53 @@ static void grids_are_plain_c(void **unused)
 
 /* ---- Planes without edges. -------------------------------------------------------------------- */
 
+static int copy_states(void *to, const unsigned char state[4])
+{
+    uint32_t square;
+    return hashlife_add_states(to, state, &square);
+}
+
+static int copy_square(void *to, int level, const uint32_t part[4])
+{
+    uint32_t square;
+    return hashlife_add_square(to, level, part, &square);
+}
+
+/* A plane copied square by square is the same plane, and goes on as the first does. */
+static void check_squares(hashlife *h, const struct hashlife_options *o)
+{
+    struct hashlife_box box;
+    hashlife *copy = hashlife_create(o);
+    int level;
+    uint32_t last;
+    ready(copy);
+    works(hashlife_walk_states(h, &level, copy_states, copy_square, copy));
+    works(hashlife_add_leaf(copy, 0, &last));
+    works(hashlife_set_square(copy, last - 1, 40));
+    assert_true(hashlife_generation(copy) == 40);
+    for (int turn = 0; turn < 2; turn++) {
+        static unsigned char want[300 * 300], got[300 * 300];
+        works(hashlife_get_states(h, -150, -150, 300, 300, want));
+        works(hashlife_get_states(copy, -150, -150, 300, 300, got));
+        assert_memory_equal(got, want, sizeof want);
+        works(hashlife_step(h, 9));
+        works(hashlife_step(copy, 9));
+    }
+    for (int small = 1; small <= 6; small++) { /* a cell at the corner of the south-eastern quarter, in squares of small levels */
+        uint32_t square, part[4] = {0, 0, 0, 0};
+        works(hashlife_add_states(copy, (const unsigned char[]){small > 1, 0, 0, small == 1}, &square));
+        for (int l = 2; l <= small; l++) {
+            part[l == small ? 3 : 0] = square;
+            works(hashlife_add_square(copy, l, part, &square));
+            part[0] = 0;
+        }
+        works(hashlife_set_square(copy, square, 0));
+        assert_int_equal(hashlife_bounding_box(copy, &box), 1);
+        assert_true(box.left.low == 0 && box.top.low == 0 && box.right.low == 1 && box.bottom.low == 1);
+    }
+    hashlife_free(copy);
+}
+
 /* The same in the middle of a plane with edges so far that nothing gets there. */
 static void check_plane(const char *rule, const life_transitions *transitions, unsigned states, const uint64_t *bursts, size_t memory)
 {
@@ -296,7 +343,8 @@ static void check_plane(const char *rule, const life_transitions *transitions, u
     struct hashlife_box box;
     uint64_t alive = 0;
     life *lf = life_create(&(struct life_options){.engine = LIFE_REFERENCE, .rule = rule, .transitions = transitions, .width = WIDE, .height = HIGH, .bounds = LIFE_PLANE});
-    hashlife *h = hashlife_create(&(struct hashlife_options){.rule = rule, .transitions = transitions, .memory = memory, .threads = 2});
+    const struct hashlife_options options = {.rule = rule, .transitions = transitions, .memory = memory, .threads = 2};
+    hashlife *h = hashlife_create(&options);
     ready(lf);
     ready(h);
     assert_int_equal(hashlife_states(h), states);
@@ -325,6 +373,7 @@ static void check_plane(const char *rule, const life_transitions *transitions, u
     uint64_t live[9 * 8]; /* 32 cells a square */
     works(hashlife_density(h, -160, -128, 9, 8, 5, live));
     life_cells_free(&bits);
+    check_squares(h, &options);
     hashlife_free(h);
     life_free(lf);
 }
@@ -409,9 +458,14 @@ static void what_cannot_be_is_refused(void **unused)
     uint32_t square;
     int level;
     ready(h);
-    fails(ENOTSUP, hashlife_add_leaf(h, 1, &square));
+    fails(EINVAL, hashlife_add_states(h, (const unsigned char[]){0, 0, 3, 0}, &square));
     fails(ENOTSUP, hashlife_walk(h, &level, NULL, NULL, NULL));
     fails(EINVAL, hashlife_put_states(h, 0, 0, 1, 1, (const unsigned char[]){3}));
+    hashlife_free(h);
+    h = hashlife_create(NULL);
+    ready(h);
+    fails(ENOTSUP, hashlife_walk_states(h, &level, NULL, NULL, NULL));
+    fails(EINVAL, hashlife_add_states(h, (const unsigned char[]){2, 0, 0, 0}, &square));
     hashlife_free(h);
     life_transitions_free(rule);
     life_transitions_free(births);

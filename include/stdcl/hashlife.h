@@ -102,14 +102,15 @@ uint64_t hashlife_collections(const hashlife *h);
 /* ---- The tree itself, as files of macrocells have it. ------------------------------------------ */
 
 /* A square has 2^level cells on each side. It is named by a number, from 1 up in the order in which squares are added; 0 is an empty
- * square of any level. Squares are kept until hashlife_set_square. All fail with EINVAL or ENOMEM,
- * and with ENOTSUP under a rule of more than two states. */
+ * square of any level. Squares are kept until hashlife_set_square. All fail with EINVAL or ENOMEM. */
 
 /* Adds a square of level 3: row y, column x is bit 8 y + x of `cells`. */
 int hashlife_add_leaf(hashlife *h, uint64_t cells, uint32_t *square);
 
-/* Adds a square of a level from 4 to 120 made of four of the level below: north-west, north-east, south-west,
- * south-east. */
+/* Adds one of level 1 by the states of its cells: north-west, north-east, south-west, south-east. EINVAL: a state is none of the rule's. */
+int hashlife_add_states(hashlife *h, const unsigned char state[4], uint32_t *square);
+
+/* Adds a square of a level from 2 to 120 made of four of the level below, in that order. */
 int hashlife_add_square(hashlife *h, int level, const uint32_t part[4], uint32_t *square);
 
 /* Makes a square the whole plane, its middle at (0, 0), at that generation; all others are forgotten. */
@@ -117,9 +118,12 @@ int hashlife_set_square(hashlife *h, uint32_t square, uint64_t generation);
 
 /* Calls `leaf` and `square` once for each different square of the plane that has live cells, parts before the whole; they number them
  * 1, 2, ... in that order, and `part` has these numbers, 0 for empty squares. *level is that of the last one, whose middle is (0, 0). A
- * call that does not return 0 ends the walk, which then returns -1 and leaves clerror as the call has set it. An empty plane has no squares. */
+ * call that does not return 0 ends the walk, which then returns -1 and leaves clerror as the call has set it. An empty plane has no squares.
+ * `leaf` is called for squares of level 3 of rules of two states, `states` for those of level 1 of others; the other function fails with ENOTSUP. */
 int hashlife_walk(hashlife *h, int *level, int (*leaf)(void *arg, uint64_t cells),
                   int (*square)(void *arg, int level, const uint32_t part[4]), void *arg);
+int hashlife_walk_states(hashlife *h, int *level, int (*states)(void *arg, const unsigned char state[4]),
+                         int (*square)(void *arg, int level, const uint32_t part[4]), void *arg);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -52,7 +52,7 @@ int life_rule_parse(const char *text, struct life_rule *rule);
 char *life_rule_string(const struct life_rule *rule, char *text);
 
 /* Rules of all families that engines take: those above; isotropic ones, which look at the places of the neighbours too, B2-a/S12 (A. Hensel's
- * notation); those of a hexagon's six neighbours, B2/S34H, and of von Neumann's four, B2/S013V; and MAP with a table of 512 bits in base 64, as Golly
+ * notation); those of a hexagon's six neighbours, B2/S34H, and of von Neumann's four, B2/S013V; W110, S. Wolfram's rules of rows with even numbers; and MAP with a table of 512 bits in base 64, as Golly
  * has it. Writes one in its usual form into `normal`. EINVAL: the sentence says why it is none. */
 /* And of the family Generations, 345/2/4 or B2/S345/C4: counts that survive, counts that give birth, and 3 to 256 states: a live cell (1) that does not survive becomes
  * 2, 3 and so on, in which it counts as dead and no other can be born, and at last 0. */

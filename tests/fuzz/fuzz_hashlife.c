@@ -34,7 +34,10 @@ static hashlife *plane_of(const struct life_squares *s, const char *rule)
         &(struct hashlife_options){.rule = rule, .memory = LEAST_MEMORY, .threads = 1, .progress = end});
     for (size_t i = 0; h && i < s->n && status == 0; i++) {
         const struct life_square *q = &s->square[i];
-        status = q->level == 3 ? hashlife_add_leaf(h, q->cells, &square) : hashlife_add_square(h, q->level, q->part, &square);
+        const unsigned char state[4] = {(unsigned char)q->part[0], (unsigned char)q->part[1], (unsigned char)q->part[2], (unsigned char)q->part[3]};
+        status = q->bits         ? hashlife_add_leaf(h, q->cells, &square)
+                 : q->level == 1 ? hashlife_add_states(h, state, &square)
+                                 : hashlife_add_square(h, q->level, q->part, &square);
     }
     if (h && status == 0)
         status = hashlife_set_square(h, square, s->generation);
@@ -49,7 +52,7 @@ static hashlife *plane_of(const struct life_squares *s, const char *rule)
 
 static int write_leaf(void *out, uint64_t cells)
 {
-    life_squares_write(out, &(struct life_square){.level = 3, .cells = cells});
+    life_squares_write(out, &(struct life_square){.level = 3, .bits = true, .cells = cells});
     return 0;
 }
 

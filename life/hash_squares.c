@@ -1,0 +1,308 @@
+/* hash_squares.c - the tree as files of macrocells have it: squares by number, of states 2 x 2 cells and of bits 8 x 8, up to the plane.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/hash.h"
+
+#include "life/hash_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Levels of the smallest squares: 2 x 2 states, 8 x 8 bits. */
+enum { PAIR = 1, EIGHT = 3 };
+
+/* ---- Squares by number. ---------------------------------------------------------------------- */
+
+static struct added *new_square(struct hashlife *h, int level, uint32_t *square)
+{
+    if (h->n_added == h->room_added) {
+        const size_t room = h->room_added ? 2 * h->room_added : 1024;
+        struct added *more = room < UINT32_MAX ? realloc(h->added, room * sizeof *more) : NULL;
+        if (!more) {
+            clerror_set(ENOMEM, "hashlife_add_square: no memory for more than %zu squares", h->n_added);
+            return NULL;
+        }
+        h->added = more;
+        h->room_added = room;
+        if (!h->n_added)
+            h->added[h->n_added++] = (struct added){.level = 0};
+    }
+    *square = (uint32_t)h->n_added;
+    h->added[h->n_added] = (struct added){.level = level, .square = NO_SQUARE};
+    return &h->added[h->n_added++];
+}
+
+int hashlife_add_leaf(hashlife *h, uint64_t cells, uint32_t *square)
+{
+    struct added *a = new_square(h, EIGHT, square);
+    if (!a)
+        return -1;
+    a->bits = true;
+    a->cells = cells;
+    return 0;
+}
+
+int hashlife_add_states(hashlife *h, const unsigned char state[4], uint32_t *square)
+{
+    for (int i = 0; i < 4; i++)
+        if (state[i] >= h->rule.states)
+            return clerror_set(EINVAL, "hashlife_add_states: there is a cell of state %d, and the rule %s has states 0 to %u", state[i], h->rule.text, h->rule.states - 1);
+    struct added *a = new_square(h, PAIR, square);
+    if (!a)
+        return -1;
+    for (int i = 0; i < 4; i++)
+        a->part[i] = state[i];
+    return 0;
+}
+
+/* The state of a cell of a square below the level of leaves. */
+static unsigned char state_in(const struct hashlife *h, uint32_t square, int level, unsigned x, unsigned y)
+{
+    const struct added *a = &h->added[square];
+    for (; square && !a->bits; a = &h->added[square]) {
+        level--;
+        square = a->part[(x >> level & 1) | (y >> level & 1) << 1];
+        if (level == 0)
+            return (unsigned char)square;
+    }
+    return square && (a->cells >> (8 * (y & 7) + (x & 7)) & 1);
+}
+
+/* The cells of a square up to the level of leaves, in the first corner of a leaf. */
+static struct leaf_states leaf_of(const struct hashlife *h, uint32_t square, int level)
+{
+    struct leaf_states leaf = {{{0}}};
+    for (unsigned y = 0; y < 1u << level; y++)
+        for (unsigned x = 0; x < 1u << level; x++)
+            leaf.cell[y][x] = state_in(h, square, level, x, y);
+    return leaf;
+}
+
+/* The four parts, squares of 8 x 8 cells, as a leaf; of bits, row by row. */
+static square_t leaf_of_parts(struct hashlife *h, const uint32_t part[4])
+{
+    struct leaf leaf = {{0}};
+    bool bits = !h->many;
+    for (int i = 0; i < 4; i++)
+        bits = bits && (!part[i] || h->added[part[i]].bits);
+    for (int y = 0; y < 16 && bits; y++) {
+        const int i = y / 8 * 2, shift = 8 * (y % 8);
+        const unsigned west = part[i] ? h->added[part[i]].cells >> shift & 255 : 0,
+                       east = part[i + 1] ? h->added[part[i + 1]].cells >> shift & 255 : 0;
+        leaf.row[y] = (uint16_t)(west | east << 8);
+    }
+    struct leaf_states states = {{{0}}};
+    for (unsigned at = 0; at < 256 && !bits; at++) {
+        const unsigned x = at % 16, y = at / 16;
+        states.cell[y][x] = state_in(h, part[x / 8 + y / 8 * 2], EIGHT, x & 7, y & 7);
+        leaf.row[y] |= (uint16_t)(states.cell[y][x] << x); /* of two states */
+    }
+    return hash_leaf_find(hash_worker(h), h->many ? (const void *)&states : &leaf);
+}
+
+static square_t node_of_parts(struct hashlife *h, int level, const uint32_t part[4])
+{
+    square_t p[4];
+    struct worker *w = hash_worker(h);
+    for (int i = 0; i < 4; i++)
+        if ((p[i] = part[i] ? h->added[part[i]].square : hash_empty(w, level - 1)) == NO_SQUARE)
+            return NO_SQUARE;
+    return hash_node_find(w, level, p[NW], p[NE], p[SW], p[SE]);
+}
+
+int hashlife_add_square(hashlife *h, int level, const uint32_t part[4], uint32_t *square)
+{
+    if (level <= PAIR || level > LEVEL_MAX)
+        return clerror_set(EINVAL, "hashlife_add_square: level %d; squares of four parts have levels %d to %d", level, PAIR + 1, LEVEL_MAX);
+    for (int i = 0; i < 4; i++)
+        if (part[i] && (part[i] >= h->n_added || h->added[part[i]].level != level - 1))
+            return clerror_set(EINVAL, "hashlife_add_square: %u is not a square of level %d", part[i], level - 1);
+    struct added *a = new_square(h, level, square);
+    if (!a)
+        return -1;
+    memcpy(a->part, part, sizeof a->part);
+    if (level < LEAF_LEVEL)
+        return 0;
+    const square_t made = level == LEAF_LEVEL ? leaf_of_parts(h, part) : node_of_parts(h, level, part);
+    if (made == NO_SQUARE)
+        return hash_failed(h, "hashlife_add_square");
+    a->square = made;
+    return 0;
+}
+
+/* A square too small to be cut into nodes, as cells. */
+static int put_small(struct hashlife *h, uint32_t square, int level)
+{
+    const struct leaf_states leaf = leaf_of(h, square, level);
+    const size_t side = (size_t)1 << level;
+    unsigned char state[256];
+    uint64_t word[16] = {0};
+    for (size_t at = 0; at < side * side; at++) {
+        state[at] = leaf.cell[at / side][at % side];
+        word[at / side] |= (uint64_t)(state[at] != 0) << at % side;
+    }
+    const struct life_cells cells = {.width = side, .height = side, .stride = 1, .word = word};
+    const long long corner = -(long long)side / 2;
+    return h->many ? hashlife_put_states(h, corner, corner, side, side, state) : hashlife_put(h, corner, corner, &cells);
+}
+
+int hashlife_set_square(hashlife *h, uint32_t square, uint64_t generation)
+{
+    if (square && square >= h->n_added)
+        return clerror_set(EINVAL, "hashlife_set_square: %u is not a square that was added", square);
+    const int level = square ? h->added[square].level : 0;
+    int status = hash_clear(h);
+    if (status == 0 && square && level <= LEAF_LEVEL) {
+        status = put_small(h, square, level);
+    } else if (status == 0 && square) {
+        h->root = h->added[square].square;
+        h->level = level;
+        if (hash_empty(hash_worker(h), h->level) == NO_SQUARE)
+            status = -1;
+        while (status == 0 && h->level < LEAF_LEVEL + 3)
+            status = hash_grow(h);
+    }
+    h->generation = generation;
+    free(h->added);
+    h->added = NULL;
+    h->n_added = h->room_added = 0;
+    return status == 0 ? 0 : hash_failed(h, "hashlife_set_square");
+}
+
+/* ---- The walk. ------------------------------------------------------------------------------- */
+
+/* Numbers of squares that the caller has been given: of the smallest by their cells, of those of states below the level of leaves by their parts, of leaves
+ * and nodes by level and square. */
+struct walker {
+    const struct hashlife *h;
+    struct map smallest, halves, small, squares;
+    uint32_t last, half;
+    int (*leaf)(void *arg, uint64_t cells);
+    int (*states)(void *arg, const unsigned char state[4]);
+    int (*square)(void *arg, int level, const uint32_t part[4]);
+    void *arg;
+};
+
+static int no_memory(void)
+{
+    return clerror_set(ENOMEM, "hashlife_walk: no memory for the numbers of the squares");
+}
+
+/* Gives a number to what the caller has been told. */
+static int number_next(struct walker *w, struct map *map, uint64_t key, uint32_t *number)
+{
+    *number = ++w->last;
+    return map_put(map, key, *number) ? 0 : no_memory();
+}
+
+static int walk_leaf(struct walker *w, uint64_t cells, uint32_t *number)
+{
+    *number = 0;
+    if (!cells || (*number = map_get(&w->smallest, cells)) != MAP_NONE)
+        return 0;
+    return w->leaf(w->arg, cells) != 0 ? -1 : number_next(w, &w->smallest, cells, number);
+}
+
+/* One of the four parts of a leaf, row y, column x at bit 8 y + x. */
+static uint64_t part_of_leaf(const struct leaf *leaf, int i)
+{
+    uint64_t cells = 0;
+    for (int y = 0; y < 8; y++)
+        cells |= (uint64_t)(leaf->row[y + 8 * (i / 2)] >> 8 * (i % 2) & 255) << 8 * y;
+    return cells;
+}
+
+/* 2 x 2 states. */
+static int walk_states(struct walker *w, const struct leaf_states *leaf, unsigned x, unsigned y, uint32_t *number)
+{
+    const unsigned char state[4] = {leaf->cell[y][x], leaf->cell[y][x + 1], leaf->cell[y + 1][x], leaf->cell[y + 1][x + 1]};
+    uint32_t key;
+    memcpy(&key, state, sizeof key);
+    *number = 0;
+    if (!key || (*number = map_get(&w->smallest, key)) != MAP_NONE)
+        return 0;
+    return w->states(w->arg, state) != 0 ? -1 : number_next(w, &w->smallest, key, number);
+}
+
+/* A number for two numbers, the same for the same; false: no memory. */
+static bool half_of(struct walker *w, const uint32_t part[2], uint64_t *half)
+{
+    const uint64_t key = (uint64_t)part[0] << 32 | part[1];
+    *half = map_get(&w->halves, key);
+    if (*half == MAP_NONE && !map_put(&w->halves, key, (uint32_t)(*half = ++w->half)))
+        return false;
+    return true;
+}
+
+static int walk_small(struct walker *w, const struct leaf_states *leaf, int level, unsigned x, unsigned y, uint32_t *number)
+{
+    uint32_t part[4];
+    uint64_t half[2];
+    if (level == PAIR)
+        return walk_states(w, leaf, x, y, number);
+    for (unsigned i = 0; i < 4; i++)
+        if (walk_small(w, leaf, level - 1, x + ((i & 1) << (level - 1)), y + ((i >> 1) << (level - 1)), &part[i]) < 0)
+            return -1;
+    *number = 0;
+    if (!(part[0] | part[1] | part[2] | part[3]))
+        return 0;
+    if (!half_of(w, part, &half[0]) || !half_of(w, part + 2, &half[1]))
+        return no_memory();
+    if ((*number = map_get(&w->small, half[0] << 32 | half[1])) != MAP_NONE)
+        return 0;
+    return w->square(w->arg, level, part) != 0 ? -1 : number_next(w, &w->small, half[0] << 32 | half[1], number);
+}
+
+static int walk(struct walker *w, square_t square, int level, uint32_t *number);
+
+static int walk_part(struct walker *w, square_t square, int level, int i, uint32_t *number)
+{
+    if (level > LEAF_LEVEL)
+        return walk(w, w->h->node[square].part[i], level - 1, number);
+    if (w->h->many)
+        return walk_small(w, hash_states(w->h, square), EIGHT, i & 1 ? 8 : 0, i & 2 ? 8 : 0, number);
+    return walk_leaf(w, part_of_leaf(hash_leaf(w->h, square), i), number);
+}
+
+static int walk(struct walker *w, square_t square, int level, uint32_t *number)
+{
+    const uint64_t key = (uint64_t)(level == LEAF_LEVEL) << 32 | square;
+    uint32_t part[4];
+    *number = 0;
+    if (square == w->h->empty[level] || (*number = map_get(&w->squares, key)) != MAP_NONE)
+        return 0;
+    for (int i = 0; i < 4; i++)
+        if (walk_part(w, square, level, i, &part[i]) < 0)
+            return -1;
+    return w->square(w->arg, level, part) != 0 ? -1 : number_next(w, &w->squares, key, number);
+}
+
+static int walk_all(struct walker *w, int *level)
+{
+    uint32_t number;
+    hash_shrink((struct hashlife *)w->h);
+    const int status = walk(w, w->h->root, w->h->level, &number);
+    *level = w->h->level;
+    map_free(&w->smallest);
+    map_free(&w->halves);
+    map_free(&w->small);
+    map_free(&w->squares);
+    return status;
+}
+
+int hashlife_walk(hashlife *h, int *level, int (*leaf)(void *arg, uint64_t cells),
+                  int (*square)(void *arg, int level, const uint32_t part[4]), void *arg)
+{
+    if (h->many)
+        return clerror_set(ENOTSUP, "hashlife_walk: squares of 8 x 8 bits are of rules of two states, and %s has %u; see hashlife_walk_states", h->rule.text, h->rule.states);
+    return walk_all(&(struct walker){.h = h, .leaf = leaf, .square = square, .arg = arg}, level);
+}
+
+int hashlife_walk_states(hashlife *h, int *level, int (*states)(void *arg, const unsigned char state[4]),
+                         int (*square)(void *arg, int level, const uint32_t part[4]), void *arg)
+{
+    if (!h->many)
+        return clerror_set(ENOTSUP, "hashlife_walk_states: is for rules of more than two states, and %s has two; see hashlife_walk", h->rule.text);
+    return walk_all(&(struct walker){.h = h, .states = states, .square = square, .arg = arg}, level);
+}
