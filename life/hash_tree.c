@@ -286,7 +286,7 @@ static void look(const struct hashlife *h, const struct distant *v, square_t squ
     const wide side = side_of(level), across = (wide)v->cells->width << v->zoom, down = (wide)v->cells->height << v->zoom;
     if (square == h->empty[level] || x >= v->x + across || y >= v->y + down || x + side <= v->x || y + side <= v->y)
         return;
-    if (level <= (int)v->zoom) {
+    if (level <= (int)v->zoom && level < h->level) { /* the whole plane lies in four squares, however large they are */
         see(v, x, y);
     } else if (level == LEAF_LEVEL) {
         for (int i = 0; i < 16; i++)
