@@ -120,12 +120,12 @@ static int check(const struct life_job *job, const struct cli_option *options)
         return cli_wrong("--watch and --%s cannot be combined", job->window.wanted ? "view" : "record");
     if (job->zoom && !cli_outputs_will_draw(&job->outputs))
         return cli_wrong("--zoom is for pictures: add -o FILE.png, FILE.mp4 or FILE.gif");
-    if (job->engine == LIFE_HASHLIFE)
+    if (job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE)
         return life_plane_check(job, options);
     static const char *const of_planes[] = {"memory", "threads", "step"};
     for (size_t i = 0; i < sizeof of_planes / sizeof *of_planes && job->engine != LIFE_AUTO; i++)
         if (cli_given(options, of_planes[i]))
-            return cli_wrong("%s is for --engine hashlife, and this is %s: %s", cli_typed(options, of_planes[i]),
+            return cli_wrong("%s is for --engine hashlife%s, and this is %s: %s", cli_typed(options, of_planes[i]), i == 1 ? "" : " or sparse",
                              life_engine_names[job->engine], job->choice);
     if (job->at.given && !job->input)
         return cli_wrong("--at says where a pattern goes: add --pattern FILE");
@@ -167,15 +167,15 @@ static bool parse(struct life_job *job, int argc, char **argv, int *status)
         CLI_FLAG(0, "until-stable", &job->until_stable,
                  "stop when the cells repeat one of the last 64 generations, and report the period"),
         CLI_CHOICE(0, "engine", "NAME", &job->engine, life_engine_names,
-                   "what computes the generations: {}; hashlife has a plane without edges; auto takes it for a pattern whose file "
+                   "what computes the generations: {}; hashlife and sparse have a plane without edges; auto takes one of them for a pattern whose file "
                    "has no grid, unless an option asks for one, and packed else"),
         CLI_STRING(0, "shape", "WORDS", &job->shape,
                    "words KEY=NUMBER that change how packed kernels are launched (default: the device's row of 'stdcl tune')"),
         CLI_PARSED(0, "memory", "SIZE", &job->memory, read_memory,
-                   "hashlife: memory for its tree, such as 500M or 2G (default: half of the machine's)"),
+                   "hashlife: memory for its tree, sparse: for its tiles, such as 500M or 2G (default: half of the machine's)"),
         CLI_U64(0, "threads", "N", &job->threads, 1, 64, "hashlife: threads that compute (default: one a processor)"),
         CLI_U64(0, "step", "N", &job->step, 1, UINT64_MAX,
-                "hashlife: generations from one row of the table to the next (default: every one up to 4,096, else such that there are 100)"),
+                "hashlife, sparse: generations from one row of the table to the next (default: every one up to 4,096, else such that there are 100)"),
         CLI_FLAG(0, "compare", &job->compare, "run all engines on the same cells, and check that they agree"),
         CLI_GROUP("A census"),
         CLI_U64(0, "soups", "N", &job->soups, 1, (uint64_t)1 << 53, "census: number of soups, of 16x16 cells if there is no --size (default 10000)"),
@@ -236,8 +236,8 @@ static int make_engine(struct life_job *job)
 /* Before computing begins, everything that can be wrong is checked in this order, the cheapest first. */
 static int work(struct life_job *job)
 {
-    if (world_size(cli_world) > 1 && !job->words.n && (job->watch || job->compare || job->engine == LIFE_HASHLIFE))
-        return cli_wrong("--watch, --compare and --engine hashlife are for one rank");
+    if (world_size(cli_world) > 1 && !job->words.n && (job->watch || job->compare || job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE))
+        return cli_wrong("--watch, --compare and the engines hashlife and sparse are for one rank");
     if (job->words.n)
         return life_census_run_job(job);
     int status = job->input ? cli_ranks_same_file(job->input) : CLI_DONE;
@@ -245,7 +245,7 @@ static int work(struct life_job *job)
         status = life_output_plan(job);
     if (status == CLI_DONE)
         status = life_choice_end(job);
-    if (status == CLI_DONE && job->engine == LIFE_HASHLIFE)
+    if (status == CLI_DONE && (job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE))
         return life_plane_run(job);
     if (status == CLI_DONE)
         status = life_job_plan(job);

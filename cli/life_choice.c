@@ -78,7 +78,7 @@ void life_choice_begin(struct life_job *job, const struct cli_option *options)
 
 static int read_input(struct life_job *job)
 {
-    const bool plane = job->engine == LIFE_AUTO || job->engine == LIFE_HASHLIFE;
+    const bool plane = job->engine == LIFE_AUTO || job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE;
     if ((plane ? life_plane_read(job->input, &job->plane) : life_pattern_read(job->input, &job->pattern)) < 0)
         return cli_failed_call(NULL);
     drop_endless(job->plane.squares.bounds);

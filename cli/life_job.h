@@ -8,7 +8,9 @@
  *   life_run.c      the loop: bursts of generations between visits to the outputs
  *   life_edge.c     when a pattern meets an edge that its file does not have
  *   life_output.c   patterns, pictures, films, the table of populations
- *   life_plane.c    --engine hashlife: all of it, on a plane without edges
+ *   life_plane.c    --engine hashlife and sparse: all of it, on a plane without edges
+ *   life_endless.c  what these two have in common
+ *   life_squares.c  macrocell files of such a plane
  *   life_view.c     --view: the grid in a browser
  *   life_watch.c    --watch: the grid in the terminal
  *   life_compare.c  --compare: all engines on the same soup
@@ -26,6 +28,7 @@
 #include "formats/life.h"
 #include "stdcl/hashlife.h"
 #include "stdcl/life.h"
+#include "stdcl/sparse.h"
 
 #include <errno.h>
 
@@ -33,7 +36,14 @@
 extern const char *const life_engine_names[];
 extern const char *const life_bounds_names[];
 
-enum { LIFE_NOT_GIVEN = -1, LIFE_HASHLIFE = LIFE_ENGINES, LIFE_AUTO };
+enum { LIFE_NOT_GIVEN = -1, LIFE_HASHLIFE = LIFE_ENGINES, LIFE_SPARSE, LIFE_AUTO };
+
+/* A plane without edges; both are NULL where there is a grid. */
+struct life_endless {
+    hashlife *tree;
+    life_sparse *sparse;
+    uint64_t started; /* the generation that sparse counts from */
+};
 
 /* WIDTHxHEIGHT; 0 when it was not given. */
 struct life_size {
@@ -58,7 +68,7 @@ struct life_job {
     bool soup, watch, compare, until_stable, braille;
     double density; /* 0: the C library's rand() */
     uint64_t seed, generations;
-    uint64_t step, memory, threads; /* of HashLife; 0: its own choice */
+    uint64_t step, memory, threads; /* of planes without edges; 0: their own choice */
     struct life_place at;
     size_t zoom;
     struct cli_outputs outputs;
@@ -73,11 +83,11 @@ struct life_job {
     char grid[LIFE_GRID_TEXT]; /* K30*,20, where bounds are LIFE_JOINED */
     bool rule_has_grid;   /* the rule that was given, or the file's, names bounds */
     bool infinite[2];     /* and these have no end to the sides, or up and down: so many columns or rows are taken that the pattern has room */
-    struct life_plane plane;  /* the pattern, for HashLife */
+    struct life_plane plane;  /* the pattern, for a plane without edges */
     struct life_pattern pattern; /* and for grids */
     CLCONTEXT *context;
     life *engine_of_run;
-    hashlife *endless;    /* of --engine hashlife, instead */
+    struct life_endless endless; /* of --engine hashlife and sparse, instead */
     uint64_t started;     /* the generation that the pattern's file had */
     struct csv table;
     double seconds;       /* of stepping */
@@ -141,6 +151,21 @@ void life_edge_end(struct life_job *job);
 int life_plane_check(const struct life_job *job, const struct cli_option *options);
 int life_plane_run(struct life_job *job);
 
+/* life_squares.c: the squares of a macrocell file become the plane; the plane becomes such a file. -1 with clerror(). */
+int life_squares_fill(struct life_job *job);
+int life_squares_save(struct life_job *job, const char *file);
+
+/* life_endless.c: as the functions of stdcl/hashlife.h of these names. */
+void endless_free(struct life_endless *e);
+int endless_put(struct life_endless *e, long long x, long long y, const struct life_cells *cells);
+int endless_get(struct life_endless *e, long long x, long long y, struct life_cells *cells);
+int endless_density(struct life_endless *e, long long x, long long y, size_t width, size_t height, unsigned zoom, uint64_t *live);
+int endless_look(struct life_endless *e, unsigned zoom, long long x, long long y, struct life_cells *cells);
+int endless_step(struct life_endless *e, uint64_t generations);
+int endless_population(struct life_endless *e, struct hashlife_number *population);
+int endless_bounding_box(struct life_endless *e, struct hashlife_box *box);
+uint64_t endless_generation(const struct life_endless *e);
+
 /* life_shares.c: how many rows each rank has; begin before the first burst, visit after each. Collective. */
 void life_shares_begin(struct life_job *job);
 int life_shares_visit(struct life_job *job);
@@ -178,10 +203,22 @@ static inline const char *life_job_bounds(const struct life_job *job)
     return job->bounds == LIFE_JOINED ? job->grid : life_bounds_names[job->bounds];
 }
 
+/* Whether it is of a plane without edges. */
+static inline bool life_job_endless(const struct life_job *job)
+{
+    return job->endless.tree || job->endless.sparse;
+}
+
+/* Whether its cells have more than two states, or are a file's. */
+static inline bool life_job_has_states(const struct life_job *job)
+{
+    return job->states > 2 || job->transitions;
+}
+
 /* The generation as the user counts it. */
 static inline uint64_t life_job_generation(const struct life_job *job)
 {
-    return job->endless ? hashlife_generation(job->endless) : job->started + life_generation(job->engine_of_run);
+    return life_job_endless(job) ? endless_generation(&job->endless) : job->started + life_generation(job->engine_of_run);
 }
 
 #endif

@@ -1,6 +1,6 @@
-/* life_plane.c - `stdcl life --engine hashlife`: a pattern on a plane without edges, from its file to the report.
+/* life_plane.c - `stdcl life --engine hashlife` and `--engine sparse`: a pattern on a plane without edges, from its file to the report.
  *
- * There is no grid here: a macrocell file goes square by square into HashLife's tree and comes out of it so, and a universe
+ * There is no grid here: with HashLife a macrocell file goes square by square into its tree and comes out of it so (life_squares.c), and a universe
  * may be larger than any memory. Other formats, and pictures, have the rectangle that holds all live cells.
  * SPDX-License-Identifier: MIT
  */
@@ -19,7 +19,7 @@ static const char NO_DEVICE[] = "none: plain C";
 
 struct plane {
     struct life_job *job;
-    hashlife *h; /* job->endless */
+    struct life_endless *e; /* job->endless */
     uint64_t end;
 };
 
@@ -36,15 +36,18 @@ int life_plane_check(const struct life_job *job, const struct cli_option *option
 {
     static const char *const of_grids[] = {"size", "bounds", "soup", "seed", "shape", "until-stable", "frames"};
     static const char *const of_devices[] = {"device", "profile", "trace"};
+    const char *engine = life_engine_names[job->engine];
     for (size_t i = 0; i < sizeof of_grids / sizeof *of_grids; i++)
         if (cli_given(options, of_grids[i]))
-            return cli_wrong("--engine hashlife has a plane without edges, and looks at it only at the end of a step; leave %s out",
+            return cli_wrong("--engine %s has a plane without edges, and looks at it only at the end of a step; leave %s out", engine,
                              cli_typed(options, of_grids[i]));
-    for (size_t i = 0; i < sizeof of_devices / sizeof *of_devices; i++)
+    for (size_t i = 0; i < sizeof of_devices / sizeof *of_devices && job->engine == LIFE_HASHLIFE; i++)
         if (cli_given(options, of_devices[i]))
             return cli_wrong("--engine hashlife computes on the host and uses no device; leave %s out", cli_typed(options, of_devices[i]));
+    if (job->engine == LIFE_SPARSE && cli_given(options, "threads"))
+        return cli_wrong("--threads is for --engine hashlife; sparse computes on a device");
     if (!job->input)
-        return cli_wrong("--engine hashlife is for patterns; add --pattern FILE");
+        return cli_wrong("--engine %s is for patterns; add --pattern FILE", engine);
     for (size_t i = 0; i < job->outputs.names.n && job->watch; i++)
         if (cli_output_kind(job->outputs.names.item[i]) == CLI_OUTPUT_TABLE)
             return cli_wrong("--watch writes no table of a plane without edges; leave '%s' out", job->outputs.names.item[i]);
@@ -53,8 +56,8 @@ int life_plane_check(const struct life_job *job, const struct cli_option *option
                          cli_typed(options, job->csv ? "csv" : "step"));
     for (size_t i = 0; i < job->outputs.names.n; i++)
         if (cli_output_kind(job->outputs.names.item[i]) == CLI_OUTPUT_FILM)
-            return cli_wrong("'%s' would be a film, which --engine hashlife does not make; a picture is FILE.png",
-                             job->outputs.names.item[i]);
+            return cli_wrong("'%s' would be a film, which --engine %s does not make; a picture is FILE.png", job->outputs.names.item[i],
+                             engine);
     return CLI_DONE;
 }
 
@@ -63,8 +66,8 @@ static int take_rule(struct life_job *job, const char *rule, const char *bounds,
 {
     const char *colon = strchr(rule, ':');
     if (colon || bounds[0])
-        return cli_wrong("%s: ':%s' is a grid with edges, and HashLife has none; leave --engine out, or give --rule without a grid",
-                         where, colon ? colon + 1 : bounds);
+        return cli_wrong("%s: ':%s' is a grid with edges, and %s has none; leave --engine out, or give --rule without a grid",
+                         where, colon ? colon + 1 : bounds, job->engine == LIFE_SPARSE ? "--engine sparse" : "HashLife");
     return life_job_rule(job, rule[0] ? rule : "B3/S23", where);
 }
 
@@ -74,11 +77,6 @@ static int take_rule_of(struct life_job *job)
     if (job->rule_text)
         return take_rule(job, job->rule_text, "", "--rule");
     return plane->squares.n ? take_rule(job, plane->squares.rule, plane->squares.bounds, job->input) : take_rule(job, plane->p.rule, plane->p.bounds, job->input);
-}
-
-static bool has_many_states(const struct life_job *job)
-{
-    return job->states > 2 || job->transitions;
 }
 
 /* Cells of several states are read as a rectangle, in place of tiles of bits. */
@@ -97,34 +95,19 @@ static int plan(struct plane *p)
     const int status = take_rule_of(job);
     if (status != CLI_DONE)
         return status;
-    return has_many_states(job) && job->plane.p.states > 2 ? read_states(job)
+    return life_job_has_states(job) && job->plane.p.states > 2 ? read_states(job)
                                                            : life_job_check_states(job, squares ? job->plane.squares.states : job->plane.p.states);
 }
 
 static int tell(void *arg, double fraction)
 {
     struct plane *p = arg;
-    const double done = (double)(hashlife_generation(p->h) - p->job->started);
+    const double done = (double)(endless_generation(p->e) - p->job->started);
     (void)fraction; /* of a call; the plane's generation tells as much of the run */
     if (p->job->progress.unit)
         cli_progress_update(&p->job->progress, done, NULL);
     cli_window_listen(&p->job->window);
     return cli_interrupted();
-}
-
-static int fill_squares(struct plane *p)
-{
-    const struct life_squares *squares = &p->job->plane.squares;
-    uint32_t square = 0;
-    for (size_t i = 0; i < squares->n; i++) {
-        const struct life_square *s = &squares->square[i];
-        const unsigned char state[4] = {(unsigned char)s->part[0], (unsigned char)s->part[1], (unsigned char)s->part[2], (unsigned char)s->part[3]};
-        if ((s->bits         ? hashlife_add_leaf(p->h, s->cells, &square)
-             : s->level == 1 ? hashlife_add_states(p->h, state, &square)
-                             : hashlife_add_square(p->h, s->level, s->part, &square)) < 0)
-            return -1;
-    }
-    return hashlife_set_square(p->h, square, p->job->started);
 }
 
 /* In tiles, or, of a file with a grid that --rule has taken away and of cells of several states, in one rectangle. */
@@ -138,29 +121,70 @@ static int fill_cells(struct plane *p)
     int status = 0;
     for (size_t i = 0; i < plane->tiles && status == 0; i++) {
         struct life_tile *t = &plane->tile[i];
-        status = hashlife_put(p->h, x + t->x, y + t->y, &(struct life_cells){64, 64, 1, t->row});
+        status = endless_put(p->e, x + t->x, y + t->y, &(struct life_cells){64, 64, 1, t->row});
     }
     const long long left = x + (long long)pattern->left, top = y + (long long)pattern->top;
     if (pattern->state)
-        return hashlife_put_states(p->h, left, top, pattern->columns, pattern->rows, pattern->state);
+        return hashlife_put_states(p->e->tree, left, top, pattern->columns, pattern->rows, pattern->state);
     if (pattern->word)
-        status = hashlife_put(p->h, left, top, &(struct life_cells){pattern->columns, pattern->rows, pattern->stride, pattern->word});
+        status = endless_put(p->e, left, top, &(struct life_cells){pattern->columns, pattern->rows, pattern->stride, pattern->word});
     return status;
 }
 
-static int open_plane(struct plane *p)
+/* Of several devices the first. */
+static int open_device(struct life_job *job)
 {
-    struct life_job *job = p->job;
-    p->h = hashlife_create(&(struct hashlife_options){.rule = job->transitions ? NULL : job->rule,
+    const int status = cli_devices_open(&job->common.device, &job->context);
+    char *names = status == CLI_DONE && clgetndev(job->context) > 1 ? cli_devices_name(job->context) : NULL;
+    if (names && job->common.device.n)
+        cli_warn("--engine sparse computes on one device, the first of %s", names);
+    free(names);
+    return status == CLI_DONE ? cli_profile_start(&job->common, job->context) : status;
+}
+
+static hashlife *make_tree(struct plane *p)
+{
+    const struct life_job *job = p->job;
+    return hashlife_create(&(struct hashlife_options){.rule = job->transitions ? NULL : job->rule,
                                                       .transitions = job->transitions,
                                                       .memory = (size_t)job->memory,
                                                       .threads = (unsigned)job->threads,
                                                       .progress = tell,
                                                       .arg = p});
-    if (!p->h)
+}
+
+static life_sparse *make_sparse(struct plane *p)
+{
+    const struct life_job *job = p->job;
+    if (job->transitions) {
+        clerror_set(EINVAL, "life_sparse: the rule %s is of a file, which HashLife has", job->rule);
+        return NULL;
+    }
+    return life_sparse_create(
+        &(struct life_sparse_options){.ctx = job->context, .rule = job->rule, .memory = (size_t)job->memory, .progress = tell, .arg = p});
+}
+
+static int make_plane(struct plane *p)
+{
+    struct life_job *job = p->job;
+    if (job->engine == LIFE_HASHLIFE)
+        p->e->tree = make_tree(p);
+    else
+        p->e->sparse = make_sparse(p);
+    if (!life_job_endless(job))
         return cli_refused_call();
-    job->endless = p->h;
-    const int status = fill_squares(p) < 0 || fill_cells(p) < 0 ? cli_failed_call(job->input) : CLI_DONE;
+    if (p->e->sparse)
+        cli_explain(&job->common, job->context, 0, life_sparse_explain(p->e->sparse), life_sparse_shape(p->e->sparse));
+    return CLI_DONE;
+}
+
+static int open_plane(struct plane *p)
+{
+    struct life_job *job = p->job;
+    int status = make_plane(p);
+    if (status != CLI_DONE)
+        return status;
+    status = life_squares_fill(job) < 0 || fill_cells(p) < 0 ? cli_failed_call(job->input) : CLI_DONE;
     life_plane_free(&job->plane);
     life_pattern_free(&job->pattern);
     if (status == CLI_DONE && job->generations > UINT64_MAX - job->started)
@@ -177,9 +201,9 @@ static int row(struct plane *p)
     struct hashlife_number n;
     if (!cli_outputs_have(&p->job->outputs, CLI_OUTPUT_TABLE))
         return CLI_DONE;
-    if (hashlife_population(p->h, &n) < 0)
+    if (endless_population(p->e, &n) < 0)
         return cli_failed_call(NULL);
-    const double values[2] = {(double)hashlife_generation(p->h), hashlife_number_double(n)};
+    const double values[2] = {(double)endless_generation(p->e), hashlife_number_double(n)};
     return csv_row(&p->job->table, values) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
@@ -195,7 +219,7 @@ static uint64_t step_of(const struct life_job *job)
 /* The generations until the next row, or fewer where a viewer wants to see them. */
 static uint64_t burst_from(const struct plane *p, uint64_t next)
 {
-    const uint64_t at = hashlife_generation(p->h);
+    const uint64_t at = endless_generation(p->e);
     return cli_window_burst(&p->job->window, at - p->job->started, next - at);
 }
 
@@ -208,14 +232,14 @@ static int run(struct plane *p)
     if (status == CLI_DONE)
         status = life_view_visit(job);
     cli_progress_start(&job->progress, "generations", (double)job->generations, job->common.quiet);
-    while (status == CLI_DONE && hashlife_generation(p->h) < p->end && !cli_interrupted()) {
-        if (next == hashlife_generation(p->h))
+    while (status == CLI_DONE && endless_generation(p->e) < p->end && !cli_interrupted()) {
+        if (next == endless_generation(p->e))
             next += step < p->end - next ? step : p->end - next;
         const double start = seconds_now();
-        if (hashlife_step(p->h, burst_from(p, next)) < 0 && clerrno != ECANCELED)
+        if (endless_step(p->e, burst_from(p, next)) < 0 && clerrno != ECANCELED)
             status = cli_failed_call(NULL);
         job->seconds += seconds_now() - start;
-        if (status == CLI_DONE && (hashlife_generation(p->h) == next || cli_interrupted()))
+        if (status == CLI_DONE && (endless_generation(p->e) == next || cli_interrupted()))
             status = row(p);
         if (status == CLI_DONE)
             status = life_view_visit(job);
@@ -227,41 +251,6 @@ static int run(struct plane *p)
 
 /* ---- After. ---------------------------------------------------------------------------------- */
 
-static int write_leaf(void *out, uint64_t cells)
-{
-    life_squares_write(out, &(struct life_square){.level = 3, .bits = true, .cells = cells});
-    return outfile_check(out);
-}
-
-static int write_states(void *out, const unsigned char state[4])
-{
-    life_squares_write(out, &(struct life_square){.level = 1, .part = {state[0], state[1], state[2], state[3]}});
-    return outfile_check(out);
-}
-
-static int write_square(void *out, int level, const uint32_t part[4])
-{
-    life_squares_write(out, &(struct life_square){.level = level, .part = {part[0], part[1], part[2], part[3]}});
-    return outfile_check(out);
-}
-
-static int write_squares(const struct plane *p, const char *file)
-{
-    struct outfile out;
-    struct hashlife_box box;
-    int level;
-    if (life_squares_open(&out, file, p->job->rule, hashlife_generation(p->h)) < 0)
-        return -1;
-    int status = has_many_states(p->job) ? hashlife_walk_states(p->h, &level, write_states, write_square, &out)
-                                         : hashlife_walk(p->h, &level, write_leaf, write_square, &out);
-    if (status == 0 && hashlife_bounding_box(p->h, &box) == 0) /* an empty universe has no squares, and a file must have one */
-        status = write_square(&out, 4, (const uint32_t[4]){0, 0, 0, 0});
-    if (status == 0)
-        return outfile_commit(&out);
-    outfile_discard(&out);
-    return -1;
-}
-
 static bool is_far(struct hashlife_number n)
 {
     return fabs(hashlife_number_double(n)) > 0x1p62;
@@ -272,17 +261,17 @@ static int present_states(const struct plane *p, struct life_pattern *pattern)
 {
     if (cli_memory_for(pattern->columns, pattern->rows, "cells of several states") != CLI_DONE)
         return CLI_FAILED;
-    pattern->states = hashlife_states(p->h);
+    pattern->states = hashlife_states(p->e->tree);
     pattern->colours = p->job->transitions ? life_transitions_colour(p->job->transitions, 0) : NULL;
     pattern->state = cli_alloc(pattern->columns, pattern->rows);
-    return hashlife_get_states(p->h, pattern->x, pattern->y - 1, pattern->columns, pattern->rows, pattern->state) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    return hashlife_get_states(p->e->tree, pattern->x, pattern->y - 1, pattern->columns, pattern->rows, pattern->state) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
 /* The rectangle of live cells as a pattern, its cells for the caller to free. */
 static int present(const struct plane *p, const char *file, size_t most, struct life_cells *cells, struct life_pattern *pattern)
 {
     struct hashlife_box box = {.left = {0, 0}};
-    const int any = hashlife_bounding_box(p->h, &box);
+    const int any = endless_bounding_box(p->e, &box);
     if (any < 0)
         return cli_failed_call(NULL);
     const double width = hashlife_number_double(box.right) - hashlife_number_double(box.left),
@@ -298,7 +287,7 @@ static int present(const struct plane *p, const char *file, size_t most, struct 
     if (life_cells_alloc(cells, columns, rows) < 0)
         return cli_failed_call(NULL);
     const long long x = (long long)box.left.low, y = (long long)box.top.low;
-    if (hashlife_get(p->h, x, y, cells) < 0)
+    if (endless_get(p->e, x, y, cells) < 0)
         return cli_failed_call(NULL);
     *pattern = (struct life_pattern){.width = columns,
                                      .height = rows,
@@ -309,9 +298,9 @@ static int present(const struct plane *p, const char *file, size_t most, struct 
                                      .placed = true,
                                      .x = x,
                                      .y = y + 1, /* in files the middle of the plane is 0,1 */
-                                     .generation = hashlife_generation(p->h)};
+                                     .generation = endless_generation(p->e)};
     snprintf(pattern->rule, sizeof pattern->rule, "%s", p->job->rule);
-    return has_many_states(p->job) ? present_states(p, pattern) : CLI_DONE;
+    return life_job_has_states(p->job) ? present_states(p, pattern) : CLI_DONE;
 }
 
 static int finish_output(const struct plane *p, struct cli_output *o)
@@ -322,7 +311,7 @@ static int finish_output(const struct plane *p, struct cli_output *o)
     if (o->kind == CLI_OUTPUT_TABLE)
         return csv_close(&p->job->table) < 0 ? cli_failed_call(NULL) : CLI_DONE;
     if (!picture && strcmp(life_format_of(o->file), "macrocell") == 0)
-        return cli_output_end(o, write_squares(p, o->file), &p->job->interrupted);
+        return cli_output_end(o, life_squares_save(p->job, o->file), &p->job->interrupted);
     const size_t most = picture ? WIDEST_PICTURE / p->job->zoom : (size_t)1 << 40;
     int status = present(p, o->file, most, &cells, &pattern);
     if (status == CLI_DONE)
@@ -339,40 +328,64 @@ static json_t *json_number(struct hashlife_number n)
                                                                                       : json_string(decimal(n));
 }
 
-static int report_json(const struct plane *p, struct hashlife_number population, const struct hashlife_box *box)
+static json_t *json_count(uint64_t n)
+{
+    return json_number((struct hashlife_number){n, 0});
+}
+
+/* What the engine alone has to tell. */
+static json_t *json_of_engine(const struct life_endless *e)
+{
+    return e->tree ? json_pack("{s:I, s:I}", "tree_bytes", (json_int_t)hashlife_bytes(e->tree), "collections", (json_int_t)hashlife_collections(e->tree))
+                   : json_pack("{s:I, s:I, s:o}", "tile_bytes", (json_int_t)life_sparse_bytes(e->sparse), "tiles", (json_int_t)life_sparse_tiles(e->sparse),
+                               "tiles_computed", json_count(life_sparse_computed(e->sparse)));
+}
+
+static int report_json(const struct plane *p, const char *device, struct hashlife_number population, const struct hashlife_box *box)
 {
     const struct life_job *job = p->job;
-    const struct hashlife_number generation = {hashlife_generation(p->h), 0};
-    json_t *report = json_pack("{s:s, s:s, s:s, s:s, s:s, s:n, s:n, s:o, s:o, s:o, s:o, s:o, s:n, s:n, s:I, s:I, s:b}", "program", "life",
-                               "device", NO_DEVICE, "engine", "hashlife", "rule", job->rule, "bounds", "none", "width", "height",
-                               "generations", json_integer((json_int_t)(generation.low - job->started)), "generation",
-                               json_number(generation), "population", json_number(population), "box",
+    const uint64_t generation = endless_generation(p->e);
+    json_t *report = json_pack("{s:s, s:s, s:s, s:s, s:s, s:n, s:n, s:o, s:o, s:o, s:o, s:o, s:n, s:n, s:b}", "program", "life",
+                               "device", device, "engine", life_engine_names[job->engine], "rule", job->rule, "bounds", "none", "width", "height",
+                               "generations", json_integer((json_int_t)(generation - job->started)), "generation",
+                               json_count(generation), "population", json_number(population), "box",
                                box ? json_pack("[o, o, o, o]", json_number(box->left), json_number(box->top), json_number(box->right),
                                                json_number(box->bottom)) : json_null(),
-                               "seconds", cli_json_real(job->seconds), "cell_updates_per_s", "period", "tree_bytes", (json_int_t)hashlife_bytes(p->h), "collections",
-                               (json_int_t)hashlife_collections(p->h), "interrupted", job->interrupted);
+                               "seconds", cli_json_real(job->seconds), "cell_updates_per_s", "period", "interrupted", job->interrupted);
+    json_object_update_new(report, json_of_engine(p->e));
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
 }
 
-static void report_text(const struct plane *p, struct hashlife_number population, const struct hashlife_box *box, FILE *fp)
+static void report_engine(const struct life_endless *e, FILE *fp)
+{
+    struct cli_text text;
+    if (e->sparse) {
+        fprintf(fp, "%-14s%zu, and %" PRIu64 " were computed, eight generations or fewer each; %s\n", "tiles", life_sparse_tiles(e->sparse), life_sparse_computed(e->sparse),
+                cli_text_bytes(&text, (double)life_sparse_bytes(e->sparse)));
+        return;
+    }
+    fprintf(fp, "%-14s%s", "tree", cli_text_bytes(&text, (double)hashlife_bytes(e->tree)));
+    if (hashlife_collections(e->tree))
+        fprintf(fp, ", thrown away and made anew %" PRIu64 " times", hashlife_collections(e->tree));
+    fprintf(fp, "\n");
+}
+
+static void report_text(const struct plane *p, const char *device, struct hashlife_number population, const struct hashlife_box *box, FILE *fp)
 {
     const struct life_job *job = p->job;
     struct cli_text text;
-    fprintf(fp, "%-14s%s\n", "device", NO_DEVICE);
+    fprintf(fp, "%-14s%s\n", "device", device);
     fprintf(fp, "%-14swithout edges, %s, from %s\n", "plane", job->rule, job->input);
-    fprintf(fp, "%-14s%" PRIu64 ", from %" PRIu64 " to %" PRIu64 ", engine hashlife\n", "generations",
-            hashlife_generation(p->h) - job->started, job->started, hashlife_generation(p->h));
+    fprintf(fp, "%-14s%" PRIu64 ", from %" PRIu64 " to %" PRIu64 ", engine %s\n", "generations", endless_generation(p->e) - job->started, job->started,
+            endless_generation(p->e), life_engine_names[job->engine]);
     fprintf(fp, "%-14s%s\n", "population", decimal(population));
     if (box)
         fprintf(fp, "%-14scolumns %s to %s, rows %s to %s\n", "live cells", decimal(box->left), decimal(box->right), decimal(box->top),
                 decimal(box->bottom));
     fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));
-    fprintf(fp, "%-14s%s", "tree", cli_text_bytes(&text, (double)hashlife_bytes(p->h)));
-    if (hashlife_collections(p->h))
-        fprintf(fp, ", thrown away and made anew %" PRIu64 " times", hashlife_collections(p->h));
-    fprintf(fp, "\n");
+    report_engine(p->e, fp);
     cli_outputs_report(&job->outputs, fp);
     if (job->interrupted)
         fprintf(fp, "%-14sby Ctrl-C\n", "interrupted");
@@ -388,24 +401,29 @@ static int finish(struct plane *p)
         if (status != CLI_DONE)
             return status;
     }
-    const int any = hashlife_bounding_box(p->h, &box);
-    if (any < 0 || hashlife_population(p->h, &population) < 0)
+    const int any = endless_bounding_box(p->e, &box);
+    if (any < 0 || endless_population(p->e, &population) < 0)
         return cli_failed_call(NULL);
+    char *device = p->e->sparse ? cli_devices_name(job->context) : NULL;
+    int status = CLI_DONE;
     if (job->common.json)
-        return report_json(p, population, any ? &box : NULL);
-    if (!job->common.quiet)
-        report_text(p, population, any ? &box : NULL, cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
-    return CLI_DONE;
+        status = report_json(p, device ? device : NO_DEVICE, population, any ? &box : NULL);
+    else if (!job->common.quiet)
+        report_text(p, device ? device : NO_DEVICE, population, any ? &box : NULL, cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
+    free(device);
+    return status;
 }
 
 int life_plane_run(struct life_job *job)
 {
-    struct plane p = {.job = job};
+    struct plane p = {.job = job, .e = &job->endless};
     if (job->generations == UINT64_MAX)
         job->generations = job->watch ? UINT64_MAX - job->started : 1024;
     if (!job->zoom)
         job->zoom = 1;
     int status = plan(&p);
+    if (status == CLI_DONE && job->engine == LIFE_SPARSE)
+        status = open_device(job);
     if (status == CLI_DONE)
         status = open_plane(&p);
     cli_interrupt_catch(); /* from here on there is something to save */
@@ -419,9 +437,10 @@ int life_plane_run(struct life_job *job)
         status = life_view_end(job);
     if (status == CLI_DONE)
         status = finish(&p);
+    if (status == CLI_DONE && job->context)
+        status = cli_profile_report(&job->common, job->context);
     if (status == CLI_DONE && job->interrupted)
         status = cli_interrupt_status(CLI_DONE);
-    hashlife_free(p.h);
-    job->endless = NULL;
+    endless_free(p.e);
     return status;
 }

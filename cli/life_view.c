@@ -1,5 +1,5 @@
 /* life_view.c - what the window shows of `stdcl life`: the rectangles that viewers look at, as bits or as squares counted on the
- * devices (of a plane without edges: in HashLife's tree), and the population as a plot.
+ * devices (of a plane without edges: in HashLife's tree, or in tiles), and the population as a plot.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
@@ -12,7 +12,7 @@ enum { MOST_ZOOM = 15 }; /* of life_density */
 static void size_words(const struct life_job *job, char *text, size_t size)
 {
     char width[32], height[32];
-    if (job->endless)
+    if (life_job_endless(job))
         snprintf(text, size, "a plane without edges");
     else
         snprintf(text, size, "%s × %s cells", cli_window_number(width, job->size.width), cli_window_number(height, job->size.height));
@@ -21,8 +21,8 @@ static void size_words(const struct life_job *job, char *text, size_t size)
 /* On several ranks only those that live are known to all. */
 static unsigned states_of(const struct life_job *job)
 {
-    if (job->endless)
-        return hashlife_states(job->endless);
+    if (life_job_endless(job))
+        return job->endless.tree ? hashlife_states(job->endless.tree) : 2;
     return world_size(cli_world) == 1 ? life_states(job->engine_of_run) : 2;
 }
 
@@ -39,7 +39,7 @@ int life_view_open(struct life_job *job)
     struct view_options about = {.program = "life", .title = title, .step = "generation", .time = "generation",
                                  .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_SPEED | VIEW_CAN_QUIT, .facts = facts, .rows = columns,
                                  .cells = {.bounds = "plane", .rule = job->rule}};
-    if (!job->endless)
+    if (!life_job_endless(job))
         about.cells = (struct view_field){.width = job->size.width, .height = job->size.height, .bounds = life_job_bounds(job), .rule = job->rule};
     about.cells.states = states_of(job);
     about.cells.colours = job->transitions ? life_transitions_colour(job->transitions, 0) : NULL;
@@ -50,13 +50,13 @@ int life_view_open(struct life_job *job)
 
 /* ---- Rectangles. ------------------------------------------------------------------------------- */
 
-static int bits(const struct life_job *job, const struct view_region *r, uint8_t *body)
+static int bits(struct life_job *job, const struct view_region *r, uint8_t *body)
 {
     struct life_cells cells;
     const size_t bytes = ((size_t)r->width + 7) / 8;
     if (life_cells_alloc(&cells, r->width, r->height) < 0)
         return -1;
-    const int status = job->endless ? hashlife_get(job->endless, r->x, r->y, &cells) : life_get(job->engine_of_run, r->x, r->y, &cells);
+    const int status = life_job_endless(job) ? endless_get(&job->endless, r->x, r->y, &cells) : life_get(job->engine_of_run, r->x, r->y, &cells);
     for (size_t j = 0; status == 0 && j < r->height; j++)
         for (size_t k = 0; k < bytes; k++)
             body[j * bytes + k] = (uint8_t)(cells.word[j * cells.stride + k / 8] >> 8 * (k % 8));
@@ -65,12 +65,12 @@ static int bits(const struct life_job *job, const struct view_region *r, uint8_t
 }
 
 /* A byte a cell. On a torus the rectangle may lie across the edge. */
-static int states(const struct life_job *job, const struct view_region *r, uint8_t *body)
+static int states(struct life_job *job, const struct view_region *r, uint8_t *body)
 {
     life *lf = job->engine_of_run;
     int status = 0;
-    if (job->endless)
-        return hashlife_get_states(job->endless, r->x, r->y, r->width, r->height, body);
+    if (job->endless.tree)
+        return hashlife_get_states(job->endless.tree, r->x, r->y, r->width, r->height, body);
     const size_t width = life_width(lf), left = width - (size_t)r->x, first = r->width < left ? r->width : left;
     for (size_t j = 0; status == 0 && j < r->height; j++, body += r->width) {
         const long long y = (long long)(((size_t)r->y + j) % life_height(lf));
@@ -117,13 +117,13 @@ static int shades_of_grid(life *lf, const struct view_region *r, uint8_t *body)
     return status;
 }
 
-static int shades(const struct life_job *job, const struct view_region *r, uint8_t *body)
+static int shades(struct life_job *job, const struct view_region *r, uint8_t *body)
 {
     const size_t n = (size_t)r->width * r->height;
-    if (!job->endless && (size_t)1 << 2 * r->zoom <= SHADES)
+    if (!life_job_endless(job) && (size_t)1 << 2 * r->zoom <= SHADES)
         return shades_of_grid(job->engine_of_run, r, body);
     uint64_t *live = cli_alloc(n + 1, sizeof *live);
-    const int status = job->endless ? hashlife_density(job->endless, r->x, r->y, r->width, r->height, r->zoom, live)
+    const int status = life_job_endless(job) ? endless_density(&job->endless, r->x, r->y, r->width, r->height, r->zoom, live)
                                   : count_of_grid(job->engine_of_run, r, live);
     for (size_t k = 0; k < n; k++)
         body[k] = view_cells_shade(live[k], r->zoom);
@@ -132,12 +132,12 @@ static int shades(const struct life_job *job, const struct view_region *r, uint8
 }
 
 /* UINT64_MAX: more than the page can be told. */
-static int population_of(const struct life_job *job, uint64_t *population, double *value)
+static int population_of(struct life_job *job, uint64_t *population, double *value)
 {
     struct hashlife_number n;
     int status;
-    if (job->endless) {
-        status = hashlife_population(job->endless, &n);
+    if (life_job_endless(job)) {
+        status = endless_population(&job->endless, &n);
         *population = status == 0 && n.high == 0 ? n.low : UINT64_MAX;
         *value = status == 0 ? hashlife_number_double(n) : NAN;
     } else {

@@ -201,19 +201,19 @@ static int look_at_grid(struct view *v, struct life_cells *c, char population[48
 /* Of a plane: a bit for each dot. */
 static int look_at_plane(struct view *v, struct life_cells *c, char population[48])
 {
-    hashlife *h = v->job->endless;
+    struct life_endless *e = &v->job->endless;
     struct hashlife_number n;
-    if (hashlife_population(h, &n) < 0 || life_cells_alloc(c, (size_t)dots_across(v), (size_t)dots_down(v)) < 0)
+    if (endless_population(e, &n) < 0 || life_cells_alloc(c, (size_t)dots_across(v), (size_t)dots_down(v)) < 0)
         return -1;
     hashlife_number_string(n, population);
-    return hashlife_look(h, (unsigned)v->zoom, v->x >> v->zoom, v->y >> v->zoom, c);
+    return endless_look(e, (unsigned)v->zoom, v->x >> v->zoom, v->y >> v->zoom, c);
 }
 
 static int draw(struct view *v)
 {
     struct life_cells c = {0};
     char population[48];
-    const bool plane = v->job->endless != NULL;
+    const bool plane = life_job_endless(v->job);
     measure(v);
     if ((plane ? look_at_plane : look_at_grid)(v, &c, population) < 0) {
         life_cells_free(&c);
@@ -250,7 +250,7 @@ static void move(struct view *v, int dx, int dy)
 /* The cell in the middle of the view stays there. */
 static void change_zoom(struct view *v, int by)
 {
-    if (v->zoom + by < 0 || v->zoom + by > (v->job->endless ? PLANE_ZOOM : MOST_ZOOM))
+    if (v->zoom + by < 0 || v->zoom + by > (life_job_endless(v->job) ? PLANE_ZOOM : MOST_ZOOM))
         return;
     v->x += dots_across(v) * (1LL << v->zoom) / 2;
     v->y += dots_down(v) * (1LL << v->zoom) / 2;
@@ -265,7 +265,7 @@ static void press(struct view *v, char key)
     /* clang-format off */
     case ' ': v->paused = !v->paused; break;
     case 's': v->paused = v->single = true; break;
-    case '+': case '=': v->speed += v->speed < (v->job->endless ? PLANE_SPEED : MOST_SPEED); break;
+    case '+': case '=': v->speed += v->speed < (life_job_endless(v->job) ? PLANE_SPEED : MOST_SPEED); break;
     case '-': v->speed -= v->speed > -5; break;
     case 'h': case 'D': move(v, -1, 0); break; /* capitals end the sequences of the arrow keys */
     case 'l': case 'C': move(v, 1, 0); break;
@@ -342,7 +342,7 @@ static int go(struct view *v, uint64_t n)
 static int go_on_plane(struct view *v, uint64_t n)
 {
     const double start = seconds_now();
-    const int status = hashlife_step(v->job->endless, n) < 0 && !life_job_stopped() ? cli_failed_call(NULL) : CLI_DONE;
+    const int status = endless_step(&v->job->endless, n) < 0 && !life_job_stopped() ? cli_failed_call(NULL) : CLI_DONE;
     v->job->seconds += seconds_now() - start;
     return status;
 }
@@ -362,7 +362,7 @@ static int go_on_grid(struct view *v, uint64_t n)
 static int go_on(struct view *v, uint64_t n)
 {
     const double start = seconds_now();
-    const int status = (v->job->endless ? go_on_plane : go_on_grid)(v, n);
+    const int status = (life_job_endless(v->job) ? go_on_plane : go_on_grid)(v, n);
     /* If the device cannot keep up, frames take long, and keys have to wait: go slower. */
     if (v->speed > 0 && seconds_now() - start > 3 * FRAME_SECONDS)
         v->speed--;
@@ -372,10 +372,10 @@ static int go_on(struct view *v, uint64_t n)
 /* Of the grid, or of the live cells of a plane, zoomed out until they have room. */
 static void begin_in_the_middle(struct view *v)
 {
-    const struct life_job *job = v->job;
+    struct life_job *job = v->job;
     struct hashlife_box box;
     long long x = (long long)job->size.width / 2, y = (long long)job->size.height / 2;
-    if (job->endless && hashlife_bounding_box(job->endless, &box) == 1) {
+    if (life_job_endless(job) && endless_bounding_box(&job->endless, &box) == 1) {
         const double left = hashlife_number_double(box.left), right = hashlife_number_double(box.right),
                      top = hashlife_number_double(box.top), bottom = hashlife_number_double(box.bottom);
         while (v->zoom < PLANE_ZOOM && ((right - left) > ldexp(dots_across(v), v->zoom) || (bottom - top) > ldexp(dots_down(v), v->zoom)))

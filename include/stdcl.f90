@@ -430,6 +430,22 @@ module stdcl
     integer(c_int64_t) :: hash = 0
   end type
 
+  type, bind(C) :: life_sparse_box
+    integer(c_long_long) :: left = 0
+    integer(c_long_long) :: top = 0
+    integer(c_long_long) :: right = 0
+    integer(c_long_long) :: bottom = 0
+  end type
+
+  type, bind(C) :: life_sparse_options
+    type(c_ptr) :: ctx = c_null_ptr
+    type(c_ptr) :: rule = c_null_ptr
+    integer(c_size_t) :: memory = 0
+    type(c_funptr) :: progress = c_null_funptr
+    type(c_ptr) :: arg = c_null_ptr
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
   type, bind(C) :: matmul_options
     type(c_ptr) :: ctx = c_null_ptr
     integer(c_int) :: kind = 0
@@ -1804,6 +1820,116 @@ module stdcl
       type(c_ptr), value :: lf
       real(c_double), value :: density
       integer(c_int64_t), value :: seed
+    end function
+    function life_sparse_bounding_box(s, box) bind(C)
+      import
+      integer(c_int) :: life_sparse_bounding_box
+      type(c_ptr), value :: s
+      type(life_sparse_box), optional :: box
+    end function
+    function life_sparse_bytes(s) bind(C)
+      import
+      integer(c_size_t) :: life_sparse_bytes
+      type(c_ptr), value :: s
+    end function
+    function life_sparse_computed(s) bind(C)
+      import
+      integer(c_int64_t) :: life_sparse_computed
+      type(c_ptr), value :: s
+    end function
+    function life_sparse_create(options) bind(C)
+      import
+      type(c_ptr) :: life_sparse_create
+      type(life_sparse_options), intent(in), optional :: options
+    end function
+    function life_sparse_density(s, x, y, width, height, zoom, live) bind(C)
+      import
+      integer(c_int) :: life_sparse_density
+      type(c_ptr), value :: s
+      integer(c_long_long), value :: x
+      integer(c_long_long), value :: y
+      integer(c_size_t), value :: width
+      integer(c_size_t), value :: height
+      integer(c_int), value :: zoom
+      integer(c_int64_t), optional :: live(*)
+    end function
+    function life_sparse_explain(s) bind(C)
+      import
+      type(c_ptr) :: life_sparse_explain
+      type(c_ptr), value :: s
+    end function
+    subroutine life_sparse_free(s) bind(C)
+      import
+      type(c_ptr), value :: s
+    end subroutine
+    function life_sparse_generation(s) bind(C)
+      import
+      integer(c_int64_t) :: life_sparse_generation
+      type(c_ptr), value :: s
+    end function
+    function life_sparse_get(s, x, y, cells) bind(C)
+      import
+      integer(c_int) :: life_sparse_get
+      type(c_ptr), value :: s
+      integer(c_long_long), value :: x
+      integer(c_long_long), value :: y
+      type(life_cells), optional :: cells
+    end function
+    function life_sparse_launches(s) bind(C)
+      import
+      integer(c_int64_t) :: life_sparse_launches
+      type(c_ptr), value :: s
+    end function
+    function life_sparse_look(s, zoom, x, y, cells) bind(C)
+      import
+      integer(c_int) :: life_sparse_look
+      type(c_ptr), value :: s
+      integer(c_int), value :: zoom
+      integer(c_long_long), value :: x
+      integer(c_long_long), value :: y
+      type(life_cells), optional :: cells
+    end function
+    function life_sparse_population(s, population) bind(C)
+      import
+      integer(c_int) :: life_sparse_population
+      type(c_ptr), value :: s
+      integer(c_int64_t), optional :: population(*)
+    end function
+    function life_sparse_put(s, x, y, cells) bind(C)
+      import
+      integer(c_int) :: life_sparse_put
+      type(c_ptr), value :: s
+      integer(c_long_long), value :: x
+      integer(c_long_long), value :: y
+      type(life_cells), intent(in), optional :: cells
+    end function
+    function life_sparse_rule(s) bind(C)
+      import
+      type(c_ptr) :: life_sparse_rule
+      type(c_ptr), value :: s
+    end function
+    function life_sparse_shape(s) bind(C)
+      import
+      type(c_ptr) :: life_sparse_shape
+      type(c_ptr), value :: s
+    end function
+    function life_sparse_step(s, generations) bind(C)
+      import
+      integer(c_int) :: life_sparse_step
+      type(c_ptr), value :: s
+      integer(c_int64_t), value :: generations
+    end function
+    function life_sparse_tiles(s) bind(C)
+      import
+      integer(c_size_t) :: life_sparse_tiles
+      type(c_ptr), value :: s
+    end function
+    function life_sparse_walk(s, tile, arg) bind(C)
+      import
+      integer(c_int) :: life_sparse_walk
+      type(c_ptr), value :: s
+      type(c_funptr), value :: tile
+      type(c_ptr), value :: arg
     end function
     function life_states(lf) bind(C)
       import

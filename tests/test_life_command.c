@@ -208,7 +208,8 @@ static void runs_without_edges(void **state)
     refuses(1, "write a macrocell file, .mc", "-p far.mc --engine hashlife -n 0 -o far.rle");
     refuses(2, "leave --size out", "-p plane.rle --engine hashlife --size 100");
     refuses(2, "add --pattern FILE", "--engine hashlife");
-    refuses(2, "is for --engine hashlife, and this is packed: --size", "-p plane.rle --memory 1G --size 100");
+    refuses(2, "is for --engine hashlife or sparse, and this is packed: --size", "-p plane.rle --memory 1G --size 100");
+    refuses(2, "is for --engine hashlife, and this is packed: --size", "-p plane.rle --threads 2 --size 100");
     refuses(2, "leave --device out", "-p plane.rle --engine hashlife --device cpu");
     refuses(2, "leave --profile out", "-p plane.rle --engine hashlife --profile");
     refuses(2, "leave --trace out", "-p plane.rle --engine hashlife --trace t.json");
@@ -220,6 +221,43 @@ static void runs_without_edges(void **state)
     put_text(in_folder("torus.rle"), gun);
     refuses(2, "is a grid with edges", "-p torus.rle --engine hashlife");
     refuses(2, "--threads", "-p plane.rle --engine hashlife --threads 65");
+}
+
+/* The same by the engine sparse, and files that go from one to the other. */
+static void runs_where_something_goes_on(void **state)
+{
+    (void)state;
+    put_text(in_folder("plane.rle"), "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$"
+                                     "2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!\n");
+    char text[500];
+    json_t *at = report("-p plane.rle --engine sparse -n 300 --step 30 --csv plane.csv -o near.rle -o near.png -o near.mc --memory 4M");
+    assert_int_equal(number(at, "population"), 86);
+    assert_true(number(at, "tiles") > 0 && number(at, "tile_bytes") > 0 && number(at, "tiles_computed") > 0);
+    json_decref(at);
+    load("plane.csv", text, sizeof text);
+    assert_string_equal(text, "generation,population\n0,36\n30,41\n60,46\n90,51\n120,56\n150,61\n180,66\n210,71\n240,76\n270,81\n300,86\n");
+    json_t *tree = report("-p near.mc --engine hashlife -n 1000"), *rle = report("-p near.rle --engine sparse -n 1000"), *mc = report("-p near.mc --engine sparse -n 1000");
+    for (int i = 0; i < 2; i++) {
+        json_t *other = i ? rle : mc;
+        assert_true(json_equal(json_object_get(tree, "box"), json_object_get(other, "box")));
+        assert_int_equal(number(tree, "population"), number(other, "population"));
+        assert_int_equal(number(other, "generation"), 1300);
+        json_decref(other);
+    }
+    json_decref(tree);
+    succeeds("-p plane.rle --engine sparse -n 1e18 --rule B/S8 --explain -q"); /* all is dead at once, and that takes no time */
+    assert_non_null(strstr(err, "engine sparse: --engine says so"));
+    assert_non_null(strstr(err, "tile=48"));
+    refuses(2, "under the rule B03/S23 all of an empty plane", "-p plane.rle --engine sparse --rule B03/S23");
+    refuses(2, "of more than two states", "-p plane.rle --engine sparse --rule 345/2/4");
+    refuses(1, "need more than the 1 MiB", "-p plane.rle --engine sparse --rule B3/S12345678 -n 100000 --memory 1M");
+    refuses(2, "leave --size out", "-p plane.rle --engine sparse --size 100");
+    refuses(2, "add --pattern FILE", "--engine sparse");
+    refuses(2, "--threads is for --engine hashlife", "-p plane.rle --engine sparse --threads 2");
+    refuses(2, "is for --engine hashlife or sparse, and this is packed: --size", "-p plane.rle --step 3 --size 100");
+    refuses(2, "would be a film", "-p plane.rle --engine sparse -o film.mp4");
+    put_text(in_folder("torus.rle"), gun);
+    refuses(2, "is a grid with edges, and --engine sparse has none", "-p torus.rle --engine sparse");
 }
 
 static void check_choice(const char *engine, const char *why, const char *arguments)
@@ -572,7 +610,7 @@ int main(int argc, char **argv)
     struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_a_pattern),    cmocka_unit_test(goes_on_from_a_file), cmocka_unit_test(until_stable),
         cmocka_unit_test(writes_outputs),    cmocka_unit_test(compares),            cmocka_unit_test(refuses_nonsense),
-        cmocka_unit_test(chooses_an_engine), cmocka_unit_test(warns_of_edges), cmocka_unit_test(runs_without_edges), cmocka_unit_test(refuses_more),      cmocka_unit_test(watches_in_blocks),   cmocka_unit_test(watches_in_braille),
+        cmocka_unit_test(chooses_an_engine), cmocka_unit_test(warns_of_edges), cmocka_unit_test(runs_without_edges), cmocka_unit_test(runs_where_something_goes_on), cmocka_unit_test(refuses_more),      cmocka_unit_test(watches_in_blocks),   cmocka_unit_test(watches_in_braille),
         cmocka_unit_test(watches_planes),    cmocka_unit_test(census), cmocka_unit_test(more_states), cmocka_unit_test(infinite_sides), cmocka_unit_test(rules_of_files), cmocka_unit_test(larger_than_life), cmocka_unit_test(bounded_grids),
     };
     if (argc != 2)

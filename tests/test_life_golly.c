@@ -5,10 +5,12 @@
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
+#include "todays.h"
 
 #include "core/outfile.h"
 #include "formats/life.h"
 #include "stdcl/hashlife.h"
+#include "stdcl/sparse.h"
 
 #include <stdlib.h>
 
@@ -245,6 +247,24 @@ static int write_square(void *out, int level, const uint32_t part[4])
     return 0;
 }
 
+/* The cells that are on a plane, by the engine sparse. */
+static void check_sparse(hashlife *h, const char *rule, uint64_t generations, uint64_t golly)
+{
+    struct life_cells c;
+    uint64_t n = 0;
+    life_sparse *s = life_sparse_create(&(struct life_sparse_options){.rule = rule});
+    ready(s);
+    works(life_cells_alloc(&c, 130, 90));
+    works(hashlife_get(h, -40, -50, &c));
+    works(life_sparse_put(s, -40, -50, &c));
+    works(life_sparse_step(s, generations));
+    works(life_sparse_population(s, &n));
+    if (golly != n)
+        fail_msg("%s: %llu cells by sparse, %llu by bgolly", rule, (unsigned long long)n, (unsigned long long)golly);
+    life_cells_free(&c);
+    life_sparse_free(s);
+}
+
 static void planes_without_edges(void **state)
 {
     (void)state;
@@ -259,7 +279,7 @@ static void planes_without_edges(void **state)
         struct hashlife_number n;
         char options[60];
         int level;
-        hashlife *h = plane(runs[i].rule);
+        hashlife *h = plane(runs[i].rule), *start = plane(runs[i].rule);
         works(life_squares_open(&out, in_folder("plane.mc"), runs[i].rule, 0));
         works(hashlife_walk(h, &level, write_leaf, write_square, &out));
         works(outfile_commit(&out));
@@ -270,7 +290,10 @@ static void planes_without_edges(void **state)
         const uint64_t golly = by_golly(options, (unsigned)runs[i].generations, in_folder("plane.mc"));
         if (golly != n.low)
             fail_msg("%s: %llu cells here, %llu by bgolly", runs[i].rule, (unsigned long long)n.low, (unsigned long long)golly);
+        if (i == 0 || todays(i, 5)) /* a program is built for each */
+            check_sparse(start, runs[i].rule, runs[i].generations, golly);
         hashlife_free(h);
+        hashlife_free(start);
     }
 }
 

@@ -338,6 +338,24 @@ class life_sample(Structure):  # noqa: F405
         ("hash", c_uint64),
     ]
 
+class life_sparse_box(Structure):  # noqa: F405
+    _fields_ = [
+        ("left", c_longlong),
+        ("top", c_longlong),
+        ("right", c_longlong),
+        ("bottom", c_longlong),
+    ]
+
+class life_sparse_options(Structure):  # noqa: F405
+    _fields_ = [
+        ("ctx", c_void_p),
+        ("rule", c_char_p),
+        ("memory", c_size_t),
+        ("progress", CFUNCTYPE(c_int, c_void_p, c_double)),
+        ("arg", c_void_p),
+        ("reserved", c_size_t * 8),
+    ]
+
 class matmul_options(Structure):  # noqa: F405
     _fields_ = [
         ("ctx", c_void_p),
@@ -784,6 +802,24 @@ FUNCTIONS = {
     "life_rule_text": ("life", "c_char_p, [c_void_p]"),
     "life_shape": ("life", "c_char_p, [c_void_p, c_uint]"),
     "life_soup": ("life", "c_int, [c_void_p, c_double, c_uint64]"),
+    "life_sparse_bounding_box": ("life", "c_int, [c_void_p, POINTER(life_sparse_box)]"),
+    "life_sparse_bytes": ("life", "c_size_t, [c_void_p]"),
+    "life_sparse_computed": ("life", "c_uint64, [c_void_p]"),
+    "life_sparse_create": ("life", "c_void_p, [POINTER(life_sparse_options)]"),
+    "life_sparse_density": ("life", "c_int, [c_void_p, c_longlong, c_longlong, c_size_t, c_size_t, c_uint, c_void_p]"),
+    "life_sparse_explain": ("life", "c_char_p, [c_void_p]"),
+    "life_sparse_free": ("life", "None, [c_void_p]"),
+    "life_sparse_generation": ("life", "c_uint64, [c_void_p]"),
+    "life_sparse_get": ("life", "c_int, [c_void_p, c_longlong, c_longlong, POINTER(life_cells)]"),
+    "life_sparse_launches": ("life", "c_uint64, [c_void_p]"),
+    "life_sparse_look": ("life", "c_int, [c_void_p, c_uint, c_longlong, c_longlong, POINTER(life_cells)]"),
+    "life_sparse_population": ("life", "c_int, [c_void_p, c_void_p]"),
+    "life_sparse_put": ("life", "c_int, [c_void_p, c_longlong, c_longlong, POINTER(life_cells)]"),
+    "life_sparse_rule": ("life", "c_char_p, [c_void_p]"),
+    "life_sparse_shape": ("life", "c_char_p, [c_void_p]"),
+    "life_sparse_step": ("life", "c_int, [c_void_p, c_uint64]"),
+    "life_sparse_tiles": ("life", "c_size_t, [c_void_p]"),
+    "life_sparse_walk": ("life", "c_int, [c_void_p, CFUNCTYPE(c_int, c_void_p, c_longlong, c_longlong, c_void_p), c_void_p]"),
     "life_states": ("life", "c_uint, [c_void_p]"),
     "life_step": ("life", "c_int, [c_void_p, c_uint64]"),
     "life_trace": ("life", "c_int, [c_void_p, c_size_t, POINTER(life_sample)]"),
@@ -957,6 +993,7 @@ CHOICES = {
     "hashlife_options": {},
     "life_census_options": {},
     "life_options": {'engine': {'packed': 0, 'local': 1, 'global': 2, 'reference': 3}, 'bounds': {'torus': 0, 'plane': 1, 'joined': 2}},
+    "life_sparse_options": {},
     "matmul_options": {'kind': {'tuned': 0, 'naive': 1, 'blocked': 2, 'cpu_naive': 3, 'cpu_blocked': 4, 'openblas': 5, 'sycl': 6, 'clblast': 7}, 'precision': {'single': 0, 'double': 1}},
     "nbody_ensemble_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5}},
     "nbody_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5}, 'precision': {'single': 0, 'double': 1, 'mixed': 2}, 'kernel': {'tuned': 0, 'naive': 1, 'branchless': 2, 'tiled': 3}, 'method': {'direct': 0, 'tree': 1, 'auto': 2}, 'stepping': {'fixed': 0, 'adaptive': 1, 'block': 2}},

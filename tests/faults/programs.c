@@ -44,6 +44,7 @@ struct program programs[] = {
     {EXAMPLE("07_embedded"), ".*", {0}, {0}, {0}},
     {"life_plane", "bin/stdcl life --engine hashlife -p gun.rle -n 64 --threads 1 -q -o l.mc --csv l.csv", "", {"l.mc", "l.csv"},
      {"data/gun.rle"}, {0}},
+    {"life_sparse", "bin/stdcl life --engine sparse -p gun.rle -n 60 -q -o l.mc --csv l.csv --step 30", "", {"l.mc", "l.csv"}, {"data/gun.rle"}, {0}},
     {"nbody_block", "bin/stdcl nbody -n 64 --steps 1 --integrator hermite4 --stepping block -q -o n.tab", "", {"n.tab"}, {0}, {0}},
     {"nbody_tree", "bin/stdcl nbody -n 200 --steps 1 --method tree -q -o n.tab", "", {"n.tab"}, {0}, {0}},
     {"nbody_resume", "bin/stdcl nbody --resume figure8.ckpt --steps 8 -q -o n.tab --checkpoint n.ckpt", "", {"n.tab", "n.ckpt"}, {"made/figure8.ckpt"}, {0}},

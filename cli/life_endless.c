@@ -1,0 +1,64 @@
+/* life_endless.c - a plane without edges, by one of the two engines that have such: HashLife's tree on the host, or sparse tiles on a device.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life_job.h"
+
+void endless_free(struct life_endless *e)
+{
+    hashlife_free(e->tree);
+    life_sparse_free(e->sparse);
+    e->tree = NULL;
+    e->sparse = NULL;
+}
+
+int endless_put(struct life_endless *e, long long x, long long y, const struct life_cells *cells)
+{
+    return e->tree ? hashlife_put(e->tree, x, y, cells) : life_sparse_put(e->sparse, x, y, cells);
+}
+
+int endless_get(struct life_endless *e, long long x, long long y, struct life_cells *cells)
+{
+    return e->tree ? hashlife_get(e->tree, x, y, cells) : life_sparse_get(e->sparse, x, y, cells);
+}
+
+int endless_density(struct life_endless *e, long long x, long long y, size_t width, size_t height, unsigned zoom, uint64_t *live)
+{
+    return e->tree ? hashlife_density(e->tree, x, y, width, height, zoom, live) : life_sparse_density(e->sparse, x, y, width, height, zoom, live);
+}
+
+int endless_look(struct life_endless *e, unsigned zoom, long long x, long long y, struct life_cells *cells)
+{
+    return e->tree ? hashlife_look(e->tree, zoom, x, y, cells) : life_sparse_look(e->sparse, zoom, x, y, cells);
+}
+
+int endless_step(struct life_endless *e, uint64_t generations)
+{
+    return e->tree ? hashlife_step(e->tree, generations) : life_sparse_step(e->sparse, generations);
+}
+
+int endless_population(struct life_endless *e, struct hashlife_number *population)
+{
+    *population = (struct hashlife_number){0, 0};
+    return e->tree ? hashlife_population(e->tree, population) : life_sparse_population(e->sparse, &population->low);
+}
+
+static struct hashlife_number number_of(long long value)
+{
+    return (struct hashlife_number){(uint64_t)value, value < 0 ? -1 : 0};
+}
+
+int endless_bounding_box(struct life_endless *e, struct hashlife_box *box)
+{
+    struct life_sparse_box b;
+    if (e->tree)
+        return hashlife_bounding_box(e->tree, box);
+    const int any = life_sparse_bounding_box(e->sparse, &b);
+    if (any > 0)
+        *box = (struct hashlife_box){number_of(b.left), number_of(b.top), number_of(b.right), number_of(b.bottom)};
+    return any;
+}
+
+uint64_t endless_generation(const struct life_endless *e)
+{
+    return e->tree ? hashlife_generation(e->tree) : e->started + life_sparse_generation(e->sparse);
+}

@@ -1,0 +1,123 @@
+/* life_squares.c - macrocell files and planes without edges: square by square into HashLife's tree and out of it; into sparse tiles cell by cell, and
+ * out of them by way of such a tree.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life_job.h"
+
+#include "core/outfile.h"
+
+enum { LEAF = 3, LARGEST = 60 }; /* levels: of a square of 8 x 8 cells; whose places are numbers */
+
+/* ---- In. ------------------------------------------------------------------------------------- */
+
+static int fill_tree(struct life_job *job)
+{
+    hashlife *tree = job->endless.tree;
+    const struct life_squares *squares = &job->plane.squares;
+    uint32_t square = 0;
+    for (size_t i = 0; i < squares->n; i++) {
+        const struct life_square *s = &squares->square[i];
+        const unsigned char state[4] = {(unsigned char)s->part[0], (unsigned char)s->part[1], (unsigned char)s->part[2], (unsigned char)s->part[3]};
+        if ((s->bits         ? hashlife_add_leaf(tree, s->cells, &square)
+             : s->level == 1 ? hashlife_add_states(tree, state, &square)
+                             : hashlife_add_square(tree, s->level, s->part, &square)) < 0)
+            return -1;
+    }
+    return hashlife_set_square(tree, square, job->started);
+}
+
+/* Of 8 x 8 bits, or of 2 x 2 states, which are 0 or 1 here. */
+static int put_leaf(struct life_job *job, const struct life_square *s, long long x, long long y)
+{
+    uint64_t row[8] = {s->part[0] | s->part[1] << 1, s->part[2] | s->part[3] << 1};
+    for (int j = 0; j < 8 && s->bits; j++)
+        row[j] = s->cells >> 8 * j & 255;
+    return endless_put(&job->endless, x, y, &(struct life_cells){s->bits ? 8 : 2, s->bits ? 8 : 2, 1, row});
+}
+
+/* A square by number, its top left corner at (x, y). */
+static int put_square(struct life_job *job, uint32_t number, long long x, long long y)
+{
+    const struct life_square *s = number ? &job->plane.squares.square[number - 1] : NULL;
+    const long long half = s ? 1LL << (s->level - 1) : 0;
+    int status = 0;
+    if (!s)
+        return 0;
+    if (s->bits || s->level == 1)
+        return put_leaf(job, s, x, y);
+    for (int i = 0; i < 4 && status == 0; i++)
+        status = put_square(job, s->part[i], x + (i & 1 ? half : 0), y + (i & 2 ? half : 0));
+    return status;
+}
+
+static int fill_tiles(struct life_job *job)
+{
+    const struct life_squares *squares = &job->plane.squares;
+    const int level = squares->n ? squares->square[squares->n - 1].level : 0;
+    const long long half = level ? 1LL << (level <= LARGEST ? level - 1 : 0) : 0;
+    job->endless.started = job->started;
+    if (level > LARGEST)
+        return clerror_set(ERANGE, "a universe of 2^%d cells across is for --engine hashlife", level);
+    return put_square(job, (uint32_t)squares->n, -half, -half);
+}
+
+int life_squares_fill(struct life_job *job)
+{
+    return job->endless.tree ? fill_tree(job) : fill_tiles(job);
+}
+
+/* ---- Out. ------------------------------------------------------------------------------------ */
+
+static int write_leaf(void *out, uint64_t cells)
+{
+    life_squares_write(out, &(struct life_square){.level = LEAF, .bits = true, .cells = cells});
+    return outfile_check(out);
+}
+
+static int write_states(void *out, const unsigned char state[4])
+{
+    life_squares_write(out, &(struct life_square){.level = 1, .part = {state[0], state[1], state[2], state[3]}});
+    return outfile_check(out);
+}
+
+static int write_square(void *out, int level, const uint32_t part[4])
+{
+    life_squares_write(out, &(struct life_square){.level = level, .part = {part[0], part[1], part[2], part[3]}});
+    return outfile_check(out);
+}
+
+static int write_tree(const struct life_job *job, hashlife *tree, const char *file)
+{
+    struct outfile out;
+    struct hashlife_box box;
+    int level;
+    if (life_squares_open(&out, file, job->rule, endless_generation(&job->endless)) < 0)
+        return -1;
+    int status = life_job_has_states(job) ? hashlife_walk_states(tree, &level, write_states, write_square, &out)
+                                          : hashlife_walk(tree, &level, write_leaf, write_square, &out);
+    if (status == 0 && hashlife_bounding_box(tree, &box) == 0) /* an empty universe has no squares, and a file must have one */
+        status = write_square(&out, 4, (const uint32_t[4]){0, 0, 0, 0});
+    if (status == 0)
+        return outfile_commit(&out);
+    outfile_discard(&out);
+    return -1;
+}
+
+static int put_tile(void *tree, long long x, long long y, const uint64_t row[48])
+{
+    uint64_t copy[48];
+    memcpy(copy, row, sizeof copy);
+    return hashlife_put(tree, x, y, &(struct life_cells){48, 48, 1, copy});
+}
+
+int life_squares_save(struct life_job *job, const char *file)
+{
+    if (job->endless.tree)
+        return write_tree(job, job->endless.tree, file);
+    hashlife *tree = hashlife_create(&(struct hashlife_options){.rule = job->rule, .threads = 1});
+    int status = tree ? life_sparse_walk(job->endless.sparse, put_tile, tree) : -1;
+    if (status == 0)
+        status = write_tree(job, tree, file);
+    hashlife_free(tree);
+    return status;
+}

@@ -1,0 +1,301 @@
+/* sparse_pool.c - the engine "sparse": the memory of its tiles.
+ *
+ * Tiles are numbered in the order in which they were made. When there is no number left, the host drops those that are empty and sleep, and if many
+ * remain, takes memory for twice as many. An empty tile can always be dropped that sleeps: when something changes near it, it is made again.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/sparse.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { FIRST_ROOM = 2048 };
+
+/* Numbers in each array for a tile; of the table, which has more for round numbers of tiles, four. */
+#define ARRAYS(X) X(near, SPARSE_NEAR) X(place, 2) X(mark, 2) X(list, 2) X(want, 1) X(missing, 1)
+enum { TABLE = 4 };
+
+size_t sparse_tile_bytes(void)
+{
+    size_t numbers = TABLE;
+#define X(array, n) numbers += n;
+    ARRAYS(X)
+#undef X
+    return 2 * SPARSE_SIDE * sizeof(uint64_t) + numbers * sizeof(int);
+}
+
+/* ---- Host and device. ------------------------------------------------------------------------ */
+
+/* Copies the first `bytes` of an array, or nothing of them. */
+static int sync_some(life_sparse *s, void *array, size_t bytes, int side)
+{
+    return bytes ? sparse_status(clmsyncn(s->ctx, SPARSE_DEVICE, array, bytes, side | UNWAITED)) : 0;
+}
+
+static int sync_cells(life_sparse *s, int turn, int side)
+{
+    return sync_some(s, s->pool.cells[turn], (size_t)s->pool.control[SPARSE_USED] * SPARSE_SIDE * sizeof(uint64_t), side);
+}
+
+static int sync_rest(life_sparse *s, int side)
+{
+    const struct sparse_pool *p = &s->pool;
+    const size_t used = (size_t)p->control[SPARSE_USED], capacity = (size_t)p->capacity;
+    return sync_some(s, p->near, SPARSE_NEAR * used * sizeof(int), side) < 0 || sync_some(s, p->mark, 2 * used * sizeof(int), side) < 0 ||
+                   sync_some(s, p->list, 2 * capacity * sizeof(int), side) < 0 || sync_some(s, p->want, used * sizeof(int), side) < 0 ||
+                   sync_some(s, p->missing, used * sizeof(int), side) < 0 || sync_some(s, p->table, ((size_t)p->mask + 1) * sizeof(int), side) < 0
+               ? -1
+               : 0;
+}
+
+static int sync_places(life_sparse *s, int side)
+{
+    return sync_some(s, s->pool.place, 2 * (size_t)s->pool.control[SPARSE_USED] * sizeof(int), side);
+}
+
+int sparse_to_host(life_sparse *s, bool all)
+{
+    const int turn = s->pool.control[SPARSE_TURN];
+    if (s->newer == SPARSE_DEVICE_NEWER || all) {
+        if (s->newer == SPARSE_HOST_NEWER)
+            return 0;
+        if (sync_cells(s, turn, CL_MEM_HOST) < 0 || sync_places(s, CL_MEM_HOST) < 0 || (all && sync_rest(s, CL_MEM_HOST) < 0) ||
+            sparse_status(clwait(s->ctx, SPARSE_DEVICE, CL_ALL_EVENT)))
+            return -1;
+        s->newer = SPARSE_BOTH_ALIKE;
+    }
+    return 0;
+}
+
+int sparse_to_device(life_sparse *s)
+{
+    if (s->newer != SPARSE_HOST_NEWER)
+        return 0;
+    if (sync_cells(s, 0, CL_MEM_DEVICE) < 0 || sync_cells(s, 1, CL_MEM_DEVICE) < 0 || sync_places(s, CL_MEM_DEVICE) < 0 || sync_rest(s, CL_MEM_DEVICE) < 0 ||
+        sync_some(s, s->pool.control, SPARSE_CONTROL * sizeof(int), CL_MEM_DEVICE) < 0 || sparse_status(clwait(s->ctx, SPARSE_DEVICE, CL_ALL_EVENT)))
+        return -1;
+    s->newer = SPARSE_BOTH_ALIKE;
+    return 0;
+}
+
+/* ---- Making and freeing. --------------------------------------------------------------------- */
+
+static unsigned entries_for(size_t tiles)
+{
+    unsigned n = 2 * FIRST_ROOM;
+    while (n < 2 * tiles)
+        n *= 2;
+    return n;
+}
+
+/* Makes an array larger; what the host has of it stays. */
+static int enlarge(life_sparse *s, void **array, size_t bytes)
+{
+    void *larger = *array ? clmrealloc(s->ctx, *array, bytes, 0) : clmalloc(s->ctx, bytes, CL_MEM_ZEROCOPY);
+    if (larger)
+        *array = larger;
+    return larger ? 0 : -1;
+}
+
+/* Room for so many tiles. After a failure there is as much as before. */
+static int enlarge_all(life_sparse *s, size_t tiles)
+{
+    struct sparse_pool *p = &s->pool;
+    const unsigned entries = entries_for(tiles);
+    for (int i = 0; i < 2; i++)
+        if (enlarge(s, (void **)&p->cells[i], tiles * SPARSE_SIDE * sizeof(uint64_t)) < 0)
+            return -1;
+#define X(array, n)                                                         \
+    if (enlarge(s, (void **)&p->array, (n) * tiles * sizeof(int)) < 0)      \
+        return -1;
+    ARRAYS(X)
+#undef X
+    if (enlarge(s, (void **)&p->table, entries * sizeof(int)) < 0)
+        return -1;
+    p->capacity = (int)tiles;
+    p->mask = entries - 1;
+    return 0;
+}
+
+int sparse_pool_make(life_sparse *s)
+{
+    struct sparse_pool *p = &s->pool;
+    if (enlarge(s, (void **)&p->control, SPARSE_CONTROL * sizeof(int)) < 0 || enlarge_all(s, s->most < FIRST_ROOM ? s->most : FIRST_ROOM) < 0)
+        return -1;
+    memset(p->control, 0, SPARSE_CONTROL * sizeof(int));
+    memset(p->table, 0, ((size_t)p->mask + 1) * sizeof(int));
+    memset(p->cells[0], 0, SPARSE_SIDE * sizeof(uint64_t));
+    memset(p->cells[1], 0, SPARSE_SIDE * sizeof(uint64_t));
+    p->control[SPARSE_USED] = 1;
+    s->newer = SPARSE_HOST_NEWER;
+    return 0;
+}
+
+void sparse_pool_free(life_sparse *s)
+{
+    struct sparse_pool *p = &s->pool;
+    clfree(p->cells[0]);
+    clfree(p->cells[1]);
+#define X(array, n) clfree(p->array);
+    ARRAYS(X)
+#undef X
+    clfree(p->table);
+    clfree(p->control);
+}
+
+/* ---- More room. ------------------------------------------------------------------------------ */
+
+static bool is_empty(const uint64_t *row)
+{
+    uint64_t any = 0;
+    for (int i = 0; i < SPARSE_SIDE; i++)
+        any |= row[i];
+    return !any;
+}
+
+/* A tile's missing neighbours stay known, where it has got another number. */
+static void move_wants(const struct sparse_pool *p, const int *number, int *scratch)
+{
+    for (int i = 0; i < p->control[SPARSE_WANTS]; i++)
+        scratch[i] = p->missing[p->want[i]];
+    for (int i = 0; i < p->control[SPARSE_WANTS]; i++) {
+        p->want[i] = number[p->want[i]];
+        p->missing[p->want[i]] = scratch[i];
+    }
+}
+
+/* Drops tiles that are empty and on no list, and numbers the others anew, in their order: number[old]. Those with wants are on the list. */
+static void drop_empty(const struct sparse_pool *p, int *number)
+{
+    const int now = p->control[SPARSE_TURN];
+    int kept = 1;
+    for (int tile = 1; tile < p->control[SPARSE_USED]; tile++) {
+        uint64_t *from = p->cells[now] + (size_t)tile * SPARSE_SIDE;
+        number[tile] = 0;
+        if (!p->mark[2 * tile + now] && is_empty(from))
+            continue;
+        number[tile] = kept;
+        for (int i = 0; i < 2; i++)
+            memmove(p->cells[i ? now : !now] + (size_t)kept * SPARSE_SIDE, from, SPARSE_SIDE * sizeof *from); /* sleepers have the same in both */
+        p->place[2 * kept] = p->place[2 * tile];
+        p->place[2 * kept + 1] = p->place[2 * tile + 1];
+        kept++;
+    }
+    p->control[SPARSE_USED] = kept;
+}
+
+/* What says where tiles are, anew; the list of the first `n` numbers has moved with them. */
+static void relink(const struct sparse_pool *p)
+{
+    const int now = p->control[SPARSE_TURN], used = p->control[SPARSE_USED];
+    memset(p->table, 0, ((size_t)p->mask + 1) * sizeof(int));
+    memset(p->mark, 0, 2 * (size_t)used * sizeof(int));
+    for (int tile = 1; tile < used; tile++)
+        p->table[sparse_entry(p, p->place[2 * tile], p->place[2 * tile + 1])] = tile;
+    for (int tile = 1; tile < used; tile++)
+        for (int d = 0; d < SPARSE_NEAR; d++)
+            p->near[SPARSE_NEAR * tile + d] = p->table[sparse_entry(p, p->place[2 * tile] + sparse_dx(d), p->place[2 * tile + 1] + sparse_dy(d))];
+    for (int i = 0; i < p->control[SPARSE_COUNT + now]; i++)
+        p->mark[2 * p->list[now * p->capacity + i] + now] = 1;
+}
+
+/* Twice as many, if more than half would remain in use, as far as memory goes. */
+static int enlarge_for(life_sparse *s)
+{
+    struct sparse_pool *p = &s->pool;
+    const size_t used = (size_t)p->control[SPARSE_USED], capacity = (size_t)p->capacity, wanted = 2 * capacity < s->most ? 2 * capacity : s->most;
+    if (2 * used < capacity)
+        return 0;
+    if (wanted > capacity)
+        return enlarge_all(s, wanted);
+    return used < capacity - capacity / 16 ? 0
+                                           : clerror_set(ENOMEM, "life_sparse: at generation %llu the live cells need more than the %zu MiB that were given for tiles, of "
+                                                         "which there are %zu; give more", (unsigned long long)s->generation, s->memory >> 20, used - 1);
+}
+
+/* The present list, which moves when there is room for more. */
+static void renumber_list(const struct sparse_pool *p, const int *number, int *list)
+{
+    const int now = p->control[SPARSE_TURN];
+    for (int i = 0; i < p->control[SPARSE_COUNT + now]; i++)
+        list[i] = number[p->list[now * p->capacity + i]];
+}
+
+static int arrange(life_sparse *s, int *number, int *list)
+{
+    struct sparse_pool *p = &s->pool;
+    const int now = p->control[SPARSE_TURN];
+    drop_empty(p, number);
+    move_wants(p, number, list);
+    renumber_list(p, number, list);
+    const int status = enlarge_for(s);
+    memcpy(p->list + now * p->capacity, list, (size_t)p->control[SPARSE_COUNT + now] * sizeof *list);
+    relink(p);
+    return status;
+}
+
+int sparse_make_room(life_sparse *s)
+{
+    struct sparse_pool *p = &s->pool;
+    if (sparse_to_host(s, true) < 0)
+        return -1;
+    int *number = calloc((size_t)p->capacity, sizeof *number), *list = calloc((size_t)p->capacity, sizeof *list);
+    int status = number && list ? 0 : clerror_set(ENOMEM, "life_sparse: no memory on the host for a list of %d tiles", p->capacity);
+    if (status == 0)
+        status = arrange(s, number, list);
+    free(number);
+    free(list);
+    s->newer = SPARSE_HOST_NEWER;
+    return status;
+}
+
+/* ---- Cells. ---------------------------------------------------------------------------------- */
+
+/* The tile at a place, awake; 0 with ENOMEM. */
+static int tile_at(life_sparse *s, long long x, long long y)
+{
+    const struct sparse_pool *p = &s->pool;
+    const int now = p->control[SPARSE_TURN], tile = p->table[sparse_entry(p, (int)x, (int)y)];
+    if (tile)
+        return tile;
+    if (p->control[SPARSE_USED] == p->capacity && sparse_make_room(s) < 0)
+        return 0;
+    return sparse_make(p, (int)x, (int)y, now);
+}
+
+/* Adds the cells of a rectangle that lie in a tile. */
+static int put_tile(life_sparse *s, long long x, long long y, const struct life_cells *cells, long long tile_x, long long tile_y)
+{
+    const long long left = tile_x * SPARSE_SIDE, top = tile_y * SPARSE_SIDE, right = left + SPARSE_SIDE, bottom = top + SPARSE_SIDE,
+                    from = x > left ? x : left, end = x + (long long)cells->width < right ? x + (long long)cells->width : right;
+    int tile = 0;
+    for (long long row = y > top ? y : top; row < bottom && row < y + (long long)cells->height; row++) {
+        uint64_t word = 0;
+        life_bits_copy(&word, (size_t)(from - left) + SPARSE_HALO, cells->word + (size_t)(row - y) * cells->stride, (size_t)(from - x), (size_t)(end - from));
+        if (!word)
+            continue;
+        if (!tile && !(tile = tile_at(s, tile_x, tile_y)))
+            return -1;
+        s->pool.cells[s->pool.control[SPARSE_TURN]][(size_t)tile * SPARSE_SIDE + (size_t)(row - top)] |= word;
+    }
+    return 0;
+}
+
+int life_sparse_put(life_sparse *s, long long x, long long y, const struct life_cells *cells)
+{
+    const long long farthest = (long long)SPARSE_FARTHEST * SPARSE_SIDE, width = (long long)cells->width, height = (long long)cells->height;
+    if (!width || !height)
+        return 0;
+    if (width > farthest || height > farthest || x < -farthest || y < -farthest || x + width > farthest || y + height > farthest)
+        return clerror_set(ERANGE, "life_sparse_put: %lld x %lld cells at %lld,%lld reach beyond the plane, which has columns and rows from %lld to %lld", width, height, x, y,
+                           -farthest, farthest - 1);
+    if (sparse_to_host(s, true) < 0)
+        return -1;
+    s->newer = SPARSE_HOST_NEWER;
+    s->awake = true;
+    for (long long j = sparse_tile_of(y); j <= sparse_tile_of(y + height - 1); j++)
+        for (long long i = sparse_tile_of(x); i <= sparse_tile_of(x + width - 1); i++)
+            if (put_tile(s, x, y, cells, i, j) < 0)
+                return -1;
+    return 0;
+}

@@ -1,0 +1,406 @@
+/* test_life_sparse.c - the engine "sparse" against plain C on random cells under many rules, and against HashLife on guns, methuselahs and soups.
+ *
+ * The R-pentomino has 116 cells at generation 1,103, six of its gliders fly away; the acorn 633 at 5,206. A glider moves one cell in four generations.
+ * Tiles have 48 x 48 cells, a pass eight generations: cells across corners of tiles, steps that are no multiples of eight, and what sleeps when something
+ * comes are where such an engine could be wrong.
+ * SPDX-License-Identifier: MIT
+ */
+#include "check.h"
+#include "todays.h"
+#include "stdcl/hashlife.h"
+#include "stdcl/sparse.h"
+
+#include "formats/life.h"
+#include "life/internal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+static const char glider[] = "x = 3, y = 3\nbo$2bo$3o!";
+static const char r_pentomino[] = "x = 3, y = 3\nb2o$2o$bo!";
+static const char acorn[] = "x = 7, y = 3\nbo$3bo$2o2b3o!";
+static const char gun[] = "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$"
+                          "10bo5bo7bo$11bo3bo$12b2o!";
+static const long long FARTHEST = 48LL * 0x7ffffff0;
+
+static life_sparse *create(const char *rule, size_t memory)
+{
+    life_sparse *s = life_sparse_create(&(struct life_sparse_options){.rule = rule, .memory = memory});
+    ready(s);
+    return s;
+}
+
+static void put(life_sparse *s, hashlife *h, const char *rle, long long x, long long y)
+{
+    struct life_pattern p;
+    works(life_pattern_read_memory("pattern", rle, strlen(rle), &p));
+    const struct life_cells cells = {p.columns, p.rows, p.stride, p.word};
+    works(life_sparse_put(s, x + (long long)p.left, y + (long long)p.top, &cells));
+    if (h)
+        works(hashlife_put(h, x + (long long)p.left, y + (long long)p.top, &cells));
+    life_pattern_free(&p);
+}
+
+static life_sparse *holding(const char *rle)
+{
+    life_sparse *s = create(NULL, 0);
+    put(s, NULL, rle, 0, 0);
+    return s;
+}
+
+static uint64_t population(life_sparse *s)
+{
+    uint64_t n = 0;
+    works(life_sparse_population(s, &n));
+    return n;
+}
+
+/* ---- Against plain C. ------------------------------------------------------------------------ */
+
+static uint64_t state = 1;
+
+static uint64_t drawn(void)
+{
+    return life_mix(state += 0x9e3779b97f4a7c15u);
+}
+
+enum { SIDE = 110, MOST = 60, GRID = SIDE + 2 * MOST };
+
+static void agrees(life_sparse *s, long long x, long long y, const unsigned char *now, const char *what)
+{
+    struct life_cells back;
+    uint64_t alive = 0;
+    works(life_cells_alloc(&back, GRID, GRID));
+    memset(back.word, 255, back.stride * GRID * sizeof *back.word); /* what is got is written over */
+    works(life_sparse_get(s, x - MOST, y - MOST, &back));
+    for (size_t i = 0; i < GRID; i++)
+        for (size_t j = 0; j < GRID; j++) {
+            alive += now[i * GRID + j];
+            if (life_cells_at(&back, j, i) != now[i * GRID + j])
+                fail_msg("%s at (%lld, %lld): cell (%zu, %zu) is wrong at generation %llu", what, x, y, j, i, (unsigned long long)life_sparse_generation(s));
+        }
+    assert_true(population(s) == alive);
+    life_cells_free(&back);
+}
+
+/* Random cells in the middle of a torus so large that they do not go round it, in steps of some generations. */
+static void as_plain_c(const char *text, size_t width, size_t height, long long x, long long y)
+{
+    struct life_family rule;
+    struct life_cells cells;
+    unsigned char *now = calloc(GRID * GRID, 1), *next = calloc(GRID * GRID, 1);
+    assert_true(now && next && width <= SIDE && height <= SIDE);
+    works(life_family_parse(text, &rule));
+    works(life_cells_alloc(&cells, width, height));
+    for (size_t i = 0; i < height; i++)
+        for (size_t j = 0; j < width; j++)
+            if (drawn() % 3 == 0) {
+                cells.word[i * cells.stride + j / 64] |= (uint64_t)1 << j % 64;
+                now[(i + MOST) * GRID + j + MOST] = 1;
+            }
+    life_sparse *s = create(text, 0);
+    works(life_sparse_put(s, x, y, &cells));
+    for (unsigned g = 0, step; g < MOST; g += step) {
+        step = drawn() % 3 ? 8 * (1 + (unsigned)(drawn() % 3)) : 1 + (unsigned)(drawn() % 13);
+        step = step < MOST - g ? step : MOST - g;
+        works(life_sparse_step(s, step));
+        assert_true(life_sparse_generation(s) == g + step);
+        for (unsigned i = 0; i < step; i++) {
+            life_ref_family_rows(&rule, LIFE_TORUS, GRID, GRID, 0, GRID, now, next);
+            unsigned char *old = now;
+            now = next;
+            next = old;
+        }
+        agrees(s, x, y, now, text);
+    }
+    life_sparse_free(s);
+    life_cells_free(&cells);
+    free(now);
+    free(next);
+}
+
+static void plain_c(void **unused)
+{
+    (void)unused;
+    static const char *const rules[] = {"B3/S23", "B36/S23", "B2/S", "B3678/S34678", "B1357/S1357", "B3/S012345678", "B2-a/S12", "B3-ej6e/S234i",
+                                        "B2/S34H", "B2/S013V", "B1/S1", "B3/S238"};
+    for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
+        if (todays(r, 6)) /* a program is built for each */
+            as_plain_c(rules[r], 1 + drawn() % SIDE, 1 + drawn() % SIDE, (long long)(drawn() % 1000) - 500, (long long)(drawn() % 1000) - 500);
+    for (int i = 0; i < 6; i++)
+        as_plain_c("B3/S23", 1 + drawn() % SIDE, 1 + drawn() % SIDE, (long long)(drawn() % 200) - 100, (long long)(drawn() % 200) - 100);
+    as_plain_c("B3/S23", SIDE, SIDE, -48 - SIDE / 2, 48 - SIDE / 2);
+    as_plain_c("B3/S23", SIDE, SIDE, FARTHEST - 48 * 20, -FARTHEST + 48 * 20);
+    as_plain_c("B3/S23", 1, 1, -1, -1);
+}
+
+/* ---- Against HashLife. ------------------------------------------------------------------------ */
+
+static void as_hashlife(life_sparse *s, hashlife *h, const char *what)
+{
+    struct hashlife_number n;
+    struct hashlife_box box;
+    struct life_sparse_box own;
+    works(hashlife_population(h, &n));
+    if (n.high || n.low != population(s))
+        fail_msg("%s: %llu cells, and with HashLife %llu, at generation %llu", what, (unsigned long long)population(s), (unsigned long long)n.low,
+                 (unsigned long long)life_sparse_generation(s));
+    const int any = hashlife_bounding_box(h, &box);
+    assert_int_equal(life_sparse_bounding_box(s, &own), any);
+    if (any)
+        assert_true(own.left == (long long)box.left.low && own.top == (long long)box.top.low && own.right == (long long)box.right.low &&
+                    own.bottom == (long long)box.bottom.low);
+}
+
+static void together(const char *rle, const unsigned *steps, size_t n, const char *what)
+{
+    hashlife *h = hashlife_create(NULL);
+    life_sparse *s = create(NULL, 0);
+    ready(h);
+    put(s, h, rle, -7, -3);
+    for (size_t i = 0; i < n; i++) {
+        works(hashlife_step(h, steps[i]));
+        works(life_sparse_step(s, steps[i]));
+        as_hashlife(s, h, what);
+    }
+    hashlife_free(h);
+    life_sparse_free(s);
+}
+
+static void known_lives(void **unused)
+{
+    (void)unused;
+    static const unsigned few[] = {1, 7, 100, 995, 1000, 1, 1, 8, 897}, many[] = {5206, 3, 2000};
+    life_sparse *s = holding(r_pentomino);
+    works(life_sparse_step(s, 1103));
+    assert_true(population(s) == 116);
+    life_sparse_free(s);
+    s = holding(acorn);
+    works(life_sparse_step(s, 5206));
+    assert_true(population(s) == 633);
+    life_sparse_free(s);
+    together(gun, few, sizeof few / sizeof *few, "a gun");
+    together(r_pentomino, few, sizeof few / sizeof *few, "the R-pentomino");
+    together(acorn, many, sizeof many / sizeof *many, "the acorn");
+}
+
+/* So many tiles that several items take them. */
+static void soup(void **unused)
+{
+    (void)unused;
+    enum { ACROSS = 1500 };
+    struct life_cells cells, own, other;
+    hashlife *h = hashlife_create(NULL);
+    life_sparse *s = create(NULL, 0);
+    ready(h);
+    works(life_cells_alloc(&cells, ACROSS, ACROSS));
+    works(life_cells_alloc(&own, ACROSS + 200, ACROSS + 200));
+    works(life_cells_alloc(&other, ACROSS + 200, ACROSS + 200));
+    for (size_t i = 0; i < cells.stride * ACROSS; i++)
+        cells.word[i] = drawn() & drawn();
+    works(life_sparse_put(s, -700, -800, &cells));
+    works(hashlife_put(h, -700, -800, &cells));
+    for (int i = 0; i < 3; i++) {
+        works(life_sparse_step(s, 24 + (unsigned)i));
+        works(hashlife_step(h, 24 + (unsigned)i));
+        as_hashlife(s, h, "a soup");
+        works(life_sparse_get(s, -800, -900, &own));
+        works(hashlife_get(h, -800, -900, &other));
+        assert_memory_equal(own.word, other.word, own.stride * own.height * sizeof *own.word);
+    }
+    life_cells_free(&cells);
+    life_cells_free(&own);
+    life_cells_free(&other);
+    hashlife_free(h);
+    life_sparse_free(s);
+}
+
+/* Squares and what is seen from afar, at places that are no multiples of anything. */
+static void looks(void **unused)
+{
+    (void)unused;
+    enum { N = 40 };
+    static uint64_t own[N * N], other[N * N];
+    struct life_cells near, far;
+    hashlife *h = hashlife_create(NULL);
+    life_sparse *s = create(NULL, 0);
+    ready(h);
+    put(s, h, acorn, -3, -2);
+    works(life_sparse_step(s, 600));
+    works(hashlife_step(h, 600));
+    works(life_cells_alloc(&near, N, N));
+    works(life_cells_alloc(&far, N, N));
+    for (unsigned zoom = 0; zoom <= 24; zoom++) {
+        const long long side = 1LL << zoom, x = -(N / 2) * side, y = -(N / 2 + 1) * side;
+        works(life_sparse_density(s, x, y, N, N, zoom, own));
+        works(hashlife_density(h, x, y, N, N, zoom, other));
+        assert_memory_equal(own, other, sizeof own);
+        works(life_sparse_look(s, zoom, -N / 2, -N / 2 - 1, &near));
+        works(hashlife_look(h, zoom, -N / 2, -N / 2 - 1, &far));
+        assert_memory_equal(near.word, far.word, N * sizeof *near.word);
+    }
+    works(life_sparse_look(s, 60, -2, -2, &near));
+    assert_true(near.word[0] == 0 && near.word[1] == 3 << 1 && near.word[2] == 3 << 1);
+    fails(EINVAL, life_sparse_look(s, 61, 0, 0, &near));
+    fails(EINVAL, life_sparse_density(s, 0, 0, 1, 1, 25, own));
+    life_cells_free(&near);
+    life_cells_free(&far);
+    hashlife_free(h);
+    life_sparse_free(s);
+}
+
+/* ---- Sleep. ------------------------------------------------------------------------------------ */
+
+/* A block and a blinker sleep for ever, which takes no time; a glider comes from far away and wakes them. */
+static void sleepers_wake(void **unused)
+{
+    (void)unused;
+    hashlife *h = hashlife_create(NULL);
+    life_sparse *s = create(NULL, 0);
+    ready(h);
+    put(s, h, "x = 2, y = 2\n2o$2o!", 46, 47);
+    put(s, h, "x = 3, y = 1\n3o!", 300, 300);
+    works(life_sparse_step(s, (uint64_t)1 << 60));
+    works(hashlife_step(h, (uint64_t)1 << 60));
+    as_hashlife(s, h, "what rests");
+    const uint64_t before = life_sparse_computed(s);
+    assert_true(before < 100);
+    put(s, h, glider, -100, -99);
+    put(s, h, glider, 180, 180);
+    for (int i = 0; i < 12; i++) {
+        works(life_sparse_step(s, 104));
+        works(hashlife_step(h, 104));
+        as_hashlife(s, h, "what was asleep");
+    }
+    works(life_sparse_step(s, 1)); /* the blinker is another now */
+    works(hashlife_step(h, 1));
+    as_hashlife(s, h, "what was asleep");
+    hashlife_free(h);
+    life_sparse_free(s);
+}
+
+static void empty(void **unused)
+{
+    (void)unused;
+    struct life_sparse_box box;
+    life_sparse *s = create(NULL, 0);
+    works(life_sparse_step(s, 12345));
+    assert_true(population(s) == 0 && life_sparse_generation(s) == 12345 && life_sparse_tiles(s) == 0);
+    assert_int_equal(life_sparse_bounding_box(s, &box), 0);
+    fails(ERANGE, life_sparse_step(s, UINT64_MAX));
+    life_sparse_free(s);
+    life_sparse_free(NULL);
+}
+
+/* ---- Edges and memory. -------------------------------------------------------------------------- */
+
+/* A glider flies to the last tile of the plane, where it is still right, and then there is no going on. */
+static void edges(void **unused)
+{
+    (void)unused;
+    struct life_sparse_box box;
+    struct life_cells cell;
+    const long long start = FARTHEST - 480;
+    life_sparse *s = create(NULL, 0);
+    put(s, NULL, glider, start, start);
+    works(life_sparse_step(s, 4 * 400));
+    assert_int_equal(life_sparse_bounding_box(s, &box), 1);
+    assert_true(box.left == start + 400 && box.bottom == start + 403);
+    fails(ERANGE, life_sparse_step(s, 4 * 800));
+    const uint64_t at = life_sparse_generation(s);
+    assert_true(at > 4 * 480 && at < 4 * 600 && population(s) == 5);
+    fails(ERANGE, life_sparse_step(s, 8));
+    assert_true(life_sparse_generation(s) == at);
+    works(life_cells_alloc(&cell, 1, 1));
+    cell.word[0] = 1;
+    fails(ERANGE, life_sparse_put(s, FARTHEST, 0, &cell));
+    fails(ERANGE, life_sparse_put(s, 0, -FARTHEST - 1, &cell));
+    works(life_sparse_put(s, -FARTHEST, FARTHEST - 1, &cell));
+    works(life_sparse_get(s, -FARTHEST, FARTHEST - 1, &cell));
+    assert_true(cell.word[0] == 1);
+    works(life_sparse_get(s, LLONG_MAX - 1, LLONG_MIN, &cell));
+    assert_true(cell.word[0] == 0);
+    life_cells_free(&cell);
+    life_sparse_free(s);
+}
+
+/* Ash of 1,500 x 1,500 cells does not go into 1 MiB; a glider for ever does, since what it leaves is dropped. */
+static void memory(void **unused)
+{
+    (void)unused;
+    struct life_sparse_box box;
+    life_sparse *s = create(NULL, (size_t)1 << 20);
+    put(s, NULL, glider, 0, 0);
+    works(life_sparse_step(s, 400000));
+    assert_true(population(s) == 5 && life_sparse_bytes(s) <= (size_t)1 << 20);
+    assert_int_equal(life_sparse_bounding_box(s, &box), 1);
+    assert_true(box.left == 100000 && box.top == 100000);
+    life_sparse_free(s);
+
+    hashlife *h = hashlife_create(NULL);
+    ready(h);
+    s = create("B3/S12345678", (size_t)1 << 20); /* what grows without end */
+    put(s, NULL, r_pentomino, 0, 0);
+    fails(ENOMEM, life_sparse_step(s, 100000));
+    const uint64_t at = life_sparse_generation(s), alive = population(s);
+    fails(ENOMEM, life_sparse_step(s, 8));
+    assert_true(at > 100 && life_sparse_generation(s) == at && population(s) == alive);
+    life_sparse_free(s);
+    hashlife_free(h);
+    h = hashlife_create(&(struct hashlife_options){.rule = "B3/S12345678"});
+    s = create("B3/S12345678", (size_t)16 << 20);
+    put(s, h, r_pentomino, 0, 0);
+    works(hashlife_step(h, at));
+    works(life_sparse_step(s, at));
+    assert_true(population(s) == alive);
+    as_hashlife(s, h, "what grows");
+    life_sparse_free(s);
+    hashlife_free(h);
+}
+
+/* ---- Options. ------------------------------------------------------------------------------------ */
+
+static int after(void *left, double fraction)
+{
+    assert_true(fraction >= 0 && fraction <= 1);
+    return --*(int *)left < 0;
+}
+
+static void ends_when_told(void **unused)
+{
+    (void)unused;
+    int left = 2;
+    life_sparse *s = life_sparse_create(&(struct life_sparse_options){.progress = after, .arg = &left});
+    ready(s);
+    put(s, NULL, gun, 0, 0);
+    fails(ECANCELED, life_sparse_step(s, 100000000));
+    const uint64_t at = life_sparse_generation(s);
+    assert_true(at > 0 && at < 100000000);
+    left = 1000000;
+    works(life_sparse_step(s, 240 - at % 240));
+    assert_true(population(s) == 36 + 5 * (life_sparse_generation(s) / 30));
+    life_sparse_free(s);
+}
+
+static void refusals(void **unused)
+{
+    (void)unused;
+    static const char *const rules[] = {"B03/S23", "345/2/4", "R5,C0,M1,S34..58,B34..45,NM", "nonsense", "B0123478/S01234678"};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        assert_null(life_sparse_create(&(struct life_sparse_options){.rule = rules[i]}));
+        assert_int_equal(clerrno, EINVAL);
+    }
+    fails_null(EINVAL, life_sparse_create(&(struct life_sparse_options){.memory = 1000}));
+    fails_null(EINVAL, life_sparse_create(&(struct life_sparse_options){.reserved = {1}}));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_c), cmocka_unit_test(known_lives),    cmocka_unit_test(soup),     cmocka_unit_test(looks), cmocka_unit_test(sleepers_wake),
+        cmocka_unit_test(empty),   cmocka_unit_test(edges),          cmocka_unit_test(memory),   cmocka_unit_test(ends_when_told),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
