@@ -39,7 +39,7 @@ struct travel {
     size_t ready;             /* steps whose panels are there */
     size_t first;             /* step of the area at hand */
     bool wanted, ended;       /* this rank wants to end; all do */
-    int status, code;
+    int status, code, ocl;
     char why[1024];
 };
 
@@ -68,6 +68,7 @@ static void fail(struct travel *t)
     if (t->status == 0) {
         t->status = -1; /* read when the post is joined */
         t->code = clerrno;
+        t->ocl = oclerrno;
         snprintf(t->why, sizeof t->why, "%s", why ? why : "the panels do not arrive");
     }
 }
@@ -368,7 +369,7 @@ static int travel(struct travel *t, const struct matmul_block *b)
     matmul_grid_shape(t->g, t->deep, true);
     status = run_areas(t, b);
     matmul_grid_shape(t->g, t->deep, false);
-    const int code = clerrno;
+    const int code = clerrno, ocl = oclerrno;
     const char *sentence = status != 0 ? clerror() : NULL;
     char *why = sentence ? strdup(sentence) : NULL;
     if (status != 0)
@@ -378,6 +379,8 @@ static int travel(struct travel *t, const struct matmul_block *b)
         clerror_set(t->code ? t->code : EPROTO, "%s", t->why);
     else if (status != 0)
         clerror_set(code, "%s", why ? why : "matmul_multiply: a device failed");
+    if (t->status != 0 || status != 0)
+        oclerrno = t->status != 0 ? t->ocl : ocl; /* with one, the options were not at fault */
     free(why);
     return status != 0 || t->status != 0 ? -1 : 0;
 }
