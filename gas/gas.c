@@ -102,8 +102,9 @@ struct run {
 static struct run part_of(int ranks, int rank, const double *speed, uint64_t blocks)
 {
     const uint64_t bunch = blocks / (uint64_t)ranks < 256 ? 1 : 256, bunches = (blocks + bunch - 1) / bunch;
-    const uint64_t first = bunch_of(ranks, rank, speed, bunches) * bunch, end = bunch_of(ranks, rank + 1, speed, bunches) * bunch;
-    return (struct run){first, (end < blocks ? end : blocks) - first};
+    const uint64_t from = bunch_of(ranks, rank, speed, bunches) * bunch, to = bunch_of(ranks, rank + 1, speed, bunches) * bunch;
+    const uint64_t first = from < blocks ? from : blocks, end = to < blocks ? to : blocks; /* the last bunch may be a short one */
+    return (struct run){first, end - first};
 }
 
 /* This rank's part of blocks first ... first + blocks - 1. */

@@ -170,6 +170,36 @@ static void gas_divides_by_speed(void **state)
     unsetenv("STDCL_SLICE");
 }
 
+/* The last rank is so slow that nothing is left for it, where the last bunch of blocks is a short one. */
+static int gas_of_one_rank(struct rank_run *r)
+{
+    struct gas_case *right = r->arg;
+    struct gas_energy e;
+    uint64_t count[33], all = 0;
+    CLCONTEXT *cp = open_devices();
+    gas *g = gas_create(&(struct gas_options){.ctx = cp, .n = right->n, .seed = 5, .world = r->world});
+    int status = g && (g->speed = calloc(2, sizeof *g->speed)) ? 0 : -1;
+    if (status == 0) {
+        g->speed[0] = 1e6;
+        g->speed[1] = 1;
+        status = gas_measure(g, &e) == 0 ? gas_histogram(g, 6, 32, count) : -1;
+    }
+    for (int b = 0; b < 33 && status == 0; b++)
+        all += count[b];
+    if (status == 0 && (all != right->n || fabs(e.sigmas) > 6))
+        status = WRONG("%llu molecules, %g sigmas", (unsigned long long)all, e.sigmas);
+    gas_free(g);
+    clcontext_destroy(cp);
+    return status;
+}
+
+static void gas_leaves_a_slow_rank_out(void **state)
+{
+    (void)state;
+    struct gas_case c = {.n = 513 * 32768 + 1}; /* two bunches of 256 blocks, and two blocks */
+    ranks_work(2, gas_of_one_rank, (struct ranks_how){.arg = &c});
+}
+
 /* One rank's `progress` ends it for all. */
 static int leave_off(void *arg, uint64_t done)
 {
@@ -920,7 +950,7 @@ int main(int argc, char **argv)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gas_has_the_same_bits),
-        cmocka_unit_test(gas_divides_by_speed),
+        cmocka_unit_test(gas_divides_by_speed), cmocka_unit_test(gas_leaves_a_slow_rank_out),
         cmocka_unit_test(gas_ends_together),
         cmocka_unit_test(life_is_the_same),
         cmocka_unit_test(life_in_blocks_is_the_same),
