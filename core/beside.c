@@ -17,17 +17,6 @@ static int which(const struct command *c)
     return c->kind == HOST_TO_DEVICE;
 }
 
-/* That queue, made at its first use; NULL where it cannot be made. */
-static cl_command_queue other_queue(struct device *d, int k)
-{
-    pthread_mutex_lock(&d->lock);
-    if (!d->beside[k])
-        d->beside[k] = clCreateCommandQueue(d->context, d->id, 0, NULL);
-    const cl_command_queue queue = d->beside[k];
-    pthread_mutex_unlock(&d->lock);
-    return queue;
-}
-
 /* What is enqueued from now on waits for what the other queue was told so far; where it cannot be told to, the host waits. */
 static void follow(cl_command_queue queue, cl_command_queue other)
 {
@@ -46,14 +35,16 @@ cl_command_queue queue_for(const struct command *c, struct note *note, int flags
     const cl_command_queue first = command_queue(c, note);
     if (!(flags & (CL_EVENT_BESIDE | CL_EVENT_AFTER)) || has_none(c))
         return first;
-    const cl_command_queue queue = flags & CL_EVENT_BESIDE ? other_queue(d, which(c)) : first;
+    const cl_command_queue queue = flags & CL_EVENT_BESIDE ? device_beside(d, which(c), true) : first;
     if (!queue)
         return first;
     if (flags & CL_EVENT_AFTER && queue != first)
         follow(queue, first);
-    for (int k = 0; k < 2 && flags & CL_EVENT_AFTER && queue == first; k++)
-        if (d->beside[k])
-            follow(first, d->beside[k]);
+    for (int k = 0; k < 2 && flags & CL_EVENT_AFTER && queue == first; k++) {
+        const cl_command_queue other = device_beside(d, k, false);
+        if (other)
+            follow(first, other);
+    }
     return queue;
 }
 

@@ -26,19 +26,33 @@ cl_device_type device_type(const CLCONTEXT *cp, cl_uint dev) { return cp->dev[de
 
 const char *device_name(const CLCONTEXT *cp, cl_uint dev) { return cp->dev[dev].name; }
 
+cl_command_queue device_beside(struct device *d, int k, bool make)
+{
+    pthread_mutex_lock(&d->lock);
+    if (make && !d->beside[k])
+        d->beside[k] = clCreateCommandQueue(d->context, d->id, 0, NULL);
+    const cl_command_queue queue = d->beside[k];
+    pthread_mutex_unlock(&d->lock);
+    return queue;
+}
+
 void device_flush_beside(struct device *d)
 {
-    for (int k = 0; k < 2; k++)
-        if (d->beside[k])
-            clFlush(d->beside[k]);
+    for (int k = 0; k < 2; k++) {
+        const cl_command_queue queue = device_beside(d, k, false);
+        if (queue)
+            clFlush(queue);
+    }
 }
 
 void device_drain(struct device *d)
 {
     clFinish(d->queue);
-    for (int k = 0; k < 2; k++)
-        if (d->beside[k])
-            clFinish(d->beside[k]);
+    for (int k = 0; k < 2; k++) {
+        const cl_command_queue queue = device_beside(d, k, false);
+        if (queue)
+            clFinish(queue);
+    }
 }
 
 STDCL_API cl_uint clgetndev(CLCONTEXT *cp) { return cp ? cp->ndev : 0; }

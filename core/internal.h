@@ -107,6 +107,9 @@ CLCONTEXT *context_of(const struct candidate **chosen, size_t n, int *claims);
 /* The device, or NULL with EINVAL and a message that names `call`. */
 struct device *device_of(CLCONTEXT *cp, cl_uint dev, const char *call);
 
+/* Further queue k, 0 or 1, which another thread may be making; NULL: there is none. With `make` it is made at its first use, if it can be. */
+cl_command_queue device_beside(struct device *d, int k, bool make);
+
 /* Hands the commands of the further queues to the device. */
 void device_flush_beside(struct device *d);
 
