@@ -48,24 +48,25 @@ static int check_options(const struct life_options *o, const struct life_grid *g
     return reserved_check("life_create", o->reserved);
 }
 
-/* What has rules of more than two states, or of wider neighbourhoods. */
+/* What a rule is that neither the engines local and global nor ranks have; NULL: they have it. */
+static const char *kind_of(const struct life_family *rule)
+{
+    return rule->large.range ? "Larger than Life" : rule->transitions ? "of a file" : rule->states > 2 ? "of more than two states" : NULL;
+}
+
 static int check_rule(const struct life_options *o, const struct life_family *rule, const struct life_grid *grid)
 {
+    const char *kind = kind_of(rule);
     const size_t least = 2 * (size_t)rule->large.range;
-    if (rule->large.range && (o->engine == LIFE_LOCAL || o->engine == LIFE_GLOBAL))
-        return clerror_set(ENOTSUP, "life: the rule %s is Larger than Life, which the engines packed and reference have, not %s", rule->text, life_engine_name(o->engine));
-    if (rule->large.range && (grid->bounds == LIFE_JOINED || world_size(o->world) > 1))
-        return clerror_set(ENOTSUP, "life: the rule %s is Larger than Life, which is for a torus or a plane, and for one rank", rule->text);
+    if (kind && (o->engine == LIFE_LOCAL || o->engine == LIFE_GLOBAL))
+        return clerror_set(ENOTSUP, "life: the rule %s is %s; the engines packed and reference have such rules, not %s", rule->text, kind, life_engine_name(o->engine));
+    if (kind && world_size(o->world) > 1)
+        return clerror_set(ENOTSUP, "life: the rule %s is %s; such rules are for one rank", rule->text, kind);
+    if (rule->large.range && grid->bounds == LIFE_JOINED)
+        return clerror_set(ENOTSUP, "life: the rule %s is %s; such rules are for a torus or a plane", rule->text, kind);
     if (grid->width < least || grid->height < least)
         return clerror_set(EINVAL, "life: under the rule %s a side of a grid has at least %zu cells, twice the range, and not %zu x %zu", rule->text, least, grid->width,
                            grid->height);
-    if (rule->states == 2 && !rule->transitions)
-        return 0;
-    if (o->engine == LIFE_LOCAL || o->engine == LIFE_GLOBAL)
-        return clerror_set(ENOTSUP, "life: the rule %s has %u states, and the engine %s two; packed and reference have more", rule->text, rule->states,
-                           life_engine_name(o->engine));
-    if (world_size(o->world) > 1)
-        return clerror_set(ENOTSUP, "life: the rule %s has %u states, which are for one rank", rule->text, rule->states);
     return 0;
 }
 

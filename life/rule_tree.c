@@ -99,16 +99,20 @@ static int read_node(const struct rule_text *text, const char **p, struct life_t
         return rule_text_error(text, at, "node %zu should begin with its level, 1 to %d", number, t->places);
     level[number] = (unsigned char)n;
     uint32_t *branch = transitions_node(t, text, &place);
-    for (unsigned i = 0; branch && i < t->states; i++) {
+    if (!branch)
+        return -1;
+    for (unsigned i = 0; i < t->states; i++) {
         unsigned long to;
         if (!rule_text_number(p, text->end, &to))
             return rule_text_error(text, *p, "node %zu should have %u branches", number, t->states);
-        if (n == 1 ? to >= t->states : to >= number || level[to] != n - 1)
-            return rule_text_error(text, *p, n == 1 ? "%lu is no state; there are 0 to %u" : "%lu is no node of the level below, before this one (%u)", to, t->states - 1);
+        if (n == 1 && to >= t->states)
+            return rule_text_error(text, *p, "%lu is no state; there are 0 to %u", to, t->states - 1);
+        if (n > 1 && (to >= number || level[to] != n - 1))
+            return rule_text_error(text, *p, "%lu is no node of the level below that stands before node %zu", to, number);
         branch[i] = (uint32_t)(n == 1 ? to : to * t->states);
     }
     t->root = place;
-    return branch ? 0 : -1;
+    return 0;
 }
 
 int rule_tree_read(const struct rule_text *text, struct life_transitions *t)

@@ -431,7 +431,7 @@ static void nonsense_is_refused(void **unused)
         {"@RULE R\n@TREE\nnum_states=2\nnum_neighbors=5\n", "num_neighbors is 4 or 8"},
         {"@RULE R\n@TREE\nnum_states=2\nnum_neighbors=4\nnum_nodes=9999\n1 0 1\n", "there are not 9999 nodes"},
         {"@RULE R\n@TREE\nnum_states=2\nnum_neighbors=4\nnum_nodes=1\n1 0 2\n", "2 is no state"},
-        {"@RULE R\n@TREE\nnum_states=2\nnum_neighbors=4\nnum_nodes=2\n1 0 1\n3 0 0\n", "0 is no node of the level below"},
+        {"@RULE R\n@TREE\nnum_states=2\nnum_neighbors=4\nnum_nodes=2\n1 0 1\n3 0 0\n", "0 is no node of the level below that stands before node 1"},
         {"@RULE R\n@TREE\nnum_states=2\nnum_neighbors=4\nnum_nodes=2\n1 0 1\n2 0 1\n", "1 is no node of the level below"},
         {"@RULE R\n@TREE\nnum_states=2\nnum_neighbors=4\nnum_nodes=2\n1 0 1\n2 0 0\n", "the last node has level 2, and should have 5"},
         {"@RULE R\n@TREE\nnum_states=2\nnum_neighbors=4\nnum_nodes=2\n1 0 1\n2 0\n", "node 1 should have 2 branches"},
@@ -452,6 +452,9 @@ static void what_cannot_be_is_refused(void **unused)
     life_transitions *rule = rule_of(sum), *births = rule_of("@RULE B\n@TABLE\nn_states:2\nneighborhood:vonNeumann\nsymmetries:none\n000001\n");
     fails_null(EINVAL, life_create(&(struct life_options){.transitions = rule, .rule = "B3/S23", .width = 9, .height = 9}));
     fails_null(ENOTSUP, life_create(&(struct life_options){.transitions = rule, .width = 9, .height = 9, .engine = LIFE_GLOBAL}));
+    assert_null(life_create(&(struct life_options){.transitions = births, .width = 9, .height = 9, .engine = LIFE_LOCAL}));
+    assert_int_equal(clerrno, ENOTSUP);
+    contains(clerror(), "the rule B is of a file; the engines packed and reference have such rules, not local");
     fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.transitions = births}));
     fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.rule = "3/0/4"}));
     hashlife *h = hashlife_create(&(struct hashlife_options){.transitions = rule});
