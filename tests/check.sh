@@ -46,6 +46,9 @@ programs() {
     # A signal that only the command gets is passed on, unless it is ignored, as in the background of a shell.
     [ "$(sh -c 'kill -INT $$; echo ignored')" = ignored ] ||
         expect 130 '.*ended by signal 2.*' "$stdcl" check sh -c 'kill -INT $PPID; exec sleep 60'
+    # What the command itself handles of signals is not the program's.
+    [ "$(sh -c 'kill -XFSZ $$; echo ignored')" = ignored ] ||
+        expect 153 '.*ended by signal 25.*' "$stdcl" check sh -c 'kill -XFSZ $$; exec sleep 0'
     expect 1 '.*there is no program .no-such-program.*' "$stdcl" check no-such-program
     expect 1 ".*'$folder' is a folder.*" "$stdcl" check "$folder"
     : >"$folder/text"
