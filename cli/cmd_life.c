@@ -234,7 +234,7 @@ static int make_engine(struct life_job *job)
 }
 
 /* Before computing begins, everything that can be wrong is checked in this order, the cheapest first. */
-static int work(struct life_job *job)
+int life_job_work(struct life_job *job)
 {
     if (world_size(cli_world) > 1 && !job->words.n && (job->watch || job->compare || job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE))
         return cli_wrong("--watch, --compare and the engines hashlife and sparse are for one rank");
@@ -281,27 +281,32 @@ static int work(struct life_job *job)
     return status;
 }
 
+int life_job_close(struct life_job *job, int status)
+{
+    const int closed = cli_window_close(&job->window);
+    status = status == CLI_DONE ? closed : status;
+    life_output_discard(job);
+    cli_ranks_fail(status);
+    life_free(job->engine_of_run);
+    if (job->context)
+        clcontext_destroy(job->context);
+    life_pattern_free(&job->pattern);
+    life_plane_free(&job->plane);
+    life_transitions_free(job->transitions);
+    cli_outputs_free(&job->outputs);
+    cli_strings_free(&job->words);
+    free(job->rule_copy);
+    cli_common_free(&job->common);
+    return status;
+}
+
 static int run(int argc, char **argv)
 {
     struct life_job job = {.engine = LIFE_AUTO, .bounds = LIFE_NOT_GIVEN, .generations = UINT64_MAX, .seed = 1};
     int status;
     if (parse(&job, argc, argv, &status))
-        status = work(&job);
-    const int closed = cli_window_close(&job.window);
-    status = status == CLI_DONE ? closed : status;
-    life_output_discard(&job);
-    cli_ranks_fail(status);
-    life_free(job.engine_of_run);
-    if (job.context)
-        clcontext_destroy(job.context);
-    life_pattern_free(&job.pattern);
-    life_plane_free(&job.plane);
-    life_transitions_free(job.transitions);
-    cli_outputs_free(&job.outputs);
-    cli_strings_free(&job.words);
-    free(job.rule_copy);
-    cli_common_free(&job.common);
-    return status;
+        status = life_job_work(&job);
+    return life_job_close(&job, status);
 }
 
 const struct cli_command cmd_life = {"life", "run Conway's Life and its relatives", run, CLI_RANKS_TOGETHER};

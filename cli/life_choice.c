@@ -27,7 +27,7 @@ static const struct {
 /* Why the options need a grid; NULL: they do not. */
 static const char *by_options(const struct life_job *job, const struct cli_option *options)
 {
-    for (size_t i = 0; i < sizeof of_grids / sizeof *of_grids; i++)
+    for (size_t i = 0; i < sizeof of_grids / sizeof *of_grids && options; i++)
         if (cli_given(options, of_grids[i].option))
             return of_grids[i].why;
     for (size_t i = 0; i < job->outputs.names.n; i++)
@@ -104,6 +104,8 @@ int life_choice_end(struct life_job *job)
 {
     if (job->input && read_input(job) != CLI_DONE)
         return CLI_FAILED;
+    if (job->lines.wanted && job->lines.last != UINT64_MAX)
+        job->generations = job->lines.last > job->started ? job->lines.last - job->started : 0;
     if (job->engine == LIFE_AUTO && job->plane.p.bounds[0] && !job->rule_text) {
         job->choice = "the pattern's file has a grid";
         job->engine = LIFE_PACKED;

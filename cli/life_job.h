@@ -6,6 +6,7 @@
  *   life_choice.c   --engine auto: a grid, or a plane without edges
  *   life_grid.c     the grid: its size, its rule, and what lives on it at the start
  *   life_run.c      the loop: bursts of generations between visits to the outputs
+ *   life_lines.c    populations line by line, as bgolly prints them
  *   life_edge.c     when a pattern meets an edge that its file does not have
  *   life_output.c   patterns, pictures, films, the table of populations
  *   life_plane.c    --engine hashlife and sparse: all of it, on a plane without edges
@@ -56,6 +57,16 @@ struct life_place {
     long long x, y;
 };
 
+/* Populations line by line, for `stdcl bgolly`. */
+struct life_lines {
+    bool wanted, doubling, stamps;
+    unsigned quiet;      /* 1: generations only; 2: nothing */
+    uint64_t step, last; /* 0: none given; UINT64_MAX: without end */
+    double seconds;      /* after which no step begins; 0: none */
+    double began;        /* when the first line was due */
+    uint64_t due;        /* the generation of the next line; that of the last one if there is none */
+};
+
 struct life_job {
     /* From the command line; NOT_GIVEN, NULL or 0 where it is still to be chosen. */
     struct cli_common common;
@@ -70,6 +81,8 @@ struct life_job {
     uint64_t seed, generations;
     uint64_t step, memory, threads; /* of planes without edges; 0: their own choice */
     struct life_place at;
+    struct life_lines lines;
+    const char *rules_folder; /* where files of rules are looked for, too */
     size_t zoom;
     struct cli_outputs outputs;
     struct cli_window window;
@@ -112,7 +125,14 @@ struct life_job {
 
 /* All return an exit status, after printing what is wrong. */
 
-/* life_choice.c: what options say of the engine; reads the pattern, and says the rest. */
+/* cmd_life.c: all of a run once its options are known; and what frees the job, after which the result is the status of the program. */
+int life_job_work(struct life_job *job);
+int life_job_close(struct life_job *job, int status);
+
+/* life_lines.c: prints a line of this generation, and settles when the next one is due. */
+int life_lines_visit(struct life_job *job, const char *population);
+
+/* life_choice.c: what options say of the engine, or NULL where there are none of `stdcl life`; reads the pattern, and says the rest. */
 void life_choice_begin(struct life_job *job, const struct cli_option *options);
 int life_choice_end(struct life_job *job);
 

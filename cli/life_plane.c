@@ -199,10 +199,12 @@ static int open_plane(struct plane *p)
 static int row(struct plane *p)
 {
     struct hashlife_number n;
-    if (!cli_outputs_have(&p->job->outputs, CLI_OUTPUT_TABLE))
+    if (!cli_outputs_have(&p->job->outputs, CLI_OUTPUT_TABLE) && !p->job->lines.wanted)
         return CLI_DONE;
     if (endless_population(p->e, &n) < 0)
         return cli_failed_call(NULL);
+    if (p->job->lines.wanted)
+        return life_lines_visit(p->job, decimal(n));
     const double values[2] = {(double)endless_generation(p->e), hashlife_number_double(n)};
     return csv_row(&p->job->table, values) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
@@ -223,18 +225,24 @@ static uint64_t burst_from(const struct plane *p, uint64_t next)
     return cli_window_burst(&p->job->window, at - p->job->started, next - at);
 }
 
+/* The generation of the row, or line, behind that of `at`. */
+static uint64_t next_after(const struct plane *p, uint64_t at)
+{
+    const uint64_t step = step_of(p->job);
+    return p->job->lines.wanted ? p->job->lines.due : at + (step < p->end - at ? step : p->end - at);
+}
+
 static int run(struct plane *p)
 {
     struct life_job *job = p->job;
-    const uint64_t step = step_of(job);
     uint64_t next = job->started; /* where the next row is due */
     int status = row(p);
     if (status == CLI_DONE)
         status = life_view_visit(job);
-    cli_progress_start(&job->progress, "generations", (double)job->generations, job->common.quiet);
-    while (status == CLI_DONE && endless_generation(p->e) < p->end && !cli_interrupted()) {
+    cli_progress_start(&job->progress, "generations", (double)job->generations, job->common.quiet || job->lines.wanted);
+    while (status == CLI_DONE && endless_generation(p->e) < (job->lines.wanted ? job->lines.due : p->end) && !cli_interrupted()) {
         if (next == endless_generation(p->e))
-            next += step < p->end - next ? step : p->end - next;
+            next = next_after(p, next);
         const double start = seconds_now();
         if (endless_step(p->e, burst_from(p, next)) < 0 && clerrno != ECANCELED)
             status = cli_failed_call(NULL);
@@ -408,7 +416,7 @@ static int finish(struct plane *p)
     int status = CLI_DONE;
     if (job->common.json)
         status = report_json(p, device ? device : NO_DEVICE, population, any ? &box : NULL);
-    else if (!job->common.quiet)
+    else if (!job->common.quiet && !job->lines.wanted)
         report_text(p, device ? device : NO_DEVICE, population, any ? &box : NULL, cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
     free(device);
     return status;

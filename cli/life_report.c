@@ -73,7 +73,7 @@ int life_job_report(struct life_job *job)
     const char *name = device ? device : "none: plain C";
     if (job->common.json)
         status = report_json(job, name, population);
-    else if (!job->common.quiet)
+    else if (!job->common.quiet && !job->lines.wanted)
         report_text(job, name, population, cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
     free(device);
     return status;

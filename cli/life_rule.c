@@ -87,7 +87,7 @@ int life_job_rule(struct life_job *job, const char *text, const char *where)
     }
     if (!is_name(text))
         return cli_wrong("%s: %s", where, clerror());
-    if ((job->input && is_there(path, job->input, beside ? (size_t)(beside - job->input) : 0, text)) || in_folders(path, getenv("STDCL_RULES"), text) ||
+    if ((job->input && is_there(path, job->input, beside ? (size_t)(beside - job->input) : 0, text)) || in_folders(path, job->rules_folder, text) || in_folders(path, getenv("STDCL_RULES"), text) ||
         in_folders(path, GOLLY, text))
         return take_file(job, path);
     return cli_wrong("%s: '%s' is no rule, and there is no file %s%s beside the pattern, in $STDCL_RULES or among Golly's rules", where, text, text, SUFFIX);

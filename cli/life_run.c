@@ -121,6 +121,22 @@ static uint64_t next_burst(uint64_t burst, uint64_t n, double took, double visit
     return took <= 1.2 * visit ? burst : fitting < 1 ? 1 : (uint64_t)fitting;
 }
 
+/* The generation of the engine at which the run ends, or prints a line. */
+static uint64_t end_of(const struct life_job *job)
+{
+    return job->lines.wanted ? job->lines.due - job->started : job->generations;
+}
+
+static int print_line(struct life_job *job)
+{
+    char digits[24];
+    uint64_t population;
+    if (life_population(job->engine_of_run, &population) < 0)
+        return cli_failed_call(NULL);
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)population);
+    return life_lines_visit(job, digits);
+}
+
 static int run_generations(struct life_job *job)
 {
     uint64_t burst = FIRST_BURST, at = 0;
@@ -128,8 +144,8 @@ static int run_generations(struct life_job *job)
     if (status == CLI_DONE)
         status = life_view_visit(job);
     life_shares_begin(job);
-    while (status == CLI_DONE && at < job->generations && !job->period && !cli_ranks_interrupted(false)) {
-        uint64_t n = cli_window_burst(&job->window, at, job->generations - at < burst ? job->generations - at : burst);
+    while (status == CLI_DONE && at < end_of(job) && !job->period && !cli_ranks_interrupted(false)) {
+        uint64_t n = cli_window_burst(&job->window, at, end_of(job) - at < burst ? end_of(job) - at : burst);
         n = life_edge_burst(job, n);
         if (job->outputs.frames_done < job->outputs.frames && next_frame(job) - at < n)
             n = next_frame(job) - at;
@@ -139,6 +155,8 @@ static int run_generations(struct life_job *job)
         at = life_generation(job->engine_of_run);
         if (status == CLI_DONE)
             status = life_edge_look(job);
+        if (status == CLI_DONE && job->lines.wanted && at == end_of(job))
+            status = print_line(job);
         if (status == CLI_DONE)
             status = due_frames(job);
         if (status == CLI_DONE && !job->period)
@@ -168,7 +186,9 @@ int life_job_run(struct life_job *job)
     uint64_t population;
     if (life_population(job->engine_of_run, &population) < 0)
         return cli_failed_call(NULL);
-    cli_progress_start(&job->progress, "generations", known ? (double)job->generations : 0, job->common.quiet);
+    cli_progress_start(&job->progress, "generations", known ? (double)job->generations : 0, job->common.quiet || job->lines.wanted);
+    if (status == CLI_DONE && job->lines.wanted)
+        status = print_line(job);
     if (status == CLI_DONE)
         status = run_generations(job);
     cli_progress_end(&job->progress);

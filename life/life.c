@@ -25,6 +25,12 @@ static const struct life_backend *const backends[LIFE_ENGINES] = {
 
 enum { SIDE_MAX = 1 << 30 }; /* cells; kernels count them in ints, with room for a halo */
 
+static int refuse_ranks(const char *kind, const char *what, const char *since)
+{
+    return clerror_set(ENOTSUP, "life: %s%s%s%s%s is for one rank; several ranks divide tori and planes of the engine packed, under rules of two states that look at nearest "
+                       "neighbours: start one process", kind, what, *since ? ", which is " : "", since, *since ? "," : "");
+}
+
 static int check_options(const struct life_options *o, const struct life_grid *g)
 {
     if (g->width < 1 || g->height < 1)
@@ -41,8 +47,10 @@ static int check_options(const struct life_options *o, const struct life_grid *g
         return clerror_set(EINVAL, "life: bounds are LIFE_TORUS or LIFE_PLANE, not %d", (int)o->bounds);
     if (o->grid && (o->width || o->height || o->bounds))
         return clerror_set(EINVAL, "life: the grid '%.60s' says width, height and bounds: leave them 0", o->grid);
-    if (world_size(o->world) > 1 && (o->engine != LIFE_PACKED || g->bounds == LIFE_JOINED))
-        return clerror_set(ENOTSUP, "life: ranks divide the grid of the engine packed only, a torus or a plane");
+    if (world_size(o->world) > 1 && o->engine != LIFE_PACKED)
+        return refuse_ranks("the engine ", life_engine_name(o->engine), "");
+    if (world_size(o->world) > 1 && g->bounds == LIFE_JOINED)
+        return refuse_ranks("the grid :", o->grid, "");
     if (o->ctx && !clgetndev(o->ctx))
         return clerror_set(ENODEV, "life: the context has no device");
     return reserved_check("life_create", o->reserved);
@@ -61,7 +69,7 @@ static int check_rule(const struct life_options *o, const struct life_family *ru
     if (kind && (o->engine == LIFE_LOCAL || o->engine == LIFE_GLOBAL))
         return clerror_set(ENOTSUP, "life: the rule %s is %s; the engines packed and reference have such rules, not %s", rule->text, kind, life_engine_name(o->engine));
     if (kind && world_size(o->world) > 1)
-        return clerror_set(ENOTSUP, "life: the rule %s is %s; such rules are for one rank", rule->text, kind);
+        return refuse_ranks("the rule ", rule->text, kind);
     if (rule->large.range && grid->bounds == LIFE_JOINED)
         return clerror_set(ENOTSUP, "life: the rule %s is %s; such rules are for a torus or a plane", rule->text, kind);
     if (grid->width < least || grid->height < least)

@@ -33,6 +33,7 @@ struct program programs[] = {
     {"life_census", "bin/stdcl life census --soups 3 --size 6 -q --csv l.csv", "", {"l.csv"}, {0}, {0}},
     {"life_rule", "bin/stdcl life --rule brain.rule --size 32 -n 4 -q -o l.rle", "", {"l.rle"}, {"tests/faults/brain.rule"}, {0}},
     {"life_side", "bin/stdcl life -p gun.rle --rule B3/S23:T0,60 -n 70 -q -o l.mc", "", {"l.mc"}, {"data/gun.rle"}, {0}},
+    {"life_lines", "bin/stdcl bgolly -m 9 -i 4 -q -q -o l.mc gun.rle", "^This is stdcl|^- stdcl", {"l.mc"}, {"data/gun.rle"}, {0}},
     {"life_stable", "bin/stdcl life --size 32 -n 12 --until-stable --engine global -q -o l.mc", "", {"l.mc"}, {0}, {0}},
     {"nbody_snapshots", "bin/stdcl nbody --ic figure8 --dt 1/64 --steps 2 --snapshots 1/32 -q -o s-%d.hdf5", "",
      {"s-0.hdf5", "s-1.hdf5", "s-series.csv", "s-series.xdmf"}, {0}, {0}},
