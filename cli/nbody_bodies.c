@@ -406,12 +406,13 @@ int nbody_job_plan(struct nbody_job *job)
         status = choose_shown(job);
     if (status == CLI_DONE)
         status = plan_steps(job);
-    if (status == CLI_DONE)
+    if (status == CLI_DONE && !job->resumed)
         status = nbody_series_plan(job);
     if (status != CLI_DONE)
         return status;
     if (job->outputs.frames > job->total + 1)
         return cli_wrong("--frames: %zu pictures need at least %zu steps, and there are %zu",
                          job->outputs.frames, job->outputs.frames - 1, job->total);
-    return nbody_job_engine(job, (enum nbody_kernel)job->kernel);
+    status = nbody_job_engine(job, (enum nbody_kernel)job->kernel);
+    return status == CLI_DONE && job->resumed ? nbody_series_plan(job) : status; /* which knows what is left */
 }

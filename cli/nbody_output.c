@@ -42,6 +42,8 @@ static int add_output(struct nbody_job *job, const char *file, enum cli_output_k
 {
     if (cli_outputs_check(&job->outputs, file) != CLI_DONE)
         return CLI_WRONG;
+    if (series_is_wrong(file))
+        return cli_wrong("'%s': a series of files has one place for their numbers, such as %%04d", file);
     if (series_is(file) && kind != CLI_OUTPUT_STATE)
         return cli_wrong("'%s': only bodies are written as a series of such names; pictures are numbered by --frames", file);
     if (kind == CLI_OUTPUT_TABLE && cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))

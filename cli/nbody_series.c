@@ -5,6 +5,7 @@
 #include "formats/series.h"
 
 #include <math.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 /* ---- One file. ------------------------------------------------------------------------------- */
@@ -75,25 +76,42 @@ size_t nbody_series_next(const struct nbody_job *job)
     return step <= (double)job->total ? (size_t)step : SIZE_MAX;
 }
 
-/* What the series takes on its disk, against what is free there. */
-static int check_disk(const struct nbody_job *job, const char *pattern)
+/* The disk of a series, by what is free there; false where nobody knows. */
+static bool ask_disk(const char *pattern, struct stat *folder, double *room)
 {
     struct statvfs disk;
-    struct cli_text all, one, free_bytes;
     const char *slash = strrchr(pattern, '/');
-    char *folder = slash ? strndup(pattern, (size_t)(slash - pattern) + 1) : strdup(".");
-    const bool known = folder && statvfs(folder, &disk) == 0;
-    free(folder);
-    if (!known)
+    char *name = slash ? strndup(pattern, (size_t)(slash - pattern) + 1) : strdup(".");
+    const bool known = name && stat(name, folder) == 0 && statvfs(name, &disk) == 0;
+    free(name);
+    *room = known ? (double)disk.f_bavail * (double)disk.f_frsize : 0;
+    return known;
+}
+
+/* Files of each series that are still to come. */
+static double files_left(const struct nbody_job *job)
+{
+    const size_t done = job->engine ? nbody_steps(job->engine) : 0;
+    return floor((double)(job->total - done) * fabs(job->dt) / job->snapshots) + 2;
+}
+
+/* What this series and those before it take on one disk, against what is free there. */
+static int check_disk(const struct nbody_job *job, size_t last)
+{
+    struct stat here, there;
+    struct cli_text all, each, free_bytes;
+    double room, other, bytes = 0;
+    if (!ask_disk(job->series[last].pattern, &here, &room))
         return CLI_DONE;
-    const double files = floor((double)job->total * fabs(job->dt) / job->snapshots) + 2;
-    const double bytes = (double)particles_bytes(pattern, &job->bodies) * (double)job->n;
-    const double room = (double)disk.f_bavail * (double)disk.f_frsize;
+    for (size_t i = 0; i <= last; i++)
+        if (ask_disk(job->series[i].pattern, &there, &other) && there.st_dev == here.st_dev)
+            bytes += (double)particles_bytes(job->series[i].pattern, &job->bodies) * (double)job->n;
+    const double files = files_left(job);
     if (files * bytes <= room)
         return CLI_DONE;
-    return cli_failed("--snapshots: about %.0f files of %s, %s in all, would fill the disk of '%s', where %s are free; a longer "
-                      "time between them makes fewer", files, cli_text_bytes(&one, bytes), cli_text_bytes(&all, files * bytes),
-                      pattern, cli_text_bytes(&free_bytes, room));
+    return cli_failed("--snapshots: about %.0f times %s, %s in all, would fill the disk of '%s', where %s are free; a longer time between "
+                      "them makes fewer", files, cli_text_bytes(&each, bytes), cli_text_bytes(&all, files * bytes),
+                      job->series[last].pattern, cli_text_bytes(&free_bytes, room));
 }
 
 int nbody_series_plan(const struct nbody_job *job)
@@ -104,7 +122,7 @@ int nbody_series_plan(const struct nbody_job *job)
     if (job->series_n && job->snapshots < fabs(job->dt))
         return cli_wrong("--snapshots: '%g' is shorter than a step, %g", job->snapshots, fabs(job->dt));
     for (size_t i = 0; i < job->series_n && status == CLI_DONE; i++)
-        status = check_disk(job, job->series[i].pattern);
+        status = check_disk(job, i);
     return status;
 }
 

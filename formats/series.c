@@ -34,6 +34,14 @@ bool series_is(const char *pattern)
     return place && !find_place(place + length, &more);
 }
 
+bool series_is_wrong(const char *pattern)
+{
+    bool any = false;
+    for (const char *at = pattern; (at = strchr(at, '%')); at++)
+        any |= at[1 + strspn(at + 1, "0123456789")] == 'd';
+    return any && !series_is(pattern);
+}
+
 /* The pattern with a text in its place, and another suffix unless that is NULL. */
 static char *put_text(const char *pattern, const char *text, const char *suffix)
 {

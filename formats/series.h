@@ -21,6 +21,9 @@ extern "C" {
 /* Whether a name stands for a series: it has one place for a number, %d or %04d. */
 bool series_is(const char *pattern);
 
+/* Whether it was meant to: several places, or one for a number of more than 99 digits. */
+bool series_is_wrong(const char *pattern);
+
 /* The name of file `number`, or with "series" in place of the number and another suffix (".csv"). From malloc; NULL
  * without memory. */
 char *series_name(const char *pattern, size_t number);

@@ -9,6 +9,7 @@
 #include "formats/particles.h"
 
 #include <math.h>
+#include <sys/statvfs.h>
 
 /* The files are the same, but for a note of text that tells the command line. */
 static void same_bodies(const char *one, const char *other)
@@ -99,6 +100,10 @@ static void checks_steps(void **unused)
         json_t *r = report(), *errors = json_object_get(r, "step_errors"),
                *most = json_object_get(errors, "most");
         assert_int_equal(json_array_size(most), 3);
+        int seen = 0; /* bodies 1, 2 and 3 */
+        for (size_t i = 0; i < 3; i++)
+            seen |= 1 << json_integer_value(json_object_get(json_array_get(most, i), "body"));
+        assert_int_equal(seen, 2 + 4 + 8);
         worst[k] = json_number_value(json_object_get(json_array_get(most, 0), "distance"));
         assert_true(json_number_value(json_object_get(json_array_get(most, 2), "distance")) <= worst[k]);
         assert_true(json_number_value(json_object_get(errors, "median")) <= worst[k]);
@@ -148,14 +153,22 @@ static void writes_snapshots(void **unused)
 
 static void refuses_series(void **unused)
 {
+    struct statvfs disk;
+    char line[200];
     (void)unused;
     refuses(2, "-o s-%04d.tab is a series of files: add --snapshots TIME", "-n 8 -o s-%04d.tab");
     refuses(2, "--snapshots needs a name with a place for numbers", "-n 8 --snapshots 1 -o s.tab");
     refuses(2, "pictures are numbered by --frames", "-n 8 --snapshots 1 -o s-%04d.png");
+    refuses(2, "a series of files has one place for their numbers, such as %04d", "-n 8 --snapshots 1 -o s-%d-%d.tab");
+    refuses(2, "'s-%100d.tab': a series of files has one place", "-n 8 -o s-%100d.tab");
     refuses(2, "would have one index", "-n 8 --snapshots 1 -o s-%04d.tab -o s-%d.npy");
     refuses(2, "'0.001' is shorter than a step, 0.01", "-n 8 --snapshots 1e-3 --dt 0.01 -o s-%04d.tab");
     refuses(2, "--snapshots: '-1' is not allowed", "-n 8 --snapshots -1 -o s-%04d.tab");
     refuses(1, "would fill the disk of 's-%d.tab'", "-n 10000 --dt 1e-9 --until 1 --snapshots 1e-9 -o s-%d.tab");
+    ready(statvfs(files_folder, &disk) == 0 ? &disk : NULL); /* one has room, and the other, but not both */
+    snprintf(line, sizeof line, "-n 10000 --dt 1/64 --snapshots 1/64 --steps %.0f -o s-a%%d.npy -o s-b%%d.npy",
+             0.75 * (double)disk.f_bavail * (double)disk.f_frsize / (10000 * 56));
+    refuses(1, "would fill the disk of 's-b%d.npy'", line);
     refuses(1, "the folder 'none' does not exist", "-n 8 --snapshots 1 -o none/s-%04d.tab");
     assert_int_equal(count_files(files_folder, "s-"), 0);
 }
