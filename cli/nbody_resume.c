@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "nbody_checkpoint.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -105,7 +106,36 @@ static size_t words_of_end(const char *word)
     return 0;
 }
 
-/* Those of the run, then those of this command line, but for --resume; an end given here takes the place of the run's. */
+static bool is_option(const char *word)
+{
+    return word[0] == '-' && isalpha((unsigned char)word[word[1] == '-' ? 2 : 1]);
+}
+
+/* Of such options each is one more; of others the last one holds. */
+static bool adds(const char *word)
+{
+    static const char *const names[] = {"-o", "--output", "--plot", "--external", "--device"};
+    bool any = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        any |= strcmp(word, names[i]) == 0;
+    return any;
+}
+
+/* How many words from word `i` on the run has already: an option, and its value where it has one. */
+static int words_said(json_t *command, int argc, char **argv, int i)
+{
+    const bool value = i + 1 < argc && !is_option(argv[i + 1]);
+    bool said = false;
+    for (size_t k = 0; is_option(argv[i]) && k < json_array_size(command); k++) {
+        const char *next = json_string_value(json_array_get(command, k + 1));
+        if (strcmp(json_string_value(json_array_get(command, k)), argv[i]) == 0)
+            said = (said && adds(argv[i])) || !value || (next && strcmp(next, argv[i + 1]) == 0);
+    }
+    return said ? 1 + value : 0;
+}
+
+/* Those of the run, then those of this command line, but for --resume and what the run has already, so that files say the same of
+ * themselves; an end given here takes the place of the run's. */
 static char **copy_words(const struct resumed *r, int argc, char **argv, int *count)
 {
     json_t *command = json_object_get(r->words, "command");
@@ -113,7 +143,7 @@ static char **copy_words(const struct resumed *r, int argc, char **argv, int *co
     char **all = cli_alloc(old + (size_t)argc + 1, sizeof *all);
     bool ends = false;
     for (int i = 1; i < argc; i++)
-        ends |= words_of_end(argv[i]) > 0;
+        ends |= words_of_end(argv[i]) > 0 && !words_said(command, argc, argv, i);
     *count = 0;
     for (size_t i = 0; i < old; i++) {
         const char *word = json_string_value(json_array_get(command, i));
@@ -124,8 +154,11 @@ static char **copy_words(const struct resumed *r, int argc, char **argv, int *co
     }
     for (int i = 1; i < argc; i++) {
         const bool file = !strcmp(argv[i], "--resume");
+        const int said = words_said(command, argc, argv, i);
         if (file)
             i++;
+        else if (said)
+            i += said - 1;
         else if (strncmp(argv[i], "--resume", 8) != 0)
             all[(*count)++] = argv[i];
     }

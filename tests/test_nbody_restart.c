@@ -195,6 +195,31 @@ static void a_series_goes_on(void **unused)
     assert_non_null(strstr(out, "\n12,\"part-12.npy\",1.5,96\n"));
 }
 
+/* A job's script may give the same line again with --resume: what it says already is not said twice, so that files are the same. */
+static void same_line(void **unused)
+{
+    static const char line[] = "-n 20 --dt 1/64 --steps 48 --external plummer:1,1 -q -o end.tab -o end.npy --csv end.csv --eps 0.05";
+    char words[300];
+    (void)unused;
+    snprintf(words, sizeof words, "%s --checkpoint c.ckpt --every 1/4", line);
+    good(words);
+    size_t size, again;
+    char *whole = bytes_of(in_folder("end.tab"), &size);
+    strcat(words, " --resume c.ckpt");
+    for (int i = 0; i < 2; i++) {
+        forget("end.tab");
+        good(words);
+        char *bytes = bytes_of(in_folder("end.tab"), &again);
+        assert_int_equal(again, size);
+        assert_memory_equal(bytes, whole, size);
+        free(bytes);
+    }
+    free(whole);
+    good("--resume c.ckpt --steps 49 --eps=0.05"); /* another spelling, too */
+    good("--resume c.ckpt --steps 50");
+    refuses(2, "had other values of --eps", "--resume c.ckpt --steps 51 --eps 0.02");
+}
+
 /* ---- Refused. -------------------------------------------------------------------------------- */
 
 /* The checkpoint with one text of its JSON in place of another of the same length, and the checksum that goes with it. */
@@ -351,7 +376,7 @@ static void other_engines_are_refused(void **unused)
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(engines_go_on), cmocka_unit_test(other_engines_are_refused), cmocka_unit_test(refuses_others),
+        cmocka_unit_test(engines_go_on), cmocka_unit_test(other_engines_are_refused), cmocka_unit_test(same_line), cmocka_unit_test(refuses_others),
         cmocka_unit_test(refuses_damage), /* of a file that refuses_others has left */
         cmocka_unit_test(another_end),
         /* These take turns. */
