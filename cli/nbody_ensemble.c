@@ -359,7 +359,7 @@ static int report_json(const struct nbody_job *job, const struct ensemble *e, co
         device, "systems", (json_int_t)e->systems, "bodies", (json_int_t)e->bodies, "steps",
         (json_int_t)nbody_ensemble_steps(e->engine), "dt", cli_json_real(job->dt), "seconds", cli_json_real(job->seconds),
         "system_steps_per_s", cli_json_real(rate_of(job, e)), "energy_error_median", cli_json_real(e->median), "energy_error_max",
-        cli_json_real(e->after[e->worst]), "worst_system", (json_int_t)e->worst, "wrong_systems", (json_int_t)e->wrong, "G",
+        cli_json_real(e->after[e->worst]), "worst_system", (json_int_t)e->worst + 1, "wrong_systems", (json_int_t)e->wrong, "G",
         cli_json_real(job->G), "time", cli_json_real(e->all.time), "spread", cli_json_real(job->spread), "seed",
         (json_int_t)job->seed, "version", STDCL_VERSION, "interrupted", job->interrupted);
     const int status = cli_json_print(report);

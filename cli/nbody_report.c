@@ -49,7 +49,7 @@ static json_t *errors_json(const struct nbody_job *job)
         return json_null();
     return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:I}", "bodies", (json_int_t)e->bodies, "median",
                      cli_json_real(e->median), "p90", cli_json_real(e->p90), "p99", cli_json_real(e->p99), "p999",
-                     cli_json_real(e->p999), "max", cli_json_real(e->most), "worst_body", (json_int_t)e->worst);
+                     cli_json_real(e->p999), "max", cli_json_real(e->most), "worst_body", (json_int_t)e->worst + 1);
 }
 
 /* Of steps that bodies choose: how many there were. */
@@ -80,7 +80,7 @@ static void errors_text(const struct nbody_job *job, FILE *fp)
     if (!job->check)
         return;
     fprintf(fp, "%-14s50 %% below %.2g, 90 %% below %.2g, 99 %% below %.2g, 99.9 %% below %.2g, all below %.2g (body %zu), of "
-                "%zu bodies\n", "force errors", e->median, e->p90, e->p99, e->p999, e->most, e->worst, e->bodies);
+                "%zu bodies\n", "force errors", e->median, e->p90, e->p99, e->p999, e->most, e->worst + 1, e->bodies);
     if (by_tree(job))
         fprintf(fp, "%-14s99 %% below %g: %s\n", "asked for", nbody_job_accuracy(job), e->p99 <= nbody_job_accuracy(job) ? "reached" : "not reached");
 }

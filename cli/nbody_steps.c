@@ -198,7 +198,7 @@ void nbody_steps_text(const struct nbody_job *job, FILE *fp)
     fprintf(fp, "%-14sat half the step bodies end elsewhere, 50 %% of them by less than %.2g; most:", "step errors",
             c->off[c->order[c->n / 2]]);
     for (size_t k = 0; k < c->n && k < WORST; k++)
-        fprintf(fp, "%s body %zu by %.2g", k ? "," : "", c->order[k], c->off[c->order[k]]);
+        fprintf(fp, "%s body %zu by %.2g", k ? "," : "", c->order[k] + 1, c->off[c->order[k]]);
     fputc('\n', fp);
 }
 
@@ -209,7 +209,7 @@ json_t *nbody_steps_json(const struct nbody_job *job)
         return NULL;
     json_t *most = json_array();
     for (size_t k = 0; k < c->n && k < FEW; k++)
-        json_array_append_new(most, json_pack("{s:I, s:o}", "body", (json_int_t)c->order[k], "distance",
+        json_array_append_new(most, json_pack("{s:I, s:o}", "body", (json_int_t)c->order[k] + 1, "distance",
                                               cli_json_real(c->off[c->order[k]])));
     return json_pack("{s:o, s:o}", "median", cli_json_real(c->off[c->order[c->n / 2]]), "most", most);
 }

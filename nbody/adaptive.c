@@ -68,8 +68,8 @@ static int vanished(struct nbody *nb)
         return free(pos), clerror_set(ENOMEM, "nbody_step: no memory on the host for %zu bodies", nb->n);
     nbody_host_closest(nb->n, pos[0], &a, &b);
     free(pos);
-    return clerror_set(EDOM, "nbody_step: in step %zu, after time %g, bodies %zu and %zu come so close that steps vanish; "
-                             "a softening helps", nb->steps + 1, nbody_time(nb), a, b);
+    return clerror_set(EDOM, "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that steps "
+                             "vanish; a softening helps", nb->steps + 1, nbody_time(nb), a, b);
 }
 
 /* Steps until the engine's step ends, at `done` of the call. */

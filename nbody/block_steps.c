@@ -277,8 +277,8 @@ static int check(struct nbody *nb, const struct blocks *b)
     if (nbody_device_fetch(nb, p, (char *)p->state + STATE_POS * plane, 3 * plane) != 0)
         return -1;
     const size_t j = nearest(nb, p, i);
-    return clerror_set(EDOM, "nbody_step: in step %zu, after time %g, bodies %zu and %zu come so close that steps vanish; a softening "
-                             "helps", nb->steps + 1, nbody_time(nb), i < j ? i : j, i < j ? j : i);
+    return clerror_set(EDOM, "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that steps "
+                             "vanish; a softening helps", nb->steps + 1, nbody_time(nb), i < j ? i : j, i < j ? j : i);
 }
 
 /* Blocks until the step's end. */

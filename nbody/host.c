@@ -123,8 +123,8 @@ static int failed(const struct nbody *nb, const struct host_state *h, enum host_
         return clerror_set(EDOM, "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller time "
                                  "step or a larger softening may help", nb->steps + 1, nbody_time(nb) + nb->dt);
     nbody_host_closest(nb->n, h->x, &a, &b);
-    return clerror_set(EDOM, "nbody_step: in step %zu, after time %g, bodies %zu and %zu come so close that steps vanish; "
-                             "a softening helps", nb->steps + 1, nbody_time(nb), a, b);
+    return clerror_set(EDOM, "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that steps "
+                             "vanish; a softening helps", nb->steps + 1, nbody_time(nb), a, b);
 }
 
 /* One step; where it fails, the state is that before it. */

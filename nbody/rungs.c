@@ -200,8 +200,8 @@ static int check(struct nbody *nb, const struct rungs *r)
         return clerror_set(EDOM, "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller eta or a "
                                  "larger softening may help", nb->steps + 1, nbody_time(nb) + nb->dt);
     if (r->clock->first_bad != INT_MAX)
-        return clerror_set(EDOM, "nbody_step: in step %zu, after time %g, the steps of body %u vanish, so strong is its acceleration; a "
-                                 "larger softening helps", nb->steps + 1, nbody_time(nb), nb->body[r->clock->first_bad]);
+        return clerror_set(EDOM, "nbody_step: in step %zu, after time %g, the steps of body %u (from 0 on) vanish, so strong is its "
+                                 "acceleration; a larger softening helps", nb->steps + 1, nbody_time(nb), nb->body[r->clock->first_bad]);
     return 0;
 }
 

@@ -174,7 +174,7 @@ static void collision(void **state)
     works(nbody_state(nb, pos1, vel1));
     assert_int_equal(nbody_step(nb, 10), -1);
     assert_int_equal(clerrno, EDOM);
-    assert_non_null(strstr(clerror(), "bodies 1 and 2 come so close that steps vanish"));
+    assert_non_null(strstr(clerror(), "bodies 1 and 2 (from 0 on) come so close that steps vanish"));
     assert_true(nbody_steps(nb) < 3);
     works(nbody_state(nb, pos2, vel2));
     assert_true(pos2[1][0] > pos2[2][0]);

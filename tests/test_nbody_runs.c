@@ -70,8 +70,7 @@ static void vanishing_steps(void **unused)
         char line[200];
         unlink(in_folder("end.tab"));
         snprintf(line, sizeof line, "-i fall.tab --eps 0 --dt 1/8 --until 2 -q -o end.tab %s", how[k]);
-        refuses(1, "come so close that steps vanish", line);
-        assert_non_null(strstr(err, "bodies 1 and 2"));
+        refuses(1, "bodies 1 and 2 (from 0 on) come so close that steps vanish", line);
         works(particles_read(in_folder("end.tab"), &p));
         assert_true(p.n == 3 && p.time > 0.25 && p.time < 0.78 && p.pos[1][0] < 0.5 && p.pos[1][0] > 0);
         particles_free(&p);
