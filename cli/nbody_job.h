@@ -110,6 +110,7 @@ struct nbody_job {
     struct cli_strings external;
     struct nbody_fields fields;
     int collide;
+    bool looked, bends; /* for contacts, at bodies as they are now; and paths bent more than that sees, which was told */
     double radius;   /* of all bodies; NAN: not given */
     double accuracy; /* 0: not given */
     int stepping;
@@ -195,6 +196,12 @@ struct nbody_job {
     struct nbody_force_errors errors;
     struct step_check *step_check; /* nbody_steps.c; NULL without --check-step */
 };
+
+/* Whether bodies' motion says how long steps are, up to --dt. */
+static inline bool nbody_job_chooses_steps(const struct nbody_job *job)
+{
+    return job->stepping != NBODY_FIXED || job->integrator == NBODY_IAS15;
+}
 
 /* What is asked of the tree, also where it was not given. */
 static inline double nbody_job_accuracy(const struct nbody_job *job)

@@ -98,11 +98,6 @@ static size_t next_burst(const struct nbody_job *job, size_t burst, double secon
 
 /* Steps that vanish end the run as a condition does: the state is that before the step, and is written. Only engines that choose
  * steps keep it; of others it is lost. */
-static bool keeps_state(const struct nbody_job *job)
-{
-    return job->stepping != NBODY_FIXED || job->integrator == NBODY_IAS15;
-}
-
 static int end_by_failure(struct nbody_job *job)
 {
     snprintf(job->stopped, sizeof job->stopped, "%s", cli_reason());
@@ -120,7 +115,7 @@ static int step_engine(struct nbody_job *job, size_t step, size_t burst)
     const int called = nbody_step(job->engine, burst);
     clprofile_end(job->context);
     job->seconds += seconds_now() - job->doing.began;
-    if (called < 0 && clerrno == EDOM && keeps_state(job))
+    if (called < 0 && clerrno == EDOM && nbody_job_chooses_steps(job))
         return end_by_failure(job);
     return outcome(called);
 }
