@@ -162,7 +162,7 @@ test("frames that come unevenly are shown evenly: what is shown rarely stands, a
       }
       last = at;
     }
-    assert.ok(stood < 0.03 * steps.length, `it stood for ${stood} of ${steps.length}`);
+    assert.ok(stood < 0.005 * steps.length, `it stood for ${stood} of ${steps.length}`);
     assert.ok(Math.max(...steps) < 3 * steps.reduce((a, b) => a + b) / steps.length);
   }
 });
@@ -176,6 +176,7 @@ test("the time that is shown never goes back, and rests at the newest frame", ()
     assert.ok(at >= shown && at <= Math.floor(ms / 100) / 10 + 1e-12);
     shown = at;
   }
+  pace.at(8000);
   assert.equal(pace.at(9000), 1.9);
   assert.equal(pace.moving, false);
 });

@@ -47,9 +47,9 @@ export function shadeAt(look, at) {
   return colourAt(look.map, (look.dark ? 0.25 : 0.05) + 0.75 * at);
 }
 
-// The colour of a cell's state: what its rule's file says, else the map's strongest for 1, and from a little less to much less for those after it.
+// The colour of a cell's state: what its rule's file says, else the map's strongest for 1, and less and less for those after it.
 export function stateColour(look, state) {
-  const { states, colours } = look.cells, own = colours && colours[state], at = state < 2 ? 1 : 0.85 - 0.65 * (state - 2) / (states - 2);
+  const { states, colours } = look.cells, own = colours && colours[state], at = 1 - 0.8 * Math.max(0, state - 1) / (states - 1);
   return own ? colourAtNode(own, 0) : colourAt(look.map, look.dark ? at : 1 - at);
 }
 

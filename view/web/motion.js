@@ -32,6 +32,8 @@ export function frameWeights(times, now) {
   return weights;
 }
 
+const SOFT = 0.25; // of the time between frames
+
 // How the time that is shown follows the frames: evenly, a little more than a frame behind, never backwards.
 export class Pace {
   constructor() {
@@ -47,14 +49,17 @@ export class Pace {
     if (!this.moving) this.last = now; // it stood
     if (!(time > this.newest) || !(wait < 3000)) this.shown = time; // the first, one from before, or after a rest
     else this.between += (wait - this.between) * (wait > this.between ? 0.5 : 0.05); // long waits count, so that it rarely stands
+    this.gap = time - this.shown;
     this.newest = time;
     this.rate = (time - this.shown) / (1.2 * this.between);
     this.arrived = now;
   }
 
-  // The time to show now.
+  // The time to show now. Near the newest frame it goes slower and slower, so that bodies do not stand where the next one is late.
   at(now) {
-    this.shown = Math.min(this.newest, this.shown + Math.max(0, now - this.last) * this.rate);
+    const ms = Math.max(0, now - this.last), left = this.newest - this.shown, soft = SOFT * this.between;
+    const even = Math.min(ms, Math.max(0, left / this.rate - soft)), rest = (left - even * this.rate) * (1 - Math.exp((even - ms) / soft));
+    this.shown = left > 0.002 * this.gap ? Math.min(this.newest, this.shown + even * this.rate + rest) : this.newest;
     this.last = now;
     return this.shown;
   }
