@@ -111,6 +111,8 @@ cl_uint nbody_tree_usual(const struct nbody *nb, double times);
 struct key_range {
     cl_uint lo, n, from, to; /* as cell_count in tree.cl */
 };
+/* Counts cells that begin in each run, all but `counted` runs that were counted before, and starts to number them. And counts those of `some`
+ * runs alone: the first `before`, and the others after a gap of so many. */
 int nbody_tree_count(struct nbody *nb, struct share *p, struct key_range r, cl_uint counted);
 int nbody_tree_count_some(struct nbody *nb, struct share *p, struct key_range r, cl_uint some, cl_uint before, cl_uint gap);
 int nbody_tree_write(struct nbody *nb, struct share *p, struct key_range r, cl_uint total);

@@ -95,13 +95,13 @@ static int room_for(struct nbody *nb, size_t cells, size_t bodies)
     struct parts *s = nb->parts;
     if (cells > s->cells_room) {
         clfree(s->cells);
-        s->cells_room = cells + cells / 4;
-        s->cells = nbody_parts_block(nb, s->cells_room * nbody_parts_cell_bytes(nb));
+        s->cells = nbody_parts_block(nb, (cells + cells / 4) * nbody_parts_cell_bytes(nb));
+        s->cells_room = s->cells ? cells + cells / 4 : 0;
     }
     if (bodies > s->bodies_room) {
         clfree(s->bodies);
-        s->bodies_room = bodies + bodies / 4;
-        s->bodies = nbody_parts_block(nb, s->bodies_room * nbody_parts_body_bytes(nb));
+        s->bodies = nbody_parts_block(nb, (bodies + bodies / 4) * nbody_parts_body_bytes(nb));
+        s->bodies_room = s->bodies ? bodies + bodies / 4 : 0;
     }
     return s->cells && s->bodies ? 0 : -1;
 }
@@ -235,8 +235,8 @@ static void put_levels(const struct nbody *nb)
                 list[n++][3] = level;
 }
 
-/* Walks for `count` boxes of another part, of which the first are of several groups each. A CPU looks at the limit after every 256 entries (BLOCK in walk.cl); twice the limit is
- * surely more than that. */
+/* Walks for `count` boxes of another part, of which the first are of several groups each. A CPU looks at the limit after every 256
+ * entries (BLOCK in walk.cl), which are added here. */
 static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, size_t first_, size_t united_, size_t count, bool limited,
                 cl_uint geometric)
 {
@@ -401,8 +401,9 @@ static int walk_loose(struct nbody *nb, cl_uint geometric)
         return 0;
     if (all > s->loose_room) {
         clfree(s->loose);
-        s->loose_room = 2 * all;
-        if (!(s->loose = nbody_parts_block(nb, s->loose_room * 8 * nb->real)))
+        s->loose = nbody_parts_block(nb, 2 * all * 8 * nb->real);
+        s->loose_room = s->loose ? 2 * all : 0;
+        if (!s->loose)
             return -1;
     }
     if (swap_loose(nb, false) != 0)
@@ -502,8 +503,8 @@ static void guess_next(struct nbody *nb)
 static int take(struct nbody *nb, struct share *p, cl_uint none)
 {
     struct parts *s = nb->parts;
-    (void)none;
     struct tree *t = p->tree;
+    (void)none;
     if (nbody_parts_after(nb, p) != 0)
         return -1;
     for (cl_uint part = 0; part < s->n; part++) {
@@ -580,7 +581,12 @@ int nbody_essence_find(struct nbody *nb, bool geometric, start_on join)
         again = too_large(s);
         if (again ? swap_apart(nb) != 0 : walk_loose(nb, geometric) != 0)
             return -1;
-        again = !again ? !measure(s) : true;
+        if (!again && !measure(s)) {
+            again = true;
+            EACH_PART (nb, p) /* all is found in other places now, which may be those of what is still on its way up beside */
+                if (nbody_parts_after(nb, p) != 0)
+                    return -1;
+        }
     }
     if (swap_found(nb, s->had, NULL, false) != 0)
         return -1;
