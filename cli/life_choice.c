@@ -1,7 +1,7 @@
 /* life_choice.c - `stdcl life --engine auto`: a grid on devices, or a plane without edges.
  *
  * A soup fills a grid, and so does what has edges in its file or on the command line. A pattern without edges lives on a plane that
- * has none, by HashLife, unless an option asks for what only a grid has. Then the grid has edges that the pattern may meet,
+ * has none, by HashLife or sparse, whichever is faster (life_race.c), unless an option asks for what only a grid has. Then the grid has edges that the pattern may meet,
  * and life_edge.c says when.
  * SPDX-License-Identifier: MIT
  */
@@ -17,11 +17,17 @@ static const struct {
     {"seed", "random cells fill a grid"},
     {"compare", "--compare runs the engines of grids"},
     {"shape", "--shape is of kernels"},
-    {"device", "--device asks for a device, and HashLife uses none"},
-    {"profile", "--profile measures devices, and HashLife uses none"},
-    {"trace", "--trace measures devices, and HashLife uses none"},
     {"until-stable", "--until-stable looks at every generation"},
     {"frames", "--frames is of a grid"},
+};
+
+/* Options that HashLife does not have, since it uses no device. */
+static const struct {
+    const char *option, *why;
+} of_devices[] = {
+    {"device", "--device asks for a device"},
+    {"profile", "--profile measures devices"},
+    {"trace", "--trace measures devices"},
 };
 
 /* Why the options need a grid; NULL: they do not. */
@@ -74,6 +80,9 @@ void life_choice_begin(struct life_job *job, const struct cli_option *options)
     job->choice = job->engine == LIFE_AUTO ? by_options(job, options) : "--engine says so";
     if (job->engine == LIFE_AUTO && job->choice)
         job->engine = LIFE_PACKED;
+    for (size_t i = 0; i < sizeof of_devices / sizeof *of_devices && job->engine == LIFE_AUTO && !job->on_device; i++)
+        if (cli_given(options, of_devices[i].option))
+            job->on_device = of_devices[i].why;
 }
 
 static int read_input(struct life_job *job)
@@ -100,8 +109,45 @@ static bool is_born_of_nothing(const char *rule)
     return life_rule_normal(rule, normal) == 0 && strstr(normal, ",B0..") != NULL;
 }
 
+/* A grid after all, with the pattern as grids have it. */
+static int take_grid(struct life_job *job, const char *why)
+{
+    job->choice = why;
+    job->engine = LIFE_PACKED;
+    life_plane_free(&job->plane);
+    if (life_pattern_read(job->input, &job->pattern) < 0)
+        return cli_failed_call(NULL);
+    drop_endless(job->pattern.bounds);
+    return CLI_DONE;
+}
+
+static int take_large(struct life_job *job)
+{
+    if (is_born_of_nothing(rule_of(job)))
+        return cli_wrong("under the rule %s all of an empty plane becomes alive, which a plane without edges cannot be; give it a grid, by --size", rule_of(job));
+    return take_grid(job, "the rule is Larger than Life, and HashLife has the nearest neighbours");
+}
+
+static bool sparse_has_rule(const struct life_job *job)
+{
+    const char *rule = rule_of(job);
+    return life_sparse_has_rule(rule[0] ? rule : NULL) == 0;
+}
+
+/* A macrocell file is a tree, as HashLife has it; and --threads are of HashLife. */
+static void take_plane(struct life_job *job)
+{
+    const bool both = sparse_has_rule(job) && !job->plane.squares.n && !job->threads;
+    job->race.open = both && !job->on_device;
+    job->engine = job->on_device ? LIFE_SPARSE : LIFE_HASHLIFE;
+    job->choice = job->on_device ? job->on_device
+                  : both         ? "the pattern has no grid, so it lives on a plane without edges; sparse is tried, too, if this takes long"
+                                 : "the pattern has no grid, so it lives on a plane without edges";
+}
+
 int life_choice_end(struct life_job *job)
 {
+    int status = CLI_DONE;
     if (job->input && read_input(job) != CLI_DONE)
         return CLI_FAILED;
     if (job->lines.wanted && job->lines.last != UINT64_MAX)
@@ -112,19 +158,13 @@ int life_choice_end(struct life_job *job)
         job->pattern = job->plane.p;
         job->plane.p = (struct life_pattern){.width = 0};
     } else if (job->engine == LIFE_AUTO && life_job_rule_is_large(rule_of(job))) {
-        if (is_born_of_nothing(rule_of(job)))
-            return cli_wrong("under the rule %s all of an empty plane becomes alive, which a plane without edges cannot be; give it a grid, by --size", rule_of(job));
-        job->choice = "the rule is Larger than Life, and HashLife has the nearest neighbours";
-        job->engine = LIFE_PACKED;
-        life_plane_free(&job->plane);
-        if (life_pattern_read(job->input, &job->pattern) < 0)
-            return cli_failed_call(NULL);
-        drop_endless(job->pattern.bounds);
+        status = take_large(job);
+    } else if (job->engine == LIFE_AUTO && job->on_device && !sparse_has_rule(job)) {
+        status = take_grid(job, job->on_device);
     } else if (job->engine == LIFE_AUTO) {
-        job->choice = "the pattern has no grid, so it lives on a plane without edges";
-        job->engine = LIFE_HASHLIFE;
+        take_plane(job);
     }
-    if (job->common.explain && cli_ranks_first())
+    if (status == CLI_DONE && job->common.explain && cli_ranks_first())
         fprintf(stderr, "engine %s: %s\n", life_engine_names[job->engine], job->choice);
-    return CLI_DONE;
+    return status;
 }

@@ -58,6 +58,18 @@ int endless_bounding_box(struct life_endless *e, struct hashlife_box *box)
     return any;
 }
 
+static int put_tile(void *tree, long long x, long long y, const uint64_t row[48])
+{
+    uint64_t copy[48];
+    memcpy(copy, row, sizeof copy);
+    return hashlife_put(tree, x, y, &(struct life_cells){48, 48, 1, copy});
+}
+
+int endless_plant(life_sparse *sparse, hashlife *tree)
+{
+    return life_sparse_walk(sparse, put_tile, tree);
+}
+
 uint64_t endless_generation(const struct life_endless *e)
 {
     return e->tree ? hashlife_generation(e->tree) : e->started + life_sparse_generation(e->sparse);

@@ -11,6 +11,8 @@
  *   life_output.c   patterns, pictures, films, the table of populations
  *   life_plane.c    --engine hashlife and sparse: all of it, on a plane without edges
  *   life_endless.c  what these two have in common
+ *   life_start.c    makes one of them, with the pattern
+ *   life_race.c     --engine auto: which of them is faster
  *   life_squares.c  macrocell files of such a plane
  *   life_view.c     --view: the grid in a browser
  *   life_watch.c    --watch: the grid in the terminal
@@ -90,6 +92,7 @@ struct life_job {
 
     /* Results, and what is needed meanwhile. */
     const char *choice;   /* why this engine */
+    const char *on_device; /* why it must be one that computes on devices; NULL: it need not */
     char rule[LIFE_RULE_TEXT]; /* B3/S23 */
     int states;                /* of a cell under the rule */
     life_transitions *transitions; /* the rule, if a file lists it */
@@ -101,6 +104,13 @@ struct life_job {
     CLCONTEXT *context;
     life *engine_of_run;
     struct life_endless endless; /* of --engine hashlife and sparse, instead */
+    struct {
+        bool open;        /* either engine may be the faster one */
+        double until;     /* the clock at which a step is to end; 0: not at all */
+        double spent, limit; /* seconds of the one at work since it began, or the other was tried; after so many the other is tried */
+        uint64_t chunk;   /* generations of HashLife's next step */
+        uint64_t asked;   /* the generation at which the other was tried last */
+    } race;
     uint64_t started;     /* the generation that the pattern's file had */
     struct csv table;
     double seconds;       /* of stepping */
@@ -171,8 +181,8 @@ void life_edge_end(struct life_job *job);
 int life_plane_check(const struct life_job *job, const struct cli_option *options);
 int life_plane_run(struct life_job *job);
 
-/* life_squares.c: the squares of a macrocell file become the plane; the plane becomes such a file. -1 with clerror(). */
-int life_squares_fill(struct life_job *job);
+/* life_squares.c: the squares of a macrocell file become a plane; the plane of the run becomes such a file. -1 with clerror(). */
+int life_squares_fill(const struct life_job *job, struct life_endless *e);
 int life_squares_save(struct life_job *job, const char *file);
 
 /* life_endless.c: as the functions of stdcl/hashlife.h of these names. */
@@ -185,6 +195,20 @@ int endless_step(struct life_endless *e, uint64_t generations);
 int endless_population(struct life_endless *e, struct hashlife_number *population);
 int endless_bounding_box(struct life_endless *e, struct hashlife_box *box);
 uint64_t endless_generation(const struct life_endless *e);
+
+/* The cells of one as those of the other, which is empty. */
+int endless_plant(life_sparse *sparse, hashlife *tree);
+
+/* life_start.c: makes the plane of the run, with its cells. `make` makes one or the other and returns 0, or -1 with clerror(); `fill` puts the pattern there, which is
+ * kept until `done`. The device is opened for the first that needs one: an exit status. */
+int life_start_open(struct life_job *job);
+int life_start_device(struct life_job *job);
+int life_start_make(struct life_job *job, int engine, struct life_endless *e);
+int life_start_fill(const struct life_job *job, struct life_endless *e);
+void life_start_done(struct life_job *job);
+
+/* life_race.c: steps the plane of the run; if --engine auto has left open by which engine, this is found out. -1 with clerror(). */
+int life_race_step(struct life_job *job, uint64_t generations);
 
 /* life_shares.c: how many rows each rank has; begin before the first burst, visit after each. Collective. */
 void life_shares_begin(struct life_job *job);

@@ -99,94 +99,10 @@ static int plan(struct plane *p)
                                                            : life_job_check_states(job, squares ? job->plane.squares.states : job->plane.p.states);
 }
 
-static int tell(void *arg, double fraction)
-{
-    struct plane *p = arg;
-    const double done = (double)(endless_generation(p->e) - p->job->started);
-    (void)fraction; /* of a call; the plane's generation tells as much of the run */
-    if (p->job->progress.unit)
-        cli_progress_update(&p->job->progress, done, NULL);
-    cli_window_listen(&p->job->window);
-    return cli_interrupted();
-}
-
-/* In tiles, or, of a file with a grid that --rule has taken away and of cells of several states, in one rectangle. */
-static int fill_cells(struct plane *p)
-{
-    const struct life_plane *plane = &p->job->plane;
-    const struct life_pattern *pattern = p->job->pattern.word ? &p->job->pattern : &plane->p;
-    const struct life_place at = p->job->at;
-    const long long x = at.given ? at.x : pattern->placed ? pattern->x : -(long long)(pattern->width / 2),
-                    y = at.given ? at.y : pattern->placed ? pattern->y - 1 : -(long long)(pattern->height / 2) - 1;
-    int status = 0;
-    for (size_t i = 0; i < plane->tiles && status == 0; i++) {
-        struct life_tile *t = &plane->tile[i];
-        status = endless_put(p->e, x + t->x, y + t->y, &(struct life_cells){64, 64, 1, t->row});
-    }
-    const long long left = x + (long long)pattern->left, top = y + (long long)pattern->top;
-    if (pattern->state)
-        return hashlife_put_states(p->e->tree, left, top, pattern->columns, pattern->rows, pattern->state);
-    if (pattern->word)
-        status = endless_put(p->e, left, top, &(struct life_cells){pattern->columns, pattern->rows, pattern->stride, pattern->word});
-    return status;
-}
-
-/* Of several devices the first. */
-static int open_device(struct life_job *job)
-{
-    const int status = cli_devices_open(&job->common.device, &job->context);
-    char *names = status == CLI_DONE && clgetndev(job->context) > 1 ? cli_devices_name(job->context) : NULL;
-    if (names && job->common.device.n)
-        cli_warn("--engine sparse computes on one device, the first of %s", names);
-    free(names);
-    return status == CLI_DONE ? cli_profile_start(&job->common, job->context) : status;
-}
-
-static hashlife *make_tree(struct plane *p)
-{
-    const struct life_job *job = p->job;
-    return hashlife_create(&(struct hashlife_options){.rule = job->transitions ? NULL : job->rule,
-                                                      .transitions = job->transitions,
-                                                      .memory = (size_t)job->memory,
-                                                      .threads = (unsigned)job->threads,
-                                                      .progress = tell,
-                                                      .arg = p});
-}
-
-static life_sparse *make_sparse(struct plane *p)
-{
-    const struct life_job *job = p->job;
-    if (job->transitions) {
-        clerror_set(EINVAL, "life_sparse: the rule %s is of a file, which HashLife has", job->rule);
-        return NULL;
-    }
-    return life_sparse_create(
-        &(struct life_sparse_options){.ctx = job->context, .rule = job->rule, .memory = (size_t)job->memory, .progress = tell, .arg = p});
-}
-
-static int make_plane(struct plane *p)
-{
-    struct life_job *job = p->job;
-    if (job->engine == LIFE_HASHLIFE)
-        p->e->tree = make_tree(p);
-    else
-        p->e->sparse = make_sparse(p);
-    if (!life_job_endless(job))
-        return cli_refused_call();
-    if (p->e->sparse)
-        cli_explain(&job->common, job->context, 0, life_sparse_explain(p->e->sparse), life_sparse_shape(p->e->sparse));
-    return CLI_DONE;
-}
-
 static int open_plane(struct plane *p)
 {
     struct life_job *job = p->job;
-    int status = make_plane(p);
-    if (status != CLI_DONE)
-        return status;
-    status = life_squares_fill(job) < 0 || fill_cells(p) < 0 ? cli_failed_call(job->input) : CLI_DONE;
-    life_plane_free(&job->plane);
-    life_pattern_free(&job->pattern);
+    int status = life_start_open(job);
     if (status == CLI_DONE && job->generations > UINT64_MAX - job->started)
         return cli_wrong("--generations: from generation %" PRIu64 " on there are %" PRIu64 " at most", job->started,
                          UINT64_MAX - job->started);
@@ -244,7 +160,7 @@ static int run(struct plane *p)
         if (next == endless_generation(p->e))
             next = next_after(p, next);
         const double start = seconds_now();
-        if (endless_step(p->e, burst_from(p, next)) < 0 && clerrno != ECANCELED)
+        if (life_race_step(job, burst_from(p, next)) < 0 && clerrno != ECANCELED)
             status = cli_failed_call(NULL);
         job->seconds += seconds_now() - start;
         if (status == CLI_DONE && (endless_generation(p->e) == next || cli_interrupted()))
@@ -430,8 +346,6 @@ int life_plane_run(struct life_job *job)
     if (!job->zoom)
         job->zoom = 1;
     int status = plan(&p);
-    if (status == CLI_DONE && job->engine == LIFE_SPARSE)
-        status = open_device(job);
     if (status == CLI_DONE)
         status = open_plane(&p);
     cli_interrupt_catch(); /* from here on there is something to save */
@@ -450,5 +364,6 @@ int life_plane_run(struct life_job *job)
     if (status == CLI_DONE && job->interrupted)
         status = cli_interrupt_status(CLI_DONE);
     endless_free(p.e);
+    life_start_done(job);
     return status;
 }

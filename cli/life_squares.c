@@ -10,9 +10,8 @@ enum { LEAF = 3, LARGEST = 60 }; /* levels: of a square of 8 x 8 cells; whose pl
 
 /* ---- In. ------------------------------------------------------------------------------------- */
 
-static int fill_tree(struct life_job *job)
+static int fill_tree(const struct life_job *job, hashlife *tree)
 {
-    hashlife *tree = job->endless.tree;
     const struct life_squares *squares = &job->plane.squares;
     uint32_t square = 0;
     for (size_t i = 0; i < squares->n; i++) {
@@ -27,43 +26,42 @@ static int fill_tree(struct life_job *job)
 }
 
 /* Of 8 x 8 bits, or of 2 x 2 states, which are 0 or 1 here. */
-static int put_leaf(struct life_job *job, const struct life_square *s, long long x, long long y)
+static int put_leaf(life_sparse *plane, const struct life_square *s, long long x, long long y)
 {
     uint64_t row[8] = {s->part[0] | s->part[1] << 1, s->part[2] | s->part[3] << 1};
     for (int j = 0; j < 8 && s->bits; j++)
         row[j] = s->cells >> 8 * j & 255;
-    return endless_put(&job->endless, x, y, &(struct life_cells){s->bits ? 8 : 2, s->bits ? 8 : 2, 1, row});
+    return life_sparse_put(plane, x, y, &(struct life_cells){s->bits ? 8 : 2, s->bits ? 8 : 2, 1, row});
 }
 
 /* A square by number, its top left corner at (x, y). */
-static int put_square(struct life_job *job, uint32_t number, long long x, long long y)
+static int put_square(const struct life_squares *squares, life_sparse *plane, uint32_t number, long long x, long long y)
 {
-    const struct life_square *s = number ? &job->plane.squares.square[number - 1] : NULL;
+    const struct life_square *s = number ? &squares->square[number - 1] : NULL;
     const long long half = s ? 1LL << (s->level - 1) : 0;
     int status = 0;
     if (!s)
         return 0;
     if (s->bits || s->level == 1)
-        return put_leaf(job, s, x, y);
+        return put_leaf(plane, s, x, y);
     for (int i = 0; i < 4 && status == 0; i++)
-        status = put_square(job, s->part[i], x + (i & 1 ? half : 0), y + (i & 2 ? half : 0));
+        status = put_square(squares, plane, s->part[i], x + (i & 1 ? half : 0), y + (i & 2 ? half : 0));
     return status;
 }
 
-static int fill_tiles(struct life_job *job)
+static int fill_tiles(const struct life_job *job, life_sparse *plane)
 {
     const struct life_squares *squares = &job->plane.squares;
     const int level = squares->n ? squares->square[squares->n - 1].level : 0;
     const long long half = level ? 1LL << (level <= LARGEST ? level - 1 : 0) : 0;
-    job->endless.started = job->started;
     if (level > LARGEST)
         return clerror_set(ERANGE, "a universe of 2^%d cells across is for --engine hashlife", level);
-    return put_square(job, (uint32_t)squares->n, -half, -half);
+    return put_square(squares, plane, (uint32_t)squares->n, -half, -half);
 }
 
-int life_squares_fill(struct life_job *job)
+int life_squares_fill(const struct life_job *job, struct life_endless *e)
 {
-    return job->endless.tree ? fill_tree(job) : fill_tiles(job);
+    return e->tree ? fill_tree(job, e->tree) : fill_tiles(job, e->sparse);
 }
 
 /* ---- Out. ------------------------------------------------------------------------------------ */
@@ -103,19 +101,12 @@ static int write_tree(const struct life_job *job, hashlife *tree, const char *fi
     return -1;
 }
 
-static int put_tile(void *tree, long long x, long long y, const uint64_t row[48])
-{
-    uint64_t copy[48];
-    memcpy(copy, row, sizeof copy);
-    return hashlife_put(tree, x, y, &(struct life_cells){48, 48, 1, copy});
-}
-
 int life_squares_save(struct life_job *job, const char *file)
 {
     if (job->endless.tree)
         return write_tree(job, job->endless.tree, file);
     hashlife *tree = hashlife_create(&(struct hashlife_options){.rule = job->rule, .threads = 1});
-    int status = tree ? life_sparse_walk(job->endless.sparse, put_tile, tree) : -1;
+    int status = tree ? endless_plant(job->endless.sparse, tree) : -1;
     if (status == 0)
         status = write_tree(job, tree, file);
     hashlife_free(tree);

@@ -342,7 +342,7 @@ static int go(struct view *v, uint64_t n)
 static int go_on_plane(struct view *v, uint64_t n)
 {
     const double start = seconds_now();
-    const int status = endless_step(&v->job->endless, n) < 0 && !life_job_stopped() ? cli_failed_call(NULL) : CLI_DONE;
+    const int status = life_race_step(v->job, n) < 0 && !life_job_stopped() ? cli_failed_call(NULL) : CLI_DONE;
     v->job->seconds += seconds_now() - start;
     return status;
 }

@@ -1875,6 +1875,11 @@ module stdcl
       integer(c_long_long), value :: y
       type(life_cells), optional :: cells
     end function
+    function life_sparse_has_rule(rule) bind(C)
+      import
+      integer(c_int) :: life_sparse_has_rule
+      character(kind=c_char), intent(in), optional :: rule(*)
+    end function
     function life_sparse_launches(s) bind(C)
       import
       integer(c_int64_t) :: life_sparse_launches

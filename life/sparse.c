@@ -32,15 +32,28 @@ enum {
 
 /* ---- Making and freeing. --------------------------------------------------------------------- */
 
-static int check(const struct life_sparse_options *o, struct life_family *rule)
+static int check_rule(const char *text, struct life_family *rule)
 {
-    if (life_family_take(o->rule, NULL, rule) < 0)
+    if (life_family_take(text, NULL, rule) < 0)
         return -1;
     if (rule->large.range || rule->states > 2)
         return clerror_set(EINVAL, "life_sparse: the rule %s is %s, and this engine has two states and the nearest neighbours", rule->text,
                            rule->large.range ? "Larger than Life" : "of more than two states");
     if (life_table_next(&rule->table, 0))
         return clerror_set(EINVAL, "life_sparse: under the rule %s all of an empty plane becomes alive, and this engine computes where cells live; HashLife has such rules", rule->text);
+    return 0;
+}
+
+int life_sparse_has_rule(const char *rule)
+{
+    struct life_family family;
+    return check_rule(rule, &family);
+}
+
+static int check(const struct life_sparse_options *o, struct life_family *rule)
+{
+    if (check_rule(o->rule, rule) < 0)
+        return -1;
     if (o->memory && o->memory < LEAST_MEMORY)
         return clerror_set(EINVAL, "life_sparse_create: %zu bytes of memory are too few; give %zu or more", o->memory, LEAST_MEMORY);
     return 0;

@@ -281,10 +281,33 @@ static void chooses_an_engine(void **state)
     check_choice("packed", "has a grid", "-p held.rle");
     check_choice("packed", "--rule has a grid", "-p free.rle --rule B3/S23:T40");
     check_choice("packed", "--size is of a grid", "-p free.rle --size 99");
-    check_choice("packed", "--device asks", "-p free.rle --device 0");
+    check_choice("sparse", "--device asks", "-p free.rle --device 0");
+    check_choice("sparse", "--profile measures", "-p free.rle --profile");
+    check_choice("packed", "--device asks", "-p free.rle --device 0 --rule 345/2/4");
+    check_choice("hashlife", "sparse is tried", "-p free.rle");
+    check_choice("hashlife", "without edges\n", "-p free.rle --rule 345/2/4");
+    check_choice("hashlife", "without edges\n", "-p free.rle --threads 1");
     check_choice("packed", "random cells", "--seed 4");
     check_choice("packed", "random cells", "-p free.rle --soup");
     check_choice("reference", "says so", "-p free.rle --engine reference");
+}
+
+/* With hardly any time for either engine they take turns, and cells are the same whoever they come from. */
+static void races(void **state)
+{
+    (void)state;
+    put_text(in_folder("acorn.rle"), "x = 7, y = 3\nbo$3bo$2o2b3o!\n");
+    setenv("STDCL_SLICE", "1e-9", 1);
+    for (int i = 0; i < 4; i++) {
+        json_t *r = report(i % 2 ? "-p acorn.rle -n 5206 -o acorn.mc" : "-p acorn.rle -n 5206 --step 500 --csv acorn.csv");
+        assert_int_equal(number(r, "population"), 633);
+        assert_int_equal(number(r, "generation"), 5206);
+        json_decref(r);
+    }
+    unsetenv("STDCL_SLICE");
+    json_t *r = report("-p acorn.mc --engine sparse -n 0");
+    assert_int_equal(number(r, "population"), 633);
+    json_decref(r);
 }
 
 /* A glider goes a cell in four generations, down and to the right, and each time a row downwards in the first of them.
@@ -610,7 +633,7 @@ int main(int argc, char **argv)
     struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_a_pattern),    cmocka_unit_test(goes_on_from_a_file), cmocka_unit_test(until_stable),
         cmocka_unit_test(writes_outputs),    cmocka_unit_test(compares),            cmocka_unit_test(refuses_nonsense),
-        cmocka_unit_test(chooses_an_engine), cmocka_unit_test(warns_of_edges), cmocka_unit_test(runs_without_edges), cmocka_unit_test(runs_where_something_goes_on), cmocka_unit_test(refuses_more),      cmocka_unit_test(watches_in_blocks),   cmocka_unit_test(watches_in_braille),
+        cmocka_unit_test(chooses_an_engine), cmocka_unit_test(races), cmocka_unit_test(warns_of_edges), cmocka_unit_test(runs_without_edges), cmocka_unit_test(runs_where_something_goes_on), cmocka_unit_test(refuses_more),      cmocka_unit_test(watches_in_blocks),   cmocka_unit_test(watches_in_braille),
         cmocka_unit_test(watches_planes),    cmocka_unit_test(census), cmocka_unit_test(more_states), cmocka_unit_test(infinite_sides), cmocka_unit_test(rules_of_files), cmocka_unit_test(larger_than_life), cmocka_unit_test(bounded_grids),
     };
     if (argc != 2)

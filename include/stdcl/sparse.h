@@ -39,6 +39,9 @@ struct life_sparse_options {
     uintptr_t reserved[8];   /* must be 0 */
 };
 
+/* Whether the engine has a rule: 0, or -1 with EINVAL and a sentence that says why not. */
+int life_sparse_has_rule(const char *rule);
+
 /* An empty plane at generation 0; the caller frees it with life_sparse_free, NULL is fine there. EINVAL: a wrong rule or option; ENODEV: no device;
  * ENOMEM; ENOEXEC: a kernel does not build (with the log). */
 life_sparse *life_sparse_create(const struct life_sparse_options *options);

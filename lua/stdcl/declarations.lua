@@ -634,6 +634,7 @@ const char *life_sparse_explain(const life_sparse *s);
 void life_sparse_free(life_sparse *s);
 uint64_t life_sparse_generation(const life_sparse *s);
 int life_sparse_get(life_sparse *s, long long x, long long y, struct life_cells *cells);
+int life_sparse_has_rule(const char *rule);
 uint64_t life_sparse_launches(const life_sparse *s);
 int life_sparse_look(life_sparse *s, unsigned zoom, long long x, long long y, struct life_cells *cells);
 int life_sparse_population(life_sparse *s, uint64_t *population);

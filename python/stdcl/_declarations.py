@@ -811,6 +811,7 @@ FUNCTIONS = {
     "life_sparse_free": ("life", "None, [c_void_p]"),
     "life_sparse_generation": ("life", "c_uint64, [c_void_p]"),
     "life_sparse_get": ("life", "c_int, [c_void_p, c_longlong, c_longlong, POINTER(life_cells)]"),
+    "life_sparse_has_rule": ("life", "c_int, [c_char_p]"),
     "life_sparse_launches": ("life", "c_uint64, [c_void_p]"),
     "life_sparse_look": ("life", "c_int, [c_void_p, c_uint, c_longlong, c_longlong, POINTER(life_cells)]"),
     "life_sparse_population": ("life", "c_int, [c_void_p, c_void_p]"),

@@ -187,6 +187,7 @@ DOCUMENTATION = {
     "life_sparse_free": 'An empty plane at generation 0; the caller frees it with life_sparse_free, NULL is fine there. EINVAL: a wrong rule or option; ENODEV: no device;\nENOMEM; ENOEXEC: a kernel does not build (with the log).',
     "life_sparse_generation": 'The generations done, and the rule as life_rule_normal writes it, which belongs to the plane.',
     "life_sparse_get": 'Copies a rectangle of the plane into cells->word; the caller has set width, height and stride. What is beyond the farthest cells is dead.',
+    "life_sparse_has_rule": 'Whether the engine has a rule: 0, or -1 with EINVAL and a sentence that says why not.',
     "life_sparse_launches": 'What the work took: tiles that there are, and bytes that they have on the device; the kernels started so far, and how many tiles these have computed, eight\ngenerations or fewer each.',
     "life_sparse_look": 'A bit is a square of 2^zoom cells a side, zoom 0 to 60, and 1 if any of them lives; x and y are in such squares, too.',
     "life_sparse_population": 'Counts the live cells, on the device.',
