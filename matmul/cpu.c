@@ -49,7 +49,7 @@ static struct division divide(const struct share *p, size_t high, size_t tiles, 
 
 /* The kernels for a micro tile of this height; `pack` is NULL where B is read where it is. */
 struct variant {
-    size_t rows, cols, depth, high;
+    size_t rows, cols, depth, high, behind; /* elements behind a block of A, which packing overwrites */
     cl_kernel pack, multiply;
 };
 
@@ -62,7 +62,8 @@ static int choose(struct matmul *mm, const struct share *p, const struct product
     v->rows = rows_of_tile(s, x->m);
     v->cols = (size_t)s->width * (size_t)s->vectors;
     v->depth = (size_t)s->depth;
-    const size_t room = p->info.dev_local_mem_sz / (v->rows * v->depth * mm->real);
+    v->behind = (size_t)s->width;
+    const size_t room = (p->info.dev_local_mem_sz / mm->real - v->behind) / (v->rows * v->depth);
     v->high = smaller((size_t)s->high, room ? room : 1);
     /* Each kernel is told what it depends on, no more, so that few are compiled. */
     n = snprintf(options, sizeof options, "-D WIDTH=%d -D VECTORS=%d -D DEPTH=%d ", s->width, s->vectors, s->depth);
@@ -94,7 +95,7 @@ static int multiply(struct matmul *mm, struct share *p, const struct product *x,
     const cl_int m = (cl_int)x->m, n = (cl_int)x->n, k = (cl_int)x->k, high = (cl_int)d.high,
                  panels = (cl_int)d.panels;
     const cl_ulong a0 = x->a.offset, lda = x->a.ld, b0 = x->b.offset, ldb = x->b.ld, c0 = x->c.offset, ldc = x->c.ld;
-    const stdcl_local_t block = {d.high * v->rows * v->depth * mm->real};
+    const stdcl_local_t block = {(d.high * v->rows * v->depth + v->behind) * mm->real};
     const struct stdcl_arg local = {sizeof block, STDCL_LOCAL, &block, NULL};
     REAL_NUMBER(alpha, x->alpha);
     REAL_NUMBER(beta, x->beta);
@@ -173,8 +174,8 @@ int matmul_cpu_batch(struct matmul *mm, struct share *p, const struct product *x
     if (!direct && !packed)
         return -1;
     const struct operand room = packed ? (struct operand){.block = packed} : x->c; /* any, when unused */
-    const size_t most_high = smaller(v.high, divide_up(x->m, v.rows)), deep = smaller(v.depth, round_up(x->k, (size_t)p->shape.width));
-    const stdcl_local_t block = {most_high * v.rows * deep * mm->real};
+    const size_t most_high = smaller(v.high, divide_up(x->m, v.rows)), deep = smaller(v.depth, x->k);
+    const stdcl_local_t block = {(most_high * v.rows * deep + v.behind) * mm->real};
     const struct stdcl_arg local = {sizeof block, STDCL_LOCAL, &block, NULL};
     const cl_int m = (cl_int)x->m, n = (cl_int)x->n, k = (cl_int)x->k, high = (cl_int)most_high;
     const cl_ulong a0 = x->a.offset, lda = x->a.ld, step_a = x->step_a, b0 = x->b.offset, ldb = x->b.ld, step_b = x->step_b,

@@ -19,8 +19,10 @@
  *
  *   matmul_pack_b packs B before, for all groups, as [panel][k][COLS], with zeros beyond the last column. With few rows of
  *   A that would take longer than it saves; then B is read where it is (DIRECT), whole panels only.
- *   A's block is [tile][k / CHUNK][row][k % CHUNK]. CHUNK is WIDTH where k is innermost in memory, so that packing copies
- *   vectors, and 1 where A is transposed. Rows beyond the last repeat the last; they are never stored.
+ *   A's block is [tile][k][ROWS], so that a micro tile reads both operands from front to back. Rows beyond the last repeat the
+ *   last; they are never stored.
+ *   While a micro tile is computed, what comes next is fetched a line or two at a time: what it reads of B STEPS steps later
+ *   and, near its end, the rows of C for which its sums are, into the first-level cache; the next panel of B into the second.
  * SPDX-License-Identifier: MIT
  */
 #ifdef DOUBLES
@@ -64,7 +66,10 @@
 #endif
 
 #define COLS (VECTORS * WIDTH)
-#define CHUNK (TRANS_A ? 1 : WIDTH)
+#define STEPS 8 /* along k, between two lines that are fetched */
+#define LINE (64 / (int)sizeof(T))
+#define SHARES ((STEPS * COLS + LINE - 1) / LINE) /* of a panel of B, of a line every STEPS steps */
+#define GROUPS_OF_ROWS ((ROWS + WIDTH - 1) / WIDTH)
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
 typedef CAT(T, WIDTH) vec;
@@ -86,13 +91,17 @@ typedef CAT(T, WIDTH) vec;
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 #endif
 
-/* A hint to bring a line into the cache, to be written. OpenCL's prefetch() is for reading, and PoCL does nothing
- * for it; so this is clang's, and only where the kernel is compiled for a CPU itself (PoCL): a driver that takes it
- * through an intermediate form (rusticl, Oclgrind) stops at the word. */
+/* Hints to bring a line into a cache: the first-level one, to be written or read, or the second. Nothing happens where there is
+ * no memory. PoCL does nothing for OpenCL's prefetch(); so these are clang's, and only where the kernel is compiled for a CPU
+ * itself (PoCL): a driver that takes it through an intermediate form (rusticl, Oclgrind) stops at the word. */
 #if defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__) || defined(__powerpc64__) || defined(__riscv))
-#define PREFETCH(p) __builtin_prefetch((const void *)(size_t)(p), 1, 3)
+#define FETCH_TO_WRITE(p) __builtin_prefetch((const void *)(size_t)(p), 1, 3)
+#define FETCH_SOON(p) __builtin_prefetch((const void *)(size_t)(p), 0, 3)
+#define FETCH_LATER(p) __builtin_prefetch((const void *)(size_t)(p), 0, 2)
 #else
-#define PREFETCH(p)
+#define FETCH_TO_WRITE(p)
+#define FETCH_SOON(p)
+#define FETCH_LATER(p)
 #endif
 
 /* ---- Packing. ---------------------------------------------------------------------------------- */
@@ -128,68 +137,99 @@ __kernel void matmul_pack_b(int n, int k, __global const T *restrict b, ulong b0
     pack_panel(n, k, col, k0, min(k, k0 + DEPTH), b + b0, ldb, to);
 }
 
-/* Packs the rows of A of one micro tile, over a depth that starts at `a`; `exist` of the rows exist. */
+#if !TRANS_A
+/* Row i of v becomes its column i. Each round halves a row's length and doubles how many rows stand side by side. */
+static void transpose(vec v[WIDTH])
+{
+    UNROLLED for (int round = 1; round < WIDTH; round *= 2)
+    {
+        vec w[WIDTH];
+        UNROLLED for (int i = 0; i < WIDTH / 2; i++)
+        {
+            w[2 * i].even = v[i].lo, w[2 * i].odd = v[i + WIDTH / 2].lo;
+            w[2 * i + 1].even = v[i].hi, w[2 * i + 1].odd = v[i + WIDTH / 2].hi;
+        }
+        UNROLLED for (int i = 0; i < WIDTH; i++) v[i] = w[i];
+    }
+}
+#endif
+
+/* Packs the rows of A of one micro tile, over a depth that starts at `a`; `exist` of the rows exist. Whole vectors are
+ * written: up to WIDTH - 1 elements behind the tile are overwritten. */
 static void pack_a(__local T *to, __global const T *a, ulong lda, int exist, int depth)
 {
+    int x = 0;
 #if TRANS_A
-    for (int x = 0; x < depth; x++, to += ROWS)
+    for (; x < depth; x++, to += ROWS)
         for (int r = 0; r < ROWS; r++)
             to[r] = a[x * lda + min(r, exist - 1)];
 #else
-    for (int x = 0; x < depth; x += CHUNK)
-        for (int r = 0; r < ROWS; r++, to += CHUNK) {
-            __global const T *from = a + min(r, exist - 1) * lda + x;
-            if (x + CHUNK <= depth)
-                STORE(LOAD(from), to);
-            else
-                for (int e = 0; e < depth - x; e++)
-                    to[e] = from[e];
+    for (; x + WIDTH <= depth; x += WIDTH, to += WIDTH * ROWS) {
+        vec v[GROUPS_OF_ROWS][WIDTH];
+        UNROLLED for (int g = 0; g < GROUPS_OF_ROWS; g++)
+        {
+            UNROLLED for (int i = 0; i < WIDTH; i++)
+                v[g][i] = LOAD(a + min(min(g * WIDTH + i, ROWS - 1), exist - 1) * lda + x);
+            transpose(v[g]);
         }
+        UNROLLED for (int e = 0; e < WIDTH; e++)
+            UNROLLED for (int g = 0; g < GROUPS_OF_ROWS; g++) STORE(v[g][e], to + e * ROWS + g * WIDTH);
+    }
+    for (; x < depth; x++, to += ROWS)
+        for (int r = 0; r < ROWS; r++)
+            to[r] = a[min(r, exist - 1) * lda + x];
 #endif
 }
 
 /* ---- The micro tile. --------------------------------------------------------------------------- */
 
-/* One step along k: `b` holds VECTORS vectors, and row r of A has its number at a[r * CHUNK]. With 6 rows and vectors of
- * 8, for example, A's numbers of k = 11 are where k / 8 = 1 block of 6 rows of 8 is passed over and 11 % 8 = 3 numbers of
- * each row: at a[48 + 3], a[48 + 8 + 3], ... (or, transposed, at a[11 * 6], a[11 * 6 + 1], ...). */
-static void step_along_k(vec sum[ROWS][VECTORS], __local const T *a, __global const T *b)
+/* One step along k: `b` holds VECTORS vectors, and `a` the numbers of ROWS rows. `soon`: what is read STEPS steps later. */
+static void step_along_k(vec sum[ROWS][VECTORS], __local const T *a, __global const T *b, __global const T *soon)
 {
     vec bv[VECTORS];
     UNROLLED for (int v = 0; v < VECTORS; v++)
         bv[v] = LOAD_B(b + v * WIDTH);
+    UNROLLED for (int j = 0; j < COLS; j += LINE) FETCH_SOON(soon + j);
     UNROLLED for (int r = 0; r < ROWS; r++)
     {
-        const vec av = (vec)(a[r * CHUNK]);
+        const vec av = (vec)(a[r]);
         UNROLLED for (int v = 0; v < VECTORS; v++)
             sum[r][v] = MULTIPLY_ADD(av, bv[v], sum[r][v]);
     }
 }
 
-/* C = alpha A B + beta C for one micro tile, over `depth` of k. rows and cols: how much of the tile exists. */
+static void fetch_row(__global const T *c)
+{
+    UNROLLED for (int j = 0; j < COLS; j += LINE) FETCH_TO_WRITE(c + j);
+    FETCH_TO_WRITE(c + COLS - 1);
+}
+
+/* C = alpha A B + beta C for one micro tile, over `depth` of k. rows and cols: how much of the tile exists. Of the next
+ * panel of B it fetches `shares` times depth / STEPS lines, from `next` on. */
 static void tile(__local const T *a, __global const T *b, ulong ldb, int depth, T alpha, T beta, __global T *c,
-                 ulong ldc, int rows, int cols)
+                 ulong ldc, int rows, int cols, __global const T *next, int shares)
 {
     vec sum[ROWS][VECTORS];
     UNROLLED for (int r = 0; r < ROWS; r++)
-        UNROLLED for (int v = 0; v < VECTORS; v++)
-        {
-            sum[r][v] = (vec)(0);
-            PREFETCH(c + min(r, rows - 1) * ldc + v * WIDTH);
+        UNROLLED for (int v = 0; v < VECTORS; v++) sum[r][v] = (vec)(0);
+    int steps = depth / STEPS;
+    const int apart = steps * LINE;
+    int left = rows; /* of C to fetch: one every STEPS steps at the end, and before those for which there are no steps */
+    for (; left > steps; left--)
+        fetch_row(c + (left - 1) * ldc);
+    for (; steps > 0; steps--, a += STEPS * ROWS, b += STEPS * STEP_B, next += LINE) {
+        if (left == steps) {
+            left--;
+            fetch_row(c + left * ldc);
         }
-#if TRANS_A
+        for (int s = 0; s < shares; s++)
+            FETCH_LATER(next + s * apart);
 #pragma unroll UNROLL
-    for (int x = 0; x < depth; x++, a += ROWS, b += STEP_B)
-        step_along_k(sum, a, b);
-#else
-    for (int x = 0; x + CHUNK <= depth; x += CHUNK, a += ROWS * CHUNK, b += CHUNK * STEP_B) {
-#pragma unroll UNROLL
-        for (int e = 0; e < CHUNK; e++)
-            step_along_k(sum, a + e, b + e * STEP_B);
+        for (int e = 0; e < STEPS; e++)
+            step_along_k(sum, a + e * ROWS, b + e * STEP_B, b + (e + STEPS) * STEP_B);
     }
-    for (int e = 0; e < depth % CHUNK; e++)
-        step_along_k(sum, a + e, b + e * STEP_B);
-#endif
+    for (int e = 0; e < depth % STEPS; e++)
+        step_along_k(sum, a + e * ROWS, b + e * STEP_B, b);
     UNROLLED for (int r = 0; r < ROWS; r++)
     {
         __global T *to = c + r * ldc;
@@ -213,22 +253,27 @@ static void tile(__local const T *a, __global const T *b, ulong ldb, int depth, 
 /* ---- The product. ------------------------------------------------------------------------------ */
 
 /* Rows row0 ... row1 - 1 and columns col0 ... col1 - 1 of C. `b` is B as matmul_pack_b packed it or, with DIRECT, B itself.
- * `block` has room for those rows, up to a multiple of ROWS, of DEPTH. */
+ * `block` has room for those rows, up to a multiple of ROWS, of DEPTH, and for WIDTH elements more. */
 static void area(int n, int k, int row0, int row1, int col0, int col1, T alpha, __global const T *restrict a, ulong lda,
                  __global const T *restrict b, ulong ldb, T beta, __global T *restrict c, ulong ldc, __local T *block)
 {
+    const int tiles = (row1 - row0 + ROWS - 1) / ROWS;
     for (int k0 = 0; k0 < k; k0 += DEPTH) {
         const int depth = min(DEPTH, k - k0);
-        const size_t tile_size = (size_t)((depth + CHUNK - 1) / CHUNK * CHUNK) * ROWS;
-        __local T *at = block;
-        for (int i = row0; i < row1; i += ROWS, at += tile_size)
-            pack_a(at, a + (TRANS_A ? (ulong)k0 * lda + i : (ulong)i * lda + k0), lda, row1 - i, depth);
+        for (int t = 0; t < tiles; t++) {
+            const int i = row0 + t * ROWS;
+            pack_a(block + (size_t)t * depth * ROWS, a + (TRANS_A ? (ulong)k0 * lda + i : (ulong)i * lda + k0), lda, row1 - i,
+                   depth);
+        }
         for (int j = col0; j < col1; j += COLS) {
             __global const T *bt = b + (DIRECT ? (size_t)k0 * ldb + j : (size_t)j * k + (size_t)k0 * COLS);
-            at = block;
-            for (int i = row0; i < row1; i += ROWS, at += tile_size)
-                tile(at, bt, ldb, depth, alpha, k0 ? (T)1 : beta, c + (ulong)i * ldc + j, ldc, min(ROWS, row1 - i),
-                     min(COLS, n - j));
+            __global const T *next = bt + (size_t)COLS * k;
+            const bool fetches = !DIRECT && j + COLS < col1;
+            for (int t = 0; t < tiles; t++) {
+                const int i = row0 + t * ROWS, first = SHARES * t / tiles, last = SHARES * (t + 1) / tiles;
+                tile(block + (size_t)t * depth * ROWS, bt, ldb, depth, alpha, k0 ? (T)1 : beta, c + (ulong)i * ldc + j, ldc,
+                     min(ROWS, row1 - i), min(COLS, n - j), next + first * (depth / STEPS) * LINE, fetches ? last - first : 0);
+            }
         }
     }
 }
