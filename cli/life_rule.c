@@ -41,7 +41,7 @@ static int take_file(struct life_job *job, const char *file)
     job->transitions = life_transitions_read(file, data, size);
     free(data);
     if (!job->transitions)
-        return cli_wrong("%s", clerror());
+        return cli_refused_call();
     snprintf(job->rule, sizeof job->rule, "%s", life_transitions_name(job->transitions));
     job->states = (int)life_transitions_states(job->transitions);
     return CLI_DONE;

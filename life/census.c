@@ -11,6 +11,7 @@
  */
 #include "life/census.h"
 
+#include "core/clock.h"
 #include "core/crew.h"
 #include "core/embedded.h"
 
@@ -28,6 +29,7 @@ enum { IDLE, RUNNING, SETTLED, TOUCHED };
 enum { STATE, GENERATION, MARK, LEFT, LAP, FOUND, GLIDER, HEAD = 16 };
 enum { PERIOD = 120, ROUNDS = 2, LAST_ROUNDS = 10, LEVELS = 6, DECKS = LEVELS + 1, SORTERS = 64, SOUP = 16, LONGEST_LIFE = 100000, LONGEST_PERIOD = 100000,
        MOST_WAITING = 1 << 16 };
+static const double PATIENCE = 0.5; /* seconds */
 
 static size_t words_of(int level)
 {
@@ -84,6 +86,7 @@ struct life_census {
     size_t waits[LEVELS];
     struct life_census_totals sums;
     bool failed, stop;
+    double stopped; /* when */
     struct life_object *object; /* what life_census_objects gave out */
 };
 
@@ -534,7 +537,14 @@ static int tell(life_census *c)
     if (!c->progress || c->stop || c->progress(c->arg, (double)c->done / (double)c->asked) == 0)
         return 0;
     c->stop = true;
+    c->stopped = seconds_now();
     return 0;
+}
+
+/* Soups under way when a call was stopped may still come to their ends, but not for long. */
+static bool is_late(const life_census *c)
+{
+    return c->stop && seconds_now() - c->stopped > PATIENCE;
 }
 
 /* After an error, or when the call is to end: nothing runs any more, and soups that were not done are forgotten. */
@@ -566,9 +576,9 @@ int life_census_run(life_census *c, uint64_t soups)
     c->done = 0;
     c->stop = false;
     c->end = soups > UINT64_MAX - c->next ? UINT64_MAX : c->next + soups;
-    for (bool busy = true; busy && status == 0;) {
+    for (bool busy = true; busy && status == 0 && !is_late(c);) {
         busy = c->next < c->end && !c->stop;
-        for (size_t i = 0; i < c->decks && status == 0; i++) {
+        for (size_t i = 0; i < c->decks && status == 0 && !is_late(c); i++) {
             struct deck *d = &c->deck[i];
             bool idle = c->next == c->end || c->stop; /* no soup is left to be started, and none is in the smallest boxes */
             for (size_t j = 0; j < c->decks; j++)

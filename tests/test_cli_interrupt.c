@@ -49,6 +49,7 @@ static const struct row rows[] = {
     {"life --size 6000 --soup=0.5 -n 1e9 --engine global --csv e.csv", 0.2, SIGTERM, "e.csv", false, false, false},
     {"matmul -n 6000 --engine naive --repeat 1000000", 0.2, SIGINT, NULL, false, true, false},
     {"matmul -n 4000 --engine cpu-naive", 0.2, SIGHUP, NULL, false, false, false},
+    {"life census --soups 1e9", 0.2, SIGTERM, NULL, false, false, false},
     {"gas -n 1e15", 0.2, SIGTERM, NULL, false, true, false},
 };
 

@@ -33,7 +33,8 @@ struct life_census_options {
                                 column 64 n, with that density and seed */
     uint64_t generations;    /* a soup that lives longer is undecided; 0: 100,000 */
     /* Told now and then, in the calling thread, what fraction of a call of life_census_run is done, 0 to 1. It returns 0, or something else to
-     * end the call soon, with ECANCELED; soups that were done count. May be NULL. */
+     * end the call soon, with ECANCELED; soups that were done count, and so do those under way that end within half a second: the others,
+     * which live longer, are forgotten. May be NULL. */
     int (*progress)(void *arg, double fraction);
     void *arg;
     uintptr_t reserved[8];   /* must be 0 */
