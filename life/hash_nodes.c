@@ -322,16 +322,17 @@ static bool is_full(const struct hashlife *h)
     return hash_bytes(h) + block > h->memory || h->nodes.used + BLOCK > h->nodes.most || h->leaves.used + BLOCK > h->leaves.most;
 }
 
-static bool is_crowded(const struct pool *pool)
+/* Four places a square, while there is memory: lists are short then, and most squares are found, or missed, at first sight. */
+static bool is_crowded(const struct hashlife *h, const struct pool *pool)
 {
-    return 2 * (pool->used - pool->n_free) > pool->places;
+    return (hash_bytes(h) < h->memory / 4 ? 4 : 2) * (pool->used - pool->n_free) > pool->places;
 }
 
 static void make_room(struct hashlife *h)
 {
-    if (is_crowded(&h->nodes))
+    if (is_crowded(h, &h->nodes))
         grow(h, &h->nodes);
-    if (is_crowded(&h->leaves))
+    if (is_crowded(h, &h->leaves))
         grow(h, &h->leaves);
     if (is_full(h)) {
         const int error = collect(h);
@@ -382,7 +383,7 @@ static bool refill(struct worker *w, struct pool *pool, struct spare *spare)
 {
     struct hashlife *h = w->h;
     pthread_mutex_lock(&h->lock);
-    while (!h->leave && (is_crowded(pool) || is_full(h)))
+    while (!h->leave && (is_crowded(h, pool) || is_full(h)))
         alone(h, make_room);
     if (!h->leave)
         take(pool, spare);
@@ -438,8 +439,21 @@ square_t hash_node_find(struct worker *w, int level, square_t nw, square_t ne, s
     }
 }
 
+/* Waiting for memory is what takes most of the time: so all are asked for before the first is looked at. */
+static void fetch(const struct hashlife *h, int n, const square_t (*part)[4])
+{
+    for (int i = 0; i < n; i++)
+        __builtin_prefetch(&h->nodes.head[place_of_node(h, part[i])]);
+    for (int i = 0; i < n; i++) {
+        const square_t first = atomic_load_explicit(&h->nodes.head[place_of_node(h, part[i])], memory_order_relaxed);
+        if (first != NO_SQUARE)
+            __builtin_prefetch(&h->node[first]);
+    }
+}
+
 bool hash_nodes_find(struct worker *w, int n, int level, const square_t (*part)[4], square_t *out)
 {
+    fetch(w->h, n, part);
     for (int i = 0; i < n; i++)
         if ((out[i] = hash_node_find(w, level, part[i][NW], part[i][NE], part[i][SW], part[i][SE])) == NO_SQUARE)
             return false;
