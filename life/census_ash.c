@@ -203,16 +203,15 @@ static struct around look_around(struct labels *l, const uint64_t patch[CENSUS_P
     return a;
 }
 
-/* What is joined by one generation; labels of the next one are left in `next`. */
+/* What is joined by one generation; labels of the next one are left in `next`. Only cells with a live one in their block can matter. */
 static void follow(struct labels *l, const struct census_rule *rule, const uint64_t now[CENSUS_PATCH], const uint64_t then[CENSUS_PATCH])
 {
-    for (int y = 0; y < CENSUS_PATCH; y++)
-        for (int x = 0; x < CENSUS_PATCH; x++) {
+    memset(l->next, 0xff, sizeof l->next); /* NO_LABEL */
+    for (int y = 0; y < CENSUS_PATCH; y++) {
+        const uint64_t rows = now[y] | (y > 0 ? now[y - 1] : 0) | (y + 1 < CENSUS_PATCH ? now[y + 1] : 0);
+        for (uint64_t near = rows | rows << 1 | rows >> 1; near; near &= near - 1) {
+            const int x = __builtin_ctzll(near);
             const bool lives = now[y] >> x & 1, will = then[y] >> x & 1;
-            const uint64_t near = now[y] | (y > 0 ? now[y - 1] : 0) | (y + 1 < CENSUS_PATCH ? now[y + 1] : 0);
-            l->next[y][x] = NO_LABEL;
-            if (!near)
-                continue;
             struct around a = look_around(l, now, x, y);
             bool together = lives || will;
             for (int k = 0; k < a.n; k++)
@@ -224,6 +223,7 @@ static void follow(struct labels *l, const struct census_rule *rule, const uint6
             if (will)
                 l->next[y][x] = lives ? l->of[y][x] : a.part[0].root;
         }
+    }
     memcpy(l->of, l->next, sizeof l->of);
 }
 
@@ -262,9 +262,10 @@ static void find_objects(struct labels *l, const struct census_rule *rule, const
             memcpy(now, next, sizeof now);
         }
         for (int y = 0; y < CENSUS_PATCH; y++)
-            for (int x = 0; x < CENSUS_PATCH; x++)
-                if (begin[y][x] != NO_LABEL)
-                    join(l, begin[y][x], l->of[y][x]);
+            for (uint64_t live = patch[y]; live; live &= live - 1) {
+                const int x = __builtin_ctzll(live);
+                join(l, begin[y][x], l->of[y][x]);
+            }
     } while (l->joined);
     memcpy(l->of, begin, sizeof begin);
 }
@@ -279,16 +280,14 @@ static bool learn(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATC
     if (done)
         find_objects(l, sorter->rule, patch, period);
     for (int i = 0; i < CENSUS_PATCH * CENSUS_PATCH && done; i++) {
+        if (l->parent[i] != i || !(patch[i / CENSUS_PATCH] >> i % CENSUS_PATCH & 1)) /* a root is the first of its cells */
+            continue;
         uint64_t object[CENSUS_PATCH] = {0};
-        bool any = false;
-        for (int y = i / CENSUS_PATCH; y < CENSUS_PATCH && l->parent[i] == i && l->of[i / CENSUS_PATCH][i % CENSUS_PATCH] != NO_LABEL; y++)
-            for (int x = 0; x < CENSUS_PATCH; x++)
-                if (l->of[y][x] != NO_LABEL && root_of(l, l->of[y][x]) == i) {
-                    object[y] |= (uint64_t)1 << x;
-                    any = true;
-                }
-        if (any)
-            done = add_part(sorter, object, period);
+        for (int y = i / CENSUS_PATCH; y < CENSUS_PATCH; y++)
+            for (uint64_t live = patch[y]; live; live &= live - 1)
+                if (root_of(l, l->of[y][__builtin_ctzll(live)]) == i)
+                    object[y] |= live & (0 - live);
+        done = add_part(sorter, object, period);
     }
     free(l);
     return done;

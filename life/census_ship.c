@@ -50,14 +50,17 @@ void census_ship_patch(const struct census_ship *s, uint64_t patch[CENSUS_PATCH]
 bool census_touches(size_t words, const uint64_t *box, int *x, int *y)
 {
     const int side = 64 * (int)words;
-    for (*y = 0; *y < side; ++*y)
-        for (*x = 0; *x < side; ++*x) {
-            const bool inside = *y >= CENSUS_EDGE && *y < side - CENSUS_EDGE;
-            if (inside && *x == CENSUS_EDGE)
-                *x = side - CENSUS_EDGE;
-            if (census_cell(words, box, *x, *y))
-                return true;
+    const uint64_t first = ((uint64_t)1 << CENSUS_EDGE) - 1, last = ~(~(uint64_t)0 >> CENSUS_EDGE);
+    for (*y = 0; *y < side; ++*y) {
+        const bool inside = *y >= CENSUS_EDGE && *y < side - CENSUS_EDGE;
+        for (size_t i = 0; i < words; i++) {
+            const uint64_t edge = inside ? (i == 0 ? first : 0) | (i + 1 == words ? last : 0) : ~(uint64_t)0, live = box[(size_t)*y * words + i] & edge;
+            if (!live)
+                continue;
+            *x = 64 * (int)i + __builtin_ctzll(live);
+            return true;
         }
+    }
     return false;
 }
 
