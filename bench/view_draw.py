@@ -135,7 +135,7 @@ class Picture:
         places = ["shade"] + [c + str(i) for i in range(4) for c in "xyz"]
         self.width, self.height = width, height
         self.body = {still: program(s["STILL" if still else "MOVING"], s["SPOT"], places) for still in (True, False)}
-        self.largest, self.tone = program(s["WHOLE"], s["LARGEST"]), program(s["WHOLE"], s["TONE"])
+        self.largest, self.tone = program(s["WHOLE"], s["LARGEST"]), program(s["SCALED"], s["TONE"])
         table = np.random.default_rng(1).integers(0, 256, (256, 4), np.uint8)
         self.table = texture(RGBA8, 256, 1, table)
         self.levels = [target(RGBA32F, width, height)]

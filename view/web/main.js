@@ -26,12 +26,13 @@ function redraw() {
 }
 
 function drawAll(now) {
+  cancelAnimationFrame(asked);
   asked = 0;
-  const moving = scene.draw(now);
-  if (!page.seen && now < 1000) { // the first picture does not wait for plots
-    page.seen = !!scene.frame;
-    redraw();
-  } else if (page.plots && !get("plots").hidden) page.plots.draw(scene.frame && !page.plots.log ? scene.frame.time : NaN, scene.look.dark);
+  const early = !page.seen && now < 1000; // the first picture does not wait for marks and plots
+  const moving = scene.draw(now, early);
+  page.seen ||= !!scene.frame;
+  if (early) redraw();
+  else if (page.plots && !get("plots").hidden) page.plots.draw(scene.frame && !page.plots.log ? scene.frame.time : NaN, scene.look.dark);
   drawWords();
   if (page.film) filmFrame();
   const owed = page.owed;
@@ -104,7 +105,7 @@ const on = {
     if (!again) scene.prepare();
   },
   ready() {
-    makePanel();
+    setTimeout(makePanel, 100); // behind the first picture
     wish();
   },
   share: wish,
@@ -137,7 +138,8 @@ const on = {
       if (late) return; // whoever looks back asks for no more
     }
     page.owed++;
-    redraw();
+    if (page.seen) redraw();
+    else drawAll(performance.now()); // at once
   },
   trouble(text, final = false) {
     page.trouble = text ? final ? "ended" : "not connected" : "";

@@ -57,24 +57,36 @@ void main() {
 const FADE = `out vec4 nothing;
 void main() { nothing = vec4(0.0); }`;
 
-const TONE = `uniform sampler2D sums, largest, table;
+// All of the window; `scale` is what the logarithms of sums are related to.
+const SCALED = `uniform sampler2D largest;
+uniform float weight, bright;
+flat out float scale;
+void main() {
+  float most = max(texelFetch(largest, ivec2(0), 0).a / weight, 1.0);
+  scale = 1.0 / log(1.0 + max(most * bright, 1.2));
+  gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0);
+}`;
+
+const TONE = `uniform sampler2D sums, table;
 uniform float weight, bright;
 uniform bool coloured;
 uniform vec3 paper;
+flat in float scale;
 out vec4 pixel;
 void main() {
   vec4 sum = texelFetch(sums, ivec2(gl_FragCoord.xy), 0);
-  float most = max(texelFetch(largest, ivec2(0), 0).a / weight, 1.0);
+  pixel = vec4(paper, 1.0);
+  if (sum.a == 0.0) return; // most pixels
   float s = sum.a / weight * bright;
-  float v = clamp(log(1.0 + s) / log(1.0 + max(most * bright, 1.2)), 0.0, 1.0);
-  vec3 own = coloured ? sum.rgb / max(sum.a, 1e-9) : texture(table, vec2(0.2 + 0.8 * v, 0.5)).rgb;
+  float v = clamp(log(1.0 + s) * scale, 0.0, 1.0);
+  vec3 own = coloured ? sum.rgb / sum.a : texelFetch(table, ivec2(255.5 * (0.2 + 0.8 * v), 0), 0).rgb;
   float cover = (1.0 - exp(-2.5 * s)) * (coloured ? 0.35 + 0.65 * sqrt(v) : 1.0);
-  pixel = vec4(mix(paper, own, cover), 1.0);
+  pixel.rgb = mix(paper, own, cover);
 }`;
 
 const PLACES = ["shade", ...[0, 1, 2, 3].flatMap((i) => ["x" + i, "y" + i, "z" + i])];
 const PROGRAMS = { still: [BODY(true), SPOT, PLACES], moving: [BODY(false), SPOT, PLACES], line: [TRAIL, LINE, ["place", "fade"]],
-  largest: [WHOLE, LARGEST], fade: [WHOLE, FADE], tone: [WHOLE, TONE] };
+  largest: [WHOLE, LARGEST], fade: [WHOLE, FADE], tone: [SCALED, TONE] };
 
 // Where normalised u16 of a frame lie in space: base + scale n.
 function placesOf(frame) {
@@ -93,7 +105,7 @@ export class PointsPicture {
     this.sum = sumFormat(gl);
     this.made = {};
     for (const name of ["still", "largest", "tone"]) this.program(name);
-    this.table = makeTexture(gl, gl.LINEAR);
+    this.table = makeTexture(gl);
     this.shades = makeTexture(gl);
     this.lineBuffer = gl.createBuffer();
     this.held = [];

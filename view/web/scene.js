@@ -220,8 +220,8 @@ export class Scene {
     return { points: { ...points, coding: 0, region: [...middle.map((m) => m - 3 * grain), ...middle.map((m) => m + 3 * grain)] } };
   }
 
-  // Draws; returns whether the picture goes on moving.
-  draw(now) {
+  // Draws; returns whether the picture goes on moving. bare: without what lies over it.
+  draw(now, bare = false) {
     const { frame, kind } = this;
     if (kind === "bars" || kind === "grid") {
       const look = { ...this.look, top: this.canvas.parentElement.querySelector("header").offsetHeight + 24 };
@@ -233,7 +233,7 @@ export class Scene {
     if (!frame || !this.picture || this.gl && this.gl.isContextLost()) return false;
     if (kind === "cells") {
       this.picture.draw(this.above, this.hello.cells);
-      return this.drawMarks();
+      return !bare && this.drawMarks();
     }
     const time = this.pace.at(now), moving = this.pace.moving;
     const busy = moving || now - this.touchedAt < 300;
@@ -243,7 +243,7 @@ export class Scene {
     const keep = this.look.trails && frame.count > 512 && this.smear && moving ? 0.92 : 0;
     this.smear = true;
     this.picture.draw(this.orbit, time, keep, busy ? this.most : Infinity);
-    this.drawMarks();
+    if (!bare) this.drawMarks();
     return moving || busy && this.most < frame.count;
   }
 
