@@ -340,21 +340,23 @@ bool cli_ranks_interrupted(bool failed);
 /* Collective. The texts of all ranks, each with its 0, one behind the other; the caller frees it. NULL: one of them has failed. */
 char *cli_ranks_gather(const char *text);
 
-/* One file that all ranks write, each its own bytes of it. Rank 0 makes it, under another name until it is whole, and writes what stands
- * before; places are counted from there. All but put and discard are collective, and have -1 after clerror_set on all ranks if one failed. */
+/* One file that all ranks write (core/outfile.h), each its own bytes of it. Rank 0 writes what stands before; places are counted from there.
+ * All but put and discard are collective, and have -1 after clerror_set on all ranks if one failed. One rank alone may use it, too. */
 enum { CLI_RANKS_NAME = 4096 };
 struct cli_ranks_file {
-    struct outfile out;        /* of rank 0 */
-    char name[CLI_RANKS_NAME]; /* the temporary one */
+    struct outfile out;
+    char name[CLI_RANKS_NAME]; /* until it is whole */
     uint64_t begin;
-    int fd;
 };
 int cli_ranks_open(struct cli_ranks_file *f, const char *name, void (*before)(FILE *fp, void *arg), void *arg);
 int cli_ranks_put(const struct cli_ranks_file *f, uint64_t at, const void *bytes, size_t size);
 /* What all have written is on the disk, and may be read by any. `status`: -1 if this rank has failed. */
-int cli_ranks_settle(struct cli_ranks_file *f, int status);
+int cli_ranks_settle(const struct cli_ranks_file *f, int status);
 int cli_ranks_commit(struct cli_ranks_file *f);
 void cli_ranks_discard(struct cli_ranks_file *f);
+
+/* Collective. As cli_check_output, for a file that all ranks write. */
+int cli_ranks_check_output(const char *name);
 
 /* shares.c: whether ranks are unlike fast. A rank is at work while it does not wait for others. */
 struct cli_shares {
@@ -456,6 +458,9 @@ void cli_line_wipe(void);
 /* Checks, before hours of computing, that a file called `path` can be made: its folder is there and
  * can be written to, and `path` itself is no folder. CLI_DONE, or CLI_WRONG / CLI_FAILED. */
 int cli_check_output(const char *path);
+
+/* Whether what is called `path` gets its name when it is whole: false for the standard output, pipes and devices. */
+bool cli_output_is_whole(const char *path);
 
 /* True when `path` ends in `suffix` (".png"), in any case of letters. */
 bool cli_has_suffix(const char *path, const char *suffix);

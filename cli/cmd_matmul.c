@@ -44,7 +44,7 @@ static int check(struct matmul_job *job)
     const char *const outputs[] = {job->output, job->csv, job->plot};
     for (int i = 0; i < 3; i++)
         if (outputs[i] && strcmp(outputs[i], "-") != 0) {
-            const int status = cli_check_output(outputs[i]);
+            const int status = i == 0 ? cli_ranks_check_output(outputs[i]) : cli_check_output(outputs[i]);
             if (status != CLI_DONE)
                 return status;
         }

@@ -7,12 +7,16 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-int cli_check_output(const char *path)
+bool cli_output_is_whole(const char *path)
 {
     struct stat status;
+    return strcmp(path, "-") != 0 && (stat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode));
+}
+
+int cli_check_output(const char *path)
+{
     struct outfile out;
-    if (strcmp(path, "-") == 0 || (stat(path, &status) == 0 && !S_ISREG(status.st_mode) &&
-                                   !S_ISDIR(status.st_mode)))
+    if (!cli_output_is_whole(path))
         return CLI_DONE; /* opening a pipe would wait for its reader */
     if (outfile_open(&out, path) < 0)
         return cli_failed_call(NULL);

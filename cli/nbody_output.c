@@ -33,7 +33,7 @@ static int add_series(struct nbody_job *job, const char *pattern)
     char *first = series_name(pattern, 0);
     int status = nbody_series_add(job, pattern);
     if (status == CLI_DONE)
-        status = first ? cli_check_output(first) : cli_failed_call(NULL);
+        status = first ? cli_ranks_check_output(first) : cli_failed_call(NULL);
     free(first);
     return status;
 }
@@ -72,6 +72,7 @@ int nbody_output_plan(struct nbody_job *job)
     const struct cli_strings *names = &job->outputs.names;
     int status = CLI_DONE;
     job->outputs.keep_frames = job->checkpoint || job->resumed;
+    job->outputs.together = true;
     for (size_t i = 0; i < names->n && status == CLI_DONE; i++)
         status = add_output(job, names->item[i], cli_output_kind(names->item[i]));
     if (status == CLI_DONE && job->csv)

@@ -89,7 +89,7 @@ static int try_output(const struct cli_outputs *outputs, struct cli_output *o)
         return status;
     o->replaces = stat(o->file, &old) == 0 && S_ISREG(old.st_mode);
     if ((o->kind != CLI_OUTPUT_PICTURE || !outputs->frames) && o->kind != CLI_OUTPUT_SERIES)
-        status = cli_check_output(o->file);
+        status = o->kind == CLI_OUTPUT_STATE && outputs->together ? cli_ranks_check_output(o->file) : cli_check_output(o->file);
     if (status == CLI_DONE && outputs->frames && cli_output_is_drawn(o) && !o->piped) {
         char *first = picture_frame_name(o->file, 1);
         status = first ? cli_check_output(first) : cli_failed_call(NULL);

@@ -34,6 +34,7 @@ struct cli_outputs {
     size_t frames;            /* of --frames; 0: not given */
     size_t fps;               /* frames a second of films; 0: not given */
     bool keep_frames;         /* of films, as numbered pictures: what a checkpoint needs */
+    bool together;            /* states are written by all ranks */
 
     /* Results, and what is needed meanwhile. */
     struct cli_output *item;

@@ -22,19 +22,32 @@ bool cli_ranks_share(void)
 
 enum { REFUSED_SECONDS = 4 }; /* in which the first process speaks and ends */
 
-/* Said where no other rank is known: by the process that the launcher counts first. Open MPI's ends the others then; would one of them end
- * before, the first might not be heard. */
+/* MPICH's mpiexec takes no notice of a process that ends before it has joined, while others wait for it: this asks for the end of all. */
+static void end_launched(void)
+{
+    const char *launcher = getenv("PMI_FD");
+    if (launcher)
+        dprintf(atoi(launcher), "cmd=abort exitcode=%d\n", CLI_FAILED);
+}
+
+/* Said where no other rank is known: by the process that the launcher counts first, which then ends all. Who is still there after some
+ * seconds has a reason of its own, and says it. Would another end before the first, that might not be heard. */
 static int refused(void)
 {
     int rank;
+    char host[64] = "";
     const int launched = world_launched(&rank);
     if (clerrno == EINVAL) /* another version, which world_join has told */
         return CLI_FAILED;
     const char *why = cli_reason();
-    if (rank > 0)
-        sleep(REFUSED_SECONDS);
-    else
+    if (rank == 0) {
         cli_failed("%s; for %d separate runs, add --alone", why, launched);
+    } else {
+        sleep(REFUSED_SECONDS);
+        gethostname(host, sizeof host - 1);
+        cli_failed("rank %d on %s: %s; for %d separate runs, add --alone", rank, host, why, launched);
+    }
+    end_launched();
     return CLI_FAILED;
 }
 

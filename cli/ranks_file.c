@@ -1,6 +1,6 @@
 /* ranks_file.c - one file that all ranks write, each its own bytes of it.
  *
- * Rank 0 makes the file under a temporary name; when all have written and their bytes are on the disk, it gets its name.
+ * It is a file that is written together (core/outfile.h), past its stream: places in it are known.
  * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
@@ -26,76 +26,62 @@ static int write_all(int fd, const char *bytes, size_t size, uint64_t at, const 
     return 0;
 }
 
-/* What rank 0 tells the others of it. */
-struct place {
-    char name[CLI_RANKS_NAME];
-    uint64_t begin;
-};
-
-static int make(struct cli_ranks_file *f, const char *name, void (*before)(FILE *fp, void *arg), void *arg, struct place *place)
+/* What rank 0 writes there first; all know how long it is. */
+static int put_before(struct cli_ranks_file *f, void (*before)(FILE *fp, void *arg), void *arg)
 {
-    if (outfile_open(&f->out, name) != 0)
-        return -1;
-    if (!f->out.temporary)
-        return clerror_set(EINVAL, "%s: is no file that ranks can write together", name);
-    if (strlen(f->out.temporary) >= CLI_RANKS_NAME)
-        return clerror_set(ENAMETOOLONG, "%s: is too long a name", name);
-    before(f->out.fp, arg);
-    const off_t end = fflush(f->out.fp) == 0 ? lseek(f->out.fd, 0, SEEK_CUR) : -1;
-    if (end < 0 || outfile_check(&f->out) != 0)
-        return -1;
-    snprintf(place->name, CLI_RANKS_NAME, "%s", f->out.temporary);
-    place->begin = (uint64_t)end;
-    return 0;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *fp = open_memstream(&text, &size);
+    if (fp)
+        before(fp, arg);
+    int status = fp && fclose(fp) == 0 ? 0 : clerror_set(ENOMEM, "no memory to begin a file");
+    f->begin = size;
+    if (status == 0 && cli_ranks_first())
+        status = write_all(f->out.fd, text, size, 0, f->name);
+    free(text);
+    return status;
 }
 
 int cli_ranks_open(struct cli_ranks_file *f, const char *name, void (*before)(FILE *fp, void *arg), void *arg)
 {
-    struct place place = {.begin = 0};
-    *f = (struct cli_ranks_file){.fd = -1};
-    int status = world_agree(cli_world, cli_ranks_first() ? make(f, name, before, arg, &place) : 0);
-    if (status == 0)
-        status = world_broadcast(cli_world, 0, &place, sizeof place);
-    if (status == 0) {
-        memcpy(f->name, place.name, sizeof f->name);
-        f->begin = place.begin;
-        f->fd = open(f->name, O_WRONLY | O_CLOEXEC);
-        if (f->fd < 0)
-            status = clerror_set(errno, "%s: cannot be opened: %s; all ranks must see the folder", f->name, strerror(errno));
-        status = world_agree(cli_world, status);
-    }
+    *f = (struct cli_ranks_file){.begin = 0};
+    cli_ranks_together(true);
+    int status = outfile_open(&f->out, name);
+    cli_ranks_together(false);
     if (status != 0)
-        cli_ranks_discard(f);
-    return status;
+        return -1;
+    if (cli_ranks_first() && f->out.temporary)
+        snprintf(f->name, sizeof f->name, "%s", f->out.temporary);
+    status = world_broadcast(cli_world, 0, f->name, sizeof f->name);
+    if (status == 0 && !*f->name)
+        status = clerror_set(EINVAL, "%s: is no file that ranks can write together", name);
+    if (world_agree(cli_world, status == 0 ? put_before(f, before, arg) : status) == 0)
+        return 0;
+    cli_ranks_discard(f);
+    return -1;
 }
 
 int cli_ranks_put(const struct cli_ranks_file *f, uint64_t at, const void *bytes, size_t size)
 {
-    return write_all(f->fd, bytes, size, f->begin + at, f->name);
+    return write_all(f->out.fd, bytes, size, f->begin + at, f->name);
 }
 
-int cli_ranks_settle(struct cli_ranks_file *f, int status)
+int cli_ranks_settle(const struct cli_ranks_file *f, int status)
 {
-    if (status == 0 && fsync(f->fd) != 0 && errno != EINVAL)
+    if (status == 0 && fsync(f->out.fd) != 0 && errno != EINVAL)
         status = clerror_set(errno, "%s: cannot be written: %s", f->name, strerror(errno));
-    if (close(f->fd) != 0 && status == 0)
-        status = clerror_set(errno, "%s: cannot be written: %s", f->name, strerror(errno));
-    f->fd = -1;
     return world_agree(cli_world, status);
 }
 
 int cli_ranks_commit(struct cli_ranks_file *f)
 {
-    return world_agree(cli_world, cli_ranks_first() ? outfile_commit(&f->out) : 0);
+    return outfile_commit(&f->out);
 }
 
 void cli_ranks_discard(struct cli_ranks_file *f)
 {
-    if (f->fd > 0) /* 0: it was never opened */
-        close(f->fd);
-    f->fd = -1;
-    if (cli_ranks_first())
-        outfile_discard(&f->out);
+    f->out.ranks = NULL; /* one rank may do so alone */
+    outfile_discard(&f->out);
 }
 
 int cli_ranks_write(const char *name, void (*before)(FILE *fp, void *arg), void *arg, const void *bytes, size_t at, size_t size)
@@ -103,10 +89,26 @@ int cli_ranks_write(const char *name, void (*before)(FILE *fp, void *arg), void 
     struct cli_ranks_file f;
     if (cli_ranks_open(&f, name, before, arg) != 0)
         return -1;
-    if (cli_ranks_settle(&f, cli_ranks_put(&f, at, bytes, size)) == 0)
+    if (world_agree(cli_world, cli_ranks_put(&f, at, bytes, size)) == 0)
         return cli_ranks_commit(&f);
     cli_ranks_discard(&f);
     return -1;
+}
+
+int cli_ranks_check_output(const char *name)
+{
+    bool whole = cli_output_is_whole(name);
+    if (world_broadcast(cli_world, 0, &whole, sizeof whole) != 0)
+        return cli_failed_call(NULL);
+    if (!whole)
+        return CLI_DONE;
+    struct outfile out;
+    cli_ranks_together(true);
+    const int status = outfile_open(&out, name);
+    cli_ranks_together(false);
+    if (status == 0)
+        outfile_discard(&out);
+    return status == 0 ? CLI_DONE : cli_failed_call(NULL);
 }
 
 static int broadcast(void *arg, void *bytes, size_t size)

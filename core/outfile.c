@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
@@ -489,13 +490,40 @@ void outfile_together(const struct outfile_ranks *ranks)
     together = ranks;
 }
 
-/* The temporary file that the first has made. */
-static int join_file(struct outfile *out, const char *temporary, const char *name)
+/* The temporary file that the first has made, and what it wrote there: on another host that name may be another file. */
+struct begun {
+    char temporary[PATH_MAX];
+    char mark[32];
+};
+
+static int mark_file(const struct outfile *out, struct begun *begun)
 {
-    const int fd = open(temporary, O_WRONLY | O_CLOEXEC);
+    uint64_t number[2] = {0};
+    if (!out->temporary)
+        return 0;
+    (void)getentropy(number, sizeof number);
+    snprintf(begun->temporary, sizeof begun->temporary, "%s", out->temporary);
+    snprintf(begun->mark, sizeof begun->mark, "%.15" PRIx64 "%.15" PRIx64, number[0] >> 4, number[1] >> 4);
+    errno = ENOSPC; /* where the write falls short */
+    if (pwrite(out->fd, begun->mark, sizeof begun->mark, 0) != (ssize_t)sizeof begun->mark)
+        return explain(out->name, out->target, errno);
+    fsync(out->fd); /* for other hosts */
+    return 0;
+}
+
+static int join_file(struct outfile *out, const struct begun *begun, const char *name)
+{
+    char mark[sizeof begun->mark] = "";
+    int fd = open(begun->temporary, O_RDWR | O_CLOEXEC);
+    const int code = fd < 0 ? errno : 0;
     memset(out, 0, sizeof *out);
+    if (fd >= 0 && (pread(fd, mark, sizeof mark, 0) != (ssize_t)sizeof mark || memcmp(mark, begun->mark, sizeof mark) != 0)) {
+        close(fd);
+        fd = -1;
+    }
     if (fd < 0)
-        return clerror_set(errno, "%s: cannot be opened: %s; all ranks must see the folder", temporary, strerror(errno));
+        return clerror_set(code ? code : ENOENT, "%s: all ranks write it, and must see its folder: %s, which rank 0 has made, %s%s", name, begun->temporary,
+                           code ? "cannot be opened: " : "is another file here", code ? strerror(code) : "");
     out->name = strdup(name);
     if (out->name && open_stream(out, fd) == 0)
         return 0;
@@ -506,23 +534,24 @@ static int join_file(struct outfile *out, const char *temporary, const char *nam
 /* What the first writes directly, the others do not. */
 static int open_together(struct outfile *out, const char *name, const struct outfile_ranks *r)
 {
-    char temporary[PATH_MAX] = "";
+    struct begun begun = {.mark = ""};
     const bool first = r->rank == 0;
-    int status = r->agree(r->arg, first ? open_alone(out, name) : 0);
-    if (status == 0 && first && out->temporary)
-        snprintf(temporary, sizeof temporary, "%s", out->temporary);
-    if (status == 0)
-        status = r->broadcast(r->arg, temporary, sizeof temporary);
-    if (status == 0 && !first)
-        status = *temporary ? join_file(out, temporary, name) : open_alone(out, "/dev/null");
-    const bool opened = out->fp != NULL;
+    int status = first ? open_alone(out, name) : 0;
+    if (status == 0 && first)
+        status = mark_file(out, &begun);
     status = r->agree(r->arg, status);
+    if (status == 0)
+        status = r->broadcast(r->arg, &begun, sizeof begun);
+    if (status == 0 && !first)
+        status = *begun.temporary ? join_file(out, &begun, name) : open_alone(out, "/dev/null");
+    status = r->agree(r->arg, status);
+    if (status == 0) /* the mark has been read, and nobody writes yet */
+        status = r->agree(r->arg, first && out->temporary && ftruncate(out->fd, 0) != 0 ? explain(out->name, out->target, errno) : 0);
     if (status != 0) {
-        if (opened)
-            outfile_discard(out);
+        outfile_discard(out);
         return -1;
     }
-    out->ranks = out->sink->ranks = *temporary ? r : NULL;
+    out->ranks = out->sink->ranks = *begun.temporary ? r : NULL;
     return 0;
 }
 

@@ -54,7 +54,8 @@ int outfile_ask(struct outfile *out, size_t size);
 void outfile_nowhere(void);
 
 /* Processes that make the same bytes of one file, at the same time: each writes its blocks, by turns, and the first gives it its
- * name when all have. Open, commit and discard are collective then, and have one result. Both functions are collective. */
+ * name when all have. Open, commit and discard are collective then, and have one result. Open fails where the folder is not the same for
+ * all. Both functions are collective. */
 struct outfile_ranks {
     int rank, ranks;
     unsigned long long block; /* bytes; 0: a MiB */

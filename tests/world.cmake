@@ -38,6 +38,10 @@ function(stdcl_world_by mpi other)
     $<TARGET_FILE:stdcl_command> $<TARGET_FILE:two_devices> "$<$<TARGET_EXISTS:fault_layer>:$<TARGET_FILE:fault_layer>>")
   # Kernels are compiled quickly, and by one of the two: then the other finds them.
   set_tests_properties(world_${mpi} PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77 COST 15 ENVIRONMENT "${quickly}")
+  add_test(NAME deep_hosts_${mpi} COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/hosts.sh ${mpi} ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/stdcl
+    $<TARGET_FILE:stdcl_command>)
+  set_tests_properties(deep_hosts_${mpi} PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77 ENVIRONMENT "${quickly}")
+  stdcl_label(deep deep_hosts_${mpi})
 endfunction()
 add_executable(world_child world_child.c)
 target_link_libraries(world_child PRIVATE stdcl_flags stdcl_world)

@@ -67,7 +67,7 @@ struct stdcl_world {
     atomic_int callers;        /* threads that want the lock, but for the mover */
     double *waited;            /* seconds, for each rank; of the thread that waits */
     char broken[TRANSPORT_WHY]; /* why the transport works no more */
-    int awaited;               /* the rank that patience was lost with, or -1 */
+    int awaited;               /* the rank that patience was lost with, or mail of whom broke the transport; or -1 */
 
     struct world_mail **notes_mail; /* rank 0: receives of the others' notes */
     struct note *notes;

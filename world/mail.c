@@ -45,6 +45,14 @@ static bool is_done(const struct world_mail *m)
     return m->done == m->pieces;
 }
 
+/* From now on nothing moves. */
+static void break_off(stdcl_world *w, const struct world_mail *m)
+{
+    if (!*w->broken)
+        strcpy(w->broken, "the transport failed");
+    w->awaited = m->rank;
+}
+
 static void move_one(stdcl_world *w, struct world_mail *m)
 {
     while (!is_done(m) && !*w->broken) {
@@ -52,8 +60,8 @@ static void move_one(stdcl_world *w, struct world_mail *m)
         if (now == 0)
             return;
         m->done += now > 0;
-        if (now < 0 && !*w->broken)
-            strcpy(w->broken, "the transport failed");
+        if (now < 0)
+            break_off(w, m);
     }
 }
 
@@ -173,7 +181,8 @@ void mail_stop(stdcl_world *w)
 
 static int broken(const stdcl_world *w)
 {
-    return clerror_set(EPROTO, "rank %d on %s cannot talk to the others any more: %s", w->rank, world_host(w, w->rank), w->broken);
+    return clerror_set(EPROTO, "rank %d on %s cannot talk to rank %d on %s any more: %s", w->rank, world_host(w, w->rank), w->awaited,
+                       world_host(w, w->awaited), w->broken);
 }
 
 /* Starts all pieces; with the lock. */
@@ -183,8 +192,8 @@ static int start(stdcl_world *w, struct world_mail *m)
         const size_t at = i * TRANSPORT_PIECE, left = m->size - at, now = left < TRANSPORT_PIECE ? left : TRANSPORT_PIECE;
         const int status = m->sends ? w->by->send(w->state, m->rank, m->tag, m->bytes + at, now, &m->request[i], w->broken)
                                     : w->by->receive(w->state, m->rank, m->tag, m->bytes + at, now, &m->request[i], w->broken);
-        if (status != 0 && !*w->broken)
-            strcpy(w->broken, "the transport failed");
+        if (status != 0)
+            break_off(w, m);
     }
     return *w->broken ? broken(w) : 0;
 }

@@ -189,11 +189,30 @@ static bool finish_other(stdcl_world *w, struct note *own)
     return false;
 }
 
+/* No note comes any more. MPI may not be left in order then, so it is broken off. */
+static bool finish_broken(stdcl_world *w, const struct note *own)
+{
+    int status = own->status;
+    if (w->rank == 0) {
+        pthread_mutex_lock(&w->lock);
+        const bool judged = w->ending;
+        w->ending = true;
+        w->notes[0] = *own;
+        pthread_mutex_unlock(&w->lock);
+        if (!judged)
+            judge(w, true, &status);
+    }
+    mail_end(w, status ? status : 1);
+    return false;
+}
+
 bool notes_finish(stdcl_world *w, int status, const char *sentence)
 {
     struct note own = {.status = status, .rank = w->rank, .awaited = w->awaited};
     snprintf(own.sentence, sizeof own.sentence, "%s", sentence ? sentence : "");
-    if (w->size == 1 || *w->broken)
-        return w->size == 1;
+    if (w->size == 1)
+        return true;
+    if (*w->broken)
+        return finish_broken(w, &own);
     return w->rank == 0 ? finish_first(w, &own) : finish_other(w, &own);
 }

@@ -10,10 +10,12 @@
 
 #include "transport.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct state {
     MPI_Comm comm;
@@ -127,14 +129,69 @@ static void mpi_cancel(void *state, struct transport_request *r)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* MPICH before 4.2, over UCX: in MPI_Finalize a rank waits for the launcher and no longer moves what others still have under way to it, so that
+ * about half of all jobs on several hosts hang at their end (its pull request 6596; one host has shared memory). */
+static int finalize_hangs(void)
+{
+    int length = 0, major = 0, minor = 0;
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    MPI_Get_library_version(text, &length);
+    return strstr(text, "ch4:ucx") && sscanf(text, "MPICH Version: %d.%d", &major, &minor) == 2 && (major < 4 || (major == 4 && minor < 2));
+}
+
+/* All that MPI_Finalize tells the launcher, in the words of PMI; the rest ends with the process. 0: there is none who listens. */
+static int tell_launcher(void)
+{
+    const char *number = getenv("PMI_FD"), words[] = "cmd=finalize\n";
+    const int fd = number ? atoi(number) : -1;
+    char answer = 0;
+    if (fd < 0 || write(fd, words, sizeof words - 1) != (ssize_t)sizeof words - 1)
+        return 0;
+    while (answer != '\n' && read(fd, &answer, 1) == 1)
+        ;
+    return 1;
+}
+
 static void mpi_leave(void *state)
 {
     struct state *s = state;
     MPI_Comm_free(&s->comm);
-    if (s->ours)
+    if (s->ours && !(finalize_hangs() && tell_launcher()))
         MPI_Finalize();
     free(s);
 }
+
+enum { LAUNCHER_SECONDS = 8, FILES = 4096 }; /* in which a launcher should have ended all */
+
+#if defined(OPEN_MPI)
+/* By its name. */
+static int is_mpirun(pid_t process)
+{
+    char name[64] = "";
+    snprintf(name, sizeof name, "/proc/%d/comm", (int)process);
+    FILE *fp = fopen(name, "re");
+    const int read = fp && fgets(name, sizeof name, fp);
+    if (fp)
+        fclose(fp);
+    return read && (strncmp(name, "mpirun", 6) == 0 || strncmp(name, "mpiexec", 7) == 0 || strncmp(name, "orterun", 7) == 0 || strncmp(name, "prterun", 7) == 0);
+}
+
+/* mpirun of Open MPI, when it should end all, waits without end for a host that is cut off from the network. If it is on this host, a process that
+ * outlives this one ends it: it only calls what may be called after a fork of one thread among many. */
+static void end_launcher(void)
+{
+    const pid_t launcher = getppid();
+    if (!is_mpirun(launcher) || fork() != 0)
+        return;
+    setsid();
+    for (int fd = 0; fd < FILES; fd++)
+        close(fd);
+    for (int i = 0; i < LAUNCHER_SECONDS && kill(launcher, 0) == 0; i++)
+        sleep(1);
+    kill(launcher, SIGKILL);
+    _exit(0);
+}
+#endif
 
 /* MPICH's launcher drops what was printed just before: it gets time to read it. */
 static void mpi_end(void *state, int status)
@@ -142,6 +199,11 @@ static void mpi_end(void *state, int status)
     struct state *s = state;
     fflush(NULL);
     nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+#if defined(OPEN_MPI)
+    end_launcher();
+#endif
+    signal(SIGALRM, SIG_DFL); /* MPI_Abort, too, may wait for a launcher that is cut off */
+    alarm(LAUNCHER_SECONDS);
     MPI_Abort(s->ours ? MPI_COMM_WORLD : s->comm, status);
 }
 
