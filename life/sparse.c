@@ -191,7 +191,7 @@ static int start_passes(life_sparse *s, cl_int generations, uint64_t most)
     clndrange_t one = clndrange_init1d(0, 1, 1), all = clndrange_init1d(0, s->items, s->group);
     if (s->passes && awake <= ALONE)
         return START(s, s->passes, &one, , generations, (cl_int)(most < INT_MAX ? most : INT_MAX), (cl_int)(slice < 1e9 ? slice + 1 : 1e9));
-    const double fit = slice / (awake + 1.);
+    const double fit = fmin(slice, 5e8) / (awake + 1.); /* tiles computed are counted in an int */
     most = most < BACKLOG ? most : BACKLOG;
     most = (double)most < fit ? most : fit < 1 ? 1 : (uint64_t)fit;
     for (uint64_t i = 0; i < most; i++)

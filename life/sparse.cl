@@ -74,7 +74,7 @@ static inline void wake(const struct sparse_pool *p, int tile, int next, int alo
     __global int *marked = p->mark + 2 * tile + next;
     if (alone)
         sparse_wake(p, tile, next);
-    else if (!*marked && !atomic_xchg(marked, 1))
+    else if (!atomic_xchg(marked, 1))
         p->list[next * p->capacity + atomic_inc(p->control + SPARSE_COUNT + next)] = tile;
 }
 

@@ -245,6 +245,7 @@ static void runs_where_something_goes_on(void **state)
         json_decref(other);
     }
     json_decref(tree);
+    succeeds("-p plane.rle --engine sparse -n 50 --record r.view -q");
     succeeds("-p plane.rle --engine sparse -n 1e18 --rule B/S8 --explain -q"); /* all is dead at once, and that takes no time */
     assert_non_null(strstr(err, "engine sparse: --engine says so"));
     assert_non_null(strstr(err, "tile=48"));
@@ -411,7 +412,7 @@ static bool shows(int terminal, const char *words)
 
 static void press(int terminal, const char *keys) { assert_int_equal(write(terminal, keys, strlen(keys)), strlen(keys)); }
 
-static void check_watch(const char *file, const char *way, const char *block)
+static void check_watch(const char *file, const char *engine, const char *way, const char *block)
 {
     struct winsize size = {.ws_row = 25, .ws_col = 100};
     struct termios before, after;
@@ -421,7 +422,7 @@ static void check_watch(const char *file, const char *way, const char *block)
     assert_true(child >= 0);
     if (child == 0) {
         if (chdir(files_folder) == 0)
-            execl(command, "stdcl", "life", "-p", file, way, (char *)NULL);
+            execl(command, "stdcl", "life", "-p", file, engine, way, (char *)NULL);
         _exit(126);
     }
     tcgetattr(terminal, &before);
@@ -445,8 +446,8 @@ static void check_watch(const char *file, const char *way, const char *block)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static void watches_in_blocks(void **state) { (void)state, check_watch("gun.rle", "--watch", "\xe2\x96\x88"); }
-static void watches_in_braille(void **state) { (void)state, check_watch("gun.rle", "--watch=braille", "\xe2\xa1\x80"); }
+static void watches_in_blocks(void **state) { (void)state, check_watch("gun.rle", "--engine=auto", "--watch", "\xe2\x96\x88"); }
+static void watches_in_braille(void **state) { (void)state, check_watch("gun.rle", "--engine=auto", "--watch=braille", "\xe2\xa1\x80"); }
 
 /* The gun without its grid, which goes on without end. */
 static void watches_planes(void **state)
@@ -454,7 +455,8 @@ static void watches_planes(void **state)
     (void)state;
     put_text(in_folder("free.rle"), "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$"
                                     "2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!\n");
-    check_watch("free.rle", "--watch", "\xe2\x96\x88");
+    check_watch("free.rle", "--engine=hashlife", "--watch", "\xe2\x96\x88");
+    check_watch("free.rle", "--engine=sparse", "--watch", "\xe2\x96\x88");
     refuses(2, "leave 'x.csv' out", "-p free.rle --engine hashlife --watch -o x.csv");
     refuses(2, "leave --step out", "-p free.rle --engine hashlife --watch --step 3");
 }

@@ -248,6 +248,8 @@ every_kernel() {
             on $as "$stdcl" life -q --rule "B3/S23:$grid" -n 5 --engine global -o cells.rle
             on $as "$stdcl" life -q --rule "B3/S23:$grid" -n 5 --shape "tile=0 lanes=2 span=3 generations=2 block=3 bands=3" -o cells.rle
         done
+        on $as "$stdcl" life -q -p "$source/data/gun.rle" --rule B3/S23 --engine sparse -n 29 --step 10 --csv population.csv -o cells.rle
+        on $as "$stdcl" life -q -p "$source/data/gun.rle" --rule B2-a/S12 --engine sparse -n 8 -o cells.rle
         on $as "$stdcl" life census -q --soups 2 --size 5 -n 600 --csv objects.csv
         for words in naive "blocked --block 8"; do
             # shellcheck disable=SC2086
