@@ -80,7 +80,7 @@ void life_choice_begin(struct life_job *job, const struct cli_option *options)
     job->choice = job->engine == LIFE_AUTO ? by_options(job, options) : "--engine says so";
     if (job->engine == LIFE_AUTO && job->choice)
         job->engine = LIFE_PACKED;
-    for (size_t i = 0; i < sizeof of_devices / sizeof *of_devices && job->engine == LIFE_AUTO && !job->on_device; i++)
+    for (size_t i = 0; i < sizeof of_devices / sizeof *of_devices && options && job->engine == LIFE_AUTO && !job->on_device; i++)
         if (cli_given(options, of_devices[i].option))
             job->on_device = of_devices[i].why;
 }
