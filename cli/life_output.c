@@ -77,21 +77,36 @@ static bool has_states(const struct life_job *job)
     return life_states(job->engine_of_run) > 2 || job->transitions;
 }
 
-/* The states of all cells, and which are not 0. */
+/* The states of some rows, and which are not 0. */
+static int take_rows(life *lf, struct life_cells *cells, size_t y, size_t rows, unsigned char *state)
+{
+    if (life_get_states(lf, 0, (long long)y, cells->width, rows, state) < 0)
+        return cli_failed_call(NULL);
+    for (size_t end = y + rows; y < end; y++, state += cells->width)
+        for (size_t x = 0; x < cells->width; x++)
+            cells->word[y * cells->stride + x / 64] |= (uint64_t)(state[x] != 0) << x % 64;
+    return CLI_DONE;
+}
+
+/* The states of all cells. */
 static int present_states(const struct life_job *job, struct life_cells *cells, struct life_pattern *p)
 {
     life *lf = job->engine_of_run;
+    const size_t some = ((size_t)1 << 22) / cells->width + 1;
+    int status = CLI_DONE;
     if (cli_memory_for(cells->width, cells->height, "cells of several states") != CLI_DONE)
         return CLI_FAILED;
     p->states = life_states(lf);
     p->colours = job->transitions ? life_transitions_colour(job->transitions, 0) : NULL;
     p->state = cli_alloc(cells->width, cells->height);
-    if (life_get_states(lf, 0, 0, cells->width, cells->height, p->state) < 0)
-        return cli_failed_call(NULL);
-    for (size_t i = 0; i < cells->width * cells->height; i++)
-        if (p->state[i])
-            cells->word[i / cells->width * cells->stride + i % cells->width / 64] |= (uint64_t)1 << i % cells->width % 64;
-    return CLI_DONE;
+    for (size_t y = 0; y < cells->height && status == CLI_DONE; y += some) {
+        if (y && cli_interrupt_is_over()) {
+            clerror_set(ECANCELED, "the cells were given up for lack of time");
+            return cli_failed_call(NULL);
+        }
+        status = take_rows(lf, cells, y, cells->height - y < some ? cells->height - y : some, p->state + y * cells->width);
+    }
+    return status;
 }
 
 /* What `present` made. */

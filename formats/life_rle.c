@@ -283,11 +283,17 @@ static void put_state(struct line *line, size_t count, unsigned state)
     put_words(line, count, text);
 }
 
+/* Now and then whether the file is still wanted. */
+static bool goes_on(const struct life_pattern *p, size_t y, struct outfile *out)
+{
+    return y % (((size_t)1 << 20) / p->columns + 1) != 0 || outfile_check(out) == 0;
+}
+
 /* Runs of equal states, but for dead cells at the end of a row. */
-static void put_states(struct line *line, const struct life_pattern *p)
+static void put_states(struct line *line, const struct life_pattern *p, struct outfile *out)
 {
     size_t row = 0; /* what has been written stands in this row of the pattern */
-    for (size_t y = 0; y < p->rows; y++) {
+    for (size_t y = 0; y < p->rows && goes_on(p, y, out); y++) {
         const unsigned char *state = p->state + y * p->columns;
         size_t columns = p->columns, end;
         while (columns && !state[columns - 1])
@@ -308,10 +314,10 @@ static void put_states(struct line *line, const struct life_pattern *p)
     putc('\n', line->fp);
 }
 
-static void put_cells(struct line *line, const struct life_pattern *p)
+static void put_cells(struct line *line, const struct life_pattern *p, struct outfile *out)
 {
     size_t row = 0; /* what has been written stands in this row of the pattern */
-    for (size_t y = 0; y < p->rows; y++) {
+    for (size_t y = 0; y < p->rows && goes_on(p, y, out); y++) {
         size_t at = 0, x = 0, end;
         for (; life_next_run(p, y, &x, &end); at = x = end) {
             if (row < p->top + y)
@@ -339,7 +345,7 @@ static int write_rle(struct outfile *out, const struct life_pattern *p)
     }
     fprintf(out->fp, "x = %zu, y = %zu, rule = %s%s%s\n", p->width, p->height,
             p->rule[0] ? p->rule : "B3/S23", p->bounds[0] ? ":" : "", p->bounds);
-    (p->state ? put_states : put_cells)(&line, p);
+    (p->state ? put_states : put_cells)(&line, p, out);
     return outfile_check(out);
 }
 
