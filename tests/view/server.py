@@ -65,7 +65,7 @@ class Run:
         host = host or "127.0.0.1:%d" % self.port
         return websockets.connect(
             "ws://%s/live" % host, host="127.0.0.1", port=self.port, subprotocols=["stdcl-view.1", "token." + (token or self.token(guest))],
-            origin=origin or "http://" + host, compression=None, max_size=1 << 26, **more)
+            origin=origin or "http://" + host, compression=None, max_size=1 << 26, open_timeout=PATIENCE, **more)
 
     async def eventually(self):
         """Connects when there is room again."""
@@ -457,7 +457,7 @@ class Job:
 
     def connect(self):
         return websockets.connect("ws://%s/live" % self.host, subprotocols=["stdcl-view.1", "token." + self.token], origin="http://" + self.host,
-                                  compression=None, max_size=1 << 26)
+                                  compression=None, open_timeout=PATIENCE, max_size=1 << 26)
 
     async def ended(self, ws):
         await closing(ws)
