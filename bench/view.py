@@ -16,7 +16,8 @@
 
 All is one run, so that nothing differs but who looks. The command is the one of every day with a clock around its visits to the window
 (bench/view_clock.c), so that steps and seconds are the run's own. `cost`: the time of the turns against what their steps take by the rates before and behind
-each of them; `visits_percent`: the visits' share of that time; `bursts`: the median time of a step between visits, against that while nobody looks. from_to:
+each of them; `visits_percent`: the visits' share of that time; `server_percent`: the seconds of a
+processor that the server's thread takes, as a share of that time; `bursts`: the median time of a step between visits, against that while nobody looks. from_to:
 where these lie nineteen times of twenty, by drawing turns and bursts at random. A turn begins when the first viewer opens, so what that costs is in it;
 compiling kernels is not. Needs python3-websockets, and a machine that has nothing else to do. Prints JSON.
 SPDX-License-Identifier: MIT
@@ -77,19 +78,31 @@ def cpus_of(text):
     return {cpu for p in parts for cpu in range(p[0], p[-1] + 1)}
 
 
-async def turn(options, link, want, n, seconds):
+def worked(pid):
+    """Seconds of a processor that the server's thread, which has nice 10, took so far."""
+    total = 0
+    for task in os.listdir("/proc/%d/task" % pid):
+        try:
+            fields = open("/proc/%d/task/%s/stat" % (pid, task)).read().rsplit(")", 1)[1].split()
+            total += int(open("/proc/%d/task/%s/schedstat" % (pid, task)).read().split()[0]) / 1e9 if fields[16] == "10" else 0
+        except OSError:
+            pass  # it has just ended
+    return total
+
+
+async def turn(options, link, want, n, seconds, pid):
     """When n viewers began to look and ended, and what the first of them was told."""
-    began = time.monotonic()
+    began, before = time.monotonic(), worked(pid)
     viewers = [Viewer(link, json.loads(json.dumps(want)), reads=k == 0 or k < n - 1, moves=bool(options["pan"])) for k in range(n)]
     for v in viewers:
         await v.open()
     while not viewers[0].said:
         await asyncio.sleep(0.01)
     await asyncio.sleep(seconds)
-    ended = time.monotonic()
+    ended, server = time.monotonic(), worked(pid) - before
     for v in viewers:
         await v.close()
-    return {"viewers": n, "began": began, "ended": ended, "said": viewers[0].said}
+    return {"viewers": n, "began": began, "ended": ended, "server": server, "said": viewers[0].said}
 
 
 async def measure(options, command, clock):
@@ -102,11 +115,11 @@ async def measure(options, command, clock):
     if options["viewers-on"]:
         os.sched_setaffinity(0, cpus_of(options["viewers-on"]))
     numbers, seconds, any_time = [int(n) for n in options["viewers"].split(",")], float(options["seconds"]), random.Random(1)
-    await turn(options, link, want, max(numbers), seconds)  # kernels are compiled
+    await turn(options, link, want, max(numbers), seconds, process.pid)  # kernels are compiled
     await asyncio.sleep(seconds)
     turns = []
     for k in range(int(options["turns"]) * len(numbers)):
-        turns.append(await turn(options, link, want, numbers[k % len(numbers)], seconds * any_time.uniform(0.5, 1.5)))
+        turns.append(await turn(options, link, want, numbers[k % len(numbers)], seconds * any_time.uniform(0.5, 1.5), process.pid))
         await asyncio.sleep(seconds * any_time.uniform(0.5, 1.5))
     ended = time.monotonic()
     process.terminate()
@@ -156,7 +169,8 @@ def rows_of(visits, numbers, turns, ended):
         seen = [(*visits.between(turns[k]["began"], turns[k]["ended"]), (rates[k - 1] + rates[k]) / 2) for k in mine]
         seconds = sum(s[1] for s in seen)
         yield {"viewers": n, "turns": len(mine), "seconds": round(seconds, 1), "cost": interval(mean_cost, seen),
-               "visits_percent": round(100 * sum(s[2] for s in seen) / seconds, 2), "bursts": interval(ratio, visits.bursts(n), visits.bursts(0)),
+               "visits_percent": round(100 * sum(s[2] for s in seen) / seconds, 2),
+               "server_percent": round(100 * sum(turns[k]["server"] for k in mine) / seconds, 2), "bursts": interval(ratio, visits.bursts(n), visits.bursts(0)),
                "steps_a_second": round(sum(s[0] for s in seen) / seconds, 2), "alone": round(sum(a[0] for a in alone) / sum(a[1] for a in alone), 2),
                "pictures_a_second": round(sum(len(turns[k]["said"]) for k in mine) / seconds, 1),
                "megabytes_a_second": round(sum(x[2] for k in mine for x in turns[k]["said"]) / seconds / 1e6, 2)}
