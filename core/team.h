@@ -6,6 +6,8 @@
  *
  * Threads look for more work for TEAM_LOOKS seconds after the last, giving way to others, and sleep then. The caller works too, and
  * waits for nobody who has not begun a part: so work never takes longer than it would alone, but for waking those who sleep.
+ * Each thread begins with a share of its own, the same in each work of as many parts, so that what it has read is in its processor's
+ * cache the next time; then it takes the last parts of others' shares.
  * One thread at a time calls team_work of a team.
  * SPDX-License-Identifier: MIT
  */
@@ -17,71 +19,113 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define TEAM_LOOKS 1e-4
 
-enum { TEAM_MOST = 16, TEAM_WAKES_FROM = 4 }; /* fewer parts are done before a thread that sleeps has woken up */
+/* Fewer parts are done before a thread that sleeps has woken up; it is woken if work follows work. */
+enum { TEAM_MOST = 16, TEAM_WAKES_FROM = 4 };
+
+/* The parts of a share that nobody has taken: from the low half on, up to the high half. */
+struct team_share {
+    _Alignas(64) atomic_ullong parts;
+};
+
+/* What a thread is told. */
+struct team_place {
+    struct team *team;
+    size_t share;
+};
 
 struct team {
+    struct team_share share[TEAM_MOST]; /* the caller's is behind those of the threads */
     void (*work)(void *arg, size_t part);
     void *arg;
-    atomic_long left;     /* parts that nobody has taken; none if it is not positive */
+    atomic_bool working;  /* there may be parts that nobody has taken; what stands above is as it should be */
     atomic_long done;     /* parts that are finished */
     atomic_int sleeping;
     atomic_bool ending;
     pthread_mutex_t lock; /* of those who sleep */
     pthread_cond_t wake;
+    double ended;         /* when the last work was done */
     size_t threads;
     pthread_t thread[TEAM_MOST];
+    struct team_place place[TEAM_MOST];
 };
 
-static inline void team_take(struct team *team)
+/* Takes a part: the first of one's own share, the last of another's. */
+static inline bool team_take(struct team_share *share, bool own, size_t *part)
 {
-    long left;
-    while (atomic_load(&team->left) > 0 && (left = atomic_fetch_sub(&team->left, 1)) > 0) {
-        team->work(team->arg, (size_t)left - 1);
-        atomic_fetch_add(&team->done, 1);
+    unsigned long long parts = atomic_load(&share->parts);
+    for (;;) {
+        const unsigned long long first = parts & 0xFFFFFFFF, end = parts >> 32;
+        if (first >= end)
+            return false;
+        *part = (size_t)(own ? first : end - 1);
+        if (atomic_compare_exchange_weak(&share->parts, &parts, own ? parts + 1 : parts - (1ULL << 32)))
+            return true;
     }
 }
 
-/* Until there is work, or none will come. */
-static inline void team_look(struct team *team)
+/* Does what parts there are, of all shares; false if there was none. */
+static inline bool team_do(struct team *team, size_t mine)
 {
-    const double until = seconds_now() + TEAM_LOOKS;
-    while (seconds_now() < until) {
-        for (int i = 0; i < 64; i++)
-            if (atomic_load(&team->left) > 0 || atomic_load(&team->ending))
-                return;
-        sched_yield();
-    }
+    const size_t shares = team->threads + 1;
+    bool any = false;
+    for (size_t i = 0; i < shares; i++)
+        for (size_t part; team_take(&team->share[(mine + i) % shares], i == 0, &part); any = true) {
+            team->work(team->arg, part);
+            atomic_fetch_add(&team->done, 1);
+        }
+    return any;
+}
+
+static inline void team_sleep(struct team *team)
+{
     pthread_mutex_lock(&team->lock);
     atomic_fetch_add(&team->sleeping, 1);
-    while (atomic_load(&team->left) <= 0 && !atomic_load(&team->ending))
+    while (!atomic_load(&team->working) && !atomic_load(&team->ending))
         pthread_cond_wait(&team->wake, &team->lock);
     atomic_fetch_sub(&team->sleeping, 1);
     pthread_mutex_unlock(&team->lock);
 }
 
-static inline void *team_member(void *team)
+static inline void *team_member(void *place_)
 {
-    while (!atomic_load(&((struct team *)team)->ending)) {
-        team_take(team);
-        team_look(team);
-    }
+    const struct team_place *place = place_;
+    struct team *team = place->team;
+    double since = seconds_now(); /* without work */
+    for (unsigned i = 1; !atomic_load(&team->ending); i++)
+        if (atomic_load(&team->working) && team_do(team, place->share)) {
+            since = seconds_now();
+        } else if (i % 64 == 0) {
+            if (seconds_now() - since < TEAM_LOOKS) {
+                sched_yield();
+            } else {
+                team_sleep(team);
+                since = seconds_now();
+            }
+        }
     return NULL;
 }
 
 /* As many threads as this process may use processors, `most` of them at most, and the caller is one; NULL if there is no memory. */
 static inline struct team *team_create(size_t most)
 {
-    struct team *team = calloc(1, sizeof *team);
+    const size_t bytes = (sizeof(struct team) + 63) / 64 * 64;
+    struct team *team = aligned_alloc(64, bytes);
     const size_t wanted = crew_size(most < TEAM_MOST ? most : TEAM_MOST);
     if (!team)
         return NULL;
+    memset(team, 0, bytes);
     pthread_mutex_init(&team->lock, NULL);
     pthread_cond_init(&team->wake, NULL);
-    while (team->threads + 1 < wanted && pthread_create(&team->thread[team->threads], NULL, team_member, team) == 0)
-        team->threads++;
+    size_t n = 0;
+    for (bool started = true; started && n + 1 < wanted; n += started) {
+        team->place[n] = (struct team_place){team, n};
+        started = pthread_create(&team->thread[n], NULL, team_member, &team->place[n]) == 0;
+    }
+    team->threads = n;
     return team;
 }
 
@@ -96,16 +140,21 @@ static inline void team_wake(struct team *team)
  * done. */
 static inline void team_work(struct team *team, size_t parts, void (*work)(void *arg, size_t part), void *arg)
 {
+    const unsigned long long shares = team->threads + 1, n = parts;
     team->work = work;
     team->arg = arg;
     atomic_store(&team->done, 0);
-    atomic_store(&team->left, (long)parts);
-    if (parts >= TEAM_WAKES_FROM && atomic_load(&team->sleeping) > 0)
+    for (unsigned long long i = 0; i < shares; i++)
+        atomic_store(&team->share[i].parts, n * i / shares | n * (i + 1) / shares << 32);
+    atomic_store(&team->working, true);
+    if (atomic_load(&team->sleeping) > 0 && (parts >= TEAM_WAKES_FROM || seconds_now() - team->ended < TEAM_LOOKS))
         team_wake(team);
-    team_take(team);
+    team_do(team, team->threads);
     for (int i = 0; atomic_load(&team->done) < (long)parts; i++)
         if (i % 64 == 63)
             sched_yield();
+    atomic_store(&team->working, false);
+    team->ended = seconds_now();
 }
 
 static inline void team_free(struct team *team)
