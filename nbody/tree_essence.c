@@ -437,6 +437,7 @@ static bool measure(struct parts *s)
             const cl_uint found = counts(s, k / s->n, k % s->n)[w];
             s->fits[2 * k + w] = found + found / 4 + 1024;
             s->guess[2 * k + w] = s->guess[2 * k + w] < s->fits[2 * k + w] ? s->guess[2 * k + w] : s->fits[2 * k + w];
+            s->early[2 * k + w] = s->early[2 * k + w] < s->guess[2 * k + w] ? s->early[2 * k + w] : s->guess[2 * k + w];
         }
     return fits;
 }

@@ -705,6 +705,36 @@ static void few_bodies_are_stricter(void **state)
     nbody_free(nb);
 }
 
+/* As after a sum in which parts needed many bodies of each other and few cells: the next one needs more cells than there is room for, and has
+ * less room for bodies than are sent early. */
+static void parts_need_others(void **state)
+{
+    static double right[MOST][3], x[MOST][3];
+    static const double shares[64] = {1, 1};
+    const size_t n = MOST;
+    struct nbody_options o = {.eps = 0.05, .accuracy = 1e-3};
+    (void)state;
+    make(PLUMMER, n);
+    nbody *nb = engine(n, o);
+    works(nbody_step(nb, 3));
+    works(nbody_state(nb, right, NULL));
+    nbody_free(nb);
+    o.ctx = stddev;
+    o.shares = shares;
+    nb = engine(n, o);
+    works(nbody_step(nb, 1));
+    struct parts *s = nb->parts;
+    for (cl_uint k = 0; k < s->n * s->n; k++)
+        if (k / s->n != k % s->n) {
+            s->fits[2 * k] = s->guess[2 * k] = s->early[2 * k] = 16;
+            s->fits[2 * k + 1] = s->guess[2 * k + 1] = s->early[2 * k + 1] = 3 * MOST;
+        }
+    works(nbody_step(nb, 2));
+    works(nbody_state(nb, x, NULL));
+    assert_memory_equal(x, right, n * sizeof *x);
+    nbody_free(nb);
+}
+
 /* Parts of few bodies would take longer than the whole. */
 static void small_trees_stay_on_one(void **state)
 {
@@ -804,7 +834,7 @@ int main(int argc, char **argv)
         /* These take turns. */
         cmocka_unit_test(wishes_are_kept), cmocka_unit_test(twin_is_accurate), cmocka_unit_test(second_words),
     };
-    const struct CMUnitTest on_two[] = {cmocka_unit_test(parts_are_the_whole), cmocka_unit_test(flags_change_no_bit), cmocka_unit_test(few_bodies_are_stricter),
+    const struct CMUnitTest on_two[] = {cmocka_unit_test(parts_are_the_whole), cmocka_unit_test(flags_change_no_bit), cmocka_unit_test(few_bodies_are_stricter), cmocka_unit_test(parts_need_others),
                                         cmocka_unit_test(small_trees_stay_on_one)};
     if (clgetndev(stddev) > 1 && all_alike() && cmocka_run_group_tests(on_two, open_one, close_one) != 0)
         return 1;
