@@ -219,6 +219,10 @@ int life_view_open(struct life_job *job);
 int life_view_visit(struct life_job *job);
 int life_view_end(struct life_job *job);
 
+/* How many states cells have that are shown; those of a rectangle, a byte each, whose corner lies in the grid. */
+unsigned life_job_states(const struct life_job *job);
+int life_job_get_states(struct life_job *job, long long x, long long y, size_t width, size_t height, unsigned char *state);
+
 /* life_watch.c: the same in the terminal, also of a plane without edges. */
 int life_job_watch(struct life_job *job);
 

@@ -19,7 +19,7 @@ static void size_words(const struct life_job *job, char *text, size_t size)
 }
 
 /* On several ranks only those that live are known to all. */
-static unsigned states_of(const struct life_job *job)
+unsigned life_job_states(const struct life_job *job)
 {
     if (life_job_endless(job))
         return job->endless.tree ? hashlife_states(job->endless.tree) : 2;
@@ -41,7 +41,7 @@ int life_view_open(struct life_job *job)
                                  .cells = {.bounds = "plane", .rule = job->rule}};
     if (!life_job_endless(job))
         about.cells = (struct view_field){.width = job->size.width, .height = job->size.height, .bounds = life_job_bounds(job), .rule = job->rule};
-    about.cells.states = states_of(job);
+    about.cells.states = life_job_states(job);
     about.cells.colours = job->transitions ? life_transitions_colour(job->transitions, 0) : NULL;
     const int status = cli_window_open(&job->window, &about);
     free(device);
@@ -64,21 +64,26 @@ static int bits(struct life_job *job, const struct view_region *r, uint8_t *body
     return status;
 }
 
-/* A byte a cell. On a torus the rectangle may lie across the edge. */
-static int states(struct life_job *job, const struct view_region *r, uint8_t *body)
+/* On a torus the rectangle may lie across the edge. */
+int life_job_get_states(struct life_job *job, long long x, long long y, size_t width, size_t height, unsigned char *state)
 {
     life *lf = job->engine_of_run;
     int status = 0;
     if (job->endless.tree)
-        return hashlife_get_states(job->endless.tree, r->x, r->y, r->width, r->height, body);
-    const size_t width = life_width(lf), left = width - (size_t)r->x, first = r->width < left ? r->width : left;
-    for (size_t j = 0; status == 0 && j < r->height; j++, body += r->width) {
-        const long long y = (long long)(((size_t)r->y + j) % life_height(lf));
-        status = life_get_states(lf, r->x, y, first, 1, body);
-        if (status == 0 && first < r->width)
-            status = life_get_states(lf, 0, y, r->width - first, 1, body + first);
+        return hashlife_get_states(job->endless.tree, x, y, width, height, state);
+    const size_t left = life_width(lf) - (size_t)x, first = width < left ? width : left;
+    for (size_t j = 0; status == 0 && j < height; j++, state += width) {
+        const long long row = (long long)(((size_t)y + j) % life_height(lf));
+        status = life_get_states(lf, x, row, first, 1, state);
+        if (status == 0 && first < width)
+            status = life_get_states(lf, 0, row, width - first, 1, state + first);
     }
     return status;
+}
+
+static int states(struct life_job *job, const struct view_region *r, uint8_t *body)
+{
+    return life_job_get_states(job, r->x, r->y, r->width, r->height, body);
 }
 
 /* Of squares larger than the engine counts, the sums of those that it does. */
@@ -160,7 +165,7 @@ static int show(void *arg, int last)
     struct view_region *const region = at.region;
     struct view_cells cells[VIEW_REGIONS];
     uint8_t *body[VIEW_REGIONS] = {NULL};
-    const unsigned many = states_of(job);
+    const unsigned many = life_job_states(job);
     uint64_t population = UINT64_MAX;
     double value = NAN;
     at.n = view_regions_wanted(job->window.view, region);

@@ -1,7 +1,8 @@
 /* life_watch.c - `stdcl life --watch`: the grid in the terminal.
  *
  * A character shows 1 x 2 cells as half blocks, or 2 x 4 as braille; zoomed out, each of these dots stands
- * for a square of 2^k x 2^k cells and is set when one of them lives; a plane without edges can be seen from as far as 2^50. Thirty times a second the engine goes some
+ * for a square of 2^k x 2^k cells and is set when one of them is not 0; a plane without edges can be seen from as far as 2^50. Cells of more than two states
+ * have the colours of pictures where a dot is a cell. Thirty times a second the engine goes some
  * generations on, and the part of the grid that the terminal has room for is drawn again. However the program ends,
  * except by SIGKILL, the terminal gets its old settings back.
  * SPDX-License-Identifier: MIT
@@ -28,6 +29,9 @@ struct view {
     int speed;          /* 2^speed generations a frame; below 0 a frame every 2^-speed */
     bool paused, quit, single;
     unsigned long long frame;
+    unsigned char (*colour)[3];  /* of states; NULL: there are two */
+    unsigned char *state;        /* of the cells that are shown, a dot each, in rows as the bits have them; NULL */
+    unsigned char ink[2];        /* states whose colours the terminal has now, of letter and ground; 0: its own */
     char *text; /* of a frame, built up and written at once */
     size_t used, room;
 };
@@ -137,11 +141,44 @@ static bool dot(const struct life_cells *c, int zoom, size_t x, size_t y)
     return false;
 }
 
+/* The colours of states from now on, 0: the terminal's own. */
+static void set_ink(struct view *v, unsigned char letter, unsigned char ground)
+{
+    char text[64];
+    const unsigned char *a = v->colour[letter], *b = v->colour[ground];
+    if (v->ink[0] == letter && v->ink[1] == ground)
+        return;
+    v->ink[0] = letter;
+    v->ink[1] = ground;
+    put(v, "\033[0m", 4);
+    if (letter)
+        put(v, text, (size_t)snprintf(text, sizeof text, "\033[38;2;%d;%d;%dm", a[0], a[1], a[2]));
+    if (ground)
+        put(v, text, (size_t)snprintf(text, sizeof text, "\033[48;2;%d;%d;%dm", b[0], b[1], b[2]));
+}
+
+static unsigned char state_at(const struct view *v, const struct life_cells *c, int column, int line)
+{
+    return (size_t)column < c->width && (size_t)line < c->height ? v->state[(size_t)line * c->width + (size_t)column] : 0;
+}
+
+/* The ink for a character: of half blocks a colour each, of braille that of the first cell. */
+static void choose_ink(struct view *v, const struct life_cells *c, int column, int line)
+{
+    unsigned char first = 0;
+    for (int i = 0; i < 8 && !first && v->job->braille; i++)
+        first = state_at(v, c, 2 * column + i % 2, 4 * line + i / 2);
+    const unsigned char upper = v->job->braille ? first : state_at(v, c, column, 2 * line), lower = v->job->braille ? 0 : state_at(v, c, column, 2 * line + 1);
+    set_ink(v, upper ? upper : lower, upper ? lower : 0);
+}
+
 static void put_cell(struct view *v, const struct life_cells *c, int zoom, int column, int line)
 {
     static const unsigned char braille[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
     static const unsigned blocks[4] = {' ', 0x2580, 0x2584, 0x2588}; /* upper, lower, full */
     unsigned code = 0;
+    if (v->state)
+        choose_ink(v, c, column, line);
     if (v->job->braille) {
         for (int j = 0; j < 4; j++)
             for (int i = 0; i < 2; i++)
@@ -152,7 +189,7 @@ static void put_cell(struct view *v, const struct life_cells *c, int zoom, int c
     code = dot(c, zoom, (size_t)column, (size_t)(2 * line));
     code |= dot(c, zoom, (size_t)column, (size_t)(2 * line + 1)) ? 2 : 0;
     if (code)
-        put_code(v, blocks[code]);
+        put_code(v, blocks[v->state && code == 3 ? 1 : code]); /* the lower half has the ground's colour */
     else
         put(v, " ", 1);
 }
@@ -186,6 +223,25 @@ static void settle_corner(struct view *v, size_t *width, size_t *height)
     v->y = v->y < 0 ? 0 : v->y;
 }
 
+/* Which cells of a grid of several states are not 0; and their states, where a dot is a cell. */
+static int look_at_states(struct view *v, struct life_cells *c)
+{
+    const long long w = (long long)v->job->size.width, h = (long long)v->job->size.height, x = (v->x % w + w) % w, y = (v->y % h + h) % h;
+    unsigned char *row = cli_alloc(c->width, 1);
+    int status = 0;
+    if (v->zoom == 0)
+        v->state = cli_alloc(c->width, c->height);
+    for (size_t j = 0; j < c->height && status == 0; j++) {
+        status = life_job_get_states(v->job, x, (long long)(((size_t)y + j) % (size_t)h), c->width, 1, row);
+        for (size_t i = 0; i < c->width && status == 0; i++)
+            c->word[j * c->stride + i / 64] |= (uint64_t)(row[i] != 0) << i % 64;
+        if (v->state && status == 0)
+            memcpy(v->state + j * c->width, row, c->width);
+    }
+    free(row);
+    return status;
+}
+
 /* The part of the grid that is shown, and how many cells live. */
 static int look_at_grid(struct view *v, struct life_cells *c, char population[48])
 {
@@ -195,7 +251,7 @@ static int look_at_grid(struct view *v, struct life_cells *c, char population[48
     if (life_population(v->job->engine_of_run, &n) < 0 || life_cells_alloc(c, width, height) < 0)
         return -1;
     snprintf(population, 48, "%llu", (unsigned long long)n);
-    return life_get(v->job->engine_of_run, v->x, v->y, c);
+    return v->colour ? look_at_states(v, c) : life_get(v->job->engine_of_run, v->x, v->y, c);
 }
 
 /* Of a plane: a bit for each dot. */
@@ -206,6 +262,11 @@ static int look_at_plane(struct view *v, struct life_cells *c, char population[4
     if (endless_population(e, &n) < 0 || life_cells_alloc(c, (size_t)dots_across(v), (size_t)dots_down(v)) < 0)
         return -1;
     hashlife_number_string(n, population);
+    if (v->colour && v->zoom == 0) {
+        v->state = cli_alloc(c->width, c->height);
+        if (life_job_get_states(v->job, v->x, v->y, c->width, c->height, v->state) < 0)
+            return -1;
+    }
     return endless_look(e, (unsigned)v->zoom, v->x >> v->zoom, v->y >> v->zoom, c);
 }
 
@@ -215,17 +276,23 @@ static int draw(struct view *v)
     char population[48];
     const bool plane = life_job_endless(v->job);
     measure(v);
+    v->state = NULL;
     if ((plane ? look_at_plane : look_at_grid)(v, &c, population) < 0) {
         life_cells_free(&c);
+        free(v->state);
         return cli_failed_call(NULL);
     }
     v->used = 0;
+    v->ink[0] = v->ink[1] = 0;
     for (int line = 0; line < v->lines; line++) {
         char start[24];
         put(v, start, (size_t)snprintf(start, sizeof start, "\033[%d;1H", line + 1));
         for (int column = 0; column < v->columns; column++)
             put_cell(v, &c, plane ? 0 : v->zoom, column, line);
     }
+    if (v->state)
+        set_ink(v, 0, 0);
+    free(v->state);
     put_status(v, population);
     life_cells_free(&c);
     for (size_t done = 0; done < v->used;) {
@@ -390,9 +457,12 @@ static void begin_in_the_middle(struct view *v)
 int life_job_watch(struct life_job *job)
 {
     struct view v = {.job = job};
+    unsigned char colour[256][3];
     int status = prepare();
     if (status != CLI_DONE)
         return status;
+    life_pattern_colours(life_job_states(job), job->transitions ? life_transitions_colour(job->transitions, 0) : NULL, colour);
+    v.colour = life_job_states(job) > 2 ? colour : NULL;
     measure(&v);
     begin_in_the_middle(&v);
     while (status == CLI_DONE && !v.quit && !cli_interrupted()) {

@@ -79,6 +79,9 @@ const char *life_formats(void);
  * or PNG with zoom 1 by life_pattern_write. */
 int life_pattern_write_png(const char *file, const struct life_pattern *p, unsigned zoom);
 
+/* The colours of so many states in pictures, red, green and blue: those given, or, where that is NULL, black, white, and from yellow to red. */
+void life_pattern_colours(unsigned states, const unsigned char *given, unsigned char rgb[256][3]);
+
 /* Frees the cells and empties *p; an empty one may be freed again. */
 void life_pattern_free(struct life_pattern *p);
 

@@ -33,18 +33,13 @@ static size_t bytes_of(const struct life_pattern *p, unsigned zoom)
     return p->state ? p->width * zoom : (p->width * zoom + 7) / 8;
 }
 
-/* The colours of states. */
 static void set_palette(png_structp png, png_infop info, unsigned states, const unsigned char *colours)
 {
-    png_color colour[256] = {{0, 0, 0}, {255, 255, 255}};
-    for (unsigned i = colours ? 0 : 2; i < states; i++) {
-        uint8_t rgb[3];
-        if (colours)
-            memcpy(rgb, colours + 3 * i, sizeof rgb);
-        else
-            picture_colour(PICTURE_INFERNO, 0.85 - 0.7 * (i - 2) / (states - 2), rgb);
-        colour[i] = (png_color){rgb[0], rgb[1], rgb[2]};
-    }
+    png_color colour[256];
+    unsigned char rgb[256][3];
+    life_pattern_colours(states, colours, rgb);
+    for (unsigned i = 0; i < states; i++)
+        colour[i] = (png_color){rgb[i][0], rgb[i][1], rgb[i][2]};
     png_set_PLTE(png, info, colour, (int)states);
 }
 

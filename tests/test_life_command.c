@@ -461,6 +461,18 @@ static void watches_planes(void **state)
     refuses(2, "leave --step out", "-p free.rle --engine hashlife --watch --step 3");
 }
 
+/* Wires, which stay: cells of state 3 in their colour, on a grid and on a plane without edges, in both ways. */
+static void watches_states(void **state)
+{
+    (void)state;
+    put_text(in_folder("Wires.rule"), "@RULE Wires\n@TABLE\nn_states:4\nneighborhood:Moore\nsymmetries:permute\n1,0,0,0,0,0,0,0,0,2\n@COLORS\n1 0 0 255\n3 255 128 7\n");
+    put_text(in_folder("wires.rle"), "x = 6, y = 4, rule = Wires:T60,50\n6C$C4.C$C4.C$6C!\n");
+    check_watch("wires.rle", "--engine=auto", "--watch", "\033[38;2;255;128;7m");
+    put_text(in_folder("wires.rle"), "x = 6, y = 4, rule = Wires\n6C$C4.C$C4.C$6C!\n");
+    check_watch("wires.rle", "--engine=auto", "--watch", "\033[48;2;255;128;7m");
+    check_watch("wires.rle", "--engine=auto", "--watch=braille", "\033[38;2;255;128;7m");
+}
+
 /* ---- More than two states. -------------------------------------------------------------------- */
 
 static void more_states(void **unused)
@@ -636,7 +648,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(runs_a_pattern),    cmocka_unit_test(goes_on_from_a_file), cmocka_unit_test(until_stable),
         cmocka_unit_test(writes_outputs),    cmocka_unit_test(compares),            cmocka_unit_test(refuses_nonsense),
         cmocka_unit_test(chooses_an_engine), cmocka_unit_test(races), cmocka_unit_test(warns_of_edges), cmocka_unit_test(runs_without_edges), cmocka_unit_test(runs_where_something_goes_on), cmocka_unit_test(refuses_more),      cmocka_unit_test(watches_in_blocks),   cmocka_unit_test(watches_in_braille),
-        cmocka_unit_test(watches_planes),    cmocka_unit_test(census), cmocka_unit_test(more_states), cmocka_unit_test(infinite_sides), cmocka_unit_test(rules_of_files), cmocka_unit_test(larger_than_life), cmocka_unit_test(bounded_grids),
+        cmocka_unit_test(watches_planes),    cmocka_unit_test(watches_states), cmocka_unit_test(census), cmocka_unit_test(more_states), cmocka_unit_test(infinite_sides), cmocka_unit_test(rules_of_files), cmocka_unit_test(larger_than_life), cmocka_unit_test(bounded_grids),
     };
     if (argc != 2)
         return 2;
