@@ -7,9 +7,10 @@
  *
  * Readers expect different things, of which ours has all: yt the counts in two places, NumFilesPerSnapshot, BoxSize and
  * units in /Units; pynbody the units in /Parameters, and a file with a HubbleParam it takes for cosmological.
+ * They are read here, and written in particles_hdf5_write.c.
  * SPDX-License-Identifier: MIT
  */
-#include "formats/particles_format.h"
+#include "formats/particles_hdf5.h"
 #include "stdcl.h"
 
 #include <errno.h>
@@ -22,18 +23,10 @@ static bool sniff(const char *start, size_t size)
 
 #ifndef STDCL_HAVE_HDF5
 
-static const char without[] = "HDF5 needs libhdf5, which this was built without: install it (Debian: libhdf5-dev) and build again";
-
 static int read_hdf5(struct source *s, struct particles *p)
 {
     (void)p;
-    return clerror_set(ENOTSUP, "%s: %s", s->name, without);
-}
-
-static int write_hdf5(struct outfile *out, const struct particles *p)
-{
-    (void)p;
-    return clerror_set(ENOTSUP, "%s: %s", out->name, without);
+    return clerror_set(ENOTSUP, "%s: " HDF5_MISSING, s->name);
 }
 
 #else
@@ -41,16 +34,8 @@ static int write_hdf5(struct outfile *out, const struct particles *p)
 #include <hdf5.h>
 #include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-enum { TYPES = 6, GAS = 0, STAR = 4, LAST = 5 };
-
-static const char *const type_names[TYPES] = {"PartType0", "PartType1", "PartType2",
-                                              "PartType3", "PartType4", "PartType5"};
-
-/* G in cgs units, and the length, mass and velocity that stand in a file of bodies without units: kpc and 10^10 solar
- * masses, as GADGET has them, and the velocity that agrees with the run's G. */
-static const double G_CGS = 6.67430e-8, KPC = 3.085678e21, MASS_UNIT = 1.989e43, GYR = 3.15576e16;
+static const char *const type_names[TYPES] = {HDF5_TYPE_NAMES};
 
 /* ---- Attributes, read. ----------------------------------------------------------------------- */
 
@@ -173,7 +158,7 @@ static int settle_units(const struct snapshot *s)
     if (p->note[NOTE_G])
         return 0;
     if (length > 0 && mass > 0 && speed > 0)
-        return particles_set_number(p, NOTE_G, G_CGS * mass / (length * speed * speed));
+        return particles_set_number(p, NOTE_G, HDF5_G_CGS * mass / (length * speed * speed));
     return particles_miss(p, "no UnitLength_in_cm, UnitMass_in_g and UnitVelocity_in_cm_per_s in Parameters, Units or Header "
                              "(G = 1 is taken)");
 }
@@ -404,291 +389,13 @@ static int read_hdf5(struct source *source, struct particles *p)
     return status;
 }
 
-/* ---- Writing. -------------------------------------------------------------------------------- */
-
-/* What libhdf5 could not do, once is enough. */
-struct writer {
-    hid_t file;
-    const struct particles *p;
-    bool failed;
-    bool first;                        /* of several processes that write together: the one with libhdf5, or alone */
-    const struct outfile_ranks *ranks; /* these, or NULL */
-    int fd, lost;                      /* lost: errno of what this one could not write */
-    struct outfile *out;
-};
-
-static void note_failure(struct writer *w, bool failed)
-{
-    w->failed = w->failed || failed;
-}
-
-/* n numbers, or a scalar for 0. */
-static void put_numbers(struct writer *w, hid_t group, const char *name, hid_t stored, hid_t kind, size_t n, const void *x)
-{
-    const hsize_t size = n;
-    const hid_t space = n ? H5Screate_simple(1, &size, NULL) : H5Screate(H5S_SCALAR);
-    const hid_t attribute = H5Acreate2(group, name, stored, space, H5P_DEFAULT, H5P_DEFAULT);
-    note_failure(w, attribute < 0 || H5Awrite(attribute, kind, x) < 0);
-    H5Aclose(attribute);
-    H5Sclose(space);
-}
-
-static void put_real(struct writer *w, hid_t group, const char *name, double x)
-{
-    put_numbers(w, group, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 0, &x);
-}
-
-static void put_int(struct writer *w, hid_t group, const char *name, int x)
-{
-    put_numbers(w, group, name, H5T_STD_I32LE, H5T_NATIVE_INT, 0, &x);
-}
-
-static void put_text(struct writer *w, hid_t group, const char *name, const char *text)
-{
-    const hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, strlen(text) + 1);
-    H5Tset_cset(type, H5T_CSET_UTF8);
-    put_numbers(w, group, name, type, type, 0, text);
-    H5Tclose(type);
-}
-
-/* Length, mass and velocity: those of the file read, or such that G is the run's. */
-static void find_units(const struct particles *p, double unit[3])
-{
-    const double G = particles_number(p, NOTE_G);
-    for (int k = 0; k < 3; k++)
-        unit[k] = particles_number(p, (enum particles_note)(NOTE_UnitLength_in_cm + k));
-    if (unit[0] > 0 && unit[1] > 0 && unit[2] > 0)
-        return;
-    unit[0] = KPC;
-    unit[1] = MASS_UNIT;
-    unit[2] = sqrt(G_CGS * MASS_UNIT / (KPC * (G > 0 ? G : 1)));
-}
-
-static void put_units(struct writer *w, hid_t group)
-{
-    double unit[3];
-    find_units(w->p, unit);
-    for (int k = 0; k < 3; k++)
-        put_real(w, group, particles_note_name((enum particles_note)(NOTE_UnitLength_in_cm + k)), unit[k]);
-}
-
-/* The same bytes for the same bodies: nothing tells when they were written. */
-static hid_t without_times(hid_t what)
-{
-    const hid_t how = H5Pcreate(what);
-    H5Pset_obj_track_times(how, false);
-    return how;
-}
-
-static hid_t make_group(struct writer *w, const char *name)
-{
-    const hid_t how = without_times(H5P_GROUP_CREATE), group = H5Gcreate2(w->file, name, H5P_DEFAULT, how, H5P_DEFAULT);
-    H5Pclose(how);
-    note_failure(w, group < 0);
-    return group;
-}
-
-static void put_header(struct writer *w, const size_t n[TYPES])
-{
-    static const char *const flags[] = {"Flag_Sfr", "Flag_Cooling", "Flag_StellarAge", "Flag_Metals", "Flag_Feedback",
-                                        "Flag_DoublePrecision"};
-    const double none[TYPES] = {0};
-    const unsigned high[TYPES] = {0};
-    unsigned count[TYPES];
-    double unit[3];
-    const hid_t group = make_group(w, "Header");
-    find_units(w->p, unit);
-    for (int type = 0; type < TYPES; type++)
-        count[type] = (unsigned)n[type];
-    put_numbers(w, group, "NumPart_ThisFile", H5T_STD_U32LE, H5T_NATIVE_UINT, TYPES, count);
-    put_numbers(w, group, "NumPart_Total", H5T_STD_U32LE, H5T_NATIVE_UINT, TYPES, count);
-    put_numbers(w, group, "NumPart_Total_HighWord", H5T_STD_U32LE, H5T_NATIVE_UINT, TYPES, high);
-    put_numbers(w, group, "MassTable", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, TYPES, none);
-    put_real(w, group, "Time", w->p->time);
-    put_real(w, group, "Time_GYR", w->p->time * (unit[0] / unit[2]) / GYR);
-    put_real(w, group, "Redshift", 0);
-    put_real(w, group, "BoxSize", 0);
-    put_int(w, group, "NumFilesPerSnapshot", 1);
-    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
-        put_int(w, group, flags[k], k == 5);
-    put_units(w, group);
-    H5Gclose(group);
-}
-
-static void put_notes(struct writer *w)
-{
-    const struct particles *p = w->p;
-    const hid_t group = make_group(w, "Parameters");
-    put_units(w, group);
-    for (enum particles_note k = 0; k < PARTICLES_NOTE_COUNT; k++)
-        if (p->note[k] && (k < NOTE_UnitLength_in_cm || k > NOTE_UnitVelocity_in_cm_per_s)) {
-            if (particles_note_kind(k) == PARTICLES_REAL)
-                put_real(w, group, particles_note_name(k), particles_number(p, k));
-            else
-                put_text(w, group, particles_note_name(k), p->note[k]);
-        }
-    H5Gclose(group);
-}
-
-/* With its room in the file at once. */
-static hid_t make_set(struct writer *w, hid_t group, const char *name, size_t n, hsize_t columns, hid_t stored)
-{
-    const hsize_t size[] = {n, columns};
-    const hid_t space = H5Screate_simple(columns > 1 ? 2 : 1, size, NULL), how = without_times(H5P_DATASET_CREATE);
-    note_failure(w, H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY) < 0 || H5Pset_fill_time(how, H5D_FILL_TIME_NEVER) < 0);
-    const hid_t set = H5Dcreate2(group, name, stored, space, H5P_DEFAULT, how, H5P_DEFAULT);
-    H5Pclose(how);
-    H5Sclose(space);
-    return set;
-}
-
-/* Each process its blocks of the numbers, which lie in one piece from a place on that the first knows. */
-static void put_together(struct writer *w, hid_t set, const void *x, size_t size)
-{
-    const haddr_t offset = set >= 0 && !w->failed ? H5Dget_offset(set) : HADDR_UNDEF;
-    uint64_t at = offset == HADDR_UNDEF ? UINT64_MAX : (uint64_t)offset;
-    if (w->ranks->broadcast(w->ranks->arg, &at, sizeof at) != 0 || at == UINT64_MAX) {
-        w->failed = true;
-        return;
-    }
-    for (size_t done = 0, skip; done < size && x && !w->lost;) {
-        const size_t own = outfile_own_part(w->ranks, at + done, size - done, &skip);
-        const ssize_t n = own ? pwrite(w->fd, (const char *)x + done + skip, own, (off_t)(at + done + skip)) : 0;
-        if (n < 0 && errno != EINTR)
-            w->lost = errno;
-        done += n < 0 ? 0 : skip + (size_t)n;
-    }
-    w->lost = x ? w->lost : ENOMEM; /* for the end: all go on together */
-}
-
-/* Rows piece by piece, so that a file that takes too long can be given up. */
-static void put_alone(struct writer *w, hid_t set, hid_t kind, size_t n, hsize_t columns, const char *x)
-{
-    enum { PIECE = 1 << 17 };
-    const size_t row = columns * H5Tget_size(kind);
-    const hid_t space = H5Dget_space(set);
-    for (size_t done = 0, rows; done < n && !w->failed; done += rows) {
-        rows = n - done < PIECE ? n - done : PIECE;
-        if (outfile_ask(w->out, rows * row) < 0) {
-            w->failed = true;
-            break;
-        }
-        const hsize_t from[] = {done, 0}, size[] = {rows, columns};
-        const hid_t piece = H5Screate_simple(columns > 1 ? 2 : 1, size, NULL);
-        note_failure(w, H5Sselect_hyperslab(space, H5S_SELECT_SET, from, NULL, size, NULL) < 0 ||
-                            H5Dwrite(set, kind, piece, space, H5P_DEFAULT, x + done * row) < 0);
-        H5Sclose(piece);
-    }
-    H5Sclose(space);
-}
-
-static void put_set(struct writer *w, hid_t group, const char *name, size_t n, hsize_t columns, hid_t stored, hid_t kind,
-                    const void *x)
-{
-    const hid_t set = w->first && !w->failed && x ? make_set(w, group, name, n, columns, stored) : H5I_INVALID_HID;
-    note_failure(w, w->first && set < 0);
-    if (w->ranks)
-        put_together(w, set, x, n * columns * H5Tget_size(kind));
-    else if (!w->failed)
-        put_alone(w, set, kind, n, columns, x);
-    if (set >= 0)
-        H5Dclose(set);
-}
-
-static void put_reals(struct writer *w, hid_t group, const char *name, size_t n, hsize_t columns, const double *x)
-{
-    put_set(w, group, name, n, columns, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, x);
-}
-
-/* Bodies without numbers of their own are counted from 1, in their order. */
-static void put_ids(struct writer *w, hid_t group, size_t first, size_t n)
-{
-    uint64_t *id = malloc(n * sizeof *id);
-    note_failure(w, !id && !w->ranks);
-    for (size_t i = 0; id && i < n; i++)
-        id[i] = w->p->id ? w->p->id[first + i] : first + i + 1;
-    if (id || w->ranks)
-        put_set(w, group, "ParticleIDs", n, 1, H5T_STD_U64LE, H5T_NATIVE_UINT64, id);
-    free(id);
-}
-
-static void put_type(struct writer *w, int type, size_t first, size_t n)
-{
-    const struct particles *p = w->p;
-    if (!n)
-        return;
-    const hid_t group = w->first ? make_group(w, type_names[type]) : H5I_INVALID_HID;
-    put_reals(w, group, "Coordinates", n, 3, p->pos[first]);
-    put_reals(w, group, "Velocities", n, 3, p->vel[first]);
-    put_reals(w, group, "Masses", n, 1, p->mass + first);
-    put_ids(w, group, first, n);
-    if (p->potential)
-        put_reals(w, group, "Potential", n, 1, p->potential + first);
-    if (p->softening)
-        put_reals(w, group, "Softenings", n, 1, p->softening + first);
-    if (p->radius)
-        put_reals(w, group, "Radii", n, 1, p->radius + first);
-    if (group >= 0)
-        H5Gclose(group);
-}
-
-static void put_front(struct writer *w, const size_t n[TYPES])
-{
-    const hid_t group = make_group(w, "Units");
-    put_units(w, group);
-    H5Gclose(group);
-    put_header(w, n);
-    put_notes(w);
-}
-
-static void put_all(struct writer *w)
-{
-    const struct particles *p = w->p;
-    const size_t n[TYPES] = {p->gas, p->n - p->gas - p->star, 0, 0, p->star, 0};
-    if (w->first)
-        put_front(w, n);
-    put_type(w, GAS, 0, p->gas);
-    put_type(w, 1, p->gas, n[1]);
-    put_type(w, STAR, p->gas + n[1], p->star);
-}
-
-/* libhdf5 writes by name, and anywhere in the file: to the temporary one, which is ours and locked. */
-static int write_hdf5(struct outfile *out, const struct particles *p)
-{
-    const bool first = !out->ranks || out->ranks->rank == 0;
-    if (first && !out->temporary)
-        return clerror_set(ESPIPE, "%s: HDF5 cannot be written to a pipe or device; name a file", out->name);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    const hid_t access = H5Pcreate(H5P_FILE_ACCESS), how = without_times(H5P_FILE_CREATE);
-    H5Pset_file_locking(access, false, true);
-    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18); /* any reader of the last 15 years */
-    struct writer w = {.file = first ? H5Fcreate(out->temporary, H5F_ACC_TRUNC, how, access) : H5I_INVALID_HID, .p = p, .fd = out->fd,
-                       .first = first, .ranks = out->ranks, .out = out};
-    H5Pclose(access);
-    H5Pclose(how);
-    note_failure(&w, first && w.file < 0);
-    if (!w.failed || w.ranks)
-        put_all(&w);
-    errno = 0;
-    if (w.file >= 0)
-        note_failure(&w, H5Fclose(w.file) < 0);
-    if (!w.failed && !w.lost)
-        return 0;
-    if (outfile_ask(out, 0) < 0)
-        return -1;
-    errno = w.lost ? w.lost : errno;
-    return clerror_set(errno ? errno : EIO, "%s: cannot be written: %s; nothing was written", out->name,
-                       errno ? strerror(errno) : "the disk is full or failed");
-}
-
 #endif
 
 const struct particles_format particles_hdf5 = {
     .label = {.name = "hdf5", .title = "HDF5 of GADGET", .suffixes = ".hdf5 .h5"},
     .sniff = sniff,
     .read = read_hdf5,
-    .write = write_hdf5,
+    .write = particles_hdf5_write,
     .bytes = 64,
     .more = 8,
 };
