@@ -459,6 +459,9 @@ void cli_line_wipe(void);
  * can be written to, and `path` itself is no folder. CLI_DONE, or CLI_WRONG / CLI_FAILED. */
 int cli_check_output(const char *path);
 
+/* Refuses a table of text under a name that ends as another kind of file does. */
+int cli_check_table(const char *option, const char *file);
+
 /* Whether what is called `path` gets its name when it is whole: false for the standard output, pipes and devices. */
 bool cli_output_is_whole(const char *path);
 

@@ -147,7 +147,7 @@ static int check(struct model_job *job)
     job->n = job->n > 0 ? job->n : usual[job->program].n;
     job->rate = job->rate > 0 ? job->rate : usual[job->program].rate;
     if (job->plot && plot_check(job->plot) < 0)
-        return cli_failed_call(NULL);
+        return cli_refused_call();
     return read_points(job);
 }
 

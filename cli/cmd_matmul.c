@@ -41,6 +41,8 @@ static int check(struct matmul_job *job)
                                                                        : NULL;
     if (taken && job->common.json)
         return cli_wrong("%s - and --json would both write to the standard output; name a file", taken);
+    if (job->csv && cli_check_table("--csv", job->csv) != CLI_DONE)
+        return CLI_WRONG;
     const char *const outputs[] = {job->output, job->csv, job->plot};
     for (int i = 0; i < 3; i++)
         if (outputs[i] && strcmp(outputs[i], "-") != 0) {

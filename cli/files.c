@@ -24,6 +24,15 @@ int cli_check_output(const char *path)
     return CLI_DONE;
 }
 
+int cli_check_table(const char *option, const char *file)
+{
+    static const char *const others[] = {".json", ".svg", ".png", ".mp4", ".webm", ".gif", ".npy", ".html"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (cli_has_suffix(file, others[i]))
+            return cli_wrong("%s: '%s' would be a table of text; give a name that ends in .csv", option, file);
+    return CLI_DONE;
+}
+
 bool cli_has_suffix(const char *path, const char *suffix)
 {
     const size_t length = strlen(path), tail = strlen(suffix);

@@ -79,6 +79,8 @@ static int plan(struct life_job *job)
 {
     if (strchr(job->rule_text ? job->rule_text : "", ':'))
         return cli_wrong("--rule: the soups of a census lie on a plane without edges; leave out %s", strchr(job->rule_text, ':'));
+    if (job->rule_text && cli_has_suffix(job->rule_text, ".rule"))
+        return cli_wrong("--rule: a census is of rules that are written out, such as B3/S23, and not of files such as %s", job->rule_text);
     if (life_rule_normal(job->rule_text ? job->rule_text : "B3/S23", job->rule) < 0)
         return cli_wrong("--rule: %s", clerror());
     if (!job->soups)
@@ -89,7 +91,8 @@ static int plan(struct life_job *job)
         job->csv = job->outputs.names.item[0];
     if (job->csv && strcmp(job->csv, "-") == 0 && job->common.json)
         return cli_wrong("--csv - and --json would both write to the standard output; name a file");
-    return job->csv ? cli_check_output(job->csv) : CLI_DONE;
+    const int status = job->csv ? cli_check_table("--csv", job->csv) : CLI_DONE;
+    return job->csv && status == CLI_DONE ? cli_check_output(job->csv) : status;
 }
 
 static int tell(void *arg, double fraction)

@@ -32,6 +32,8 @@ int life_output_plan(struct life_job *job)
     for (size_t i = 0; i < names->n && status == CLI_DONE; i++)
         status = add_output(job, names->item[i], cli_output_kind(names->item[i]));
     if (status == CLI_DONE && job->csv)
+        status = cli_check_table("--csv", job->csv);
+    if (status == CLI_DONE && job->csv)
         status = add_output(job, job->csv, CLI_OUTPUT_TABLE);
     if (status == CLI_DONE && cli_outputs_have(&job->outputs, CLI_OUTPUT_FILM) && (job->until_stable || job->watch))
         return cli_wrong(

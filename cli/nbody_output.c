@@ -51,6 +51,8 @@ static int add_output(struct nbody_job *job, const char *file, enum cli_output_k
     if (job->common.json && !strcmp(file, "-"))
         return cli_wrong("%s - and --json would both write to the standard output; name a file",
                          file == job->forces ? "--forces" : file == job->csv ? "--csv" : "-o");
+    if (file == job->csv && !cli_has_suffix(file, ".json") && cli_check_table("--csv", file) != CLI_DONE)
+        return CLI_WRONG;
     if (kind != CLI_OUTPUT_STATE && cli_has_suffix(file, ".json"))
         return cli_wrong("'%s' would be a table of text; give a name that ends in .csv%s", file,
                          kind == CLI_OUTPUT_TABLE ? ", or --structure FILE.json, which has energies, too" : "");

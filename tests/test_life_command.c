@@ -633,6 +633,9 @@ static void census(void **unused)
     succeeds("census --soups 20 --seed 3");
     ready(strstr(out, "xs4_33"));
     refuses(2, "census and --pattern cannot be combined", "census --pattern x.rle");
+    refuses(2, "'x.json' would be a table of text; give a name that ends in .csv", "census --csv x.json --soups 2");
+    refuses(2, "'x.png' would be a table of text", "--csv x.png -n 1");
+    refuses(2, "a census is of rules that are written out", "census --rule Wire.rule --soups 2");
     refuses(2, "by B0 all of an empty plane", "census --rule B0/S23");
     refuses(2, "lie on a plane without edges; leave out :T10", "census --rule B3/S23:T10");
     refuses(2, "at most 64 x 64 cells, not 65 x 3", "census --size 65x3");
