@@ -30,8 +30,8 @@ static void end_launched(void)
         dprintf(atoi(launcher), "cmd=abort exitcode=%d\n", CLI_FAILED);
 }
 
-/* Said where no other rank is known: by the process that the launcher counts first, which then ends all. Who is still there after some
- * seconds has a reason of its own, and says it. Would another end before the first, that might not be heard. */
+/* Said where no other rank is known: by the process that the launcher counts first, which then ends all. Would another end before, it might not
+ * be heard. Who has no plugin and is still there after some seconds says so, for it may be the only one. */
 static int refused(void)
 {
     int rank;
@@ -39,14 +39,15 @@ static int refused(void)
     const int launched = world_launched(&rank);
     if (clerrno == EINVAL) /* another version, which world_join has told */
         return CLI_FAILED;
+    const bool no_plugin = clerrno == ENOENT;
     const char *why = cli_reason();
-    if (rank == 0) {
-        cli_failed("%s; for %d separate runs, add --alone", why, launched);
-    } else {
+    gethostname(host, sizeof host - 1);
+    if (rank > 0)
         sleep(REFUSED_SECONDS);
-        gethostname(host, sizeof host - 1);
+    if (rank == 0)
+        cli_failed("%s; for %d separate runs, add --alone", why, launched);
+    else if (no_plugin)
         cli_failed("rank %d on %s: %s; for %d separate runs, add --alone", rank, host, why, launched);
-    }
     end_launched();
     return CLI_FAILED;
 }

@@ -31,14 +31,14 @@ cat >/mnt/ssh <<'END'
 while [ "${1#-}" != "$1" ]; do shift; done
 host=$1
 shift
-exec nsenter -t "$(cat /mnt/hosts/$host)" -m -n -u -i env -i PATH="$PATH" HOME="$HOME" ${POCL_CACHE_DIR:+POCL_CACHE_DIR="$POCL_CACHE_DIR"} \
+exec nsenter -t "$(cat /mnt/hosts/$host)" -m -n -u -i -r env -i PATH="$PATH" HOME="$HOME" ${POCL_CACHE_DIR:+POCL_CACHE_DIR="$POCL_CACHE_DIR"} \
     ${OCL_ICD_VENDORS:+OCL_ICD_VENDORS="$OCL_ICD_VENDORS"} ${POCL_DEVICES:+POCL_DEVICES="$POCL_DEVICES"} sh -c "$*"
 END
 chmod +x /mnt/ssh
 on() { # HOST COMMAND...
     host=$1
     shift
-    nsenter -t "$(cat /mnt/hosts/$host)" -m -n -u -i sh -c 'cd /mnt/shared; exec "$@"' - "$@"
+    nsenter -t "$(cat /mnt/hosts/$host)" -m -n -u -i -r sh -c 'cd /mnt/shared && exec "$@"' - "$@"
 }
 for k in 1 2 3; do
     unshare --mount --uts --net --ipc sh -c 'mount -t tmpfs none /tmp && mount -t tmpfs none /dev/shm && mount --bind /mnt/names /etc/hosts &&
