@@ -4,7 +4,7 @@
 #   bench/sparse.sh BUILD_FOLDER PATTERNS > bench/studies/NAME.json
 #
 # PATTERNS is a folder such as /usr/share/golly/Patterns/Life; to its patterns below come random cells. Each program takes each pattern three times, by turns;
-# seconds are of the processor's work of the whole process, files and start included, the median of three. A start of OpenCL is about a tenth of a second of that; *_steps_s are
+# seconds are of the processor's work of the whole process, files and start included, the median of three. sparse_start_s is a run of no generations: the start of OpenCL above all. *_steps_s are
 # the seconds of the clock for the generations alone. HashLife has one thread. Populations must agree.
 # SPDX-License-Identifier: MIT
 set -eu
@@ -72,18 +72,19 @@ printf '{\n "what": "planes without edges, seconds",\n "date": "%s",\n "commit":
 comma=
 list > "$folder/list"
 while read -r generations file; do
-    rm -f "$folder"/sparse* "$folder"/hashlife* "$folder"/auto* "$folder/QuickLife" "$folder/HashLife" "$folder/populations"
+    rm -f "$folder"/sparse* "$folder"/hashlife* "$folder"/auto* "$folder/start" "$folder/QuickLife" "$folder/HashLife" "$folder/populations"
     for _ in 1 2 3; do
+        timed start "$stdcl" life -p "$file" --engine sparse -n 0 --json
         ours sparse
         peer QuickLife
         ours hashlife --threads 1
         peer HashLife
         ours auto
     done
-    printf '%s\n  {"pattern": "%s", "generations": %s, "population": %s, "same": %s, "sparse_s": %s, "golly_quicklife_s": %s, "hashlife_s": %s, "golly_hashlife_s": %s, "auto_s": %s, "sparse_steps_s": %s, "hashlife_steps_s": %s, "auto_steps_s": %s}' \
+    printf '%s\n  {"pattern": "%s", "generations": %s, "population": %s, "same": %s, "sparse_s": %s, "sparse_start_s": %s, "golly_quicklife_s": %s, "hashlife_s": %s, "golly_hashlife_s": %s, "auto_s": %s, "sparse_steps_s": %s, "hashlife_steps_s": %s, "auto_steps_s": %s}' \
         "$comma" "$(basename "$file")" "$generations" "$(tail -n 1 "$folder/populations")" \
         "$([ "$(sort -u "$folder/populations" | wc -l)" = 1 ] && echo true || echo false)" \
-        "$(median sparse)" "$(median QuickLife)" "$(median hashlife)" "$(median HashLife)" "$(median auto)" "$(median sparse.steps)" "$(median hashlife.steps)" \
+        "$(median sparse)" "$(median start)" "$(median QuickLife)" "$(median hashlife)" "$(median HashLife)" "$(median auto)" "$(median sparse.steps)" "$(median hashlife.steps)" \
         "$(median auto.steps)"
     comma=,
 done < "$folder/list"

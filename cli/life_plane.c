@@ -191,9 +191,23 @@ static int present_states(const struct plane *p, struct life_pattern *pattern)
     return hashlife_get_states(p->e->tree, pattern->x, pattern->y - 1, pattern->columns, pattern->rows, pattern->state) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-/* The rectangle of live cells as a pattern, its cells for the caller to free. */
-static int present(const struct plane *p, const char *file, size_t most, struct life_cells *cells, struct life_pattern *pattern)
+/* What is written of two states is asked for some rows at a time. */
+struct rows {
+    struct life_endless *e;
+    const struct life_pattern *pattern;
+};
+
+static int load(void *rows, size_t first, size_t count, uint64_t *word)
 {
+    const struct rows *r = rows;
+    return endless_get(r->e, r->pattern->x, r->pattern->y - 1 + (long long)first,
+                       &(struct life_cells){r->pattern->columns, count, r->pattern->stride, word});
+}
+
+/* The rectangle of live cells as a pattern, with some of its rows, or all if `whole`, in `cells`, which the caller frees. */
+static int present(const struct plane *p, const char *file, size_t most, bool whole, struct life_cells *cells, struct life_pattern *pattern)
+{
+    enum { WORDS = 1 << 23 }; /* of some rows */
     struct hashlife_box box = {.left = {0, 0}};
     const int any = endless_bounding_box(p->e, &box);
     if (any < 0)
@@ -206,19 +220,20 @@ static int present(const struct plane *p, const char *file, size_t most, struct 
     if (any && (is_far(box.left) || is_far(box.top)))
         return cli_failed("%s: the live cells are more than 2^62 from the middle of the plane, which only a macrocell file, .mc, can say", file);
     const size_t columns = any ? (size_t)width : 1, rows = any ? (size_t)height : 1;
-    if (cli_memory_for((columns + 63) / 64 * rows, 8, "words of 64 cells") != CLI_DONE)
+    const size_t words = (columns + 63) / 64, few = WORDS / words > LIFE_BAND_ROWS ? WORDS / words : LIFE_BAND_ROWS;
+    if (cli_memory_for(words * (whole || rows < few ? rows : few), 8, "words of 64 cells") != CLI_DONE)
         return CLI_FAILED;
-    if (life_cells_alloc(cells, columns, rows) < 0)
+    if (life_cells_alloc(cells, columns, whole || rows < few ? rows : few) < 0)
         return cli_failed_call(NULL);
     const long long x = (long long)box.left.low, y = (long long)box.top.low;
-    if (endless_get(p->e, x, y, cells) < 0)
+    if (whole && endless_get(p->e, x, y, cells) < 0)
         return cli_failed_call(NULL);
     *pattern = (struct life_pattern){.width = columns,
                                      .height = rows,
                                      .columns = columns,
                                      .rows = rows,
                                      .stride = cells->stride,
-                                     .word = cells->word,
+                                     .word = whole ? cells->word : NULL,
                                      .placed = true,
                                      .x = x,
                                      .y = y + 1, /* in files the middle of the plane is 0,1 */
@@ -237,7 +252,11 @@ static int finish_output(const struct plane *p, struct cli_output *o)
     if (!picture && strcmp(life_format_of(o->file), "macrocell") == 0)
         return cli_output_end(o, life_squares_save(p->job, o->file), &p->job->interrupted);
     const size_t most = picture ? WIDEST_PICTURE / p->job->zoom : (size_t)1 << 40;
-    int status = present(p, o->file, most, &cells, &pattern);
+    const bool whole = life_job_has_states(p->job);
+    int status = present(p, o->file, most, whole, &cells, &pattern);
+    struct rows rows = {p->e, &pattern};
+    struct life_band band = {.load = load, .arg = &rows, .word = cells.word, .rows = cells.height};
+    pattern.band = whole ? NULL : &band;
     if (status == CLI_DONE)
         status = cli_output_end(o, picture ? life_pattern_write_png(o->file, &pattern, (unsigned)p->job->zoom)
                                            : life_pattern_write(o->file, &pattern, NULL), &p->job->interrupted);

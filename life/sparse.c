@@ -26,7 +26,7 @@ enum {
     GROUPS_A_UNIT = 32, /* of them */
     PARTS_A_UNIT = 4,   /* a CPU's compute unit takes so many parts of a list */
     COUNTERS = 64,      /* items in a group of the other kernels; a group a unit */
-    ALONE = 512,        /* up to so many tiles an item of a CPU makes passes alone */
+    ALONE = 1024,       /* up to so many tiles an item of a CPU makes passes alone */
     BACKLOG = 64        /* passes that are started before the first of them is waited for */
 };
 
