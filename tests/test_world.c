@@ -557,7 +557,30 @@ static int agree_all(void *world, int status)
     return world_agree(world, status);
 }
 
+/* The first's, of which rank 1 sees another file by that name. */
+static int other_is_there(void *world, void *bytes, size_t size)
+{
+    const int status = world_broadcast(world, 0, bytes, size);
+    if (world_rank(world) == 1)
+        ((char *)bytes)[size - 1]++;
+    return status;
+}
+
 enum { BLOCK = 100, NUMBERS = 5000 };
+
+/* Refused on all ranks, and nothing is left. */
+static int begin_apart(struct rank_run *r)
+{
+    const struct outfile_ranks ranks = {r->rank, r->size, BLOCK, other_is_there, agree_all, r->world};
+    struct outfile out;
+    outfile_together(&ranks);
+    const int opened = outfile_open(&out, r->arg);
+    outfile_together(NULL);
+    if (opened == 0)
+        return WRONG("a file that rank 1 does not see was opened");
+    const char *sentence = clerror();
+    return sentence && strstr(sentence, "rank 1 on host: ") && strstr(sentence, "is another file here") ? 0 : WRONG("it says '%s'", sentence ? sentence : "");
+}
 
 /* Each rank has the same bytes and writes its blocks; a rank that gives up leaves no file. */
 static int write_together(struct rank_run *r)
@@ -688,6 +711,7 @@ static void ranks_write_one_file(void **state)
             check_file(name);
         unlink(name);
     }
+    ranks_work(3, begin_apart, (struct ranks_how){.arg = name});
     assert_int_equal(rmdir(folder), 0); /* nothing else is left */
     /* Every byte has one writer. */
     for (unsigned long long at = 0; at < 1000; at += 7) {

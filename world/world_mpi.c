@@ -161,7 +161,7 @@ static void mpi_leave(void *state)
     free(s);
 }
 
-enum { LAUNCHER_SECONDS = 8, FILES = 4096 }; /* in which a launcher should have ended all */
+enum { LAUNCHER_SECONDS = 20, FILES = 4096 }; /* in which a launcher should have ended all */
 
 #if defined(OPEN_MPI)
 /* By its name. */
