@@ -89,16 +89,14 @@ static int write_tree(const struct life_job *job, hashlife *tree, const char *fi
     struct outfile out;
     struct hashlife_box box;
     int level;
-    if (life_squares_open(&out, file, job->rule, endless_generation(&job->endless)) < 0)
+    FILE *plain = life_squares_open(&out, file, job->rule, endless_generation(&job->endless));
+    if (!plain)
         return -1;
     int status = life_job_has_states(job) ? hashlife_walk_states(tree, &level, write_states, write_square, &out)
                                           : hashlife_walk(tree, &level, write_leaf, write_square, &out);
     if (status == 0 && hashlife_bounding_box(tree, &box) == 0) /* an empty universe has no squares, and a file must have one */
         status = write_square(&out, 4, (const uint32_t[4]){0, 0, 0, 0});
-    if (status == 0)
-        return outfile_commit(&out);
-    outfile_discard(&out);
-    return -1;
+    return life_squares_close(&out, plain, status);
 }
 
 int life_squares_save(struct life_job *job, const char *file)

@@ -9,7 +9,7 @@
  *   apgcode     xp2_7, as apgsearch and Catagolue name patterns, also in place of a file's name; read
  *   .png        pictures, written
  *
- * Any of them may be compressed by gzip when it is read. Recognised by content, written by suffix. A rule is text here; who reads it decides whether it is known.
+ * Any of them may be compressed by gzip when it is read, and is when it is written as NAME.rle.gz and so on. Recognised by content, written by suffix. A rule is text here; who reads it decides whether it is known.
  * All functions fail with -1, clerrno set and one sentence in clerror() that names the file, line and
  * column, and what is wrong.
  * SPDX-License-Identifier: MIT
@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -125,9 +126,10 @@ int life_plane_read(const char *file, struct life_plane *plane);
 int life_plane_read_memory(const char *name, const void *data, size_t size, struct life_plane *plane);
 void life_plane_free(struct life_plane *plane);
 
-/* Writes a macrocell file square by square; outfile_commit ends it. */
+/* Writes a macrocell file square by square: open returns what close wants, or NULL with a sentence; close keeps the file if all went well, status 0, and -1 else. */
 struct outfile;
-int life_squares_open(struct outfile *out, const char *file, const char *rule, uint64_t generation);
+FILE *life_squares_open(struct outfile *out, const char *file, const char *rule, uint64_t generation);
+int life_squares_close(struct outfile *out, FILE *plain, int status);
 void life_squares_write(struct outfile *out, const struct life_square *square);
 
 #ifdef __cplusplus

@@ -16,6 +16,8 @@
  */
 #include "formats/life_format.h"
 
+#include "formats/gzip.h"
+
 #include "stdcl.h"
 
 #include <ctype.h>
@@ -303,12 +305,25 @@ void life_squares_free(struct life_squares *s)
     *s = (struct life_squares){.n = 0};
 }
 
-int life_squares_open(struct outfile *out, const char *file, const char *rule, uint64_t generation)
+FILE *life_squares_open(struct outfile *out, const char *file, const char *rule, uint64_t generation)
 {
     if (outfile_open(out, file) < 0)
-        return -1;
-    write_head(out->fp, rule, "", generation);
-    return 0;
+        return NULL;
+    FILE *plain = gzip_begin(out);
+    if (plain)
+        write_head(out->fp, rule, "", generation);
+    else
+        outfile_discard(out);
+    return plain;
+}
+
+int life_squares_close(struct outfile *out, FILE *plain, int status)
+{
+    gzip_end(out, plain);
+    if (status == 0)
+        return outfile_commit(out);
+    outfile_discard(out);
+    return -1;
 }
 
 void life_squares_write(struct outfile *out, const struct life_square *s)

@@ -5,6 +5,7 @@
 
 #include "formats/foreign.h"
 #include "formats/gunzip.h"
+#include "formats/gzip.h"
 #include "formats/life_format.h"
 #include "formats/suffix.h"
 #include "stdcl.h"
@@ -44,11 +45,16 @@ static void list_readable(char *text, size_t size)
     format_list(all, n, text, size);
 }
 
-/* By name, or by the suffix when the name is NULL; NULL after an error. */
+/* By name, or by the suffix when the name is NULL, the one before .gz if that is the last; NULL after an error. */
 static const struct life_format *find(const char *file, const char *name)
 {
     static const struct format_table table = {labels, FORMATS, "patterns", life_formats};
-    return (const struct life_format *)format_find(&table, file, name);
+    char *inner = !name && gzip_is_wanted(file) ? strndup(file, strlen(file) - strlen(".gz")) : NULL;
+    const struct format_label *format = format_find(&table, inner ? inner : file, name);
+    if (inner && (!format || format == &life_png.label)) /* neither pictures nor what nobody knows */
+        format = format_find(&table, file, NULL);
+    free(inner);
+    return (const struct life_format *)format;
 }
 
 void life_pattern_free(struct life_pattern *p)
@@ -325,7 +331,11 @@ int life_pattern_write(const char *file, const struct life_pattern *p, const cha
         return clerror_set(ENOTSUP, "%s: %s has no more than two states, and the cells have %u; write RLE, .rle, or macrocells, .mc", file, format->label.title, p->states);
     if (!format || outfile_open(&out, file) < 0)
         return -1;
-    if (format->write(&out, p) == 0 && !(p->band && p->band->failed))
+    FILE *plain = gzip_begin(&out);
+    const bool written = plain && format->write(&out, p) == 0 && !(p->band && p->band->failed);
+    if (plain)
+        gzip_end(&out, plain);
+    if (written)
         return outfile_commit(&out);
     outfile_discard(&out);
     return -1;

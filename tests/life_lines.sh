@@ -30,7 +30,10 @@ expect '0: 7
 expect '50: 5
 51: 5
 102: 5' "$(lines -m 100 -2 late.rle)"
-"$stdcl" bgolly -m 8 -o out.rle acorn.rle > /dev/null && "$stdcl" bgolly -m 8 out.rle | grep -q '^8: 18$' || expect 'a file of generation 8' 'none'
+for file in out.rle out.rle.gz out.mc.gz; do
+    "$stdcl" bgolly -m 8 -o $file acorn.rle > /dev/null && "$stdcl" bgolly -m 8 $file | grep -q '^8: 18$' || expect "generation 8 in $file" 'none'
+    case $file in *.gz) gzip -t $file || expect "gzip's" "$file" ;; esac
+done
 
 if command -v bgolly > /dev/null 2>&1; then
     while read -r arguments; do

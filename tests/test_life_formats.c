@@ -292,6 +292,9 @@ static void every_format_is_documented(void **state)
     assert_string_equal(life_format_of("a.b/c"), "rle");
     assert_string_equal(life_format_of("a.CELLS"), "cells");
     fails(ENOTSUP, life_format_of("a.jpg") ? 0 : -1);
+    fails(ENOTSUP, life_format_of("a.png.gz") ? 0 : -1);
+    assert_string_equal(life_format_of("a.MC.gz"), "macrocell");
+    assert_string_equal(life_format_of("a.gz"), "rle");
 }
 
 /* A pattern of which a few rows are there at a time. */
