@@ -588,8 +588,42 @@ async def endless_planes():
             assert job.process.wait(PATIENCE) == 130
 
 
+async def several_states():
+    """Brian's Brain: a ship of two cells and two that die behind them goes a cell a generation, also across the edge of a torus and of the rectangle."""
+    with tempfile.TemporaryDirectory() as folder:
+        ship = os.path.join(folder, "ship.rle")
+        with open(ship, "w") as f:
+            f.write("x = 2, y = 2, rule = /2/3\nBA$BA!\n")
+        for engine in ("packed", "hashlife") if have_device() else ("hashlife",):
+            side = 24
+            with Job(STDCL, "life", "-p", ship, "--engine", engine, "-n", "2^40", *(["--size", str(side)] if engine == "packed" else ["--step", "1"])) as job:
+                async with job.connect() as ws:
+                    assert (await text_of(ws, "hello"))["cells"]["states"] == 3
+                    await ws.send('{"type":"do","what":"pause"}')
+                    while not (await text_of(ws, "state"))["paused"]:
+                        pass
+                    left, top = (20, 0) if engine == "packed" else (generation_of(await standing(ws, (0, 0, 8, 8, 1))) - 10, -12)
+                    places, at = [], 0
+                    for _ in range(9):
+                        f = await standing(ws, (left, top, side, side, 0))
+                        assert f[49] == 2 and len(f) == 64 + side * side
+                        cells = {(k % side, k // side): s for k, s in enumerate(f[64:]) if s}
+                        y = min(y for _, y in cells)
+                        x = next(x for (x, row), s in cells.items() if row == y and s == 2)
+                        assert cells == {(c % side, y + j): s for j in (0, 1) for c, s in ((x, 2), (x + 1, 1))}, cells
+                        places.append(x - generation_of(f))
+                        at = generation_of(f)
+                        await ws.send('{"type":"do","what":"step","n":1}')
+                        while generation_of(await standing(ws, (left, top, 12, 12, 1))) == at:
+                            pass
+                    assert len({p % side for p in places}) == 1, places
+                    await ws.send('{"type":"do","what":"quit","confirm":true}')
+                    await closing(ws)
+                assert job.process.wait(PATIENCE) == 130
+
+
 TESTS = [shows, credits, asks_early, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, slow_memory, idlers,
-         unix_socket, other_users, packed_files, same_bits, endless_planes]
+         unix_socket, other_users, packed_files, same_bits, endless_planes, several_states]
 for test in TESTS if len(sys.argv) < 4 else [ranks, *TESTS]:
     if len(sys.argv) < 4 or sys.argv[3] == test.__name__:
         print(test.__name__, flush=True)
