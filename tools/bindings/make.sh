@@ -20,11 +20,11 @@ symbols() { # symbols PACKAGE: of its libraries; a symbol is of the release that
         *) continue ;;
         esac
         case $library in
-        libstdcl_view) package=libstdcl-view1 ;;
-        *) package=libstdcl1 ;;
+        libstdcl_view) owner=libstdcl-view1 ;;
+        *) owner=libstdcl1 ;;
         esac
-        [ "$package" = "$1" ] || continue
-        printf '%s.so.1 %s #MINVER#\n* Build-Depends-Package: libstdcl-dev\n' "$library" "$package"
+        [ "$owner" = "$1" ] || continue
+        printf '%s.so.1 %s #MINVER#\n* Build-Depends-Package: libstdcl-dev\n' "$library" "$owner"
         awk '/^STDCL_/ { node = $1; version = substr(node, 7) ".0"; print " " node "@" node " " version }
              /^ +[a-z][a-z0-9_]*;$/ { print " " substr($1, 1, length($1) - 1) "@" node " " version }' "$map" | LC_ALL=C sort
     done
