@@ -30,6 +30,9 @@
 #ifndef ITEMS
 #define ITEMS 64 /* that add up a row, a power of two; 1 suits CPUs */
 #endif
+#ifndef LIFE_COUNT_BYTES_H
+#include "count_bytes.h"
+#endif
 #ifdef HALF /* other shapes than the square: how many columns to either side count, 0, 1, ... RANGE rows away */
 __constant ushort half_of[RANGE + 1] = {HALF};
 #endif
@@ -184,24 +187,4 @@ __kernel void life_large(__global const uchar *from, __global uchar *to, __globa
             count += of_row(sums, x, y + RANGE + 1, RANGE, height, stride, torus) - of_row(sums, x, y - RANGE, RANGE, height, stride, torus);
 #endif
     }
-}
-
-/* As life_mix of internal.h. */
-static ulong mix(ulong z)
-{
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ul;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebul;
-    return z ^ z >> 31;
-}
-
-/* sums[slot + item] = how many of n bytes are not 0, and a hash, of each get_global_size(0)-th of them. Bytes behind a row's end are 0. */
-__kernel void life_count_bytes(__global const uchar *cells, const ulong n, __global ulong2 *sums, const ulong slot)
-{
-    ulong2 mine = (ulong2)(0, 0);
-    for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) {
-        const ulong state = cells[i];
-        mine.x += state != 0;
-        mine.y += state ? mix(state + (i + 1) * 0x9e3779b97f4a7c15ul) : 0;
-    }
-    sums[slot + get_global_id(0)] = mine;
 }
