@@ -167,7 +167,7 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
     const struct plan plan = undivided ? plan_whole(s, x->m, x->n) : plan_groups(s, slots, x->m, x->n, x->k);
     const struct side c = {.x = x->c, .rows = x->m, .cols = x->n};
     const size_t run = s->mma ? 2 : 4;
-    const bool wide_c = x->c.offset % run == 0 && x->c.ld % run == 0 && x->step_c % run == 0;
+    const bool wide_c = x->c.offset % run == 0 && x->c.ld % run == 0 && x->step_c % run == 0 && x->c.skew % 16 == 0;
     char options[512];
     void *shared = plan.splits > 1 ? partials(mm, p, &plan) : NULL;
     options_of(p, s, x, a->wide, b->wide, wide_c, tail, plan.splits > 1, options, sizeof options);

@@ -210,6 +210,29 @@ static void tiles(void **unused)
                           one_device(), i == 2 ? 50 : 100, 2 * (i % 2), 2, cases[i].shape);
 }
 
+/* A caller's C begins where it likes, above all a rank's block of one: its rows are as long as those that are written 16 bytes at
+ * a time, and lie 8 bytes beside them. */
+static void c_lies_anywhere(void **unused)
+{
+    (void)unused;
+    enum { N = 32, BESIDE = 2 };
+    const struct test_case t = {MATMUL_NN, N, N, N, N, N, N, 1, 0.5};
+    matmul *mm = matmul_create(&(struct matmul_options){
+        .ctx = one_device(), .shape = "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=0 lanes=0 mma=0 async=0 span=0"});
+    float *a = matrix(NULL, MATMUL_SINGLE, N, N, N, 0), *b = matrix(NULL, MATMUL_SINGLE, N, N, N, 0);
+    float *random = matrix(NULL, MATMUL_SINGLE, N, N, N, 0), *c = aligned_alloc(64, (N + 2) * N * sizeof *c);
+    ready(mm);
+    ready(c);
+    memcpy(c + BESIDE, random, N * N * sizeof *c);
+    works(matmul_multiply(mm, t.trans, N, N, N, t.alpha, a, N, b, N, t.beta, c + BESIDE, N));
+    judge("beside", MATMUL_SINGLE, &t, a, b, random, c + BESIDE);
+    matmul_free(mm);
+    free(a);
+    free(b);
+    free(random);
+    free(c);
+}
+
 static void panels(void **unused)
 {
     (void)unused;
@@ -745,7 +768,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(tiles),           cmocka_unit_test(libraries),           cmocka_unit_test(sycl),
         cmocka_unit_test(refuses_overlap), cmocka_unit_test(zero_sizes),          cmocka_unit_test(tells_what_is_wrong),
         cmocka_unit_test(error_is_found),  cmocka_unit_test(error_of_any_size),   cmocka_unit_test(error_with_beta),
-        cmocka_unit_test(random_is_the_same_everywhere),
+        cmocka_unit_test(random_is_the_same_everywhere), cmocka_unit_test(c_lies_anywhere),
         /* These take turns. */
         cmocka_unit_test(tuned),           cmocka_unit_test(odd_sizes),           cmocka_unit_test(pieces),
         cmocka_unit_test(batches),         cmocka_unit_test(panels),              cmocka_unit_test(ladder),
@@ -753,7 +776,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(tells_progress),  cmocka_unit_test(all_devices),         cmocka_unit_test(batch_has_one_result),
     };
     if (argc < 2) {
-        return todays_run("products", tests, 10, 3, NULL, NULL);
+        return todays_run("products", tests, 11, 3, NULL, NULL);
     }
     return strcmp(argv[1], "clblast") == 0 ? cmocka_run_group_tests(deep, NULL, NULL)
                                            : cmocka_run_group_tests(several, NULL, NULL);
