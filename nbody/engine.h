@@ -113,6 +113,9 @@ struct units {
 struct units nbody_units_choose(double G, size_t n, const double *mass, const double (*pos)[3], const double centre[3],
                                 int bits, const struct nbody_field *fields, size_t nfields);
 
+/* EINVAL where a body is so far from the others that in the engine's precision they would lie at one place. */
+int nbody_units_check(const struct nbody *nb, size_t n, const double (*pos)[3]);
+
 /* The power of two to multiply by, to come from the engine's unit length^l time^t to the caller's. */
 double nbody_units_factor(const struct units *u, int l, int t);
 

@@ -465,7 +465,7 @@ static nbody *create(const struct nbody_options *o, size_t n, const double *mass
         nb->centre[c] = MIXED_GRID * rint(ldexp(nb->centre[c], -nb->units.length) / MIXED_GRID);
     nb->uniform = all_equal(n, mass);
     nb->mass = about(n, nb->G, mass);
-    if (nbody_field_copy(nb, o) == 0 && nbody_soften_copy(nb, o->softening) == 0 && nbody_mixed_check(nb) == 0 &&
+    if (nbody_units_check(nb, n, pos) == 0 && nbody_field_copy(nb, o) == 0 && nbody_soften_copy(nb, o->softening) == 0 && nbody_mixed_check(nb) == 0 &&
         nbody_host_check(nb) == 0 && nbody_stepping_check(nb) == 0 &&
         nbody_ladder_check(nb) == 0 &&
         nbody_method_choose(nb, o->method) == 0 && nbody_soften_check(nb) == 0 &&

@@ -9,8 +9,10 @@
 
 #include "nbody/blocks.h"
 
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdlib.h>
 
 /* The power of two above a number; 0 for 0. */
 static int exponent(double x)
@@ -79,6 +81,50 @@ struct units nbody_units_choose(double G, size_t n, const double *mass, const do
     int twice = gm > 0 ? 3 * u.length - exponent(gm) : 0;
     u.time = twice >= 0 ? twice / 2 : -((1 - twice) / 2);
     return u;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(size_t n, double x[])
+{
+    qsort(x, n, sizeof *x, compare);
+    return x[n / 2];
+}
+
+/* How far a body is from a point, by its farthest coordinate. */
+static double distance(const double pos[3], const double from[3])
+{
+    return fmax(fabs(pos[0] - from[0]), fmax(fabs(pos[1] - from[1]), fabs(pos[2] - from[2])));
+}
+
+int nbody_units_check(const struct nbody *nb, size_t n, const double (*pos)[3])
+{
+    enum { SAMPLE = 4097 };
+    const double most = nb->precision == NBODY_DOUBLE ? 1e140 : 1e15; /* softenings without any, 2^-500 and 2^-80 squared, are far below */
+    const size_t count = n < SAMPLE ? n : SAMPLE, apart = n / count;
+    double x[SAMPLE], centre[3];
+    for (int c = 0; c < 3; c++) {
+        for (size_t i = 0; i < count; i++)
+            x[i] = pos[i * apart][c];
+        centre[c] = median(count, x);
+    }
+    for (size_t i = 0; i < count; i++)
+        x[i] = distance(pos[i * apart], centre);
+    const double near = median(count, x);
+    size_t far = 0;
+    for (size_t i = 1; i < n; i++)
+        if (distance(pos[i], centre) > distance(pos[far], centre))
+            far = i;
+    if (n < 3 || !(near > 0) || distance(pos[far], centre) <= most * near)
+        return 0;
+    return clerror_set(EINVAL, "nbody_create: body %zu lies %.3g from the middle of the bodies, of which half lie within %.3g: %s precision "
+                       "cannot hold both; leave it out%s", far + 1, distance(pos[far], centre), near,
+                       nb->precision == NBODY_DOUBLE ? "double" : nb->precision == NBODY_MIXED ? "mixed" : "single",
+                       nb->precision == NBODY_DOUBLE ? "" : ", or take double precision");
 }
 
 double nbody_units_factor(const struct units *u, int l, int t)

@@ -155,6 +155,22 @@ static void bodies_at_one_place(void **unused)
     good("-i light.tab --eps 0 --steps 1 --dt 0.1 -q"); /* test particles do not pull */
 }
 
+/* Next to a body that is very far all others would lie at one place. */
+static void body_out_of_reach(void **unused)
+{
+    (void)unused;
+    put_text(in_folder("far.tab"), "1 0 0 0 0 0 0\n1 1e20 0 0 0 0 0\n1 2 0 0 0 0 0\n");
+    refuses(1, "body 2 lies 1e+20 from the middle of the bodies, of which half lie within 2: mixed precision cannot hold both; leave it out, or "
+               "take double precision", "-i far.tab --steps 1 --dt 0.1 --precision mixed -o none.tab");
+    refuses(1, "single precision cannot hold both", "-i far.tab --steps 1 --dt 0.1 --method tree --precision single -o none.tab");
+    assert_int_equal(access(in_folder("none.tab"), F_OK), -1);
+    good("-i far.tab --steps 1 --dt 0.1 --precision double -q");
+    put_text(in_folder("far.tab"), "1 0 0 0 0 0 0\n1 1e9 0 0 0 0 0\n1 2 0 0 0 0 0\n");
+    good("-i far.tab --steps 1 --dt 0.1 --method tree --precision single -q");
+    put_text(in_folder("far.tab"), "1 0 0 0 0 0 0\n1 1e300 0 0 0 0 0\n1 2 0 0 0 0 0\n");
+    refuses(1, "double precision cannot hold both; leave it out", "-i far.tab --steps 1 --dt 0.1 --precision double -q");
+}
+
 /* What single precision cannot hold is an error on every device, not a result. */
 static void energies_beyond_floats(void **unused)
 {
@@ -298,7 +314,7 @@ int main(int argc, char **argv)
     struct CMUnitTest tests[] = {cmocka_unit_test(in_fields), cmocka_unit_test(vanishing_steps),
                                        cmocka_unit_test(fields_go_on), cmocka_unit_test(softenings_of_bodies),
                                        cmocka_unit_test(precision_that_nobody_asked_for),
-                                       cmocka_unit_test(bodies_at_one_place), cmocka_unit_test(energies_beyond_floats),
+                                       cmocka_unit_test(bodies_at_one_place), cmocka_unit_test(body_out_of_reach), cmocka_unit_test(energies_beyond_floats),
                                        cmocka_unit_test(bodies_merge), cmocka_unit_test(merging_goes_on),
                                        cmocka_unit_test(ensembles_of_copies), cmocka_unit_test(ensembles_of_files)};
     if (argc != 2)

@@ -178,8 +178,9 @@ struct nbody_options {
  * whatever eps is.
  * Memory on a device in single precision: 44 bytes for each body that it owns (104 with hermite4), 16 for each
  * other body (32), and at most 48 MiB of work space (96) for up to 4 million bodies. The tree adds about 100 bytes for
- * every body; the kernels `naive` and `branchless` add 64. Double precision takes twice as much of all. EINVAL: a bad number, or a
- * kernel that cannot do what is asked (the message says which); ENODEV: no device; ENOTSUP: double without hardware
+ * every body; the kernels `naive` and `branchless` add 64. Double precision takes twice as much of all. EINVAL: a bad number, a
+ * body 10^15 times (in double precision 10^140) as far from the middle as half of them, or a kernel that cannot do what is asked (the message
+ * says which); ENODEV: no device; ENOTSUP: double without hardware
  * for it; ENOMEM; ENOEXEC: a kernel does not build (with the log). The caller frees it with nbody_free. */
 nbody *nbody_create(const struct nbody_options *options, size_t n, const double *mass,
                     const double (*pos)[3], const double (*vel)[3]);
