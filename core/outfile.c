@@ -501,7 +501,8 @@ static int mark_file(const struct outfile *out, struct begun *begun)
     uint64_t number[2] = {0};
     if (!out->temporary)
         return 0;
-    (void)getentropy(number, sizeof number);
+    if (getentropy(number, sizeof number) != 0)
+        return explain(out->name, out->target, errno);
     snprintf(begun->temporary, sizeof begun->temporary, "%s", out->temporary);
     snprintf(begun->mark, sizeof begun->mark, "%.15" PRIx64 "%.15" PRIx64, number[0] >> 4, number[1] >> 4);
     errno = ENOSPC; /* where the write falls short */
