@@ -496,6 +496,9 @@ bool cli_interrupted(void);
 /* Whether files are given up now, see outfile_limit. */
 bool cli_interrupt_is_over(void);
 
+/* The last line of a report, whatever signal it was: after how many steps, generations or soups of how many; `of` 0: of nobody knows. */
+void cli_interrupt_report(uint64_t done, uint64_t of, const char *units, FILE *fp);
+
 /* 128 + the signal, or `otherwise` when there was none. */
 int cli_interrupt_status(int otherwise);
 

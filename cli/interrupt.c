@@ -12,6 +12,7 @@
 
 #include "core/outfile.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <time.h>
@@ -183,6 +184,14 @@ void cli_interrupt_take(int signal_number)
 bool cli_interrupt_is_over(void)
 {
     return left_for_files() <= 0 && cli_interrupted();
+}
+
+void cli_interrupt_report(uint64_t done, uint64_t of, const char *units, FILE *fp)
+{
+    fprintf(fp, "%-14safter %" PRIu64, "interrupted", done);
+    if (of)
+        fprintf(fp, " of %" PRIu64, of);
+    fprintf(fp, " %s\n", units);
 }
 
 int cli_interrupt_status(int otherwise)

@@ -285,8 +285,10 @@ static void report_text(const struct census *s, const char *device, FILE *fp)
     }
     fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, s->seconds));
     fprintf(fp, "%-14s%s\n", "speed", cli_text_rate(&text, (double)s->sums.soups / s->seconds, "soups/s"));
-    if (job->interrupted)
-        fprintf(fp, "%-14sby Ctrl-C; soups that were under way, and live longer than most, are not counted\n", "interrupted");
+    if (job->interrupted) {
+        cli_interrupt_report(s->sums.soups + s->sums.undecided, job->soups, "soups", fp);
+        fprintf(fp, "%-14ssoups that were under way, and live longer than most, are not counted\n", "");
+    }
     fprintf(fp, "\n");
     print_objects(s, fp);
 }

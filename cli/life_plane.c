@@ -163,6 +163,7 @@ static int run(struct plane *p)
         if (life_race_step(job, burst_from(p, next)) < 0 && clerrno != ECANCELED)
             status = cli_failed_call(NULL);
         job->seconds += seconds_now() - start;
+        cli_progress_update(&job->progress, (double)(endless_generation(p->e) - job->started), NULL); /* short steps tell of none */
         if (status == CLI_DONE && (endless_generation(p->e) == next || cli_interrupted()))
             status = row(p);
         if (status == CLI_DONE)
@@ -331,7 +332,7 @@ static void report_text(const struct plane *p, const char *device, struct hashli
     report_engine(p->e, fp);
     cli_outputs_report(&job->outputs, fp);
     if (job->interrupted)
-        fprintf(fp, "%-14sby Ctrl-C\n", "interrupted");
+        cli_interrupt_report(endless_generation(p->e) - job->started, job->watch ? 0 : job->generations, "generations", fp);
 }
 
 static int finish(struct plane *p)

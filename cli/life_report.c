@@ -37,6 +37,12 @@ static void report_period(const struct life_job *job, FILE *fp)
         fprintf(fp, "%-14sno state has repeated within 64 generations\n", "not stable");
 }
 
+/* Whether it was to end at a generation. */
+static bool known_end(const struct life_job *job)
+{
+    return !job->watch && job->generations != UINT64_MAX;
+}
+
 static void report_text(const struct life_job *job, const char *device, uint64_t population, FILE *fp)
 {
     struct cli_text text;
@@ -60,7 +66,7 @@ static void report_text(const struct life_job *job, const char *device, uint64_t
     fprintf(fp, "%-14s%s\n", "speed", cli_text_rate(&text, updates_per_s(job), "cells/s"));
     cli_outputs_report(&job->outputs, fp);
     if (job->interrupted)
-        fprintf(fp, "%-14sby Ctrl-C\n", "interrupted");
+        cli_interrupt_report(life_generation(job->engine_of_run), known_end(job) ? job->generations : 0, "generations", fp);
 }
 
 int life_job_report(struct life_job *job)

@@ -380,7 +380,7 @@ static void report_text(const struct nbody_job *job, const struct ensemble *e, c
     if (e->wrong)
         fprintf(fp, "%-14s%zu systems, which have no energy\n", "went wrong", e->wrong);
     if (job->interrupted)
-        fprintf(fp, "%-14safter %zu of %zu steps\n", "interrupted", nbody_ensemble_steps(e->engine), job->total);
+        cli_interrupt_report(nbody_ensemble_steps(e->engine), job->total, "steps", fp);
 }
 
 static int report(const struct nbody_job *job, const struct ensemble *e)

@@ -183,7 +183,7 @@ static void report_text(const struct nbody_job *job, const char *device, FILE *f
     if (*job->stopped)
         fprintf(fp, "%-14safter %zu of %zu steps: %s\n", "stopped", nbody_steps(job->engine), job->total, job->stopped);
     if (job->interrupted)
-        fprintf(fp, "%-14safter %zu of %zu steps\n", "interrupted", nbody_steps(job->engine), job->total);
+        cli_interrupt_report(nbody_steps(job->engine), job->total, "steps", fp);
 }
 
 int nbody_job_report(const struct nbody_job *job)
