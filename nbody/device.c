@@ -11,6 +11,7 @@
 
 /* ---- Kernels. --------------------------------------------------------------------------------- */
 
+EMBEDDED(meeting, "core/meet.cl", core_meet_cl);
 EMBEDDED(root, "nbody/root.cl", nbody_root_cl);
 EMBEDDED(pairs, "nbody/pairs.cl", nbody_pairs_cl);
 EMBEDDED(direct, "nbody/direct.cl", nbody_direct_cl);
@@ -53,29 +54,41 @@ static bool makes_steps(const struct nbody *nb, const struct share *p)
            nb->method == NBODY_DIRECT && nb->nfields == 0 && !nb->own_eps;
 }
 
+/* Whether such a launch may make many. */
+static bool makes_many(const struct nbody *nb, const struct share *p)
+{
+    return p->shape.meet && p->meets && makes_steps(nb, p) && stages(nb) == 1;
+}
+
 /* Each program is told what it depends on, no more, so that drivers find the others compiled. Fast mathematics is for
  * the sums over pairs alone: with it a compiler may take isfinite() for true. */
 static int open_programs(struct nbody *nb, struct share *p)
 {
-    const struct embedded *const before[] = {&step, nb->integrator->source, &root, &pairs},
-                          *const before_diagnose[] = {&step, &field}, *const *const before_sums = before + 2;
-    const bool mixed_too = nb->precision == NBODY_MIXED, steps = makes_steps(nb, p);
+    const struct embedded *const before[] = {&meeting, &step, nb->integrator->source, &root, &pairs}, *const *const before_sums = before + 3,
+                          *const before_diagnose[] = {&step, &field};
+    const bool mixed_too = nb->precision == NBODY_MIXED, steps = makes_steps(nb, p), many = makes_many(nb, p);
+    const struct embedded *const *const before_steps = before + !many; /* where groups do not meet, all but the first */
+    const size_t nbefore = many ? 5 : 4;
     const char *real = nbody_has_doubles(nb) ? "-D DOUBLE" : "";
     char sums[512], floats[512], diagnosis[64];
     nbody_shape_options(nb, p, nbody_has_doubles(nb), sums, sizeof sums);
+    if (many && !mixed_too)
+        snprintf(sums + strlen(sums), sizeof sums - strlen(sums), " -D MEETS=1%s", p->meets);
     if (nb->own_eps)
         strncat(sums, " -D SOFTENED", sizeof sums - strlen(sums) - 1);
     nbody_shape_options(nb, p, false, floats, sizeof floats);
+    if (many)
+        snprintf(floats + strlen(floats), sizeof floats - strlen(floats), " -D MEETS=1%s", p->meets);
     snprintf(diagnosis, sizeof diagnosis, "%s -D SUM_GROUP=%d%s", real, p->shape.flat,
              p->shape.fp64 ? "" : " -D NO_FP64");
     p->owner = true;
-    if (!(p->program[DIRECT] = steps && !mixed_too ? embedded_open(nb->ctx, sums, &direct, 4, before)
+    if (!(p->program[DIRECT] = steps && !mixed_too ? embedded_open(nb->ctx, sums, &direct, nbefore, before_steps)
                                                    : embedded_open(nb->ctx, sums, &direct, 2, before_sums)) ||
         !(p->program[STEP] = embedded_open(nb->ctx, real, nb->integrator->source, 1, before_diagnose)) ||
         !(p->program[DIAGNOSES] = embedded_open(nb->ctx, diagnosis, &diagnose, 2, before_diagnose)) ||
         (needs_snaps(nb) && !(p->program[OF_SNAPS] = embedded_open(nb->ctx, sums, &snaps, 2, before_sums))) ||
         (needs_tides(nb) && !(p->program[OF_TIDES] = embedded_open(nb->ctx, sums, &tides, 2, before_sums))) ||
-        (mixed_too && !(p->program[MIXED] = steps ? embedded_open(nb->ctx, floats, &mixed, 4, before)
+        (mixed_too && !(p->program[MIXED] = steps ? embedded_open(nb->ctx, floats, &mixed, nbefore, before_steps)
                                                   : embedded_open(nb->ctx, floats, &mixed, 2, before_sums))))
         return -1;
     return 0;
@@ -107,9 +120,10 @@ static int build_share(struct nbody *nb, struct share *p)
         if (!p->own[k])
             return -1;
     }
-    if (makes_steps(nb, p))
-        p->step = clsym(nb->ctx, p->program[nb->precision == NBODY_MIXED ? MIXED : DIRECT], "forces_step", 0);
-    return makes_steps(nb, p) && !p->step ? -1 : 0;
+    void *const sums = p->program[nb->precision == NBODY_MIXED ? MIXED : DIRECT];
+    if (makes_steps(nb, p) && !(p->step = clsym(nb->ctx, sums, "forces_step", 0)))
+        return -1;
+    return makes_many(nb, p) && !(p->steps = clsym(nb->ctx, sums, "forces_steps", 0)) ? -1 : 0;
 }
 
 /* A group meets one stretch of attracting bodies where rows alone do not make enough groups, and its items do not divide
@@ -200,7 +214,7 @@ int nbody_device_place(struct nbody *nb, struct share *p)
     if (p->partial && p->partial == p->state && nb->method != NBODY_TREE) /* which has room for them */
         p->phi = nbody_device_block(nb, p, plane, CL_MEM_DEVONLY);
     p->sums = nbody_device_block(nb, p, (p->rows + SUM_BLOCK - 1) / SUM_BLOCK * SUM_TERMS * sizeof(double), CL_MEM_ZEROCOPY);
-    p->bad = nbody_device_block(nb, p, sizeof *p->bad, CL_MEM_ZEROCOPY);
+    p->bad = nbody_device_block(nb, p, BAD_WORDS * sizeof *p->bad, CL_MEM_ZEROCOPY);
     return p->state && p->partial && p->phi && p->sums && p->bad ? 0 : -1;
 }
 

@@ -110,6 +110,23 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces_step(
     add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, tile, joint);
     EACH_OF_GROUP(i, c, 3) STEP(i, c);
 }
+
+#if MEETS
+/* Several of them. */
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces_steps(
+    global real4 *posm, global real *partial, uint first, uint rows, uint top,
+    uint stretch, uint from, uint until, uint end, real eps2, STEP_PARAMETERS, STEPS_PARAMETERS)
+{
+    TILE_OF(real4, tile);
+    JOINT_OF(real, joint);
+    local uint told;
+    EACH_STEP {
+        add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, tile, joint);
+        EACH_OF_GROUP(i, c, 3) STEP(i, c);
+        MEET_AFTER(&told)
+    }
+}
+#endif
 #endif
 
 /* phi of every row: minus the sum over j != i of G m_j / (r^2 + eps2)^1/2, one plane a slot. A pair

@@ -62,6 +62,7 @@
     X(block, 1, 1 << 20, 256, "attracting bodies summed before they join the total; a multiple of tile")        \
     X(rsqrt, 0, 2, 0, "0 rsqrt(), 1 native_rsqrt(), 2 the hardware's estimate, corrected if need be")           \
     X(fill, 1, 1 << 20, 16, "work-groups wanted for each compute unit; with fewer, a group sums a stretch, not all")\
+    X(meet, 0, 1, 0, "1: a launch makes many steps, and its groups meet after each, where all are at work at once")\
     X(flat, 8, 1 << 20, 8, "work-items of a group in the kernels that visit each body once")                    \
     X(near, 1, 1 << 30, 65536, "in mixed precision: bodies from which on they lie along a curve, and only near ones are met in double")\
     X(fp64, 0, 1, 1, "0: energies and momenta in pairs of floats, as on devices without doubles")                \
@@ -132,6 +133,8 @@ enum kernel { FORCES, JERKS, SNAPS, POTENTIALS, TIDES, SUMS, JOIN = SUMS, DIAGNO
 
 enum { OWN_KERNELS = 4 }; /* of an integrator, at most */
 
+enum { MEET_PLACE = 32, BAD_WORDS = 64 }; /* of share->bad; as in pairs.cl */
+
 /* What a device has still to do of a sum: the stretches from[0] .. to[0] - 1 pull on its rows from `top` on, then those of
  * from[1] .. to[1] - 1 on all of its rows. */
 struct todo {
@@ -153,6 +156,9 @@ struct share {
         cl_uint from, n;
     } late; /* rows that a visit is for, if there is a list */
     cl_kernel step;     /* sums over pairs and the integrator's visit in one launch; NULL where that takes two */
+    cl_kernel steps;    /* many of those in one launch, whose groups meet after each (core/meet.h); NULL where they do not */
+    const char *meets;  /* build options for that, NULL where groups cannot */
+    cl_uint patience;   /* of groups that wait for others */
     size_t first, rows; /* of posm; rows is a multiple of nbody_shape_rows. With a tree in parts there is room for so many, and first
                          * and count follow the parts (order.c) */
     size_t count;       /* bodies among them, the rest is padding */
@@ -162,7 +168,7 @@ struct share {
     void *partial;      /* sums, slot by slot; may be `state` itself when slots is 1 */
     void *phi;          /* the same for potentials; may be `partial` */
     void *sums;         /* diagnose's rows of SUM_TERMS, one a block */
-    int *bad;           /* the first bad step, or INT_MAX */
+    int *bad;           /* BAD_WORDS: the first bad step, or INT_MAX; number MEET_PLACE is where groups meet, 0 before a burst */
     struct todo todo;   /* of the sum under way */
     struct pace pace;   /* work is counted in operations */
     void *saved;        /* on the host, see nbody_task_save; NULL until that is needed */
@@ -232,6 +238,8 @@ struct nbody {
     bool settled; /* posm and velo are those of the current time, not predictions */
     bool in_burst; /* steps are started without looking at what they do */
     size_t sum;    /* number of a sum in the burst */
+    size_t together; /* steps that the next launch makes, if it makes any */
+    cl_uint met;     /* how often groups met in the burst */
     int stage;    /* the sum over pairs of the step under way: 0, or more where an integrator has stages */
     size_t steps;
     size_t base_steps; /* time = base_time + (steps - base_steps) dt */
@@ -375,11 +383,11 @@ bool nbody_forces_in_doubles(const struct nbody *nb, enum kernel sum);
 /* Starts the kernel that a step sums with, over no bodies. */
 int nbody_forces_warm(const struct nbody *nb, struct share *p);
 
-/* Whether the next step's sum and visit can be one launch: where one device has all bodies, its groups all sums of their
- * rows, and such a launch would not take too long. */
-bool nbody_forces_step_fits(const struct nbody *nb);
+/* How many of `left` steps the next launch makes: more than one where its groups meet, and as many as do not take too long; 0 where
+ * they do not fit. */
+size_t nbody_forces_steps_that_fit(const struct nbody *nb, size_t left);
 
-/* Starts that launch, over all bodies or none; `args` are those of the integrator's STEP_PARAMETERS. */
+/* Starts that launch of nb->together steps, over all bodies or none; `args` are those of the integrator's STEP_PARAMETERS. */
 int nbody_forces_step(const struct nbody *nb, struct share *p, bool all, cl_uint nargs, const struct stdcl_arg *args);
 
 /* Starts the sum on all devices over all bodies, after an exchange of positions if they are not

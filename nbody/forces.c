@@ -32,8 +32,10 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
     REAL_NUMBER(eps2, nbody_forces_softening(nb, sum, &none));
     REAL_NUMBER(zero, none ? eps2 : -1); /* with softenings of single bodies, which have no other eps, too */
     void *out = nbody_forces_sum_of(sum)->planes == 1 ? p->phi : p->partial;
-    const cl_kernel kernel = nstep ? p->step : p->kernel[sum];
-    struct stdcl_arg args[24];
+    const bool many = nstep && nb->together > 1;
+    const cl_uint together = many ? (cl_uint)nb->together : 1;
+    const cl_kernel kernel = many ? p->steps : nstep ? p->step : p->kernel[sum];
+    struct stdcl_arg args[28];
     cl_uint nargs = 0;
 #define PUT(arg) args[nargs++] = (struct stdcl_arg)arg
     PUT(BLOCK_ARG(nb->posm));
@@ -62,10 +64,15 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
         PUT(VALUE_ARG(all));
     if (nb->soft)
         PUT(BLOCK_ARG(nb->soft));
-#undef PUT
     for (cl_uint a = 0; a < nstep; a++)
         args[nargs++] = step[a];
-    const double work = nbody_forces_sum_of(sum)->flops * (double)rows_of_launch * (double)bodies(nb, from, until);
+    if (many) {
+        PUT(VALUE_ARG(together));
+        PUT(VALUE_ARG(nb->met));
+        PUT(VALUE_ARG(p->patience));
+    }
+#undef PUT
+    const double work = together * nbody_forces_sum_of(sum)->flops * (double)rows_of_launch * (double)bodies(nb, from, until);
     if (clprofile_work(kernel, work, 0, nbody_forces_in_doubles(nb, sum) ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
         return -1;
     cl_event ev = clforkv(nb->ctx, p->dev, kernel, &ndr, nb->flags | CL_EVENT_CHECKED, nargs, args);
@@ -80,13 +87,16 @@ int nbody_forces_warm(const struct nbody *nb, struct share *p)
     return launch(nb, p, nb->integrator->sum, 0, 0, 0, p->rows, 0, NULL);
 }
 
-bool nbody_forces_step_fits(const struct nbody *nb)
+size_t nbody_forces_steps_that_fit(const struct nbody *nb, size_t left)
 {
     const struct share *p = nb->share;
     const double work = nbody_forces_work(nb, nb->integrator->sum);
     while (p < nb->share + nb->ndev && !p->step)
         p++;
-    return p < nb->share + nb->ndev && work <= pace_slice(&p->pace) && pace_has_room(&p->pace, work);
+    if (p == nb->share + nb->ndev || work > pace_slice(&p->pace) || !pace_has_room(&p->pace, work))
+        return 0;
+    const double most = (pace_slice(&p->pace) - p->pace.queued) / work;
+    return !p->steps || most < 2 ? 1 : most < (double)left ? (size_t)most : left;
 }
 
 int nbody_forces_step(const struct nbody *nb, struct share *p, bool all, cl_uint nargs, const struct stdcl_arg *args)

@@ -7,6 +7,7 @@
 #include "nbody/integrate.h"
 
 #include "core/clock.h"
+#include "core/meet.h"
 #include "core/reserved.h"
 
 #include "nbody/blocks.h"
@@ -148,6 +149,8 @@ static int choose_shapes(struct nbody *nb, const struct cldev_info *info, const 
         p->dev = d;
         p->pace = pace_of(1e8);
         p->units = info[d].dev_max_core ? info[d].dev_max_core : 1;
+        p->meets = meet_options(nb->ctx, d, &info[d]);
+        p->patience = meet_patience(&info[d]);
         if (nbody_shape_choose(nb, p, &info[d], words) != 0)
             return -1;
     }

@@ -55,6 +55,10 @@
 #ifndef BLOCK
 #define BLOCK 256 /* bodies j summed before they join the total; a multiple of TILE */
 #endif
+#ifndef MEETS /* 1: groups meet after each step, and a launch makes many; core/meet.cl is in front then */
+#define MEETS 0
+#define FRESH(p) (*(p))
+#endif
 
 /* ---- Which bodies an item holds, and how a group meets the others. --------------------------- */
 
@@ -78,7 +82,7 @@ static inline vec load_component(global const real4 *p, int c)
 {
     vec v;
     for (int lane = 0; lane < WIDTH; lane++)
-        ((real *)&v)[lane] = ((global const real *)(p + lane))[c];
+        ((real *)&v)[lane] = FRESH((global const real *)(p + lane) + c);
     return v;
 }
 
@@ -124,7 +128,7 @@ static inline vec load_component(global const real4 *p, int c)
 #define EACH_NEXT(u, t)                                                                   \
     UNROLLED for (uint u = 0, t = get_local_id(0); u < NEXT; u++, t += GROUP)             \
         if (NEXT * GROUP == DEEP * TILE || t < DEEP * TILE)
-#define LOOK(next, source, n, off) EACH_NEXT(u_, t_) next[u_] = source[BODY_OF(n, off, t_)]
+#define LOOK(next, source, n, off) EACH_NEXT(u_, t_) next[u_] = FRESH(source + BODY_OF(n, off, t_))
 #define TAKE(tile, next) EACH_NEXT(u_, t_) tile[t_] = next[u_]
 /* Before the first tile of a stretch, and for each: look(n, off) and take are the two halves. */
 #define FETCH_FIRST(n, look) if (AHEAD) look(n, 0)
@@ -189,6 +193,21 @@ static inline vec load_component(global const real4 *p, int c)
 #define EACH_OF_GROUP(i, c, components)                                                                    \
     if (GROUP > 1) barrier(CLK_GLOBAL_MEM_FENCE);                                                          \
     for (uint t_ = get_local_id(0), i, c; i = FIRST_ROW + t_ % ROWS, c = t_ / ROWS, c < (components); t_ += GROUP)
+
+#if MEETS
+/* A launch of several steps: `steps` of them, whose last has the phases of the launch. After each but the last all groups meet, in place
+ * number MEET_PLACE of `bad`; `met` is how often they have until now. Bodies go from one array to the other, and back in the next step. */
+#define MEET_PLACE 32
+#define STEPS_PARAMETERS uint steps, uint met, uint patience
+#define EACH_STEP                                                                                                            \
+    for (uint last_ = phases, left_ = steps; left_ > 0 && (phases = left_ > 1 ? SUM | FINISH | BEGIN : last_, true); left_--, step++)
+#define MEET_AFTER(told)                                                                                                  \
+    if (left_ > 1) {                                                                                                      \
+        if (!meet((volatile global uint *)bad + MEET_PLACE, get_num_groups(0) * ++met, patience, told)) left_ = 1;        \
+        global number4 *const was_ = posm;                                                                                \
+        posm = moved, moved = was_;                                                                                       \
+    }
+#endif
 
 /* A comparison as select() wants it: scalar comparisons give int whatever is compared. */
 #if WIDTH == 1

@@ -1,0 +1,175 @@
+/* Launches of many steps, whose work-groups meet after each: the same bits as a launch for each step, and errors where groups
+ * wait in vain.
+ *
+ * There are as many groups as a device with few compute units has of them at work at once; with more groups a CPU refuses, and steps
+ * are launches.
+ * SPDX-License-Identifier: MIT
+ */
+#include "builds_once.h"
+#include "check.h"
+
+#include "nbody/engine.h"
+
+#include <math.h>
+
+enum { MOST = 1024, STEPS = 9 };
+static double mass[MOST], pos[MOST][3], vel[MOST][3];
+static unsigned units;
+static CLCONTEXT *ctx;
+
+typedef const double (*rows)[3];
+
+static int open_device(void **state)
+{
+    struct cldev_info info[64];
+    const cl_device_id id = stddev ? clgetdevice(stddev, 0) : NULL;
+    (void)state;
+    if (setenv("STDCL_SLICE", "1000", 1) != 0) /* no burst is cut, however slow the machine */
+        return -1;
+    if (!id || clgetdevinfo(stddev, info) != 0 || !(ctx = clcontext_create_from(&id, 1)))
+        return setup_done(false);
+    units = info[0].dev_max_core;
+    return 0;
+}
+
+static int close_device(void **state)
+{
+    (void)state;
+    clcontext_destroy(ctx);
+    return 0;
+}
+
+/* A shape whose groups have 64 rows. */
+static const char *const shapes[] = {
+    "group=1 width=4 items=16 tile=16 local=0 block=128 rsqrt=0 fill=1 flat=8",
+    "group=16 deep=4 width=1 items=16 tile=16 local=1 ahead=1 block=128 rsqrt=0 fill=1 flat=8",
+};
+enum { ROWS = 64 };
+
+static nbody *engine(const char *shape, bool meet, size_t n, struct nbody_options o)
+{
+    char words[256];
+    snprintf(words, sizeof words, "%s meet=%d", shape, meet);
+    o.ctx = ctx;
+    o.eps = 0.02;
+    o.dt = o.dt ? o.dt : 1. / 64;
+    o.shape = words;
+    works(nbody_initial(NBODY_PLUMMER, n, 3, mass, pos, vel));
+    nbody *nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
+    ready(nb);
+    return nb;
+}
+
+struct answers {
+    double pos[MOST][3], vel[MOST][3], acc[MOST][3];
+    struct nbody_diagnostics d;
+};
+
+static void ask(nbody *nb, struct answers *a)
+{
+    memset(a, 0, sizeof *a);
+    works(nbody_state(nb, a->pos, a->vel));
+    works(nbody_forces(nb, a->acc, NULL));
+    works(nbody_diagnose(nb, &a->d));
+}
+
+/* How many launches of a kernel there were. */
+static size_t launches(const char *kernel)
+{
+    struct clprofile_row line[32];
+    const size_t count = clprofile_rows(ctx, line, 32);
+    size_t all = 0;
+    for (size_t r = 0; r < count && r < 32; r++)
+        if (strcmp(line[r].name, kernel) == 0)
+            all += line[r].count;
+    return all;
+}
+
+/* Steps in calls of some; and the launches of many steps that these should be, with bursts of so many. */
+static void same(const char *shape, size_t groups, struct nbody_options o, size_t call, size_t expected)
+{
+    static struct answers right, found;
+    const size_t n = ROWS * groups - 3;
+    nbody *one = engine(shape, false, n, o), *many = engine(shape, true, n, o);
+    works(clprofile(ctx, 1));
+    works(clprofile_reset(ctx));
+    for (size_t s = 0; s < STEPS; s += call) {
+        works(nbody_step(one, call < STEPS - s ? call : STEPS - s));
+        works(nbody_step(many, call < STEPS - s ? call : STEPS - s));
+    }
+    assert_int_equal(launches("forces_steps"), expected);
+    works(clprofile(ctx, 0));
+    ask(one, &right);
+    ask(many, &found);
+    assert_memory_equal(&right, &found, sizeof right);
+    assert_true(nbody_time(one) == nbody_time(many));
+    nbody_free(one);
+    nbody_free(many);
+}
+
+/* So many groups as there surely are at work at once; one does not fill a device of more units. */
+static size_t few(void)
+{
+    return units < 4 ? units : 4;
+}
+
+static void bits(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < 2; s++) {
+        if (s == 0 && few() < units) /* whose rows do not make enough groups */
+            continue;
+        same(shapes[s], few(), (struct nbody_options){0}, STEPS, 1);
+        same(shapes[s], few(), (struct nbody_options){0}, 4, 2);        /* 4, 4 and 1 */
+        same(shapes[s], few(), (struct nbody_options){.burst = 3}, STEPS, 3);
+        same(shapes[s], few(), (struct nbody_options){.burst = 1}, STEPS, 0);
+        same(shapes[s], few(), (struct nbody_options){.precision = NBODY_MIXED}, STEPS, 1);
+    }
+    same(shapes[1], few(), (struct nbody_options){.integrator = NBODY_YOSHIDA4}, STEPS, 0); /* whose steps are of three lengths */
+}
+
+/* More groups than a CPU has threads wait for each other in vain, which the trial finds. */
+static void refused(void **state)
+{
+    (void)state;
+    if (units > 8)
+        return;
+    same(shapes[1], MOST / ROWS, (struct nbody_options){0}, STEPS, 0);
+}
+
+/* The step in which numbers are no longer finite is told by its number. */
+static void overflow(void **state)
+{
+    char text[2][256];
+    (void)state;
+    for (int meet = 0; meet < 2; meet++) {
+        nbody *nb = engine(shapes[1], meet, ROWS, (struct nbody_options){.dt = 1e38});
+        fails(EDOM, nbody_step(nb, 100));
+        snprintf(text[meet], sizeof text[meet], "%s", clerror());
+        nbody_free(nb);
+    }
+    assert_string_equal(text[0], text[1]);
+}
+
+/* A group that waits in vain in a launch that moves bodies: an error, and no result. */
+static void in_vain(void **state)
+{
+    (void)state;
+    nbody *nb = engine(shapes[1], true, ROWS * few(), (struct nbody_options){0});
+    assert_non_null(nb->share[0].steps);
+    if (few() > 1) {
+        nb->share[0].patience = 0;
+        for (int tries = 0; tries < 100 && nbody_step(nb, 200) == 0; tries++)
+            ;
+        assert_int_equal(clerrno, EIO);
+        assert_non_null(strstr(clerror(), "waited in vain"));
+    }
+    nbody_free(nb);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bits), cmocka_unit_test(refused), cmocka_unit_test(overflow),
+                                       cmocka_unit_test(in_vain)};
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}
