@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-EMBEDDED(ternary_text, "life/ternary.h", life_ternary_h);
 EMBEDDED(rows_file, "life/rows.cl", life_rows_cl);
 EMBEDDED(tile_file, "life/tile.cl", life_tile_cl);
 EMBEDDED(count_file, "life/count.cl", life_count_cl);
@@ -175,23 +174,11 @@ static void tile_share(struct share *s, const life *lf, const struct cldev_info 
 
 /* ---- Kernels. -------------------------------------------------------------------------------- */
 
-/* Options, and the rule as text that comes before the kernel. */
 static void *open_step(life *lf, const struct share *s)
 {
-    const struct embedded *const front[] = {&ternary_text};
-    struct life_logic logic;
-    struct life_circuit circuit;
-    enum { WORDS = 512 };
-    char options[WORDS + LIFE_CIRCUIT_TEXT];
-    life_shape_options(&s->shape, lf, options, WORDS);
-    if (!lf->rule.counts) {
-        life_circuit_find(&lf->rule.table, &circuit);
-        life_circuit_text(&circuit, options + strlen(options));
-    } else {
-        (s->shape.ternary ? life_logic_find : life_logic_pairs)(&lf->rule.rule, &logic);
-        life_logic_text(&logic, options + strlen(options));
-    }
-    return embedded_open(lf->ctx, options, s->shape.tile ? &tile_file : &rows_file, 1, front);
+    char line[512];
+    life_shape_options(&s->shape, lf, line, sizeof line);
+    return packed_open_rule(lf, line, s->shape.ternary, s->shape.tile ? &tile_file : &rows_file, s->shape.tile ? 2 : 1);
 }
 
 /* Opens what share i runs, or takes it from an earlier share with the same shape. */
@@ -332,6 +319,7 @@ static void packed_free(life *lf)
             clfree(p->hop[h].edge[parity]);
         }
     }
+    packed_held_free(lf);
     packed_look_free(lf);
     packed_free_columns(p);
     free(p->hop);
@@ -370,7 +358,7 @@ static int create(life *lf, struct packed *p, const struct life_options *options
         if (allocate_share(lf, i, &info[i]) < 0 || open_kernels(lf, p, i) < 0)
             return -1;
     }
-    return allocate_edges(lf, p) < 0 || packed_allocate_columns(lf, p) < 0 ? -1 : packed_warm(lf);
+    return allocate_edges(lf, p) < 0 || packed_allocate_columns(lf, p) < 0 || packed_hold(lf, info) < 0 ? -1 : packed_warm(lf);
 }
 
 static int packed_create(life *lf, const struct life_options *options)

@@ -15,7 +15,9 @@
  * of rows each (packed_block.c).
  *
  *   packed.c       shares, kernels, memory, the host's rows, counting
+ *   packed_open.c  the rule before a kernel file
  *   packed_step.c  launches, and rows on their way between devices
+ *   packed_held.c  a small torus that stays in registers
  *   packed_block.c ranks in blocks, and columns on their way between them
  *   packed_look.c  rectangles for pictures
  * SPDX-License-Identifier: MIT
@@ -65,6 +67,18 @@ struct hop {
 };
 enum { OTHER_RANK = -1 };
 
+/* A small torus that stays in registers. */
+struct held {
+    int words, rows, warps; /* of an item, an item, a group */
+    size_t columns, tiles;  /* side by side, in all */
+    cl_ulong *box;          /* their post */
+    cl_uint *lost;          /* 1 once tiles have waited in vain */
+    cl_uint round;          /* of the post, so far */
+    cl_uint patience;       /* looks of a tile that waits */
+    void *program;
+    cl_kernel step;
+};
+
 struct packed {
     size_t n; /* shares; share i is on device i of the context */
     struct share *share;
@@ -77,6 +91,7 @@ struct packed {
     size_t halo;          /* rows that a share has of each neighbour */
     size_t reach;         /* generations that can follow an exchange: as many as the halo has rows, or a side cells */
     size_t good;          /* of these so many are left */
+    struct held *held;    /* packed_held.c; NULL where launches are of tiles that know nothing of each other */
     struct hop *hop;      /* NULL where one share has all rows */
     size_t hops;
     struct packed_look *look; /* packed_look.c; NULL until it is asked for */
@@ -126,6 +141,19 @@ int packed_advance(life *lf, uint64_t generations);
  * otherwise be part of the first generations. What it writes is scratch memory. */
 int packed_warm(life *lf);
 
+/* packed_held.c: sets p->held where the shape asks for it and it works; says why not in the row's source. Starts so many generations, as
+ * many as are good at once; starts a look at whether tiles waited in vain, and says so once that has ended. */
+int packed_hold(life *lf, const struct cldev_info *info);
+void packed_held_free(life *lf);
+int packed_held_launch(life *lf, int generations);
+int packed_held_most(const life *lf);
+int packed_held_ask(life *lf);
+int packed_held_answer(const life *lf);
+
+/* packed_open.c: opens a kernel file behind a line of options, the rule as text, and the first `front` of ternary.h and sums.h. */
+struct embedded;
+void *packed_open_rule(life *lf, const char *line, bool ternary, const struct embedded *file, size_t front);
+
 /* Edges that were sent early are of cells that are no more. */
 int packed_forget_edges(life *lf);
 
@@ -144,13 +172,13 @@ static inline int packed_status(cl_event event)
 static inline int packed_wait(life *lf)
 {
     struct packed *p = lf->state;
-    int status = 0;
+    int status = packed_held_ask(lf);
     for (size_t i = 0; i < p->n; i++)
         if (packed_status(clwait(lf->ctx, (cl_uint)i, CL_ALL_EVENT)))
             status = -1;
         else
             pace_waited(&p->share[i].pace);
-    return status;
+    return status < 0 ? -1 : packed_held_answer(lf);
 }
 
 #endif

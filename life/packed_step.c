@@ -306,6 +306,8 @@ static int send_early(life *lf)
 static int launch_all(life *lf, int generations)
 {
     struct packed *p = lf->state;
+    if (p->held)
+        return packed_held_launch(lf, generations);
     const bool blocks = p->across > 1, divided = blocks || packed_is_divided(lf, p);
     const bool exchange = divided && (p->early || p->good < (size_t)generations);
     if (exchange && blocks && packed_exchange_columns(lf) < 0)
@@ -332,6 +334,8 @@ static int generations_at_once(const life *lf, const struct packed *p)
 {
     const double cells = (double)lf->width * (double)lf->height, fit = pace_slice(&p->share[0].pace) / cells;
     const int most = p->generations * p->passes;
+    if (p->held)
+        return packed_held_most(lf);
     if (p->passes == 1 || fit >= most)
         return most;
     return fit < 1 ? 1 : fit < p->generations ? (int)fit : (int)(fit / p->generations) * p->generations;

@@ -30,11 +30,10 @@ static bool cpu_has_funnel(void)
 #endif
 }
 
-/* Whether work-groups can hand cells to each other in a launch, which rows.cl needs to make many passes: the device
- * has OpenCL C with acquire and release across work-groups, and runs all of its compute units at once, as CPUs do.
- * CPUs other than x86 are left out until they have been tested. */
-static bool hands_over(cl_device_id id, const struct cldev_info *info)
+bool life_hands_over(cl_device_id id, const struct cldev_info *info)
 {
+    if (strstr(info->dev_vendor, "NVIDIA"))
+        return true; /* by its own instructions */
 #if defined(__x86_64__) || defined(__i386__)
     const cl_bitfield needed = CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_SCOPE_DEVICE;
     cl_bitfield orders = 0;
@@ -42,9 +41,17 @@ static bool hands_over(cl_device_id id, const struct cldev_info *info)
            clGetDeviceInfo(id, CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, sizeof orders, &orders, NULL) == CL_SUCCESS &&
            (orders & needed) == needed;
 #else
-    (void)id, (void)info;
+    (void)id;
     return false;
 #endif
+}
+
+/* Whether work-groups can hand cells to each other in a launch, which rows.cl needs to make many passes: the device
+ * has OpenCL C with acquire and release across work-groups, and runs all of its compute units at once, as CPUs do.
+ * CPUs other than x86 are left out until they have been tested. */
+static bool hands_over(cl_device_id id, const struct cldev_info *info)
+{
+    return info->dev_type & CL_DEVICE_TYPE_CPU && life_hands_over(id, info);
 }
 
 /* NVIDIA's instructions on NVIDIA only, and those of AVX-512 on a CPU with them only. */

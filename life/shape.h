@@ -24,6 +24,10 @@ enum { LIFE_ROWS = 1, LIFE_TILE = 2, LIFE_BOTH = LIFE_ROWS | LIFE_TILE };
     X(rows, LIFE_TILE, 2, 128, 4, "rows per item")                                                         \
     X(warps, LIFE_TILE, 1, 1 << 20, 8, "warps of 32 items in a group")                                     \
     X(items, LIFE_TILE, 4, 32, 32, "items of a row of a tile: 32, 16, 8 or 4")                             \
+    X(held, LIFE_TILE, 0, 1, 0, "1: small tori stay in registers through a launch (held.cl), where all groups are at work at once") \
+    X(held_words, LIFE_TILE, 0, 9, 0, "held.cl: words across a tile, 3, 5 or 9; 0: as many as are reckoned best")     \
+    X(held_rows, LIFE_TILE, 0, 32, 0, "held.cl: rows per item; 0: as many as are reckoned best")                   \
+    X(held_warps, LIFE_TILE, 0, 32, 0, "held.cl: tiles in a group, at most; 0: 4")                                \
     X(shuffle, LIFE_TILE, 0, 1, 0, "neighbours by shfl.sync")                                              \
     X(ternary, LIFE_BOTH, 0, 1, 0, "three-input logic instructions: vpternlog, lop3")                      \
     X(multiply, LIFE_TILE, 0, 2, 0, "shifts by multiply-add, 1 left, 2 both")                              \
@@ -50,6 +54,9 @@ void life_shape_print(const struct life_shape *shape, char *text, size_t size);
 
 /* The line of options of its kernel, with the newline that ends it. */
 void life_shape_options(const struct life_shape *shape, const life *lf, char *text, size_t size);
+
+/* Whether work-groups of a launch on this device can hand cells to each other, once they are all at work. */
+bool life_hands_over(cl_device_id id, const struct cldev_info *info);
 
 /* Rows of a tile of tile.cl. */
 int life_tile_rows(const struct life_shape *shape);

@@ -46,8 +46,7 @@
  * `edges` is there twice, for even and odd generations. So one barrier a generation is enough: a warp that is ahead
  * does not overwrite what another still reads.
  *
- * Operations for 32 cells and a generation: 2 funnel shifts, 2 logic operations for the sums of three
- * in a row, 4 to add three rows, 3 for the rule B3/S23; and 2 / WORDS shuffles, which run elsewhere.
+ * To the operations of sums.h come 2 / WORDS shuffles for 32 cells and a generation, which run elsewhere.
  * SPDX-License-Identifier: MIT
  */
 
@@ -68,20 +67,8 @@
 #ifndef SHUFFLE
 #define SHUFFLE 0 /* 1: NVIDIA's shfl.sync; 0: through local memory */
 #endif
-#ifndef TERNARY
-#define TERNARY 0 /* 1: NVIDIA's lop3 and shf */
-#endif
-#ifndef MULTIPLY
-#define MULTIPLY 0 /* NVIDIA: 1: shift left by multiply-add, which has units of its own; 2: right, too */
-#endif
 #ifndef PLANE
 #define PLANE 0 /* 0: torus; 1: beyond the edge all is dead */
-#endif
-#ifndef RULE /* a cell's next state from the sums of its block: logic.c writes this for each rule; here it is B3/S23 */
-#define RULE(next, b, k, p, q, cell) \
-    LOGIC(v5, b, k, q, 0x16);        \
-    LOGIC(v6, p, q, v5, 0x29);       \
-    LOGIC(next, v6, b, cell, 0xe0)
 #endif
 
 #define WARP 32                  /* items of a warp */
@@ -89,105 +76,14 @@
 #define BANDS (WARPS * PARTS)    /* of a tile */
 #define TALL (BANDS * ROWS)      /* rows of a tile */
 
-/* ---- Logic. ---------------------------------------------------------------------------------- */
-
 #ifdef __CPU__ /* the loader says so; NVIDIA's instructions are for GPUs */
 #undef SHUFFLE
-#undef TERNARY
 #define SHUFFLE 0
-#define TERNARY 0
 #endif
 
-#ifndef LIFE_TERNARY_H
-#include "ternary.h"
+#ifndef LIFE_SUMS_H
+#include "sums.h"
 #endif
-#define WORD uint
-#if TERNARY
-#undef LOGIC
-#define LOGIC(out, a, b, c, t) \
-    uint out;                  \
-    __asm("lop3.b32 %0, %1, %2, %3, " #t ";" : "=r"(out) : "r"(a), "r"(b), "r"(c))
-#endif
-#define PARITY(out, a, b, c) LOGIC(out, a, b, c, 0x96)   /* the low bit of a + b + c */
-#define MAJORITY(out, a, b, c) LOGIC(out, a, b, c, 0xe8) /* the high bit */
-
-/* Each cell's neighbour to the left (a lower bit, or the top bit of the word before) and right. `two` is 2
- * and `high` 2^31, from the host, so that the compiler does not turn products back into shifts. */
-static inline uint left_of(uint w, uint before, uint two)
-{
-#if MULTIPLY >= 1
-    return w * two + mul_hi(before, two);
-#elif TERNARY
-    uint out;
-    __asm("shf.l.wrap.b32 %0, %1, %2, 1;" : "=r"(out) : "r"(before), "r"(w));
-    return out;
-#else
-    return w << 1 | before >> 31;
-#endif
-}
-
-static inline uint right_of(uint w, uint after, uint high)
-{
-#if MULTIPLY >= 2
-    return after * high + mul_hi(w, high);
-#elif TERNARY
-    uint out;
-    __asm("shf.r.wrap.b32 %0, %1, %2, 1;" : "=r"(out) : "r"(w), "r"(after));
-    return out;
-#else
-    return w >> 1 | after << 31;
-#endif
-}
-
-/* The sums 2 m + s of each cell of a row with its two neighbours. For a rule that looks at the places of neighbours, BLOCK_RULE, which circuit.c
- * writes, s and m are not sums but the neighbours to the left and right, and the cells come with them. */
-struct sums {
-    uint s[WORDS], m[WORDS];
-#ifdef BLOCK_RULE
-    uint c[WORDS];
-#endif
-};
-
-static inline void add_row(struct sums *a, const uint cell[WORDS], uint before, uint after, uint two,
-                           uint high)
-{
-#pragma unroll
-    for (int k = 0; k < WORDS; k++) {
-        const uint l = left_of(cell[k], k ? cell[k - 1] : before, two);
-        const uint r = right_of(cell[k], k + 1 < WORDS ? cell[k + 1] : after, high);
-#ifdef BLOCK_RULE
-        a->s[k] = l;
-        a->m[k] = r;
-        a->c[k] = cell[k];
-#else
-        PARITY(s, l, cell[k], r);
-        MAJORITY(m, l, cell[k], r);
-        a->s[k] = s;
-        a->m[k] = m;
-#endif
-    }
-}
-
-/* Replaces a row of cells by its next generation. above, here, below: the sums of the row above it, of itself and
- * of the row below; b + 2 k + 2 p + 4 q cells of a block of 3 x 3 are alive. */
-static inline void next_row(uint cell[WORDS], const struct sums *above, const struct sums *here,
-                            const struct sums *below)
-{
-#pragma unroll
-    for (int i = 0; i < WORDS; i++) {
-#ifdef BLOCK_RULE
-        BLOCK_RULE(next, above->s[i], above->c[i], above->m[i], here->s[i], here->c[i], here->m[i], below->s[i], below->c[i],
-                   below->m[i]);
-#else
-        PARITY(b, above->s[i], here->s[i], below->s[i]);
-        MAJORITY(k, above->s[i], here->s[i], below->s[i]);
-        PARITY(p, above->m[i], here->m[i], below->m[i]);
-        MAJORITY(q, above->m[i], here->m[i], below->m[i]);
-        RULE(next, b, k, p, q, cell[i]);
-#endif
-        cell[i] = next;
-    }
-}
 
 /* ---- Where a work-item is, and the items next to it. ----------------------------------------- */
 

@@ -35,6 +35,7 @@ static const struct cltune_knob tile_knobs[] = {
     CLTUNE_KNOB("items", 32, 16, 8, 4),
     CLTUNE_KNOB("shuffle", 0, 1),
     CLTUNE_KNOB("multiply", 0, 1, 2),
+    CLTUNE_KNOB("held", 0, 1),
 };
 /* clang-format on */
 

@@ -8,7 +8,7 @@
 #include "todays.h"
 #include "stdcl/life.h"
 
-#include "life/internal.h"
+#include "life/packed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -300,6 +300,82 @@ static void tile_whole(void **state)
                                   40 + i, LIFE_TORUS, one_of(1), 11});
 }
 
+/* ---- A torus held in registers. --------------------------------------------------------------- */
+
+#define HELD "tile=1 rows=4 warps=4 generations=4 held=1"
+
+/* Grids of one tile, which is its own neighbour eight times, and of as many as the device has units: all of them must be at work at once. */
+static void held_grids(void **state)
+{
+    (void)state;
+    static const struct { const char *shape; size_t width, height, tiles; } grids[] = {
+        {HELD, 64, 32, 1},           {HELD " held_rows=3", 64, 64, 1}, {HELD, 64, 64, 2}, {HELD, 128, 32, 2},
+        {HELD " held_words=5 held_rows=2", 128, 64, 2}, {HELD, 128, 64, 4}, {HELD " held_rows=3", 64, 192, 3}};
+    static const unsigned generations[] = {1, 15, 16, 17, 32, 33, 100, 161};
+    struct cldev_info info;
+    clgetdevinfo(stddev, &info);
+    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++)
+        if (grids[i].tiles <= info.dev_max_core && todays(i, 3)) {
+            struct grid c = {LIFE_PACKED, grids[i].shape, grids[i].width, grids[i].height, LIFE_TORUS, one_of(2), generations[draw(8)]};
+            life *lf = life_create(&(struct life_options){.width = c.width, .height = c.height, .shape = c.shape});
+            ready(lf);
+            contains(life_explain(lf, 0), "held in ");
+            life_free(lf);
+            check_grid(&c);
+        }
+}
+
+static void held_rules(void **state)
+{
+    (void)state;
+    struct life_cells want, got;
+    struct life_options o = {.engine = LIFE_REFERENCE, .rule = "B2-a/S12", .width = 64, .height = 32};
+    cells_after(&o, 53, &want);
+    o.engine = LIFE_PACKED;
+    o.shape = HELD;
+    cells_after(&o, 53, &got);
+    compare(&got, &want, o.rule);
+    life_cells_free(&got);
+    life_cells_free(&want);
+}
+
+/* What cannot be held is computed by launches of tiles. */
+static void held_or_not(void **state)
+{
+    (void)state;
+    static const struct { size_t width, height; enum life_bounds bounds; } grids[] = {
+        {65, 32, LIFE_TORUS}, {64, 33, LIFE_TORUS}, {64, 32, LIFE_PLANE}, {64 * 100, 32 * 100, LIFE_TORUS}};
+    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+        life *lf = life_create(&(struct life_options){.width = grids[i].width, .height = grids[i].height, .bounds = grids[i].bounds, .shape = HELD});
+        ready(lf);
+        contains(life_explain(lf, 0), "not held");
+        life_free(lf);
+    }
+    check_grid(&(struct grid){LIFE_PACKED, HELD, 65, 33, LIFE_TORUS, one_of(1), 40});
+}
+
+/* A tile that never comes, as where a device leaves a group waiting: an error, and not for ever. */
+static void held_in_vain(void **state)
+{
+    (void)state;
+    struct cldev_info info;
+    clgetdevinfo(stddev, &info);
+    if (info.dev_max_core < 2)
+        return;
+    life *lf = life_create(&(struct life_options){.width = 64, .height = 64, .shape = HELD});
+    ready(lf);
+    struct packed *p = lf->state;
+    assert_non_null(p->held);
+    works(life_step(lf, 40));
+    p->held->tiles = 1;
+    p->held->patience = 5000;
+    works(life_step(lf, 16)); /* nobody waits */
+    assert_int_equal(life_step(lf, 17), -1);
+    assert_int_equal(clerrno, EIO);
+    contains(clerror(), "held=0");
+    life_free(lf);
+}
+
 /* Wide enough for several columns of tiles with the default shape. */
 static void wide_and_tall(void **state)
 {
@@ -514,6 +590,7 @@ int main(int argc, char **argv)
         /* These take turns. */
         cmocka_unit_test(packed_engine), cmocka_unit_test(rules_of_places), cmocka_unit_test(pieces),
         cmocka_unit_test(wide_and_tall), cmocka_unit_test(verify_finds_errors), cmocka_unit_test(kernels_from_files),
+        cmocka_unit_test(held_grids), cmocka_unit_test(held_rules), cmocka_unit_test(held_or_not), cmocka_unit_test(held_in_vain),
         cmocka_unit_test(tile_shapes), cmocka_unit_test(global_engine), cmocka_unit_test(rows_shapes),
         cmocka_unit_test(local_engine),
     };

@@ -1,0 +1,31 @@
+/* packed_open.c - kernels of the engine "packed": the rule as text comes before them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/packed.h"
+
+#include "core/embedded.h"
+
+#include <stdio.h>
+#include <string.h>
+
+EMBEDDED(ternary_text, "life/ternary.h", life_ternary_h);
+EMBEDDED(sums_text, "life/sums.h", life_sums_h);
+
+void *packed_open_rule(life *lf, const char *line, bool ternary, const struct embedded *file, size_t front)
+{
+    const struct embedded *const texts[] = {&ternary_text, &sums_text};
+    struct life_logic logic;
+    struct life_circuit circuit;
+    enum { WORDS = 512 };
+    char options[WORDS + LIFE_CIRCUIT_TEXT];
+    snprintf(options, WORDS, "%s", line);
+    if (!lf->rule.counts) {
+        life_circuit_find(&lf->rule.table, &circuit);
+        life_circuit_text(&circuit, options + strlen(options));
+    } else {
+        (ternary ? life_logic_find : life_logic_pairs)(&lf->rule.rule, &logic);
+        life_logic_text(&logic, options + strlen(options));
+    }
+    return embedded_open(lf->ctx, options, file, front, texts);
+}
