@@ -14,7 +14,7 @@
 
 enum { CHECKPOINT_FORMAT = 1 };
 
-static const char checkpoint_magic[16] = "stdcl checkpoint";
+static const char checkpoint_magic[] = "stdcl checkpoint"; /* without its 0: */
 
 struct checkpoint_head {
     char magic[16];

@@ -48,7 +48,7 @@ static char *read_all(const char *file, size_t *size)
 /* A file that passes was written by a stdcl, and not changed since. */
 static int check_head(const char *file, const struct resumed *r, struct checkpoint_head *h)
 {
-    if (r->size < sizeof *h || memcmp(r->image, checkpoint_magic, sizeof checkpoint_magic) != 0)
+    if (r->size < sizeof *h || memcmp(r->image, checkpoint_magic, sizeof h->magic) != 0)
         return cli_failed("--resume: %s is no checkpoint of stdcl", file);
     memcpy(h, r->image, sizeof *h);
     if (h->format != CHECKPOINT_FORMAT)

@@ -83,7 +83,7 @@ static int show_grid(void *arg, int last)
 }
 
 /* Of a column "ENGINE_seconds". */
-static const char *engine_of(const char *head)
+static const char *engine_of(char *head)
 {
     char *end = strstr(head, "_seconds");
     if (end)
@@ -92,7 +92,7 @@ static const char *engine_of(const char *head)
 }
 
 /* The words of a line, in place; how many. */
-static size_t split(char *line, const char **word, size_t most)
+static size_t split(char *line, char **word, size_t most)
 {
     size_t n = 0;
     line[strcspn(line, "\r\n")] = 0;
@@ -111,7 +111,7 @@ enum { MOST_ENGINES = 64, MOST_BLOCKS = 256 };
 static int read_sweep(struct view_job *job, FILE *fp, const char *file)
 {
     size_t room[2] = {0, 0}, rows = 0;
-    const char *words[MOST_ENGINES + 1];
+    char *words[MOST_ENGINES + 1];
     static char lines[MOST_BLOCKS][32];
     const size_t n = getline(&job->text[0], &room[0], fp) > 0 ? split(job->text[0], words, MOST_ENGINES + 1) : 0;
     if (n < 2 || strcmp(words[0], "block") != 0)
@@ -122,7 +122,7 @@ static int read_sweep(struct view_job *job, FILE *fp, const char *file)
     job->heads = cli_alloc(MOST_BLOCKS + 1, sizeof *job->heads);
     job->table.value = cli_alloc(MOST_ENGINES * MOST_BLOCKS, sizeof *job->table.value);
     while (rows < MOST_BLOCKS && getline(&job->text[1], &room[1], fp) > 0) {
-        const char *row[MOST_ENGINES + 1];
+        char *row[MOST_ENGINES + 1];
         if (split(job->text[1], row, n) != n)
             return cli_failed("%s: line %zu has not %zu numbers", file, rows + 2, n);
         snprintf(lines[rows], sizeof lines[rows], "%s", row[0]);
