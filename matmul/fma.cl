@@ -32,6 +32,10 @@
 #define LANE_N(lane) ((lane) >> 3)
 #endif
 
+#ifndef ORDER
+#define ORDER 0 /* of the multiply-adds of a step: see multiply */
+#endif
+
 /* ---- Slices: from memory to local memory. ------------------------------------------------------ */
 
 #define STEP_A (TRANS_A && WIDE_A ? 16 / SIZE : 1) /* elements that one copy brings */
@@ -107,7 +111,6 @@ static void copy_part(__local T *to, __global const T *from, __global const T *o
 
 #define TM (WM / 8)
 #define TN (WN / 4)
-#define DEEP (BK / SETS) /* steps of a slice that a set of warps multiplies */
 typedef CAT(T, 4) T4;
 
 /* An item's TM numbers of A and TN of B, four at a time: blocks of 4 are 32 rows, or 16 columns, apart (see the drawing
@@ -126,20 +129,31 @@ static void fill(T *av, T *bv, __local const T *a0, __local const T *b0)
     }
 }
 
+/* Back and forth: an operand that was just read is at hand. ORDER 0: row by row; 1: four rows at a time, column by column. */
 static void multiply(T *sum, const T *av, const T *bv)
 {
+#if ORDER == 0
 #pragma unroll
     for (int i = 0; i < TM; i++)
 #pragma unroll
         for (int q = 0; q < TN; q++) {
-            const int j = i & 1 ? TN - 1 - q : q; /* back and forth: an operand that was just read is at hand */
+            const int j = i & 1 ? TN - 1 - q : q;
             sum[i * TN + j] = fma(av[i], bv[j], sum[i * TN + j]);
         }
+#else
+#pragma unroll
+    for (int top = 0; top < TM; top += 4)
+#pragma unroll
+        for (int p = 0; p < TN; p++)
+#pragma unroll
+            for (int q = 0; q < 4; q++) {
+                const int j = top & 4 ? TN - 1 - p : p, i = top + (p & 1 ? 3 - q : q);
+                sum[i * TN + j] = fma(av[i], bv[j], sum[i * TN + j]);
+            }
+#endif
 }
 
 /* ---- The pipeline: what is done when. ----------------------------------------------------------- */
-
-#define INLINE __attribute__((always_inline)) /* what their pointers point to are registers then */
 
 /* What an item brings of every slice. */
 struct feed {
@@ -243,40 +257,6 @@ static INLINE int multiply_slice(T *sum, struct step *r, struct feed *f, __local
     return next;
 }
 
-/* ---- Two sets of warps. -------------------------------------------------------------------------- */
-
-/* What one item has to store: all its sums, or, of two sets, half of them, rows half * TM / SETS and on. */
-#define OWN (TM * TN / SETS)
-#define SLICES (STAGES * (SLICE_A + SLICE_B))
-#define LOCAL (SETS == 2 && SLICES < OWN * THREADS ? OWN * THREADS : SLICES) /* room for both */
-
-/* The first set's items get the upper halves of their sums from the second set, which gets the lower ones, by way of
- * local memory, and each adds what it gets: first set + second set, always. own[] is what they then have. */
-static INLINE void join_sets(T *own, const T *sum, __local T *exchange, int set, int thread)
-{
-#if SETS == 2
-    const int other = (thread ^ THREADS / 2) * 4;
-    AWAIT(0); /* copies that nobody reads may still be going there */
-    barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll
-    for (int r = 0; r < OWN; r++) {
-        const T lower = sum[r], upper = sum[OWN + r];
-        own[r] = set ? upper : lower;
-        exchange[r / 4 * THREADS * 4 + other + r % 4] = set ? lower : upper;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll
-    for (int r = 0; r < OWN; r++) {
-        const T its = exchange[r / 4 * THREADS * 4 + thread * 4 + r % 4];
-        own[r] += its; /* which one is first makes no difference to a sum of two */
-    }
-#else
-#pragma unroll
-    for (int r = 0; r < OWN; r++)
-        own[r] = sum[r];
-#endif
-}
-
 /* ---- The product. ------------------------------------------------------------------------------ */
 
 __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void
@@ -284,7 +264,7 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
            __global const T *restrict b, ulong b0, int ldb, T beta, __global T *c, ulong c0, int ldc, int whole,
            int splits, __global T *partial, ulong partial0, __global uint *counter STEP_ARGS)
 {
-    __local T slices[LOCAL] __attribute__((aligned(128)));
+    __local T slices[STAGES * (SLICE_A + SLICE_B)] __attribute__((aligned(128)));
     __local T *const as = slices, *const bs = slices + STAGES * SLICE_A;
 
     int group = (int)(get_global_id(0) / THREADS);
@@ -332,9 +312,9 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
     while (f.left > -STAGES * BK)
         here = multiply_slice(sum, &r, &f, as, bs, here, 1);
 
-    T own[OWN];
-    join_sets(own, sum, slices, set, thread);
-    if (SPLIT && work.parts > 1 && !join_parts(work, own, OWN, partial + partial0, counter, (__local uint *)slices, thread))
+    join_sets(sum, TM * TN, slices, set, thread);
+    if (SPLIT && work.parts > 1 &&
+        !join_parts(work, sum, TM * TN / SETS, partial + partial0, counter, (__local uint *)slices, thread))
         return;
 #pragma unroll
     for (int q = 0; q < TM / SETS; q++)
@@ -343,7 +323,7 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
             const int i = set * (TM / SETS) + q;
             const int y = row + wm + i / 4 * 32 + LANE_M(lane) * 4 + i % 4;
             const int x = col + wn + j / 4 * 16 + LANE_N(lane) * 4;
-            const T *s = own + q * TN + j;
+            const T *s = sum + q * TN + j;
             if (y < m && x < n)
                 store_run(c + c0 + (size_t)y * ldc + x, (run_t)(s[0], s[1], s[2], s[3]), alpha, beta, n - x);
         }

@@ -150,11 +150,12 @@ static void options_of(const struct share *p, const struct matmul_shape *s, cons
                        bool tail, bool split, char *text, size_t size)
 {
     snprintf(text, size,
-             "-D BM=%d -D BN=%d -D BK=%d -D WM=%d -D WN=%d -D SETS=%d -D K_LEAST=%d -D STAGES=%d -D AHEAD=%d -D LANES=%d -D RASTER=%d "
-             "-D PTX=%d -D ASYNC=%d -D TRANS_A=%d -D TRANS_B=%d -D WIDE_A=%d -D WIDE_B=%d -D WIDE_C=%d -D TAIL=%d -D SPLIT=%d%s%s",
-             s->bm, s->bn, s->bk, s->wm, s->wn, s->sets, s->along, s->stages, s->ahead, s->lanes, s->raster, p->capability > 0, s->async,
+             "-D BM=%d -D BN=%d -D BK=%d -D WM=%d -D WN=%d -D SETS=%d -D K_LEAST=%d -D ORDER=%d -D STAGES=%d -D AHEAD=%d -D LANES=%d -D RASTER=%d "
+             "-D PTX=%d -D ASYNC=%d -D TRANS_A=%d -D TRANS_B=%d -D WIDE_A=%d -D WIDE_B=%d -D WIDE_C=%d -D TAIL=%d -D SPLIT=%d%s%s%s",
+             s->bm, s->bn, s->bk, s->wm, s->wn, s->sets, s->along, s->order, s->stages, s->ahead, s->lanes, s->raster, p->capability > 0, s->async,
              x->trans_a,
-             x->trans_b, wide_a, wide_b, wide_c, tail, split, s->mma ? " -D RUN=2" : "", x->count ? " -D BATCH=1" : "");
+             x->trans_b, wide_a, wide_b, wide_c, tail, split, s->mma ? " -D RUN=2" : "",
+             s->mma && tail && x->k % 2 == 0 ? " -D PARTIAL=0" : "", x->count ? " -D BATCH=1" : "");
 }
 
 static int launch(struct matmul *mm, struct share *p, const struct product *x, const struct side *a,

@@ -22,6 +22,9 @@
 
 #define SLICE_A (BK * BM)
 #define SLICE_B (BK * BN)
+#ifndef PARTIAL
+#define PARTIAL 1 /* 0: K is even, so that copies of two along the depth exist or do not */
+#endif
 #define STEP_A (WIDE_A ? 2 : 1) /* elements that one copy brings */
 #define STEP_B (WIDE_B ? 2 : 1)
 #define COPIES_A (BK * BM / STEP_A / THREADS) /* of one item */
@@ -60,15 +63,16 @@ static int copy_plan(int w, int along_k, int step, int span, int ld, int exist, 
     return k;
 }
 
-/* The same for all copies of an item. Places a constant apart cost no registers. */
-static void plan_copies(int *offset, int *place, int copies, int step, int along_k, int span, int ld, int exist,
+/* The same for all copies of an item; deep[] is how deep they start. Places a constant apart cost no registers. */
+static void plan_copies(int *offset, int *place, int *deep, int copies, int step, int along_k, int span, int ld, int exist,
                         int thread)
 {
     const int across = along_k ? BK / step : span / step; /* copies of one row of the slice */
     const int apart = THREADS % across == 0 && THREADS / across % 4 == 0 ? THREADS / across * (along_k ? 8 : span) : 0;
 #pragma unroll
     for (int c = 0; c < copies; c++) {
-        copy_plan(thread + c * THREADS, along_k, step, span, ld, exist, offset + c, place + c);
+        deep[c] = copy_plan(thread + c * THREADS, along_k, step, span, ld, exist, offset + c, place + c);
+        deep[c] = c && THREADS % across == 0 ? deep[0] + (along_k ? 0 : c * (THREADS / across)) : deep[c];
         place[c] = c && apart ? place[0] + c * apart : place[c];
     }
 }
@@ -87,18 +91,27 @@ static void copy_short(__local double *slot, __global const double *slice, int c
     }
 }
 
-/* One copy if its slice is whole, and none otherwise. A predicate decides: a branch would keep the compiler from mixing
- * copies and products. */
-static void copy_whole(__local double *to, __global const double *from, int step, int whole)
+/* One copy. Where slices may be short (TAIL), zeros take the place of what does not exist: with `partial` one of two may exist, else all if `exist`
+ * is 1 or more. Where they are not, `exist` says whether the slice does. Predicates decide: a branch would keep the compiler from mixing copies and
+ * products. */
+static void copy_whole(__local double *to, __global const double *from, int step, int partial, int exist)
 {
 #if ASYNC
     const uint place = (uint)(size_t)to;
-    if (step == 2)
+    if (TAIL && partial)
+        __asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(place), "l"(from), "r"(clamp(exist, 0, 2) * 8));
+    else if (TAIL && step == 2)
+        __asm volatile("{ .reg .pred p; setp.le.s32 p, %2, 0; cp.async.cg.shared.global [%0], [%1], 16, p; }"
+                       ::"r"(place), "l"(from), "r"(exist));
+    else if (TAIL)
+        __asm volatile("{ .reg .pred p; setp.le.s32 p, %2, 0; cp.async.ca.shared.global [%0], [%1], 8, p; }"
+                       ::"r"(place), "l"(from), "r"(exist));
+    else if (step == 2)
         __asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }"
-                       ::"r"(place), "l"(from), "r"(whole));
+                       ::"r"(place), "l"(from), "r"(exist));
     else
         __asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async.ca.shared.global [%0], [%1], 8; }"
-                       ::"r"(place), "l"(from), "r"(whole));
+                       ::"r"(place), "l"(from), "r"(exist));
 #endif
 }
 
@@ -118,31 +131,29 @@ struct source {
     int ld, exist, advance;       /* leading dimension; how many i exist in this tile; from one slice to the next */
 };
 
-/* Starts copy q of a slice, if it is whole: the first COPIES_A bring A, the others B. `left`: of the depth, from this
- * slice on. */
-static void start_copy(int q, int left, __local double *slot_a, const int *place_a, __global const double *const *from_a,
-                       __local double *slot_b, const int *place_b, __global const double *const *from_b)
+/* Starts copy q of a slice: the first COPIES_A bring A, the others B. `left`: of the depth, from this slice on. */
+static void start_copy(int q, int left, __local double *slot_a, const int *place_a, const int *deep_a, __global const double *const *from_a,
+                       __local double *slot_b, const int *place_b, const int *deep_b, __global const double *const *from_b)
 {
-    const int whole = left >= (TAIL ? BK : 1);
     if (q < COPIES_A)
-        copy_whole(slot_a + place_a[q], from_a[q], STEP_A, whole);
+        copy_whole(slot_a + place_a[q], from_a[q], STEP_A, PARTIAL && WIDE_A && !TRANS_A, TAIL ? left - deep_a[q] : left >= 1);
     else
-        copy_whole(slot_b + place_b[q - COPIES_A], from_b[q - COPIES_A], STEP_B, whole);
+        copy_whole(slot_b + place_b[q - COPIES_A], from_b[q - COPIES_A], STEP_B, PARTIAL && WIDE_B && TRANS_B,
+                   TAIL ? left - deep_b[q - COPIES_A] : left >= 1);
 }
 
-/* Ends a slice, whose copies have been started: makes them here and now if it is short, closes the batch, and moves the
- * pointers on to the next slice. Behind the last slice they go on moving, but copies are no longer made. Returns what
- * is left of the depth then. */
+/* Ends a slice, whose copies have been started (where there is no cp.async: makes them), closes the batch, and moves the pointers on to the next
+ * slice. Behind the last slice they go on moving, but nothing is read there. Returns what is left of the depth then. */
 static int end_copies(struct source a, __local double *slot_a, __global const double **from_a, struct source b,
                       __local double *slot_b, __global const double **from_b, int depth, int left, int thread)
 {
-    if (!ASYNC || (TAIL && left > 0 && left < BK)) {
-        const size_t at = (size_t)(depth - left);
-        copy_short(slot_a, a.first + (left <= 0 ? 0 : TRANS_A ? at * a.ld : at), COPIES_A, STEP_A, !TRANS_A, BM, a.ld,
-                   a.exist, left, thread);
-        copy_short(slot_b, b.first + (left <= 0 ? 0 : TRANS_B ? at : at * b.ld), COPIES_B, STEP_B, TRANS_B, BN, b.ld,
-                   b.exist, left, thread);
-    }
+#if !ASYNC
+    const size_t at = (size_t)(depth - left);
+    copy_short(slot_a, a.first + (left <= 0 ? 0 : TRANS_A ? at * a.ld : at), COPIES_A, STEP_A, !TRANS_A, BM, a.ld, a.exist,
+               left, thread);
+    copy_short(slot_b, b.first + (left <= 0 ? 0 : TRANS_B ? at : at * b.ld), COPIES_B, STEP_B, TRANS_B, BN, b.ld, b.exist,
+               left, thread);
+#endif
     COMMIT();
 #pragma unroll
     for (int q = 0; q < COPIES_A; q++)
@@ -157,6 +168,7 @@ static int end_copies(struct source a, __local double *slot_a, __global const do
 
 #define ROWS (WM / 16) /* fragments down a warp's part of C; an even number */
 #define COLS (WN / 8)  /* and across */
+#define FRAGMENTS (ROWS * COLS / SETS) /* that a set of warps has to store */
 
 /* Where a lane reads in a slice. From one element of a lane to another it is as far in every lane, and the compiler knows
  * how far, with one exception: what is permuted. With k innermost, k + 4 lies two words further on in some lanes and two
@@ -245,7 +257,7 @@ static void multiply(double *s, const double *av, const double *bv, __local doub
  * A has registers for four rows, filled two rows before they are multiplied; B for two steps, filled one step before.
  * Slots and registers take turns, and are where they were after TURNS slices: the loop is written out so far that every
  * place is a constant for the compiler, and nothing but pointers is computed. */
-#define STEPS (BK / 8)
+#define STEPS (DEEP / 8)
 #define PRODUCTS (STEPS * ROWS * COLS)           /* of a slice */
 #define BARRIER ((STEPS * ROWS - 2) * COLS)      /* the product before which it stands */
 #define SPREAD (BARRIER < ROWS * COLS / 2 ? BARRIER : ROWS * COLS / 2) /* copies start among so many products */
@@ -267,8 +279,8 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
            __global const double *restrict b, ulong b0, int ldb, double beta, __global double *c, ulong c0,
            int ldc, int whole, int splits, __global double *partial, ulong partial0, __global uint *counter STEP_ARGS)
 {
-    __local double as[STAGES * SLICE_A] __attribute__((aligned(128)));
-    __local double bs[STAGES * SLICE_B] __attribute__((aligned(128)));
+    __local double slots[STAGES * (SLICE_A + SLICE_B)] __attribute__((aligned(128)));
+    __local double *const as = slots, *const bs = slots + STAGES * SLICE_A;
 #if PTX
     __local double *exchange = as; /* unused */
 #else
@@ -284,7 +296,8 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
     const struct work work = work_of(group, k, whole, splits);
     const int2 corner = tile_corner(work.tile, m, n);
     const int row = corner.x, col = corner.y;
-    const int thread = (int)get_local_id(0), lane = thread & 31, warp = thread >> 5;
+    const int thread = (int)get_local_id(0), lane = thread & 31, set = thread / (THREADS / SETS);
+    const int warp = thread % (THREADS / SETS) >> 5;
     const int wm = warp / (BN / WN) * WM, wn = warp % (BN / WN) * WN;
 
     a += a0 + (TRANS_A ? (size_t)work.k0 * lda + row : (size_t)row * lda + work.k0);
@@ -292,9 +305,9 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
     const int depth = work.k1 - work.k0, slices = (depth + BK - 1) / BK;
 
     /* What this item copies. */
-    int offset_a[COPIES_A], place_a[COPIES_A], offset_b[COPIES_B], place_b[COPIES_B];
-    plan_copies(offset_a, place_a, COPIES_A, STEP_A, !TRANS_A, BM, lda, m - row, thread);
-    plan_copies(offset_b, place_b, COPIES_B, STEP_B, TRANS_B, BN, ldb, n - col, thread);
+    int offset_a[COPIES_A], place_a[COPIES_A], deep_a[COPIES_A], offset_b[COPIES_B], place_b[COPIES_B], deep_b[COPIES_B];
+    plan_copies(offset_a, place_a, deep_a, COPIES_A, STEP_A, !TRANS_A, BM, lda, m - row, thread);
+    plan_copies(offset_b, place_b, deep_b, COPIES_B, STEP_B, TRANS_B, BN, ldb, n - col, thread);
 
     double sum[ROWS * COLS * 4];
 #pragma unroll
@@ -314,7 +327,7 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
 
 /* The calls that stand in several places, for a slot. */
 #define START_COPY(q, slot) \
-    start_copy(q, left, as + (slot) * SLICE_A, place_a, from_a, bs + (slot) * SLICE_B, place_b, from_b)
+    start_copy(q, left, as + (slot) * SLICE_A, place_a, deep_a, from_a, bs + (slot) * SLICE_B, place_b, deep_b, from_b)
 #define END_COPIES(slot)                                                                             \
     left = end_copies(source_a, as + (slot) * SLICE_A, from_a, source_b, bs + (slot) * SLICE_B, from_b, \
                       depth, left, thread)
@@ -332,10 +345,10 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
 
     /* Its first fragments are in registers. */
     double av[4][4], bv[2][COLS * 2]; /* A: four rows; B: two steps */
-    __local const double *const a0s = as + base_of(0, !TRANS_A, BM, wm, lane);
-    __local const double *const a1s = as + base_of(1, !TRANS_A, BM, wm, lane);
-    __local const double *const b0s = bs + base_of(0, TRANS_B, BN, wn, lane);
-    __local const double *const b1s = bs + base_of(1, TRANS_B, BN, wn, lane);
+    __local const double *const a0s = as + set * DEEP * BM + base_of(0, !TRANS_A, BM, wm, lane);
+    __local const double *const a1s = as + set * DEEP * BM + base_of(1, !TRANS_A, BM, wm, lane);
+    __local const double *const b0s = bs + set * DEEP * BN + base_of(0, TRANS_B, BN, wn, lane);
+    __local const double *const b1s = bs + set * DEEP * BN + base_of(1, TRANS_B, BN, wn, lane);
 #pragma unroll
     for (int j = 0; j < COLS; j++)
         fill_b(bv[0] + 2 * j, b0s, b1s, 0, j);
@@ -377,19 +390,17 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
         }
     }
 
+    join_sets(sum, FRAGMENTS * SETS * 4, slots, set, thread);
     if (SPLIT && work.parts > 1 &&
-        !join_parts(work, sum, ROWS * COLS * 4, partial + partial0, counter, (__local uint *)as, thread))
+        !join_parts(work, sum, FRAGMENTS * 4, partial + partial0, counter, (__local uint *)slots, thread))
         return;
     const int g = lane >> 2, t = lane & 3;
 #pragma unroll
-    for (int r = 0; r < ROWS * 2; r++) { /* row r / 2 of fragments, its upper or lower half */
-        const int y = row + wm + r / 2 * 16 + r % 2 * 8 + g;
-#pragma unroll
-        for (int j = 0; j < COLS; j++) {
-            const double *s = sum + (r / 2 * COLS + j) * 4 + r % 2 * 2;
-            const int x = col + wn + j * 8 + 2 * t;
-            if (y < m && x < n)
-                store_run(c + c0 + (size_t)y * ldc + x, (double2)(s[0], s[1]), alpha, beta, n - x);
-        }
+    for (int q = 0; q < FRAGMENTS * 2; q++) { /* upper halves of a row of fragments, then the lower ones */
+        const int across = COLS < FRAGMENTS ? COLS : FRAGMENTS, own = q / (2 * across) * across + q % across, lower = q / across % 2;
+        const int f = set * FRAGMENTS + own, y = row + wm + f / COLS * 16 + lower * 8 + g, x = col + wn + f % COLS * 8 + 2 * t;
+        const double *s = sum + own * 4 + lower * 2;
+        if (y < m && x < n)
+            store_run(c + c0 + (size_t)y * ldc + x, (double2)(s[0], s[1]), alpha, beta, n - x);
     }
 }

@@ -36,8 +36,8 @@ static const char *contradiction_of_tiles(const struct matmul_shape *s, size_t r
         return "bm must be a multiple of wm, and bn of wn";
     if (s->mma && real != sizeof(double))
         return "mma=1 is for double precision";
-    if (s->mma && s->sets > 1)
-        return "sets=2 is for mma=0";
+    if (s->sets == 3 || s->bk % (s->sets * (s->mma ? 8 : 2)))
+        return "sets must be 1, 2 or 4, and bk a multiple of 2 sets, or of 8 sets with mma=1";
     return copies_are_even(s, real) ? NULL : "bk x bm and bk x bn must be multiples of 16 bytes an item";
 }
 
@@ -62,8 +62,7 @@ static int fit_tiles(const struct matmul_shape *s, const struct share *p, size_t
     const int capability = p->capability;
     const size_t threads = (size_t)threads_of(s), pad = s->mma ? 0 : pad_of(s, s->bm, real) + pad_of(s, s->bn, real);
     const size_t exchange = s->mma && !capability ? threads * 6 * real : 0; /* see mma.cl */
-    const size_t slices = (size_t)s->stages * (size_t)s->bk * ((size_t)s->bm + (size_t)s->bn + pad) * real + exchange;
-    const size_t joined = s->sets > 1 ? (size_t)s->bm * (size_t)s->bn * real : 0, local = slices > joined ? slices : joined;
+    const size_t local = (size_t)s->stages * (size_t)s->bk * ((size_t)s->bm + (size_t)s->bn + pad) * real + exchange;
     if (capability && (s->mma ? capability < 90 : s->async && capability < 80))
         return clerror_set(EINVAL, "matmul: shape: %s is of compute capability %d.%d, but mma=1 needs 9.0 and async=1 "
                            "needs 8.0", info->dev_name, capability / 10, capability % 10);

@@ -89,8 +89,9 @@
 #endif
 
 #ifndef SETS
-#define SETS 1 /* 2: a group has twice as many warps, and each half of them multiplies half of every slice (fma.cl) */
+#define SETS 1 /* 2 or 4: a group has so many times as many warps, and each set of them multiplies its part of every slice */
 #endif
+#define DEEP (BK / SETS) /* of a slice that a set of warps multiplies */
 
 #define THREADS ((BM / WM) * (BN / WN) * 32 * SETS)
 #define CAT_(a, b) a##b
@@ -242,6 +243,54 @@ static int join_parts(struct work w, T *sum, int regs, __global volatile T *part
             sum[r] += other[r * THREADS];
     }
     return 1;
+}
+
+/* ---- Sets of warps. ------------------------------------------------------------------------------ */
+
+#define INLINE __attribute__((always_inline)) /* what their pointers point to are registers then */
+#define QUAD (16 / SIZE)                      /* numbers that an item reads and writes at a time */
+
+#define MOST (STAGES * BK * (BM + BN) / THREADS / QUAD * QUAD) /* numbers of an item that go at a time, where slices were */
+
+/* Sets that are `apart` from each other exchange halves of their sums by way of local memory, and each adds what it gets to the `keep` sums that
+ * it keeps; they then stand in front. */
+static INLINE void exchange_sums(T *sum, int keep, int apart, __local T *exchange, int set, int thread)
+{
+    const int upper = set & apart, other = thread ^ (apart * (THREADS / SETS));
+#pragma unroll
+    for (int from = 0; from < keep; from += MOST) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+        for (int r = 0; r < MOST; r++)
+            if (from + r < keep) {
+                const T low = sum[from + r], high = sum[keep + from + r];
+                sum[from + r] = upper ? high : low;
+                exchange[(r / QUAD * THREADS + other) * QUAD + r % QUAD] = upper ? low : high;
+            }
+        barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+        for (int r = 0; r < MOST; r++)
+            if (from + r < keep)
+                sum[from + r] += exchange[(r / QUAD * THREADS + thread) * QUAD + r % QUAD];
+    }
+}
+
+/* Adds up what the sets have: each of `regs` sums becomes the whole in one set, the first regs / SETS of sum[] in set 0, the next ones in set 1
+ * and so on. With four sets and regs = 8:
+ *
+ *     set 0    0 1 2 3 4 5 6 7        set 0    0 1 2 3 of sets 0 + 2        set 0    0 1 of (0 + 2) + (1 + 3)
+ *     set 1    0 1 2 3 4 5 6 7        set 1    0 1 2 3 of sets 1 + 3        set 1    2 3
+ *     set 2    0 1 2 3 4 5 6 7        set 2    4 5 6 7 of sets 2 + 0        set 2    4 5
+ *     set 3    0 1 2 3 4 5 6 7        set 3    4 5 6 7 of sets 3 + 1        set 3    6 7 */
+static INLINE void join_sets(T *sum, int regs, __local T *exchange, int set, int thread)
+{
+#if SETS > 1
+    AWAIT(0); /* copies that nobody reads may still be going there */
+    exchange_sums(sum, regs / 2, SETS / 2, exchange, set, thread);
+#endif
+#if SETS > 2
+    exchange_sums(sum, regs / 4, 1, exchange, set, thread);
+#endif
 }
 
 /* ---- From registers to C. ---------------------------------------------------------------------- */

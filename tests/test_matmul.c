@@ -203,11 +203,15 @@ static void tiles(void **unused)
                         "fill=2 span=32"},
         {MATMUL_DOUBLE, "path=1 bm=32 bn=64 bk=16 wm=32 wn=16 stages=4 ahead=1 lanes=0 raster=8 mma=1 async=1 pack=0 "
                         "fill=1 span=0"},
+        {MATMUL_DOUBLE, "path=1 bm=32 bn=32 bk=32 wm=32 wn=16 sets=4 stages=2 ahead=1 lanes=0 raster=2 mma=1 async=1 pack=0 "
+                        "fill=4 span=32"},
+        {MATMUL_SINGLE, "path=1 bm=64 bn=64 bk=16 wm=64 wn=32 sets=4 stages=2 ahead=0 lanes=1 raster=8 mma=0 async=1 pack=0 "
+                        "fill=4 span=16"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (todays(i, 2))
             try_precision((struct matmul_options){.ctx = one_device(), .precision = cases[i].precision, .shape = cases[i].shape},
-                          one_device(), i == 2 ? 50 : 100, 2 * (i % 2), 2, cases[i].shape);
+                          one_device(), i == 2 || i == 4 ? 50 : 100, 2 * (i % 2), 2, cases[i].shape);
 }
 
 /* A caller's C begins where it likes, above all a rank's block of one: its rows are as long as those that are written 16 bytes at
