@@ -13,14 +13,15 @@
 #include <jansson.h>
 #include <math.h>
 
-enum { ROWS = 100, EVERY = 4096 }; /* of the table, if --step does not say: so many, and up to this each generation */
+enum { ROWS = 100, EVERY = 4096, FIRST_BURST = 256 }; /* of the table, if --step does not say: so many, and up to this each generation */
 static const size_t WIDEST_PICTURE = 1 << 14;
+static const double TREE_SECONDS = 1, SPARSE_SECONDS = 0.1; /* between looks at the window: a tree goes faster in long steps */
 static const char NO_DEVICE[] = "none: plain C";
 
 struct plane {
     struct life_job *job;
     struct life_endless *e; /* job->endless */
-    uint64_t end;
+    uint64_t end, burst; /* generations between looks at the window */
 };
 
 static const char *decimal(struct hashlife_number n)
@@ -129,16 +130,27 @@ static uint64_t step_of(const struct life_job *job)
 {
     if (job->step)
         return job->step;
-    if (!job->window.open && !cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
+    if (!cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
         return job->generations;
     return job->generations <= EVERY ? 1 : job->generations / ROWS;
 }
 
-/* The generations until the next row, or fewer where a viewer wants to see them. */
+/* The generations until the next row, or fewer where there is a window, or somebody steps there. */
 static uint64_t burst_from(const struct plane *p, uint64_t next)
 {
-    const uint64_t at = endless_generation(p->e);
-    return cli_window_burst(&p->job->window, at - p->job->started, next - at);
+    const struct life_job *job = p->job;
+    const uint64_t at = endless_generation(p->e), most = job->window.open && !job->step && p->burst < next - at ? p->burst : next - at;
+    return cli_window_burst(&job->window, at - job->started, most);
+}
+
+/* The next burst, from how long this one of n generations took. */
+static void adapt(struct plane *p, uint64_t n, double took)
+{
+    const double visit = p->e->sparse ? cli_window_seconds(&p->job->window, SPARSE_SECONDS) : TREE_SECONDS;
+    if (n == p->burst && took < visit / 2 && n <= UINT64_MAX / 4)
+        p->burst *= 2;
+    else if (took > 2 * visit && p->burst > 1)
+        p->burst /= 2;
 }
 
 /* The generation of the row, or line, behind that of `at`. */
@@ -159,10 +171,12 @@ static int run(struct plane *p)
     while (status == CLI_DONE && endless_generation(p->e) < (job->lines.wanted ? job->lines.due : p->end) && !cli_interrupted()) {
         if (next == endless_generation(p->e))
             next = next_after(p, next);
+        const uint64_t n = burst_from(p, next);
         const double start = seconds_now();
-        if (life_race_step(job, burst_from(p, next)) < 0 && clerrno != ECANCELED)
+        if (life_race_step(job, n) < 0 && clerrno != ECANCELED)
             status = cli_failed_call(NULL);
         job->seconds += seconds_now() - start;
+        adapt(p, n, seconds_now() - start);
         cli_progress_update(&job->progress, (double)(endless_generation(p->e) - job->started), NULL); /* short steps tell of none */
         if (status == CLI_DONE && (endless_generation(p->e) == next || cli_interrupted()))
             status = row(p);
@@ -360,7 +374,7 @@ static int finish(struct plane *p)
 
 int life_plane_run(struct life_job *job)
 {
-    struct plane p = {.job = job, .e = &job->endless};
+    struct plane p = {.job = job, .e = &job->endless, .burst = FIRST_BURST};
     if (job->generations == UINT64_MAX)
         job->generations = job->watch ? UINT64_MAX - job->started : 1024;
     if (!job->zoom)

@@ -588,6 +588,29 @@ async def endless_planes():
             assert job.process.wait(PATIENCE) == 130
 
 
+async def shown_while_it_goes():
+    """On a plane without edges pictures come while a run that takes for ever goes on, and it stands when it is told to."""
+    if not have_device():
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        glider = os.path.join(folder, "glider.rle")
+        with open(glider, "w") as f:
+            f.write("x = 3, y = 3, rule = B3/S23\nbo$2bo$3o!\n")
+        with Job(STDCL, "life", "-p", glider, "--engine", "sparse", "-n", "2^40") as job:
+            async with job.connect() as ws:
+                await ws.send('{"type":"want","cells":{"x":-64,"y":-64,"width":128,"height":128,"zoom":0}}')
+                came = set()
+                while len(came) < 4:
+                    await ws.send('{"type":"credit","n":1}')
+                    came.add(generation_of(await frame(ws, 2)))
+                await ws.send('{"type":"do","what":"pause"}')
+                while not (await text_of(ws, "state"))["paused"]:
+                    pass
+                await ws.send('{"type":"do","what":"quit","confirm":true}')
+                await closing(ws)
+            assert job.process.wait(PATIENCE) == 130
+
+
 async def several_states():
     """Brian's Brain: a ship of two cells and two that die behind them goes a cell a generation, also across the edge of a torus and of the rectangle."""
     with tempfile.TemporaryDirectory() as folder:
@@ -623,7 +646,7 @@ async def several_states():
 
 
 TESTS = [shows, credits, asks_early, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, slow_memory, idlers,
-         unix_socket, other_users, packed_files, same_bits, endless_planes, several_states]
+         unix_socket, other_users, packed_files, same_bits, endless_planes, shown_while_it_goes, several_states]
 for test in TESTS if len(sys.argv) < 4 else [ranks, *TESTS]:
     if len(sys.argv) < 4 or sys.argv[3] == test.__name__:
         print(test.__name__, flush=True)
