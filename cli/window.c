@@ -52,6 +52,12 @@ const char *cli_window_number(char text[32], uint64_t number)
     return text;
 }
 
+const char *cli_window_name(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    return slash ? slash + 1 : file;
+}
+
 /* ---- Opening. ---------------------------------------------------------------------------------- */
 
 static void print_links(const struct cli_window *w)
@@ -233,16 +239,22 @@ double cli_window_seconds(const struct cli_window *w, double seconds)
     return view_watched(w->view) && w->interval < seconds ? fmin(seconds, fmax(least, view_due_in(w->view))) : seconds;
 }
 
+/* The median of the last ones: so a kernel that is compiled once puts little off. */
+static double usual(const double s[3])
+{
+    return fmax(fmin(s[0], s[1]), fmin(fmax(s[0], s[1]), s[2]));
+}
+
 bool cli_window_sums_due(const struct cli_window *w, const struct cli_sums *sums)
 {
     const double rate = w->rate > 0 ? w->rate : 30, share = FOR_SUMS * budget_of(w) / 100;
-    return (view_watched(w->view) || w->record) && seconds_now() >= sums->at + fmax(1 / rate, sums->seconds / share);
+    return (view_watched(w->view) || w->record) && seconds_now() >= sums->at + fmax(1 / rate, usual(sums->seconds) / share);
 }
 
 void cli_window_sums_made(struct cli_sums *sums, double began)
 {
-    sums->at = seconds_now();
-    sums->seconds = sums->at - began;
+    const double now = seconds_now();
+    *sums = (struct cli_sums){now, {sums->seconds[1], sums->seconds[2], now - began}};
 }
 
 /* ---- The end. ---------------------------------------------------------------------------------- */

@@ -60,13 +60,16 @@ cli_reader cli_read_window; /* for the table */
 /* Sums over all there is, for plots: they may take a quarter of the budget, and pictures half. Whether they are due on the first rank; asked
  * before them, and told after. */
 struct cli_sums {
-    double at, seconds; /* when they were made last, and how long that took */
+    double at, seconds[3]; /* when they were made last, and how long the last ones took */
 };
 bool cli_window_sums_due(const struct cli_window *window, const struct cli_sums *sums);
 void cli_window_sums_made(struct cli_sums *sums, double began);
 
 /* A number as the page writes them: "1,000,000". */
 const char *cli_window_number(char text[32], uint64_t number);
+
+/* A file's name without its folders, as titles have it. */
+const char *cli_window_name(const char *file);
 
 int cli_window_check(const struct cli_window *window, const struct cli_option *options);
 
