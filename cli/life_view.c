@@ -33,7 +33,7 @@ int life_view_open(struct life_job *job)
         return CLI_DONE;
     char *device = job->context ? cli_devices_name(job->context) : NULL;
     size_words(job, size, sizeof size);
-    snprintf(title, sizeof title, "%s: %s", job->input ? job->input : job->rule, size);
+    snprintf(title, sizeof title, "%s: %s", job->input ? cli_window_name(job->input) : job->rule, size);
     const char *const facts[] = {"grid", size, "rule", job->rule, "engine", life_engine_names[job->engine], "device",
                                  device ? device : "none", NULL};
     struct view_options about = {.program = "life", .title = title, .step = "generation", .time = "generation",

@@ -51,7 +51,7 @@ int nbody_view_open(struct nbody_job *job)
     const char *const facts[] = {"bodies", bodies, "device", device, "method", nbody_method_names[nbody_method(job->engine)],
                                  "integrator", nbody_integrator_describe((enum nbody_integrator)job->integrator)->name,
                                  "precision", nbody_precision_names[job->precision], NULL};
-    snprintf(title, sizeof title, "%s: %s bodies", job->input ? job->input : nbody_model_names[job->model], bodies);
+    snprintf(title, sizeof title, "%s: %s bodies", job->input ? cli_window_name(job->input) : nbody_model_names[job->model], bodies);
     struct view_options about = {
         .program = "nbody", .title = title, .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_SPEED | VIEW_CAN_QUIT, .facts = facts,
         .rows = columns,

@@ -44,7 +44,7 @@ int view_bodies_open(struct view_job *job)
     }
     job->frames = n;
     job->show = show;
-    job->about = (struct view_options){.program = "nbody", .title = file[0], .step = "file", .from = first.time, .to = end.time,
+    job->about = (struct view_options){.program = "nbody", .title = cli_window_name(file[0]), .step = "file", .from = first.time, .to = end.time,
                                        .points = {.total = first.n > end.n ? first.n : end.n, .moving = 1}};
     particles_free(&first);
     particles_free(&end);

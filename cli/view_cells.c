@@ -78,7 +78,7 @@ int view_cells_open(struct view_job *job)
         return cli_failed_call(NULL);
     job->frames = 1;
     job->show = show;
-    job->about = (struct view_options){.program = "life", .title = job->file.item[0], .step = "generation", .time = "generation",
+    job->about = (struct view_options){.program = "life", .title = cli_window_name(job->file.item[0]), .step = "generation", .time = "generation",
                                        .cells = {p->width ? p->width : 1, p->height ? p->height : 1, "plane", *p->rule ? p->rule : "B3/S23",
                                                  p->state ? p->states : 2, p->colours}};
     return CLI_DONE;

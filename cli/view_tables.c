@@ -68,7 +68,7 @@ int view_speeds_open(struct view_job *job)
         return x ? cli_failed_call(NULL) : cli_failed("%s: no memory for it", file);
     job->frames = 1;
     job->show = show_bars;
-    job->about = (struct view_options){.program = "gas", .title = file,
+    job->about = (struct view_options){.program = "gas", .title = cli_window_name(file),
                                        .bars = {.quantity = "speed", .counted = "molecules", .model = "Maxwell"}};
     return CLI_DONE;
 }
@@ -146,7 +146,7 @@ int view_sweep_open(struct view_job *job)
     fclose(fp);
     job->frames = 1;
     job->show = show_grid;
-    job->about = (struct view_options){.program = "matmul", .title = file,
+    job->about = (struct view_options){.program = "matmul", .title = cli_window_name(file),
                                        .grid = {.row = "engine", .rows = job->names, .column = "block", .columns = job->heads,
                                                 .quantity = "rate", .unit = "per s"}};
     return status;
