@@ -239,6 +239,23 @@ watched("a cell of Life is drawn where it is", () => {
   assert.equal(fs.readFileSync(await download.path(), "utf8"), "x = 1, y = 1, rule = B3/S23\no!\n");
 });
 
+for (const theme of ["dark", "light"])
+  watched(`a cell that is alone in its square is seen from afar, ${theme}`, () => {
+    const run = madeLife(8192, 8192);
+    run.frame = (want, sequence) => want.width && cellsFrame({ sequence, step: run.step, x: 0, y: 0, width: 512, height: 512, zoom: 4, population: 2,
+      body: new Uint8Array(512 * 512).map((_, i) => i === 128 * 512 + 128 ? 1 : i === 128 * 512 + 256 ? 2 : 0) });
+    return run;
+  }, { width: 640, height: 640, theme }, async (page, server) => {
+    await pause(page, server);
+    const pixels = await pixelsOf(page), side = Math.min(pixels.width, pixels.height) / 512;
+    const far = (column) => {
+      const [x, y] = [Math.floor(pixels.width / 2 + (column + 0.5 - 256) * side), Math.floor(pixels.height / 2 + (128.5 - 256) * side)], paper = pixels.at(x, y - 9);
+      return Math.max(...[-1, 0, 1].flatMap((j) => [-1, 0, 1].map((i) => pixels.at(x + i, y + j).reduce((n, v, c) => n + Math.abs(v - paper[c]), 0))));
+    };
+    assert.ok(far(128) > 80 && far(256) > 80, `${far(128)} ${far(256)}`);
+    assert.ok(far(200) < 8);
+  });
+
 // Columns of one state each: 0, 1, 2, 3, and so on.
 function madeStates(colours) {
   const run = madeLife(16, 16);

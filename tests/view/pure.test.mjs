@@ -167,6 +167,23 @@ test("frames that come unevenly are shown evenly: what is shown rarely stands, a
   }
 });
 
+test("squares are the brighter the more live in them, and one alone is seen", async () => {
+  const { squareShade } = await web("cells.js");
+  for (const zoom of [1, 4, 24]) {
+    const shades = [...Array(256).keys()].map((s) => squareShade({ zoom }, s));
+    assert.equal(shades[0], 0);
+    assert.ok(shades[1] >= 0.25 && shades[255] === 1 && shades.every((v, i) => i < 1 || v > shades[i - 1]), String(zoom));
+  }
+});
+
+test("pictures too far apart for curves between them are known as such", async () => {
+  const { leapsIn } = await web("points.js");
+  const around = (turn, radius) => [0, 1, 2].map((t) => ({ box: [-1, -1, -1, 1, 1, 1], count: 9,
+    planes: Uint16Array.from([0, 1, 2].flatMap((c) => Array.from({ length: 9 }, (_, k) => 32768 + (c < 2 ? Math.round(radius * [Math.cos, Math.sin][c](k + turn * t)) : 0)))) }));
+  for (const [turn, radius, leaps] of [[0.2, 20000, false], [1, 20000, false], [1.6, 20000, true], [2.7, 20000, true], [2.7, 20, false], [0, 20000, false]])
+    assert.equal(leapsIn(around(turn, radius)), leaps, `${turn} ${radius}`);
+});
+
 test("the time that is shown never goes back, and rests at the newest frame", () => {
   const pace = new Pace();
   let shown = -1;

@@ -17,7 +17,7 @@ void main() {
 }`;
 
 const PLANE = `uniform usampler2D body; uniform sampler2D ages, table, palette;
-uniform vec2 origin, extent, edgeLow, edgeHigh; uniform float perPixel, height, gap; uniform bool squares, aged, many;
+uniform vec2 origin, extent, edgeLow, edgeHigh; uniform float perPixel, height, gap, least; uniform bool squares, aged, many;
 uniform vec3 paper, beyond;
 out vec4 pixel;
 void main() {
@@ -29,7 +29,7 @@ void main() {
   float v;
   uint state = texelFetch(body, p, 0).r;
   if (many) v = state > 0u ? 1.0 : 0.0;
-  else if (squares) v = pow(float(state) / 255.0, 0.4);
+  else if (squares) v = state > 0u ? 0.25 + 0.75 * pow(mix(least, 1.0, (float(state) - 1.0) / 254.0), 0.4) : 0.0;
   else if (aged) v = texelFetch(ages, p, 0).r;
   else v = float(texelFetch(body, ivec2(p.x >> 3, p.y), 0).r >> uint(p.x & 7) & 1u) * 0.85;
   vec2 inside = abs(fract(at) - 0.5);
@@ -90,8 +90,19 @@ export class CellsPicture {
     drawInto(gl, null);
     drawWhole(gl, this.plane, { body: this.body, many, palette: this.palette, ages: this.ages ? this.ages.texture : this.table, table: this.table, origin, perPixel,
       extent: [frame.width, frame.height], edgeLow: edge.slice(0, 2), edgeHigh: edge.slice(2), height: gl.drawingBufferHeight,
-      gap: perPixel < 1 / 7 ? 0.07 : 0, squares: frame.zoom > 0, aged: Boolean(this.ages && look.age), paper: look.paper, beyond: look.beyond });
+      gap: perPixel < 1 / 7 ? 0.07 : 0, squares: frame.zoom > 0, least: leastShare(frame), aged: Boolean(this.ages && look.age), paper: look.paper, beyond: look.beyond });
   }
+}
+
+// The share of a square's cells that one cell is. Pure.
+export function leastShare(frame) {
+  return 0.25 ** frame.zoom;
+}
+
+// How bright a square is in which some live, or none: one alone is seen too, however large the square is. PLANE has the same. Pure.
+export function squareShade(frame, state) {
+  const least = leastShare(frame);
+  return state ? 0.25 + 0.75 * (least + (1 - least) * (state - 1) / 254) ** 0.4 : 0;
 }
 
 // The square of a frame, and where in it, under a pixel. On a torus the frame may lie a whole world away from where the camera looks. Pure.

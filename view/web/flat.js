@@ -1,5 +1,6 @@
 // flat.js - bodies and cells without WebGL2: simpler pictures on a flat canvas, from the same frames and cameras.
 // SPDX-License-Identifier: MIT
+import { squareShade } from "./cells.js";
 import { colourAt, cssColour, groupColour, shadeAt, stateColour } from "./maps.js";
 import { bodyPlace } from "./points.js";
 import { stateAt } from "./rle.js";
@@ -50,7 +51,7 @@ export class FlatPicture {
   drawCells(camera) {
     const { pen, look, frame } = this, side = 2 ** frame.zoom, image = new ImageData(frame.width, frame.height);
     for (let y = 0; y < frame.height; y++) for (let x = 0; x < frame.width; x++) {
-      const state = stateAt(frame, x, y), v = frame.zoom ? (state / 255) ** 0.4 : state && 0.8;
+      const state = stateAt(frame, x, y), v = frame.zoom ? squareShade(frame, state) : state && 0.8;
       image.data.set([...frame.zoom || frame.states < 3 ? colourAt(look.map, look.dark ? v : 1 - v) : stateColour(look, state), v ? 255 : 0], 4 * (y * frame.width + x));
     }
     this.spare ||= document.createElement("canvas");

@@ -82,10 +82,10 @@ export class Plots {
 
   // The title, and each line's name and value in its colour.
   drawHead(pen, plot, lines, ats, colours, ink, width, power) {
-    const titles = this.table.titles, unit = plot.unit && plot.unit !== "1" ? " " + plot.unit : "";
+    const titles = this.table.titles, unit = plot.unit && plot.unit !== "1" ? " " + plot.unit : "", after = plot.title ? unit : ""; // else the title says it
     const words = lines.map((line, l) => {
       const name = titles[plot.columns[l]].name.replace(/ energy$/, "");
-      return (lines.length > 1 ? name + " " : "") + formatNumber(line[ats[l]] ?? NaN, 5) + unit;
+      return (lines.length > 1 ? name + " " : "") + formatNumber(line[ats[l]] ?? NaN, 5) + after;
     });
     pen.font = ink.font(12, 600);
     const title = plot.title || unit.trim(), head = power ? `${title} ${power}` : title;

@@ -36,7 +36,7 @@ void main() {
 const TRAIL = `in vec3 place; in float fade;
 uniform mat4 matrix; uniform vec3 base;
 out float bright;
-void main() { gl_Position = matrix * vec4(place + base, 1.0); bright = fade; }`;
+void main() { gl_Position = matrix * vec4(place + base, 1.0); gl_PointSize = 3.0; bright = fade; }`;
 
 const LINE = `in float bright;
 uniform float weight;
@@ -99,6 +99,29 @@ export function bodyPlace(frame, k) {
   return [0, 1, 2].map((c) => frame.box[c] + (frame.planes[c * frame.count + k] + 0.5) / 65536 * (frame.box[3 + c] - frame.box[c]));
 }
 
+// Whether the way from a to b to c turns so sharply that no curve through them is likely to be where the body has been; less than `far` is no way. Pure.
+export function turnsBack(a, b, c, far) {
+  let [along, one, two] = [0, 0, 0];
+  for (let i = 0; i < 3; i++) {
+    const d = b[i] - a[i], e = c[i] - b[i];
+    [along, one, two] = [along + d * e, one + d * d, two + e * e];
+  }
+  return two > far * far && along < 0.3 * Math.sqrt(one * two);
+}
+
+// What hardly can be seen of a frame's box.
+function hardly({ box }) {
+  return 1e-3 * Math.max(box[3] - box[0], box[4] - box[1], box[5] - box[2]);
+}
+
+// Whether most of a sample of bodies do so in three frames. Pure.
+export function leapsIn(frames) {
+  const count = Math.min(256, ...frames.map((f) => f.count)), far = hardly(frames[2]);
+  let turned = 0;
+  for (let k = 0; k < count; k++) turned += turnsBack(...frames.map((f) => bodyPlace(f, k)), far);
+  return turned > count / 2;
+}
+
 export class PointsPicture {
   constructor(gl) {
     this.gl = gl;
@@ -135,6 +158,7 @@ export class PointsPicture {
     gl.bufferSubData(gl.ARRAY_BUFFER, 0, frame.planes);
     if (frame.shades) gl.bufferSubData(gl.ARRAY_BUFFER, 6 * frame.count, frame.shades);
     this.held.push(held);
+    this.leaps = this.held.length > 2 && leapsIn(this.held.slice(-3).map((h) => h.frame)); // pictures too far apart for curves between them
   }
 
   // Attribute `place` from a buffer: so many parts of a type, normalised if it is whole numbers.
@@ -163,7 +187,7 @@ export class PointsPicture {
   forget() {
     for (const { buffer } of this.held) this.gl.deleteBuffer(buffer);
     this.held = [];
-    this.trailLength = 0;
+    this.trailLines = this.trailDots = 0;
   }
 
   get frame() {
@@ -179,17 +203,23 @@ export class PointsPicture {
     return sum;
   }
 
-  // Lines behind bodies: places of the last frames, oldest first.
+  // Lines behind bodies: places of the last frames, oldest first; dots where a body turned too far between two of them.
   setTrails(frames) {
-    const n = Math.min(512, ...frames.map((f) => f.count)), lines = [];
-    for (let f = 1; f < frames.length; f++)
-      for (let k = 0; k < n; k++)
-        for (const i of [f - 1, f]) lines.push(...bodyPlace(frames[i], k).map((v, c) => v - frames[0].box[c]), 0.35 * (f / frames.length) ** 2);
-    const { gl } = this;
-    gl.bindBuffer(gl.ARRAY_BUFFER, this.lineBuffer);
-    gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(lines), gl.DYNAMIC_DRAW);
-    this.trailLength = lines.length / 4;
+    const { gl } = this, n = Math.min(512, ...frames.map((f) => f.count)), far = frames.length && hardly(frames[0]), lines = [], dots = [];
     this.trailFrom = frames.length ? frames[0].box.slice(0, 3) : [0, 0, 0];
+    for (let k = 0; frames.length && k < n; k++) {
+      let before = null, from = null;
+      frames.forEach((frame, f) => {
+        const to = bodyPlace(frame, k).map((v, c) => v - this.trailFrom[c]), fade = 0.35 * (f / frames.length) ** 2;
+        if (from && (this.leaps ? far < Math.hypot(...to.map((v, c) => v - from[c])) : turnsBack(before || from, from, to, far))) dots.push(...to, 2 * fade);
+        else if (from) lines.push(...from, fade, ...to, fade);
+        [before, from] = [from, to];
+      });
+    }
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.lineBuffer);
+    gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([...lines, ...dots]), gl.DYNAMIC_DRAW);
+    this.trailLines = lines.length / 4;
+    this.trailDots = dots.length / 4;
   }
 
   resize() {
@@ -246,11 +276,12 @@ export class PointsPicture {
     this.bindFrames(used, still);
     gl.drawArrays(gl.POINTS, 0, count);
     this.unbind();
-    if (!this.trailLength) return;
+    if (!this.trailLines && !this.trailDots) return;
     useProgram(gl, this.program("line"), { matrix, weight, base: this.trailFrom.map((v, c) => v - camera.target[c]) });
     this.bind(0, this.lineBuffer, 3, gl.FLOAT, 16, 0);
     this.bind(1, this.lineBuffer, 1, gl.FLOAT, 16, 12);
-    gl.drawArrays(gl.LINES, 0, this.trailLength);
+    gl.drawArrays(gl.LINES, 0, this.trailLines);
+    gl.drawArrays(gl.POINTS, this.trailLines, this.trailDots);
     this.unbind();
   }
 

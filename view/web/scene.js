@@ -103,7 +103,7 @@ export class Scene {
     if (frame.kind === "points") {
       this.picture.push(frame, alone);
       this.pace.frame(frame.time, now);
-      if (alone || this.calm.matches || frame.flags & 4) this.pace.shown = frame.time;
+      if (alone || this.calm.matches || frame.flags & 4 || this.picture.leaps) this.pace.shown = frame.time;
     } else this.picture.push(frame);
     if (this.seeking) this.seek(frame);
     if (!this.fitted) this.fit();
@@ -144,7 +144,7 @@ export class Scene {
       above.fit((box[2] - box[0] + 2) * side, (box[3] - box[1] + 2) * side);
       above.x = frame.x + (box[0] + box[2]) / 2 * side;
       above.y = frame.y + (box[1] + box[3]) / 2 * side;
-    } else above.zoom(0.25);
+    } else above.zoom(1 / 16);
     this.seeking = !all && above.scale > above.least;
     this.changed();
   }
@@ -240,7 +240,7 @@ export class Scene {
     this.mind(now, busy);
     const place = this.follow >= 0 && this.picture.placeAt(this.follow, time);
     if (place) this.orbit.target = place;
-    const keep = this.look.trails && frame.count > 512 && this.smear && moving ? 0.92 : 0;
+    const keep = this.look.trails && frame.count > 512 && this.smear && (moving || this.picture.leaps) ? 0.92 : 0;
     this.smear = true;
     this.picture.draw(this.orbit, time, keep, busy ? this.most : Infinity);
     if (!bare) this.drawMarks();
