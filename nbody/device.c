@@ -50,14 +50,12 @@ static bool needs_tides(const struct nbody *nb)
  * bodies wait for positions of each sum. */
 static bool makes_steps(const struct nbody *nb, const struct share *p)
 {
-    return nb->integrator->pulls && p->chain && p->rows == nb->padded && !nb->ranks && nb->kernel == NBODY_TUNED &&
-           nb->method == NBODY_DIRECT && nb->nfields == 0 && !nb->own_eps;
+    return nbody_forces_pull(nb) && p->chain && p->rows == nb->padded;
 }
 
-/* Whether such a launch may make many. */
 static bool makes_many(const struct nbody *nb, const struct share *p)
 {
-    return p->shape.meet && p->meets && makes_steps(nb, p) && stages(nb) == 1;
+    return p->shape.meet && p->meets && makes_steps(nb, p) && nbody_forces_pull_many(nb);
 }
 
 /* Each program is told what it depends on, no more, so that drivers find the others compiled. Fast mathematics is for

@@ -62,7 +62,7 @@
     X(block, 1, 1 << 20, 256, "attracting bodies summed before they join the total; a multiple of tile")        \
     X(rsqrt, 0, 2, 0, "0 rsqrt(), 1 native_rsqrt(), 2 the hardware's estimate, corrected if need be")           \
     X(fill, 1, 1 << 20, 16, "work-groups wanted for each compute unit; with fewer, a group sums a stretch, not all")\
-    X(meet, 0, 1, 0, "1: a launch makes many steps, and its groups meet after each, where all are at work at once")\
+    X(meet, 0, 1 << 20, 0, "of launches of many steps: so many groups that meet after each; items follows. 0: a launch is a step")\
     X(flat, 8, 1 << 20, 8, "work-items of a group in the kernels that visit each body once")                    \
     X(near, 1, 1 << 30, 65536, "in mixed precision: bodies from which on they lie along a curve, and only near ones are met in double")\
     X(fp64, 0, 1, 1, "0: energies and momenta in pairs of floats, as on devices without doubles")                \
@@ -374,6 +374,10 @@ void nbody_forces_divide(struct nbody *nb, size_t tiles);
  * enough for a finite pull on oneself, and so small that it changes no pull between bodies that are 5e-9
  * apart or more (in the engine's units, where the farthest coordinate is about 1; in double precision 1e-67, in mixed 3e-16). */
 double nbody_forces_softening(const struct nbody *nb, enum kernel sum, bool *none);
+
+/* Whether a launch may sum over pairs and make a step, too; and many of them, if shapes say so. */
+bool nbody_forces_pull(const struct nbody *nb);
+bool nbody_forces_pull_many(const struct nbody *nb);
 
 /* Whether a sum is computed in doubles. */
 bool nbody_forces_in_doubles(const struct nbody *nb, enum kernel sum);

@@ -18,6 +18,17 @@ double nbody_forces_softening(const struct nbody *nb, enum kernel sum, bool *non
     return *none ? tiny : eps * eps;
 }
 
+bool nbody_forces_pull(const struct nbody *nb)
+{
+    return nb->integrator->pulls && world_size(nb->world) == 1 && nb->kernel == NBODY_TUNED && nb->method == NBODY_DIRECT &&
+           nb->nfields == 0 && !nb->own_eps;
+}
+
+bool nbody_forces_pull_many(const struct nbody *nb)
+{
+    return nbody_forces_pull(nb) && nb->ndev == 1 && stages(nb) == 1 && nb->stepping == NBODY_FIXED;
+}
+
 /* Enough stretches to keep a large device busy with few bodies, and no more than their sums have room for with many: at
  * most 64, of at least 256 bodies, and 2^22 rows of sums; but none of much over 2^20 bodies, so that rounding errors stay
  * small. 128: the largest tile in use; a larger one changes where stretches begin. */

@@ -38,7 +38,10 @@ struct device {
     const struct cldev_info *info;
     size_t body_bytes; /* of an attracting body */
     size_t real;       /* of a number that is summed */
+    size_t n;          /* bodies */
 };
+
+enum { MOST_ITEMS = 64 };
 
 static int fit(void *shape, int stored, void *device)
 {
@@ -48,6 +51,10 @@ static int fit(void *shape, int stored, void *device)
     const struct cldev_info *info = d->info;
     if (s->group % s->deep) /* of a row, and the group the caller's */
         s->deep = 1;
+    if (s->meet) { /* as few rows as `meet` groups need to have all bodies */
+        const size_t each = (size_t)s->meet * (size_t)(s->group / s->deep) * (size_t)s->width, items = (d->n + each - 1) / each;
+        s->items = items < MOST_ITEMS ? (int)items : MOST_ITEMS;
+    }
     const size_t plane = s->deep > 1 ? (size_t)s->deep * nbody_shape_rows(s) * d->real : 0,
                  joint = 3 * plane <= 24576 ? 3 * plane : plane; /* JOINT_OF in pairs.cl */
     const size_t bytes = joint + (s->local ? (size_t)s->deep * (size_t)s->tile * d->body_bytes : 0);
@@ -96,6 +103,15 @@ static bool has_row(const struct nbody *nb, cl_uint dev, const char *name, bool 
     return true;
 }
 
+/* Rows for launches of many steps, where the engine makes such and there are some for so many bodies. */
+static const char *const many_name[] = {"nbody.many.single", NULL, "nbody.many.mixed"};
+static bool has_many(const struct nbody *nb, cl_uint dev)
+{
+    struct cltune_row row;
+    return nbody_forces_pull_many(nb) && many_name[nb->precision] && cltune_find(nb->ctx, dev, many_name[nb->precision], nb->n, &row) == 0 &&
+           cltune_value(row.shape, "meet", 0) > 0;
+}
+
 /* The sum's in the tuning store. Equal masses leave a product out of it, and on some devices want rows of their own; one of the
  * user's for the sum comes before those that are shipped. */
 static const char *sum_name(const struct nbody *nb, cl_uint dev)
@@ -104,6 +120,8 @@ static const char *sum_name(const struct nbody *nb, cl_uint dev)
     const struct sum *sum = nbody_forces_sum(nb);
     const char *usual = sum->name[nb->precision];
     bool own, usual_is_own = false;
+    if (has_many(nb, dev))
+        return many_name[nb->precision];
     if (!nb->uniform || sum != nbody_forces_sum_of(FORCES) || nb->precision != NBODY_SINGLE || !has_row(nb, dev, equal, &own))
         return usual;
     return own || !has_row(nb, dev, usual, &usual_is_own) || !usual_is_own ? equal : usual;
@@ -113,7 +131,7 @@ int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cld
                        const char *words)
 {
     const struct sum *sum = nbody_forces_sum(nb);
-    struct device device = {info, 4 * nb->real * (size_t)(1 + sum->velocities + sum->accelerations), nb->real};
+    struct device device = {info, 4 * nb->real * (size_t)(1 + sum->velocities + sum->accelerations), nb->real, nb->n};
     const struct cltune_rules rules = {.name = "nbody", .keys = keys, .fit = fit, .arg = &device};
     const char *name = nb->method == NBODY_TREE ? tree_name(nb) : sum_name(nb, p->dev);
     return cltune_choose(&rules, nb->ctx, p->dev, name, nb->n, words, &p->shape, &p->row);

@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "builds_once.h"
-#include "check.h"
+#include "files.h"
 
 #include "nbody/engine.h"
 
@@ -23,20 +23,18 @@ static int open_device(void **state)
 {
     struct cldev_info info[64];
     const cl_device_id id = stddev ? clgetdevice(stddev, 0) : NULL;
-    (void)state;
     if (setenv("STDCL_SLICE", "1000", 1) != 0) /* no burst is cut, however slow the machine */
         return -1;
     if (!id || clgetdevinfo(stddev, info) != 0 || !(ctx = clcontext_create_from(&id, 1)))
         return setup_done(false);
     units = info[0].dev_max_core;
-    return 0;
+    return files_create(state) == 0 ? setenv("XDG_CACHE_HOME", in_folder(""), 1) : -1; /* rows of its own */
 }
 
 static int close_device(void **state)
 {
-    (void)state;
     clcontext_destroy(ctx);
-    return 0;
+    return files_remove(state);
 }
 
 /* A shape whose groups have 64 rows. */
@@ -46,10 +44,10 @@ static const char *const shapes[] = {
 };
 enum { ROWS = 64 };
 
-static nbody *engine(const char *shape, bool meet, size_t n, struct nbody_options o)
+static nbody *engine(const char *shape, size_t meet, size_t n, struct nbody_options o)
 {
     char words[256];
-    snprintf(words, sizeof words, "%s meet=%d", shape, meet);
+    snprintf(words, sizeof words, "%s meet=%zu", shape, meet);
     o.ctx = ctx;
     o.eps = 0.02;
     o.dt = o.dt ? o.dt : 1. / 64;
@@ -90,7 +88,7 @@ static void same(const char *shape, size_t groups, struct nbody_options o, size_
 {
     static struct answers right, found;
     const size_t n = ROWS * groups - 3;
-    nbody *one = engine(shape, false, n, o), *many = engine(shape, true, n, o);
+    nbody *one = engine(shape, 0, n, o), *many = engine(shape, groups, n, o);
     works(clprofile(ctx, 1));
     works(clprofile_reset(ctx));
     for (size_t s = 0; s < STEPS; s += call) {
@@ -143,7 +141,7 @@ static void overflow(void **state)
     char text[2][256];
     (void)state;
     for (int meet = 0; meet < 2; meet++) {
-        nbody *nb = engine(shapes[1], meet, ROWS, (struct nbody_options){.dt = 1e38});
+        nbody *nb = engine(shapes[1], (size_t)meet, ROWS, (struct nbody_options){.dt = 1e38});
         fails(EDOM, nbody_step(nb, 100));
         snprintf(text[meet], sizeof text[meet], "%s", clerror());
         nbody_free(nb);
@@ -155,7 +153,7 @@ static void overflow(void **state)
 static void in_vain(void **state)
 {
     (void)state;
-    nbody *nb = engine(shapes[1], true, ROWS * few(), (struct nbody_options){0});
+    nbody *nb = engine(shapes[1], few(), ROWS * few(), (struct nbody_options){0});
     assert_non_null(nb->share[0].steps);
     if (few() > 1) {
         nb->share[0].patience = 0;
@@ -167,9 +165,35 @@ static void in_vain(void **state)
     nbody_free(nb);
 }
 
+/* A row for launches of many steps is taken where the engine makes such, and one of meet=0 is none. */
+static void row(void **state)
+{
+    const struct {
+        struct nbody_options o;
+        bool taken;
+    } each[] = {{{0}, true}, {{.integrator = NBODY_YOSHIDA4}, false}, {{.stepping = NBODY_ADAPTIVE}, false}, {{.precision = NBODY_DOUBLE}, false}};
+    const size_t n = ROWS * few();
+    char words[256];
+    (void)state;
+    for (size_t meet = 0; meet <= few(); meet += few()) {
+        snprintf(words, sizeof words, "%s meet=%zu", shapes[1], meet);
+        works(cltune_store(ctx, 0, "nbody.many.single", n, words, 1, "items/s"));
+        for (size_t k = 0; k < sizeof each / sizeof *each; k++) {
+            struct nbody_options o = each[k].o;
+            o.ctx = ctx;
+            o.dt = 1. / 64;
+            works(nbody_initial(NBODY_PLUMMER, n, 3, mass, pos, vel));
+            nbody *nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
+            ready(nb);
+            assert_int_equal(nb->share[0].steps != NULL, meet > 0 && each[k].taken);
+            nbody_free(nb);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(bits), cmocka_unit_test(refused), cmocka_unit_test(overflow),
-                                       cmocka_unit_test(in_vain)};
+                                       cmocka_unit_test(in_vain), cmocka_unit_test(row)};
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

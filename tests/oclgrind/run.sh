@@ -178,7 +178,7 @@ every_row() {
 run_row() { # run_row KERNEL SHAPE cpu|gpu
     local precision=${1##*.} n
     case $1 in
-    nbody.direct.*) nbody "$3" 65 --precision "$precision" ;;
+    nbody.direct.* | nbody.equal.* | nbody.many.*) nbody "$3" 65 --precision "$precision" ;;
     nbody.walk.*) unseen=yes nbody "$3" 65 --precision "$precision" --method tree ;;
     nbody.cells.*) unseen=yes nbody "$3" 65 --precision "$precision" --method tree --accuracy 5e-5 ;;
     nbody.hermite.*) nbody "$3" 65 --precision "$precision" --integrator hermite4 ;;
