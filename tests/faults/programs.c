@@ -32,6 +32,8 @@ struct program programs[] = {
     {EXAMPLE("05_profile"), "^saxpy +[0-9]+ times", {0}, {0}, {0}},
     {"life_census", "bin/stdcl life census --soups 3 --size 6 -q --csv l.csv", "", {"l.csv"}, {0}, {0}},
     {"life_rule", "bin/stdcl life --rule brain.rule --size 32 -n 4 -q -o l.rle", "", {"l.rle"}, {"tests/faults/brain.rule"}, {0}},
+    {"life_states", "bin/stdcl life --rule 345/2/4 --size 32 -n 4 -q -o l.rle --csv l.csv", "", {"l.rle", "l.csv"}, {0}, {0}},
+    {"life_larger", "bin/stdcl life --rule R5,C0,M1,S34..58,B34..45,NM --size 32 -n 4 -q -o l.rle", "", {"l.rle"}, {0}, {0}},
     {"life_side", "bin/stdcl life -p gun.rle --rule B3/S23:T0,60 -n 70 -q -o l.mc", "", {"l.mc"}, {"data/gun.rle"}, {0}},
     {"life_lines", "bin/stdcl bgolly -m 9 -i 4 -q -q -o l.mc gun.rle", "^This is stdcl|^- stdcl", {"l.mc"}, {"data/gun.rle"}, {0}},
     {"life_stable", "bin/stdcl life --size 32 -n 12 --until-stable --engine global -q -o l.mc", "", {"l.mc"}, {0}, {0}},

@@ -44,9 +44,15 @@ static struct program commands[] = {
     {"life_rule", "bin/stdcl life --rule brain.rule --size 64 -n 60 -q -o l.rle -o l.png", "", {"l.rle", "l.png"},
      {"tests/faults/brain.rule"}, {0}},
     {"life_plane", "bin/stdcl life --engine hashlife -p gun.rle -n 4096 -q -o l.mc --csv l.csv", "", {"l.mc", "l.csv"}, {"data/gun.rle"}, {0}},
+    {"life_sparse", "bin/stdcl life --engine sparse -p gun.rle -n 600 -q -o l.mc --csv l.csv --step 30", "", {"l.mc", "l.csv"}, {"data/gun.rle"}, {0}},
+    {"life_lines", "bin/stdcl bgolly -m 400 -i 40 -o l.rle gun.rle", "", {"l.rle"}, {"data/gun.rle"}, {0}},
+    {"life_states", "bin/stdcl life --rule 345/2/4 --size 64 -n 300 -q -o l.rle -o l.png --csv l.csv", "", {"l.rle", "l.png", "l.csv"}, {0}, {0}},
+    {"life_larger", "bin/stdcl life --rule R5,C0,M1,S34..58,B34..45,NM --size 64 -n 60 -q -o l.rle -o l.png", "", {"l.rle", "l.png"}, {0}, {0}},
     {"life_side", "bin/stdcl life -p gun.rle --rule B3/S23:T0,60 -n 300 -q -o l.rle", "", {"l.rle"}, {"data/gun.rle"}, {0}},
     {"snapshots", "bin/stdcl nbody --ic figure8 --dt 1/64 --steps 8 --snapshots 1/32 -q -o s-%d.hdf5 --structure t.csv", "",
      {"s-0.hdf5", "s-1.hdf5", "s-2.hdf5", "s-3.hdf5", "s-4.hdf5", "s-series.csv", "s-series.xdmf", "t.csv"}, {0}, {0}},
+    {"nbody_ensemble", "bin/stdcl nbody -i solar.tab --ensemble 8 --steps 40 --dt 1 -q -o e.tab", "", {"e.tab"}, {"data/solar.tab"}, {0}},
+    {"nbody_tree", "bin/stdcl nbody -n 512 --method tree --steps 8 --burst 1 -q -o n.tab -o n.csv", "", {"n.tab", "n.csv"}, {0}, {0}},
     {"matmul_far", "bin/stdcl matmul -a a.npy -b a.npy -o c.npy --out-of-core -q", "", {"c.npy"}, {"made/a.npy"}, {0}},
     {"cluster_model", "bin/stdcl cluster-model --of life --plot m.svg", "", {"m.svg"}, {0}, {0}},
 #ifdef STDCL_HAVE_VIEW
@@ -57,6 +63,7 @@ static struct program commands[] = {
     {"run", "bin/stdcl run energy.lua 2000", "", {0}, {"lua/examples/energy.lua"}, {0}},
 #endif
 #ifdef STDCL_HAVE_FFMPEG
+    {"nbody_film", "bin/stdcl nbody -n 64 --steps 40 --burst 2 -q --frames 6 -o film.gif --size 64", "", {"film.gif"}, {0}, {0}},
     {"film", "bin/stdcl life --size 64 -n 60 -q --frames 3 -o film.gif", "",
      {"film.gif"}, {0}, {0}},
 #endif
