@@ -119,7 +119,7 @@ static int check(const struct life_job *job, const struct cli_option *options)
     if (job->watch && (job->window.wanted || job->window.record))
         return cli_wrong("--watch and --%s cannot be combined", job->window.wanted ? "view" : "record");
     if (job->zoom && !cli_outputs_will_draw(&job->outputs))
-        return cli_wrong("--zoom is for pictures: add -o FILE.png, FILE.mp4 or FILE.gif");
+        return cli_wrong("--zoom is for pictures: add -o FILE.png, or a film: FILE.mp4, FILE.webm or FILE.gif");
     if (job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE)
         return life_plane_check(job, options);
     static const char *const of_planes[] = {"memory", "threads", "step"};
@@ -140,7 +140,7 @@ static bool parse(struct life_job *job, int argc, char **argv, int *status)
 {
     char outputs[512];
     snprintf(outputs, sizeof outputs,
-             "by its suffix: the last generation as %s; a film (.mp4 .gif); the population of every generation "
+             "by its suffix: the last generation as %s; a film (.mp4 .webm .gif); the population of every generation "
              "(.csv); may be repeated", life_formats());
     struct cli_option options[] = {
         CLI_GROUP("The grid"),

@@ -80,7 +80,7 @@ static int check_pictures(const struct nbody_job *job, const struct cli_option *
                                               "zoom", "follow", "caption", "trails", "fps"};
     for (size_t i = 0; i < sizeof of_pictures / sizeof *of_pictures; i++)
         if (cli_given(options, of_pictures[i]) && !cli_outputs_will_draw(&job->outputs))
-            return cli_wrong("--%s is for pictures: add -o FILE.png, FILE.mp4 or FILE.gif", of_pictures[i]);
+            return cli_wrong("--%s is for pictures: add -o FILE.png, or a film: FILE.mp4, FILE.webm or FILE.gif", of_pictures[i]);
     if (cli_given(options, "groups") && job->colour_by != PICTURE_BY_GROUP)
         return cli_wrong("--groups needs --colour-by group");
     if (job->colour_by == PICTURE_BY_GROUP && cli_given(options, "collide"))
@@ -186,7 +186,7 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
     int plane = PICTURE_XY, colours = PICTURE_INFERNO;
     char outputs[512];
     snprintf(outputs, sizeof outputs,
-             "by its suffix: a picture of surface density (.png), a film (.mp4 .gif), the energies over time "
+             "by its suffix: a picture of surface density (.png), a film (.mp4 .webm .gif), the energies over time "
              "(.csv), or the bodies at the end as %s; may be repeated", particles_formats());
     char inputs[640];
     snprintf(inputs, sizeof inputs, "a file of bodies, whose time, softening, step, G and integrator hold where no option says "

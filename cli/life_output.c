@@ -20,7 +20,7 @@ static int add_output(struct life_job *job, const char *file, enum cli_output_ki
         return cli_wrong("-o - and %s would both write to the standard output; name a file",
                          job->watch ? "--watch" : "--json");
     if (kind == CLI_OUTPUT_STATE && !life_format_of(file))
-        return cli_wrong("%s, film (.mp4 .gif), table of populations (.csv)", clerror());
+        return cli_wrong("%s, film (.mp4 .webm .gif), table of populations (.csv)", clerror());
     cli_outputs_add(&job->outputs, file, kind);
     return CLI_DONE;
 }

@@ -57,7 +57,7 @@ static int add_output(struct nbody_job *job, const char *file, enum cli_output_k
         return cli_wrong("'%s' would be a table of text; give a name that ends in .csv%s", file,
                          kind == CLI_OUTPUT_TABLE ? ", or --structure FILE.json, which has energies, too" : "");
     if (kind == CLI_OUTPUT_STATE && !particles_format_of(file))
-        return cli_wrong("%s, picture (.png), film (.mp4 .gif), table of energies (.csv)", clerror());
+        return cli_wrong("%s, picture (.png), film (.mp4 .webm .gif), table of energies (.csv)", clerror());
     if (series_is(file))
         kind = CLI_OUTPUT_SERIES;
     cli_outputs_add(&job->outputs, file, kind);

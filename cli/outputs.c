@@ -117,7 +117,7 @@ int cli_outputs_settle(struct cli_outputs *outputs)
     const bool film = cli_outputs_have(outputs, CLI_OUTPUT_FILM);
     int status = CLI_DONE;
     if (outputs->frames && !film && !cli_outputs_have(outputs, CLI_OUTPUT_PICTURE))
-        return cli_wrong("--frames needs pictures to write: add -o FILE.png, FILE.mp4 or FILE.gif");
+        return cli_wrong("--frames needs pictures to write: add -o FILE.png, or a film: FILE.mp4, FILE.webm or FILE.gif");
     if (film && !outputs->frames)
         outputs->frames = FILM_FRAMES;
     for (size_t i = 0; i < outputs->n && status == CLI_DONE; i++) {
