@@ -9,6 +9,8 @@
  */
 #include "arrays/blocks.h"
 
+#include "core/bare.h"
+
 #include <math.h>
 
 static size_t partial_bytes(struct arrays_partial p)
@@ -74,29 +76,62 @@ static void push(struct arrays_partial kind, struct order_forest *f, uint64_t le
 
 enum { BUNCH_LEVEL = 8, BUNCH = 1 << BUNCH_LEVEL };
 
-/* The tree over a bunch of plain doubles. A billion numbers leave 32768 sums, and their joining, one by one,
- * would take longer than a fast device took for all the rest. */
-static double bunch_sum(const double *leaf)
+/* A bunch of leaves, one level of the tree after the other. */
+struct bunch {
+    double value[BUNCH], error[BUNCH];
+};
+
+/* to[i] = from[2i] joined with from[2i + 1], as join() does it. */
+static void join_level(enum arrays_joining joining, const struct bunch *restrict from, struct bunch *restrict to, size_t count)
 {
-    double t[BUNCH / 2];
-    for (size_t i = 0; i < BUNCH / 2; i++)
-        t[i] = leaf[2 * i] + leaf[2 * i + 1];
-    for (size_t count = BUNCH / 4; count > 0; count /= 2)
+    if (joining == JOIN_PAIRS)
+        for (size_t i = 0; i < count; i++) {
+            const double a = from->value[2 * i], b = from->value[2 * i + 1], s = a + b, t = s - a;
+            to->value[i] = s;
+            to->error[i] = from->error[2 * i] + (from->error[2 * i + 1] + ((a - (s - t)) + (b - t)));
+        }
+    else
         for (size_t i = 0; i < count; i++)
-            t[i] = t[2 * i] + t[2 * i + 1];
-    return t[0];
+            to->value[i] = from->value[2 * i] + from->value[2 * i + 1];
+}
+
+/* The sum over a bunch of leaves. A billion numbers leave 32768 sums, and their joining, one by one, would take longer than a fast
+ * device took for all the rest. Integers may be added in any order. */
+static struct arrays_total bunch_total(struct arrays_partial kind, const char *leaf)
+{
+    const size_t bytes = partial_bytes(kind);
+    struct arrays_total sum = {0, 0, 0};
+    if (kind.wide == WIDE_INT || kind.wide == WIDE_LONG) {
+        for (size_t i = 0; i < BUNCH; i++)
+            sum.integer += read_partial(kind, leaf + i * bytes).integer;
+        sum.value = (double)sum.integer;
+        return sum;
+    }
+    struct bunch one, other;
+    for (size_t i = 0; i < BUNCH; i++) {
+        const struct arrays_total t = read_partial(kind, leaf + i * bytes);
+        one.value[i] = t.value;
+        one.error[i] = t.error;
+    }
+    for (size_t count = BUNCH / 2; count > 0; count /= 4) { /* an even number of levels */
+        join_level(kind.joining, &one, &other, count);
+        join_level(kind.joining, &other, &one, count / 2);
+    }
+    sum.value = one.value[0];
+    sum.error = kind.joining == JOIN_PAIRS ? one.error[0] : 0;
+    return sum;
 }
 
 static void order_add(struct arrays_partial kind, struct order_forest *f, const void *partial, uint64_t count)
 {
     const size_t bytes = partial_bytes(kind);
-    const bool plain = kind.wide == WIDE_DOUBLE && kind.joining == JOIN_ADD;
+    const bool adds = kind.joining < JOIN_LEAST;
     const char *leaf = partial;
     while (count > 0) {
-        const bool bunch = plain && count >= BUNCH && f->next % BUNCH == 0;
+        const bool bunch = adds && count >= BUNCH && f->next % BUNCH == 0;
         const uint64_t taken = bunch ? BUNCH : 1;
         if (bunch)
-            push(kind, f, BUNCH_LEVEL, (struct arrays_total){bunch_sum((const double *)(const void *)leaf), 0, 0});
+            push(kind, f, BUNCH_LEVEL, bunch_total(kind, leaf));
         else
             push(kind, f, 0, read_partial(kind, leaf));
         leaf += taken * bytes;
@@ -165,10 +200,11 @@ static int launch(const struct order_job *job, cl_uint dev, uint64_t first, uint
         args[3 + i] = job->rest[i];
     const size_t group = (size_t)on->shape.group;
     clndrange_t ndr = clndrange_init1d(0, (size_t)blocks * group, group);
-    if (clforkv(ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, 3 + job->nrest, args) == (cl_event)-1)
+    const int bare = on->cpu ? 0 : CL_EVENT_BARE; /* the copy behind the kernel, in one queue with it, is waited for */
+    if (clforkv(ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | bare, 3 + job->nrest, args) == (cl_event)-1)
         return -1;
     const size_t size = (size_t)blocks * partial_bytes(job->kind);
-    if (!on->cpu && clmsyncn(ctx, dev, partial, size, CL_MEM_HOST | CL_EVENT_NOWAIT) == (cl_event)-1)
+    if (!on->cpu && clmsyncn(ctx, dev, partial, size, CL_MEM_HOST | CL_EVENT_NOWAIT | bare) == (cl_event)-1)
         return -1;
     return clflush(ctx, dev, 0);
 }
@@ -187,7 +223,7 @@ static int run_on_all(const struct order_job *job, const uint64_t *from, const u
     }
     pace_started(&job->kernels->pace, (double)most);
     for (cl_uint dev = 0; dev < ndev; dev++)
-        if (clwait(job->kernels->ctx, dev, CL_ALL_EVENT) == (cl_event)-1)
+        if (clwait(job->kernels->ctx, dev, status == 0 && !job->kernels->on[dev].cpu ? CL_MEM_EVENT : CL_ALL_EVENT) == (cl_event)-1)
             status = -1;
     pace_waited(&job->kernels->pace);
     return status;

@@ -111,6 +111,7 @@ static void copy_part(__local T *to, __global const T *from, __global const T *o
 
 #define TM (WM / 8)
 #define TN (WN / 4)
+#define OWN (TM * TN / SETS) /* sums that an item has to store */
 typedef CAT(T, 4) T4;
 
 /* An item's TM numbers of A and TN of B, four at a time: blocks of 4 are 32 rows, or 16 columns, apart (see the drawing
@@ -312,9 +313,12 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
     while (f.left > -STAGES * BK)
         here = multiply_slice(sum, &r, &f, as, bs, here, 1);
 
+    T own[OWN]; /* sums of this loop and what is stored of them are kept apart: that was faster */
     join_sets(sum, TM * TN, slices, set, thread);
-    if (SPLIT && work.parts > 1 &&
-        !join_parts(work, sum, TM * TN / SETS, partial + partial0, counter, (__local uint *)slices, thread))
+#pragma unroll
+    for (int r = 0; r < OWN; r++)
+        own[r] = sum[r];
+    if (SPLIT && work.parts > 1 && !join_parts(work, own, OWN, partial + partial0, counter, (__local uint *)slices, thread))
         return;
 #pragma unroll
     for (int q = 0; q < TM / SETS; q++)
@@ -323,7 +327,7 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
             const int i = set * (TM / SETS) + q;
             const int y = row + wm + i / 4 * 32 + LANE_M(lane) * 4 + i % 4;
             const int x = col + wn + j / 4 * 16 + LANE_N(lane) * 4;
-            const T *s = sum + q * TN + j;
+            const T *s = own + q * TN + j;
             if (y < m && x < n)
                 store_run(c + c0 + (size_t)y * ldc + x, (run_t)(s[0], s[1], s[2], s[3]), alpha, beta, n - x);
         }
