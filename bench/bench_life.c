@@ -7,7 +7,7 @@
  * For every size, engine and shape: a soup of density 1/2 is started; windows of it, in the corners, at the
  * edges and inside, are compared with plain C after some generations; then N generations (1024) are timed,
  * cut down to about S seconds (2) where they would take longer. Best and median of the runs (5) are printed.
- * The limit counts the logic of the bit-sliced kernel for B3/S23: 11 operations for a word of cells, 64 words
+ * The limit counts the logic of the bit-sliced kernel for B3/S23: 10 operations for a word of cells, 64 words
  * of 32 a clock on each of an NVIDIA GPU's multiprocessors, or two vectors of 512 a clock on a CPU core. With AVX2
  * it is 26 operations (6 for neighbours, 5 for sums in a row, 8 for three rows, 7 for the rule) on vectors of 256, four
  * a clock, at the clock that the driver tells.
@@ -53,9 +53,9 @@ static double limit_of(CLCONTEXT *cp, unsigned n)
     for (unsigned i = 0; i < n; i++) {
         const double clock = 1e6 * info[i].dev_max_freq * info[i].dev_max_core;
         if (strstr(info[i].dev_vendor, "NVIDIA"))
-            sum += clock * 64 * 32 / 11;
+            sum += clock * 64 * 32 / 10;
         else if (info[i].dev_type & CL_DEVICE_TYPE_CPU && info[i].dev_pref_vec_float >= 16)
-            sum += clock * 2 * 512 / 11;
+            sum += clock * 2 * 512 / 10;
         else if (info[i].dev_type & CL_DEVICE_TYPE_CPU && info[i].dev_pref_vec_float >= 8)
             sum += clock * 4 * 256 / 26;
     }

@@ -148,12 +148,10 @@ static int open_kernel(life_census *c, int level)
     enum { OPTIONS = 128 };
     const struct embedded *const front[] = {&ternary_text};
     char text[OPTIONS + LIFE_CIRCUIT_TEXT];
-    struct life_logic logic;
     snprintf(text, OPTIONS, "-D WORDS=%zu -D ITEMS=%d -D GLIDERS=%d -D FAR=%d\n", words_of(level), items_of(c, level),
              c->rule.gliders && level < c->far, level >= c->far);
     if (c->rule.family.counts) {
-        life_logic_find(&c->rule.family.rule, &logic);
-        life_logic_text(&logic, text + strlen(text));
+        life_rule_macros(&c->rule.family.rule, true, text + strlen(text));
     } else {
         life_circuit_text(&c->rule.circuit, text + strlen(text));
     }

@@ -36,12 +36,6 @@
 #ifndef FAR
 #define FAR 0 /* 1: boxes stay in global memory */
 #endif
-#if !defined(RULE) && !defined(BLOCK_RULE) /* logic.c writes it: a cell's next state from the sums of its block; here it is B3/S23 */
-#define RULE(next, b, k, p, q, cell) \
-    LOGIC(v5, b, k, q, 0x16);        \
-    LOGIC(v6, p, q, v5, 0x29);       \
-    LOGIC(next, v6, b, cell, 0xe0)
-#endif
 
 #define SIDE (64 * WORDS)
 #define SIZE (SIDE * WORDS)
@@ -95,11 +89,7 @@ static ulong next_of(const struct row above, const struct row here, const struct
 #ifdef BLOCK_RULE
     BLOCK_RULE(next, above.left, above.cell, above.right, here.left, here.cell, here.right, below.left, below.cell, below.right);
 #else
-    LOGIC(b, above.s, here.s, below.s, 0x96);
-    LOGIC(k, above.s, here.s, below.s, 0xe8);
-    LOGIC(p, above.m, here.m, below.m, 0x96);
-    LOGIC(q, above.m, here.m, below.m, 0xe8);
-    RULE(next, b, k, p, q, here.cell);
+    NEXT_STATE(next, above.s, above.m, here.s, here.m, below.s, below.m, here.cell);
 #endif
     return next;
 }

@@ -27,11 +27,12 @@ enum { UNWAITED = CL_EVENT_NOWAIT | CL_EVENT_CHECKED };
 enum { LIFE_IN_B, LIFE_IN_K, LIFE_IN_P, LIFE_IN_Q, LIFE_IN_CELL, LIFE_INPUTS };
 enum { LIFE_STEPS_MAX = 14 };
 
+struct life_step {
+    unsigned char in[3], table;
+};
 struct life_logic {
     int steps;
-    struct {
-        unsigned char in[3], table;
-    } step[LIFE_STEPS_MAX];
+    struct life_step step[LIFE_STEPS_MAX];
 };
 
 /* Finds a short chain for a rule: the shortest one if three steps are enough, else one of at most seven.
@@ -50,10 +51,28 @@ void life_logic_target(const struct life_rule *rule, uint32_t *value, uint32_t *
 /* The result of a chain for the inputs b, k, p, q, cell in bits 0 .. 4; for tests. */
 int life_logic_next(const struct life_logic *logic, unsigned inputs);
 
-/* Writes the chain as the macro that rows.cl and tile.cl want, a LOGIC(out, a, b, c, table) for each step:
+/* whole.c: writes the chain as the macro that rows.cl and tile.cl want, a LOGIC(out, a, b, c, table) for each step:
  * "#define RULE(next, b, k, p, q, cell) LOGIC(v5, b, k, q, 0x16); ... LOGIC(next, v6, b, cell, 0xe0)". */
 enum { LIFE_LOGIC_TEXT = 64 + 96 * LIFE_STEPS_MAX };
 void life_logic_text(const struct life_logic *logic, char text[LIFE_LOGIC_TEXT]);
+
+/* whole.c: a chain for all that follows the sums of rows, for the few rules of which one is known that is shorter than four steps for b, k, p and q
+ * and the chain of above: B3/S23 takes six steps, not seven. Inputs are the sums 2 m + s of three cells side by side, above the cell, with it and below
+ * it, and the cell: s0 m0 s1 m1 s2 m2 cell. NULL: none is known. */
+enum { LIFE_WHOLE_INPUTS = 7, LIFE_WHOLE_STEPS = 6 };
+struct life_whole {
+    struct life_rule rule;
+    struct life_step step[LIFE_WHOLE_STEPS];
+};
+const struct life_whole *life_logic_whole(const struct life_rule *rule);
+
+/* Its result for inputs in bits 0 .. 6; for tests. */
+int life_whole_next(const struct life_whole *whole, unsigned inputs);
+
+/* What comes before a kernel for a rule that counts: the macro RULE, by three-input steps or by two-input ones, and, with
+ * three, "#define WHOLE_RULE(next, s0, m0, s1, m1, s2, m2, cell) ..." where a chain is known. */
+enum { LIFE_RULE_MACROS = LIFE_LOGIC_TEXT + 64 + 96 * LIFE_WHOLE_STEPS };
+void life_rule_macros(const struct life_rule *rule, bool ternary, char text[LIFE_RULE_MACROS]);
 
 /* ---- Rules that look at places, too (family.c, circuit.c). ------------------------------------- */
 

@@ -4,7 +4,7 @@
  * is a function of five bits, the rule. NVIDIA's lop3 and AVX-512's vpternlog compute any function of
  * three bits in one instruction, so we look for a chain of those; pairs.c looks for one without them. First all
  * chains of one, two and three steps are tried, then the function is split at one of its bits. Life itself takes
- * three, so a generation costs 2 (row sums) + 4 + 3 = 9 operations for a whole word of cells.
+ * three, so a generation would cost 2 (row sums) + 4 + 3 = 9 operations for a whole word of cells. A chain for 4 + 3 at once has six: whole.c has it.
  *
  * Functions are truth tables: bit i is the value for b = i & 1, k = i >> 1 & 1, p = i >> 2 & 1,
  * q = i >> 3 & 1, cell = i >> 4 & 1.
@@ -12,7 +12,6 @@
  */
 #include "life/internal.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* What a chain must compute: `value`, wherever `care` is 1. */
@@ -217,22 +216,4 @@ int life_logic_next(const struct life_logic *logic, unsigned in)
         v[LIFE_INPUTS + i] = logic->step[i].table >> (v[a[0]] << 2 | v[a[1]] << 1 | v[a[2]]) & 1;
     }
     return (int)v[LIFE_INPUTS + logic->steps - 1];
-}
-
-void life_logic_text(const struct life_logic *logic, char text[LIFE_LOGIC_TEXT])
-{
-    static const char *const input[LIFE_INPUTS] = {"b", "k", "p", "q", "cell"};
-    char name[LIFE_INPUTS + LIFE_STEPS_MAX][16];
-    for (int v = 0; v < LIFE_INPUTS; v++)
-        strcpy(name[v], input[v]);
-    for (int i = 0; i + 1 < logic->steps; i++)
-        snprintf(name[LIFE_INPUTS + i], sizeof *name, "v%d", LIFE_INPUTS + i);
-    strcpy(name[LIFE_INPUTS + logic->steps - 1], "next");
-    char *end = text + sprintf(text, "#define RULE(next, b, k, p, q, cell)");
-    for (int i = 0; i < logic->steps; i++) {
-        const unsigned char *in = logic->step[i].in;
-        end += sprintf(end, "%s \\\n    LOGIC(%s, %s, %s, %s, 0x%02x)", i ? ";" : "", name[LIFE_INPUTS + i],
-                       name[in[0]], name[in[1]], name[in[2]], logic->step[i].table);
-    }
-    strcpy(end, "\n");
 }

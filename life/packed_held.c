@@ -31,7 +31,7 @@ static bool is_nvidia(const struct cldev_info *info)
     return strstr(info->dev_vendor, "NVIDIA") != NULL;
 }
 
-/* How long a generation takes with such tiles, in clocks of one part of a multiprocessor: 11 operations a word, two clocks each, and some more that
+/* How long a generation takes with such tiles, in clocks of one part of a multiprocessor: 10 operations a word, two clocks each, and some more that
  * nothing hides; 0 where the grid cannot be cut so, or the device has no room. */
 static size_t time_of(const life *lf, const struct cldev_info *info, const struct held *h)
 {
@@ -42,7 +42,7 @@ static size_t time_of(const life *lf, const struct cldev_info *info, const struc
     const size_t tiles = lf->width / 32 / own_words * (lf->height / own_rows), turns = (tiles + parts - 1) / parts;
     if (turns > (is_cpu(info) ? 1 : MOST_TURNS) || 4 * WARP * turns * (2 * words + 64) > REGISTERS)
         return 0;
-    return turns * words * 22 + 60;
+    return turns * words * 20 + 60;
 }
 
 /* The tiles of least time; false where the grid has none. Numbers of the shape that are not 0 are kept. */

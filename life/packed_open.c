@@ -15,7 +15,6 @@ EMBEDDED(sums_text, "life/sums.h", life_sums_h);
 void *packed_open_rule(life *lf, const char *line, bool ternary, const struct embedded *file, size_t front)
 {
     const struct embedded *const texts[] = {&ternary_text, &sums_text};
-    struct life_logic logic;
     struct life_circuit circuit;
     enum { WORDS = 512 };
     char options[WORDS + LIFE_CIRCUIT_TEXT];
@@ -24,8 +23,7 @@ void *packed_open_rule(life *lf, const char *line, bool ternary, const struct em
         life_circuit_find(&lf->rule.table, &circuit);
         life_circuit_text(&circuit, options + strlen(options));
     } else {
-        (ternary ? life_logic_find : life_logic_pairs)(&lf->rule.rule, &logic);
-        life_logic_text(&logic, options + strlen(options));
+        life_rule_macros(&lf->rule.rule, ternary, options + strlen(options));
     }
     return embedded_open(lf->ctx, options, file, front, texts);
 }

@@ -53,12 +53,10 @@ static int open_kernels(life *lf, struct planes *p)
     const struct embedded *const front[] = {&ternary_text};
     enum { OPTIONS = 128 };
     char text[OPTIONS + LIFE_CIRCUIT_TEXT];
-    struct life_logic logic;
     struct life_circuit circuit;
     snprintf(text, OPTIONS, "-D PLANES=%u -D LAST=%u\n", p->n, lf->rule.states - 2);
     if (lf->rule.counts) {
-        life_logic_find(&lf->rule.rule, &logic);
-        life_logic_text(&logic, text + strlen(text));
+        life_rule_macros(&lf->rule.rule, true, text + strlen(text));
     } else {
         life_circuit_find(&lf->rule.table, &circuit);
         life_circuit_text(&circuit, text + strlen(text));

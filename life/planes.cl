@@ -62,11 +62,7 @@ static ulong ruled(const struct row a, const struct row h, const struct row c)
     LOGIC(m1, h.left, h.cell, h.right, 0xe8);
     LOGIC(s2, c.left, c.cell, c.right, 0x96);
     LOGIC(m2, c.left, c.cell, c.right, 0xe8);
-    LOGIC(b, s0, s1, s2, 0x96);
-    LOGIC(k, s0, s1, s2, 0xe8);
-    LOGIC(p, m0, m1, m2, 0x96);
-    LOGIC(q, m0, m1, m2, 0xe8);
-    RULE(next, b, k, p, q, h.cell);
+    NEXT_STATE(next, s0, m0, s1, m1, s2, m2, h.cell);
 #endif
     return next;
 }

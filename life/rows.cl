@@ -59,12 +59,6 @@
 #ifndef PASSES
 #define PASSES 0 /* 1: life_rows_passes instead of life_rows; needs OpenCL C with acquire and release */
 #endif
-#ifndef RULE /* a cell's next state from the sums of its block: logic.c writes this for each rule; here it is B3/S23 */
-#define RULE(next, b, k, p, q, cell) \
-    LOGIC(v5, b, k, q, 0x16);        \
-    LOGIC(v6, p, q, v5, 0x29);       \
-    LOGIC(next, v6, b, cell, 0xe0)
-#endif
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -126,25 +120,26 @@ static inline struct sums add_row(__local const ulong *p)
     return a;
 }
 
-/* The next generation of a row of cells from the sums x, y and z of its three rows, in any order;
- * b + 2 k + 2 p + 4 q cells of a block of 3 x 3 are alive. */
-#ifdef BLOCK_RULE
-static inline vec next_block(struct sums above, struct sums here, struct sums below)
+/* The next generation of a row of cells from the sums of its three rows. */
+#if defined(BLOCK_RULE) || defined(WHOLE_RULE)
+#define IN_ORDER 1
+static inline vec next_in_order(struct sums above, struct sums here, struct sums below)
 {
+#ifdef BLOCK_RULE
     BLOCK_RULE(next, above.s, above.cell, above.m, here.s, here.cell, here.m, below.s, below.cell, below.m);
+#else
+    WHOLE_RULE(next, above.s, above.m, here.s, here.m, below.s, below.m, here.cell);
+#endif
+    return next;
+}
+#else
+#define IN_ORDER 0
+static inline vec next_row(struct sums x, struct sums y, struct sums z, vec cell)
+{
+    NEXT_STATE(next, x.s, x.m, y.s, y.m, z.s, z.m, cell);
     return next;
 }
 #endif
-
-static inline vec next_row(struct sums x, struct sums y, struct sums z, vec cell)
-{
-    PARITY(b, x.s, y.s, z.s);
-    MAJORITY(k, x.s, y.s, z.s);
-    PARITY(p, x.m, y.m, z.m);
-    MAJORITY(q, x.m, y.m, z.m);
-    RULE(next, b, k, p, q, cell);
-    return next;
-}
 
 /* ---- The tile. ------------------------------------------------------------------------------- */
 
@@ -301,10 +296,10 @@ static inline void advance(const struct tile *t, __local const ulong *old, struc
 #pragma unroll
         for (int i = 0; i < BLOCK; i++) {
             struct sums z = add_row(row_of(in, i, stride) + at);
-#ifdef BLOCK_RULE
-            ALIGNED(row_of(out, i, stride) + at) = next_block(x, y, z);
+#if IN_ORDER
+            ALIGNED(row_of(out, i, stride) + at) = next_in_order(x, y, z);
 #else
-            /* Without three-input instructions, x + y + z is (x + y) + z: rows 2i and 2i + 1 share y + z. */
+            /* The three rows may be added in any order. Without three-input instructions, x + y + z is (x + y) + z: rows 2i and 2i + 1 share y + z. */
             ALIGNED(row_of(out, i, stride) + at) = i % 2 ? next_row(x, y, z, y.cell) : next_row(y, z, x, y.cell);
 #endif
             x = y;

@@ -84,13 +84,11 @@ static int open_kernels(life_sparse *s, bool cpu)
     const struct embedded *const front[] = {&ternary_text, &tiles_text};
     enum { OPTIONS = 128 };
     char text[OPTIONS + LIFE_CIRCUIT_TEXT];
-    struct life_logic logic;
     struct life_circuit circuit;
     const bool ternary = !cpu || cpu_has_ternary();
     snprintf(text, OPTIONS, "-D GROUP=%d -D TERNARY=%d\n", cpu ? 1 : TILE_GROUP, cpu && ternary);
     if (s->rule.counts) {
-        (ternary ? life_logic_find : life_logic_pairs)(&s->rule.rule, &logic);
-        life_logic_text(&logic, text + strlen(text));
+        life_rule_macros(&s->rule.rule, ternary, text + strlen(text));
     } else {
         life_circuit_find(&s->rule.table, &circuit);
         life_circuit_text(&circuit, text + strlen(text));

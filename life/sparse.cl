@@ -24,12 +24,6 @@
 #ifndef TERNARY
 #define TERNARY 0 /* 1: AVX-512's vpternlog, by the compiler's builtin */
 #endif
-#if !defined(RULE) && !defined(BLOCK_RULE) /* a cell's next state from the sums of its block: logic.c writes this for each rule; here it is B3/S23 */
-#define RULE(next, b, k, p, q, cell) \
-    LOGIC(v5, b, k, q, 0x16);        \
-    LOGIC(v6, p, q, v5, 0x29);       \
-    LOGIC(next, v6, b, cell, 0xe0)
-#endif
 
 #ifndef LIFE_SPARSE_TILES_H
 #include "sparse_tiles.h"
@@ -134,11 +128,7 @@ static inline WORD next_row(struct sums above, struct sums here, struct sums bel
 #ifdef BLOCK_RULE
     BLOCK_RULE(next, above.s, above.cell, above.m, here.s, here.cell, here.m, below.s, below.cell, below.m);
 #else
-    PARITY(b, above.s, here.s, below.s);
-    MAJORITY(k, above.s, here.s, below.s);
-    PARITY(p, above.m, here.m, below.m);
-    MAJORITY(q, above.m, here.m, below.m);
-    RULE(next, b, k, p, q, here.cell);
+    NEXT_STATE(next, above.s, above.m, here.s, here.m, below.s, below.m, here.cell);
 #endif
     return next;
 }

@@ -2,7 +2,7 @@
  * that keep rows of WORDS words in registers (tile.cl, held.cl).
  *
  * Operations for 32 cells and a generation: 2 funnel shifts, 2 logic operations for the sums of three
- * in a row, 4 to add three rows, 3 for the rule B3/S23.
+ * in a row, 6 for the rule B3/S23 from the sums of three rows.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIFE_SUMS_H
@@ -16,12 +16,6 @@
 #endif
 #ifndef MULTIPLY
 #define MULTIPLY 0 /* NVIDIA: 1: shift left by multiply-add, which has units of its own; 2: right, too */
-#endif
-#ifndef RULE /* a cell's next state from the sums of its block: logic.c writes this for each rule; here it is B3/S23 */
-#define RULE(next, b, k, p, q, cell) \
-    LOGIC(v5, b, k, q, 0x16);        \
-    LOGIC(v6, p, q, v5, 0x29);       \
-    LOGIC(next, v6, b, cell, 0xe0)
 #endif
 
 #ifdef __CPU__ /* the loader says so; NVIDIA's instructions are for GPUs */
@@ -100,7 +94,7 @@ static inline void add_row(struct sums *a, const uint cell[WORDS], uint before, 
 }
 
 /* Replaces a row of cells by its next generation. above, here, below: the sums of the row above it, of itself and
- * of the row below; b + 2 k + 2 p + 4 q cells of a block of 3 x 3 are alive. */
+ * of the row below. */
 static inline void next_row(uint cell[WORDS], const struct sums *above, const struct sums *here,
                             const struct sums *below)
 {
@@ -110,11 +104,7 @@ static inline void next_row(uint cell[WORDS], const struct sums *above, const st
         BLOCK_RULE(next, above->s[i], above->c[i], above->m[i], here->s[i], here->c[i], here->m[i], below->s[i], below->c[i],
                    below->m[i]);
 #else
-        PARITY(b, above->s[i], here->s[i], below->s[i]);
-        MAJORITY(k, above->s[i], here->s[i], below->s[i]);
-        PARITY(p, above->m[i], here->m[i], below->m[i]);
-        MAJORITY(q, above->m[i], here->m[i], below->m[i]);
-        RULE(next, b, k, p, q, cell[i]);
+        NEXT_STATE(next, above->s[i], above->m[i], here->s[i], here->m[i], below->s[i], below->m[i], cell[i]);
 #endif
         cell[i] = next;
     }

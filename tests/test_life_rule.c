@@ -120,6 +120,31 @@ static void check_both(const struct life_rule *rule, int most_triples, int most_
     assert_in_range(check_logic(rule, true), 1, most_pairs);
 }
 
+/* A chain from the sums of rows: right for whatever three rows and a cell in the middle can be. */
+static void whole_chains_are_right(void **state)
+{
+    (void)state;
+    const struct life_rule rule = parse("B3/S23"), other = parse("B36/S23");
+    const struct life_whole *whole = life_logic_whole(&rule);
+    assert_non_null(whole);
+    assert_null(life_logic_whole(&other));
+    for (unsigned block = 0; block < 512; block++) {
+        const unsigned row[3] = {block & 7, block >> 3 & 7, block >> 6}, cell = row[1] >> 1 & 1;
+        unsigned in = cell << 6, alive = 0;
+        for (int r = 0; r < 3; r++) {
+            const unsigned sum = (row[r] & 1) + (row[r] >> 1 & 1) + (row[r] >> 2);
+            in |= (sum & 1) << 2 * r | (sum >> 1) << (2 * r + 1);
+            alive += sum;
+        }
+        assert_int_equal(life_whole_next(whole, in), (cell ? rule.survival : rule.birth) >> (alive - cell) & 1);
+    }
+    char text[LIFE_RULE_MACROS];
+    life_rule_macros(&rule, true, text);
+    assert_non_null(strstr(text, "#define WHOLE_RULE("));
+    life_rule_macros(&rule, false, text);
+    assert_null(strstr(text, "WHOLE_RULE"));
+}
+
 static int random_rules = 60; /* or as many as the argument says */
 
 static void logic_is_right_and_short(void **state)
@@ -235,7 +260,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(reads_notations),       cmocka_unit_test(every_name_is_a_rule),
         cmocka_unit_test(refuses_with_a_reason), cmocka_unit_test(splits_bounds), cmocka_unit_test(families_are_tables), cmocka_unit_test(letters_are_a_partition),
         cmocka_unit_test(circuits_are_right),
-        cmocka_unit_test(logic_is_right_and_short),
+        cmocka_unit_test(logic_is_right_and_short), cmocka_unit_test(whole_chains_are_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
