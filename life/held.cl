@@ -205,31 +205,28 @@ static inline struct sums sums_from(const struct sums *own, int item, const stru
 
 /* ---- A generation. ------------------------------------------------------------------------------ */
 
-/* The sums of the first and last row set out before rows between them advance. */
-static inline void advance(uint cell[ROWS][WORDS], const struct place *me)
+/* Rows advance from the first to the last, or, `up`, from the last to the first, by turns: so the sums that set out first are of the row that was there first
+ * a generation ago, and those of other rows are added meanwhile. */
+static inline void advance(uint cell[ROWS][WORDS], const bool up, const struct place *me)
 {
-    struct sums first, last;
-    add_row(&first, cell[0], 0, 0, me->two, me->high);
-    const struct sums under = sums_from(&first, (me->lane + 1) % WARP, me);
-    add_row(&last, cell[ROWS - 1], 0, 0, me->two, me->high);
-    const struct sums over = sums_from(&last, (me->lane + WARP - 1) % WARP, me);
-    struct sums above = first, here = last, second = last;
+    const int next_item = (me->lane + 1) % WARP, last_item = (me->lane + WARP - 1) % WARP;
+    struct sums far, before, here, beyond;
+    add_row(&far, cell[up ? 0 : ROWS - 1], 0, 0, me->two, me->high);
+    before = sums_from(&far, up ? next_item : last_item, me);
+    add_row(&here, cell[up ? ROWS - 1 : 0], 0, 0, me->two, me->high);
+    beyond = sums_from(&here, up ? last_item : next_item, me);
 #pragma unroll
-    for (int r = 1; r < ROWS; r++) {
-        struct sums below;
-        if (r < ROWS - 1 && r == 1) {
-            add_row(&second, cell[1], 0, 0, me->two, me->high);
-            here = second;
-        }
-        if (r + 1 < ROWS - 1)
-            add_row(&below, cell[r + 1], 0, 0, me->two, me->high);
+    for (int i = 0; i < ROWS; i++) {
+        const int r = up ? ROWS - 1 - i : i;
+        struct sums after;
+        if (i < ROWS - 2)
+            add_row(&after, cell[up ? r - 1 : r + 1], 0, 0, me->two, me->high);
         else
-            below = r + 1 == ROWS - 1 ? last : under;
-        next_row(cell[r], &above, &here, &below);
-        above = here;
-        here = below;
+            after = i == ROWS - 2 ? far : beyond;
+        next_row(cell[r], up ? &after : &before, &here, up ? &before : &after);
+        before = here;
+        here = after;
     }
-    next_row(cell[0], &over, &first, &second);
 }
 
 /* ---- From the grid and back. -------------------------------------------------------------------- */
@@ -376,8 +373,10 @@ __kernel void life_held(__global const uint *from, __global uint *to, __global u
     uint cell[ROWS][WORDS];
     load(cell, from, &me);
     while (generations > DEPTH) {
-        for (int g = 0; g < DEPTH; g++)
-            advance(cell, &me);
+        for (int g = 0; g < DEPTH; g += 2) {
+            advance(cell, false, &me);
+            advance(cell, true, &me);
+        }
         generations -= DEPTH;
         round++;
         __global ulong *turn = box + (round & 1) * (long)rows * words;
@@ -387,6 +386,6 @@ __kernel void life_held(__global const uint *from, __global uint *to, __global u
             return;
     }
     for (int g = 0; g < generations; g++)
-        advance(cell, &me);
+        advance(cell, false, &me);
     store(cell, to, &me);
 }
