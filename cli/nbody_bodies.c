@@ -69,6 +69,7 @@ static int read_bodies(struct nbody_job *job)
     show(&progress, job, "reading the bodies");
     const int read = particles_read(job->input, &job->bodies);
     cli_progress_end(&progress);
+    job->precision_noted = job->precision == NOT_GIVEN;
     return read < 0 ? cli_failed_call(NULL) : nbody_notes_take(job);
 }
 
@@ -335,6 +336,8 @@ static int choose(struct nbody_job *job)
     if (job->fields.n && isnan(job->dt))
         return cli_wrong("--external: the step that suits the field is not estimated; give --dt");
     estimate(job);
+    if (job->precision_noted && job->precision == NBODY_MIXED && usual_precision(job, NBODY_MIXED) != NBODY_MIXED)
+        job->precision = NOT_GIVEN; /* what the command line asks for has none */
     return choose_precision(job, NBODY_MIXED);
 }
 

@@ -107,6 +107,7 @@ struct nbody_job {
     bool own_eps; /* bodies have softenings of their own, of the file, and eps is 0 */
     int integrator, precision, kernel, method;
     bool if_direct; /* precision is that only if forces are sums over all pairs */
+    bool precision_noted; /* the precision is the input file's */
     struct cli_strings external;
     struct nbody_fields fields;
     int collide;

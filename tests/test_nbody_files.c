@@ -64,6 +64,10 @@ static void files_remember(void **unused)
     assert_string_equal(err, "");
     good("-i first.tab --eps 0.5 --dt 1/64 --integrator leapfrog --steps 1");
     assert_non_null(strstr(err, "first.tab says softening 0.25, integrator hermite4; the command line's are taken"));
+    good("-n 20 --steps 1 -q -o mixed.tab"); /* a precision that hermite4 and the tree have not */
+    good("-i mixed.tab --integrator hermite4 --steps 1 -q");
+    good("-i mixed.tab --method tree --steps 1 -q");
+    refuses(2, "--precision mixed has no derivatives", "-i mixed.tab --precision mixed --integrator hermite4 --steps 1 -q");
 }
 
 static void runs_back(void **unused)
