@@ -378,6 +378,8 @@ int main(int argc, char **argv)
     if (argc < 3 || moments < 1)
         return 2;
     seed = argc > 4 ? atol(argv[4]) : (long)(time(NULL) / 86400);
+    for (int i = 0; i < SIGNALS; i++) /* what nohup and shells without jobs ignore, commands would ignore, too */
+        signal(signals[i].number, SIG_DFL);
     for (int c = 0; c < COMMANDS; c++)
         if (!sample || c == 0 || c == 1 + seed % (COMMANDS - 1))
             used[nused++] = c;
