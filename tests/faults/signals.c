@@ -116,6 +116,12 @@ static bool is_right(const struct program *p, int i)
     return file_is(in_folder(name), p->good.file[i], p->good.size[i]) || (strstr(".json .html .view", suffix) && is_whole(name));
 }
 
+/* The index of a series is whole after every file, and names those that are there. */
+static bool is_index(const char *name)
+{
+    return strstr(name, "-series.") && is_whole(name);
+}
+
 /* Temporary folders. */
 static bool leaves_folders(bool allowed, char *why, size_t size)
 {
@@ -152,7 +158,7 @@ static bool leaves_half(const struct program *p, bool cut, char *why, size_t siz
 {
     for (int i = 0; p->outputs[i]; i++) {
         const char *name = p->outputs[i];
-        if (access(in_folder(name), F_OK) != 0 || is_right(p, i) || (cut && is_whole(name)))
+        if (access(in_folder(name), F_OK) != 0 || is_right(p, i) || is_index(name) || (cut && is_whole(name)))
             continue;
         snprintf(why, size, "leaves half of %s", name);
         return true;
