@@ -107,10 +107,15 @@ static double run_case(const struct options *o, CLCONTEXT *cp, enum life_engine 
         die("stepping");
     /* As many generations as fit the time, by a first measurement. */
     unsigned long long n = o->generations, trial = n < 64 ? n : 64;
-    double start = seconds_now();
-    if (life_step(lf, trial) < 0)
-        die("stepping");
-    const double each = (seconds_now() - start) / (double)trial;
+    double start, each;
+    for (;; trial = trial < n / 8 ? 8 * trial : n) { /* long enough that what a call costs does not count */
+        start = seconds_now();
+        if (life_step(lf, trial) < 0)
+            die("stepping");
+        each = (seconds_now() - start) / (double)trial;
+        if (trial == n || each * (double)trial > 0.05 * o->seconds)
+            break;
+    }
     if (each * (double)n > o->seconds)
         n = o->seconds / each > (double)trial ? (unsigned long long)(o->seconds / each) : trial;
     *generations = n;
