@@ -305,7 +305,9 @@ test("a slow way gets fewer bodies and better packing, a fast one all", () => {
   assert.equal(nextBytes(3e5, 2, 3), 3e5, "too few came to tell");
   assert.equal(nextBytes(1.2e5, 240, 9), 1e5, "three pictures of 40,000 bodies on a way of 10 Mbit/s");
   assert.equal(nextBytes(7e4, 240, 9), 7e4);
-  assert.equal(nextBytes(7e4, 150, 9), 1.4e5);
+  assert.equal(nextBytes(7e4, 150, 9), 1e5);
+  assert.equal(nextBytes(2e5, 2, 9, 2.1e5), 2.1e5, "what was too much is not tried at once");
+  assert.equal(nextBytes(3e5, 2, 9, 2.1e5), 3e5);
   assert.equal(nextBytes(8e4, 900, 9), 6e4);
   assert.equal(creditsFor(30, 0), 2);
   assert.equal(creditsFor(30, 5000), 8);

@@ -19,10 +19,11 @@ export function fairShare(bytes, total) {
 
 // The bytes that a frame may have: fewer when answers to pings were late, as they then waited behind frames; more while they are not,
 // and some frames of this size have come. 40,000 bodies are worth some lateness: what moves between frames does not need many of them.
-export function nextBytes(bytes, late, frames) {
+// most: what was too much a moment ago is not tried again at once, since while a frame that is too large comes the picture stands.
+export function nextBytes(bytes, late, frames, most = 3e7) {
   const least = late > 400 ? 6e4 : 1e5;
   if (late > 100 && bytes > least) return Math.max(least, bytes * 0.6);
-  return late < (bytes < 1e5 ? 200 : 40) && frames > 3 ? Math.min(3e7, bytes * 2) : bytes;
+  return late < (bytes < 1e5 ? 200 : 40) && frames > 3 ? Math.max(bytes, Math.min(most, bytes < 1e5 ? 1e5 : bytes * 2)) : bytes;
 }
 
 // How many frames may be on their way.
@@ -82,7 +83,8 @@ export class Link {
   // Twice a second: one ping is on its way, and what the last ones told is heeded.
   measure() {
     const now = performance.now(), late = Math.max(this.late, this.pinged ? now - this.pinged - this.trip : 0);
-    const bytes = nextBytes(this.bytes, late, this.frames);
+    const bytes = nextBytes(this.bytes, late, this.frames, now < this.lessUntil ? this.most : 3e7);
+    if (bytes < this.bytes) [this.most, this.lessUntil] = [Math.max(1e5, 0.7 * this.bytes), now + 15000];
     this.late = 0;
     this.full = late > 100; // more on the way would only make it longer
     if (!this.pinged && this.send({ type: "ping", id: Math.floor(now) })) this.pinged = now;
