@@ -56,12 +56,11 @@
 
 /* ---- The post. --------------------------------------------------------------------------------- */
 
-/* Two words that lie side by side, the first at an even place. */
 #define LETTER(cells, round) ((ulong)(round) << 32 | (cells))
-#if SHUFFLE /* NVIDIA: each of the two is written in one piece, and read past the first-level cache */
-static inline void post_two(__global ulong *at, uint a, uint b, uint round)
+#if SHUFFLE /* NVIDIA: written in one piece, and read past the first-level cache */
+static inline void post_one(__global ulong *at, uint cells, uint round)
 {
-    __asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(at), "l"(LETTER(a, round)), "l"(LETTER(b, round)) : "memory");
+    __asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(LETTER(cells, round)) : "memory");
 }
 
 static inline ulong look(__global const ulong *at)
@@ -80,10 +79,9 @@ static inline bool is_lost(volatile __global const uint *lost)
 #elif __OPENCL_C_VERSION__ >= 300
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
-static inline void post_two(__global ulong *at, uint a, uint b, uint round)
+static inline void post_one(__global ulong *at, uint cells, uint round)
 {
-    atomic_store_explicit((volatile __global atomic_ulong *)at, LETTER(a, round), memory_order_relaxed, memory_scope_device);
-    atomic_store_explicit((volatile __global atomic_ulong *)at + 1, LETTER(b, round), memory_order_relaxed, memory_scope_device);
+    atomic_store_explicit((volatile __global atomic_ulong *)at, LETTER(cells, round), memory_order_relaxed, memory_scope_device);
 }
 
 static inline ulong look(__global const ulong *at)
@@ -96,10 +94,9 @@ static inline bool is_lost(volatile __global const uint *lost)
     return atomic_load_explicit((volatile __global atomic_uint *)lost, memory_order_relaxed, memory_scope_device);
 }
 #else /* for editors, and for one tile that is its own neighbour */
-static inline void post_two(__global ulong *at, uint a, uint b, uint round)
+static inline void post_one(__global ulong *at, uint cells, uint round)
 {
-    ((volatile __global ulong *)at)[0] = LETTER(a, round);
-    ((volatile __global ulong *)at)[1] = LETTER(b, round);
+    *(volatile __global ulong *)at = LETTER(cells, round);
 }
 
 static inline ulong look(__global const ulong *at)
@@ -260,6 +257,12 @@ static inline void store(uint cell[ROWS][WORDS], __global uint *to, const struct
 
 /* ---- A round's post. ---------------------------------------------------------------------------- */
 
+/* Words of a column lie side by side, as the items do that read and write them: 32 of them in a row take a processor as long as two. */
+static inline long place_of(const struct place *me, int word, int row)
+{
+    return (long)word * me->rows + row;
+}
+
 /* Whole rows at the upper and lower edge, and the words at both sides of those between. */
 static inline void post(uint cell[ROWS][WORDS], __global ulong *box, uint round, const struct place *me)
 {
@@ -267,11 +270,11 @@ static inline void post(uint cell[ROWS][WORDS], __global ulong *box, uint round,
     for (int r = 0; r < ROWS; r++) {
         const int t = me->lane * ROWS + r;
         const bool edge = t < 2 * DEPTH || t >= OWN_ROWS;
-        __global ulong *row = box + (long)row_of(me, t) * me->words + me->word;
+        const int y = row_of(me, t);
 #pragma unroll
-        for (int k = 0; k < SPAN; k += 2)
-            if (is_own(t) && (edge || k == 0 || k == SPAN - 2))
-                post_two(row + k, outward(cell[r][k], cell[r][k + 1]), outward(cell[r][k + 1], cell[r][k + 2]), round);
+        for (int k = 0; k < SPAN; k++)
+            if (is_own(t) && (edge || k == 0 || k == SPAN - 1))
+                post_one(box + place_of(me, me->word + k, y), outward(cell[r][k], cell[r][k + 1]), round);
     }
 }
 
@@ -293,18 +296,18 @@ static inline bool look_at_all(struct mail *mail, __global const ulong *box, uin
 {
     const int before = around(me->word - 1, me->words), after = around(me->word + SPAN, me->words);
     const int t = me->lane < DEPTH ? me->lane : me->lane + OWN_ROWS;
-    __global const ulong *beside = box + (long)row_of(me, t) * me->words;
-    bool all = has_come(&mail->row[0], beside + before, round);
+    const int beside = row_of(me, t);
+    bool all = has_come(&mail->row[0], box + place_of(me, before, beside), round);
 #pragma unroll
     for (int k = 0; k < SPAN; k++)
-        all &= has_come(&mail->row[k + 1], beside + me->word + k, round);
-    all &= has_come(&mail->row[WORDS], beside + after, round);
+        all &= has_come(&mail->row[k + 1], box + place_of(me, me->word + k, beside), round);
+    all &= has_come(&mail->row[WORDS], box + place_of(me, after, beside), round);
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         const int mine = me->lane * ROWS + r;
-        __global const ulong *row = is_own(mine) ? box + (long)row_of(me, mine) * me->words : beside;
-        all &= has_come(&mail->left[r], row + before, round);
-        all &= has_come(&mail->right[r], row + after, round);
+        const int y = is_own(mine) ? row_of(me, mine) : beside;
+        all &= has_come(&mail->left[r], box + place_of(me, before, y), round);
+        all &= has_come(&mail->right[r], box + place_of(me, after, y), round);
     }
     return all;
 }

@@ -45,7 +45,7 @@ static size_t time_of(const life *lf, const struct cldev_info *info, const struc
     return turns * words * 20 + 60;
 }
 
-/* The tiles of least time; false where the grid has none. Numbers of the shape that are not 0 are kept. */
+/* The tiles of least time, of equal ones the widest, which was found faster; false where the grid has none. Numbers of the shape that are not 0 are kept. */
 static bool choose(struct held *h, const life *lf, const struct life_shape *shape, const struct cldev_info *info)
 {
     size_t best = 0;
@@ -53,7 +53,7 @@ static bool choose(struct held *h, const life *lf, const struct life_shape *shap
     for (now.words = 3; now.words <= 9; now.words = 2 * now.words - 1)
         for (now.rows = 2; now.rows <= MOST_WORDS / now.words; now.rows++) {
             const size_t time = time_of(lf, info, &now);
-            if (!time || (best && time >= best) || (shape->held_words && shape->held_words != now.words) ||
+            if (!time || (best && time > best) || (shape->held_words && shape->held_words != now.words) ||
                 (shape->held_rows && shape->held_rows != now.rows))
                 continue;
             best = time;
