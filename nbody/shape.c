@@ -103,28 +103,28 @@ static bool has_row(const struct nbody *nb, cl_uint dev, const char *name, bool 
     return true;
 }
 
-/* Rows for launches of many steps, where the engine makes such and there are some for so many bodies. */
-static const char *const many_name[] = {"nbody.many.single", NULL, "nbody.many.mixed"};
-static bool has_many(const struct nbody *nb, cl_uint dev)
+/* Whether there is one for launches of many steps, and the engine makes such. */
+static bool has_many(const struct nbody *nb, cl_uint dev, const char *name, bool *own)
 {
     struct cltune_row row;
-    return nbody_forces_pull_many(nb) && many_name[nb->precision] && cltune_find(nb->ctx, dev, many_name[nb->precision], nb->n, &row) == 0 &&
+    return name && nbody_forces_pull_many(nb) && has_row(nb, dev, name, own) && cltune_find(nb->ctx, dev, name, nb->n, &row) == 0 &&
            cltune_value(row.shape, "meet", 0) > 0;
 }
 
-/* The sum's in the tuning store. Equal masses leave a product out of it, and on some devices want rows of their own; one of the
- * user's for the sum comes before those that are shipped. */
+/* The sum's in the tuning store. Launches of many steps, and equal masses, which leave a product out of it, want rows of their own on
+ * some devices; one of the user's for the sum comes before those that are shipped. */
 static const char *sum_name(const struct nbody *nb, cl_uint dev)
 {
-    static const char *const equal = "nbody.equal.single";
+    static const char *const equal = "nbody.equal.single", *const many[] = {"nbody.many.single", NULL, "nbody.many.mixed"};
     const struct sum *sum = nbody_forces_sum(nb);
     const char *usual = sum->name[nb->precision];
     bool own, usual_is_own = false;
-    if (has_many(nb, dev))
-        return many_name[nb->precision];
+    has_row(nb, dev, usual, &usual_is_own);
+    if (has_many(nb, dev, many[nb->precision], &own) && (own || !usual_is_own))
+        return many[nb->precision];
     if (!nb->uniform || sum != nbody_forces_sum_of(FORCES) || nb->precision != NBODY_SINGLE || !has_row(nb, dev, equal, &own))
         return usual;
-    return own || !has_row(nb, dev, usual, &usual_is_own) || !usual_is_own ? equal : usual;
+    return own || !usual_is_own ? equal : usual;
 }
 
 int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cldev_info *info,

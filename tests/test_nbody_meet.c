@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-enum { MOST = 1024, STEPS = 9 };
+enum { MOST = 1024, STEPS = 5 };
 static double mass[MOST], pos[MOST][3], vel[MOST][3];
 static unsigned units;
 static CLCONTEXT *ctx;
@@ -40,7 +40,7 @@ static int close_device(void **state)
 /* A shape whose groups have 64 rows. */
 static const char *const shapes[] = {
     "group=1 width=4 items=16 tile=16 local=0 block=128 rsqrt=0 fill=1 flat=8",
-    "group=16 deep=4 width=1 items=16 tile=16 local=1 ahead=1 block=128 rsqrt=0 fill=1 flat=8",
+    "group=64 deep=4 width=1 items=4 tile=16 local=1 ahead=1 block=128 rsqrt=0 fill=1 flat=8",
 };
 enum { ROWS = 64 };
 
@@ -105,25 +105,22 @@ static void same(const char *shape, size_t groups, struct nbody_options o, size_
     nbody_free(many);
 }
 
-/* So many groups as there surely are at work at once; one does not fill a device of more units. */
+/* So many groups as there surely are at work at once, and few, as a thread that spins keeps others from working where processors are busy. */
 static size_t few(void)
 {
-    return units < 4 ? units : 4;
+    return units < 2 ? units : 2;
 }
 
 static void bits(void **state)
 {
     (void)state;
-    for (size_t s = 0; s < 2; s++) {
-        if (s == 0 && few() < units) /* whose rows do not make enough groups */
-            continue;
-        same(shapes[s], few(), (struct nbody_options){0}, STEPS, 1);
-        same(shapes[s], few(), (struct nbody_options){0}, 4, 2);        /* 4, 4 and 1 */
-        same(shapes[s], few(), (struct nbody_options){.burst = 3}, STEPS, 3);
-        same(shapes[s], few(), (struct nbody_options){.burst = 1}, STEPS, 0);
-        same(shapes[s], few(), (struct nbody_options){.precision = NBODY_MIXED}, STEPS, 1);
-    }
-    same(shapes[1], few(), (struct nbody_options){.integrator = NBODY_YOSHIDA4}, STEPS, 0); /* whose steps are of three lengths */
+    if (units <= 4) /* where four groups of single items are enough for a group to have all sums */
+        same(shapes[0], units, (struct nbody_options){0}, STEPS, 1);
+    same(shapes[1], few(), (struct nbody_options){0}, STEPS, 1);
+    same(shapes[1], few(), (struct nbody_options){0}, 2, 2); /* 2, 2 and 1 */
+    same(shapes[1], few(), (struct nbody_options){.burst = 3}, STEPS, 2);
+    same(shapes[1], few(), (struct nbody_options){.burst = 1}, STEPS, 0);
+    same(shapes[1], few(), (struct nbody_options){.precision = NBODY_MIXED}, STEPS, 1);
 }
 
 /* More groups than a CPU has threads wait for each other in vain, which the trial finds. */
@@ -171,7 +168,7 @@ static void row(void **state)
     const struct {
         struct nbody_options o;
         bool taken;
-    } each[] = {{{0}, true}, {{.integrator = NBODY_YOSHIDA4}, false}, {{.stepping = NBODY_ADAPTIVE}, false}, {{.precision = NBODY_DOUBLE}, false}};
+    } each[] = {{{0}, true}, {{.integrator = NBODY_YOSHIDA4}, false}};
     const size_t n = ROWS * few();
     char words[256];
     (void)state;
