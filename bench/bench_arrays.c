@@ -7,7 +7,8 @@
  * with plain C before it is timed. Of K (20) runs the fastest: `seconds` is a whole call, as a program sees it,
  * `device_seconds` what the device's own clock says of the kernel.
  * Peers, in the same run: the device's copy bandwidth (clpeak), and on CPUs a hand-written OpenMP sum, added up in
- * doubles too, in whatever order; the two take turns, and of_peer is the ratio of their median times.
+ * doubles too, in whatever order; the two take turns, five calls each. of_peer is the ratio of their median times, of_peer_burst
+ * that of the medians of five calls in a row, of which the first wakes threads.
  * Output: a line a case of KEY=VALUE words, or with --json an object a line.
  * SPDX-License-Identifier: MIT
  */
@@ -19,32 +20,53 @@
 
 /* ---- Two in turn. ----------------------------------------------------------------------------- */
 
-/* Runs two in turn, a few calls each. Their medians become f->seconds and peer->seconds. OpenMP's threads go on
- * looking for work for some milliseconds, on the processors that the other needs: hence the nap. */
-static void take_turns(struct figure *f, int (*run)(void *), void *arg, struct figure *peer, int (*run_it)(void *),
-                       void *its)
+enum { CALLS = 5 };
+
+/* The median of what so many calls in a row took, of runs in the order in which they were made. */
+static double median_burst(const double *took)
 {
-    enum { CALLS = 5 };
-    double *took = calloc(2 * (size_t)option.runs, sizeof *took);
+    const size_t bursts = (size_t)(option.runs + CALLS - 1) / CALLS;
+    double *burst = calloc(bursts, sizeof *burst);
+    if (!burst)
+        die("no memory");
+    for (size_t k = 0; k < (size_t)option.runs; k++)
+        burst[k / CALLS] += took[k];
+    const double seconds = median(burst, bursts);
+    free(burst);
+    return seconds;
+}
+
+/* A few calls in a row, after a nap: threads of both go on looking for work for some milliseconds, on processors that the other
+ * needs, and a processor that wakes up is slow at first. */
+static void burst_of(int (*run)(void *), void *arg, const char *name, double *took, int calls)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    for (int i = 0; i < calls; i++) {
+        const double start = seconds_now();
+        if (run(arg) != 0)
+            die(name);
+        took[i] = seconds_now() - start;
+    }
+}
+
+/* Runs two in turn, a burst of calls each. The medians become f->seconds and peer->seconds; returns how much longer than ours a
+ * burst of the peer's takes. */
+static double take_turns(struct figure *f, int (*run)(void *), void *arg, struct figure *peer, int (*run_it)(void *),
+                         void *its)
+{
+    double *took = calloc(2 * (size_t)option.runs, sizeof *took), *its_took = took + option.runs;
     if (!took || option.runs < 1)
         die("no runs");
-    for (int k = 0; k < option.runs; k++) {
-        for (int i = k; k % CALLS == 0 && i < option.runs && i < k + CALLS; i++) {
-            const double start = seconds_now();
-            if (run(arg) != 0)
-                die(f->name);
-            took[i] = seconds_now() - start;
-        }
-        const double start = seconds_now();
-        if (run_it(its) != 0)
-            die(peer->name);
-        took[option.runs + k] = seconds_now() - start;
-        if (k % CALLS == CALLS - 1)
-            nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    for (int k = 0; k < option.runs; k += CALLS) {
+        const int calls = option.runs - k < CALLS ? option.runs - k : CALLS;
+        burst_of(run, arg, f->name, took + k, calls);
+        burst_of(run_it, its, peer->name, its_took + k, calls);
     }
+    const double burst = median_burst(its_took) / median_burst(took);
     f->seconds = median(took, (size_t)option.runs);
-    peer->seconds = median(took + option.runs, (size_t)option.runs);
+    peer->seconds = median(its_took, (size_t)option.runs);
     free(took);
+    return burst;
 }
 
 /* ---- Arrays. ---------------------------------------------------------------------------------- */
@@ -143,9 +165,9 @@ static void bench_peer(const struct sum_case *c, struct sum_run *ours, const voi
     peer.name = single ? "peer.openmp.single" : "peer.openmp.double";
     if (run_peer(&r) != 0 || r.result != right_answer(c->type, r.n, false))
         die("a wrong sum of the peer");
-    take_turns(&f, run_sum, ours, &peer, run_peer, &r);
+    const double burst = take_turns(&f, run_sum, ours, &peer, run_peer, &r);
     char ratio[64];
-    snprintf(ratio, sizeof ratio, "of_peer=%.3f", peer.seconds / f.seconds);
+    snprintf(ratio, sizeof ratio, "of_peer=%.3f of_peer_burst=%.3f", peer.seconds / f.seconds, burst);
     peer.shape = ratio;
     print_figure(&peer);
 }

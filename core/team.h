@@ -6,6 +6,7 @@
  *
  * Threads look for more work for TEAM_LOOKS seconds after the last, giving way to others, and sleep then. The caller works too, and
  * waits for nobody who has not begun a part: so work never takes longer than it would alone, but for waking those who sleep.
+ * Threads that are woken keep off the processor of the caller, who goes on working: the scheduler would put some of them there, beside an idle one.
  * Each thread begins with a share of its own, the same in each work of as many parts, so that what it has read is in its processor's
  * cache the next time; then it takes the last parts of others' shares.
  * One thread at a time calls team_work of a team.
@@ -48,6 +49,7 @@ struct team {
     pthread_mutex_t lock; /* of those who sleep */
     pthread_cond_t wake;
     double ended;         /* when the last work was done */
+    int avoided;          /* the processor that threads keep off; -1: none */
     size_t threads;
     pthread_t thread[TEAM_MOST];
     struct team_place place[TEAM_MOST];
@@ -120,6 +122,7 @@ static inline struct team *team_create(size_t most)
     memset(team, 0, bytes);
     pthread_mutex_init(&team->lock, NULL);
     pthread_cond_init(&team->wake, NULL);
+    team->avoided = -1;
     size_t n = 0;
     for (bool started = true; started && n + 1 < wanted; n += started) {
         team->place[n] = (struct team_place){team, n};
@@ -127,6 +130,19 @@ static inline struct team *team_create(size_t most)
     }
     team->threads = n;
     return team;
+}
+
+/* Threads may run where the caller may, but not where it does now. */
+static inline void team_avoid(struct team *team)
+{
+    const int here = sched_getcpu();
+    cpu_set_t set;
+    if (here < 0 || here == team->avoided || sched_getaffinity(0, sizeof set, &set) != 0)
+        return;
+    CPU_CLR((size_t)here, &set);
+    for (size_t i = 0; i < team->threads && CPU_COUNT(&set) > 0; i++)
+        pthread_setaffinity_np(team->thread[i], sizeof set, &set);
+    team->avoided = here;
 }
 
 static inline void team_wake(struct team *team)
@@ -148,7 +164,7 @@ static inline void team_work(struct team *team, size_t parts, void (*work)(void 
         atomic_store(&team->share[i].parts, n * i / shares | n * (i + 1) / shares << 32);
     atomic_store(&team->working, true);
     if (atomic_load(&team->sleeping) > 0 && (parts >= TEAM_WAKES_FROM || seconds_now() - team->ended < TEAM_LOOKS))
-        team_wake(team);
+        team_avoid(team), team_wake(team);
     team_do(team, team->threads);
     for (int i = 0; atomic_load(&team->done) < (long)parts; i++)
         if (i % 64 == 63)

@@ -318,6 +318,12 @@ static void a_team(void **state)
         for (size_t i = 0; i < PARTS; i++)
             assert_int_equal(counts[i], i < parts);
     }
+    for (size_t i = 0; i < team->threads && team->avoided >= 0; i++) { /* those that were woken keep off the caller's processor */
+        cpu_set_t set;
+        assert_int_equal(pthread_getaffinity_np(team->thread[i], sizeof set, &set), 0);
+        assert_true(CPU_COUNT(&set) > 0);
+        assert_false(CPU_ISSET((size_t)team->avoided, &set));
+    }
     team_free(team);
     team_free(NULL);
 }
