@@ -21,7 +21,7 @@ export function fairShare(bytes, total) {
 // and some frames of this size have come. 40,000 bodies are worth some lateness: what moves between frames does not need many of them.
 // most: what was too much a moment ago is not tried again at once, since while a frame that is too large comes the picture stands.
 export function nextBytes(bytes, late, frames, most = 3e7) {
-  const least = late > 400 ? 6e4 : 1e5;
+  const least = late > 600 ? 6e4 : 1e5;
   if (late > 100 && bytes > least) return Math.max(least, bytes * 0.6);
   return late < (bytes < 1e5 ? 200 : 40) && frames > 3 ? Math.max(bytes, Math.min(most, bytes < 1e5 ? 1e5 : bytes * 2)) : bytes;
 }
