@@ -67,7 +67,7 @@ static int bad_steps(struct nbody *nb, int direction)
             return -1;
         if (direction == CL_MEM_HOST && (cl_uint)p->bad[MEET_PLACE] & MEET_LOST)
             return clerror_set(EIO, "nbody_step: work-groups of one launch waited in vain for each other, as device %u is busy otherwise; "
-                                    "bodies have not all made the same steps. Begin again, with the shape meet=0", p->dev);
+                                    "bodies have not all made the same steps. Begin again, or go on from a checkpoint, when nothing else uses it", p->dev);
         first = *p->bad < first ? *p->bad : first;
     }
     return first;
