@@ -46,7 +46,7 @@ export function stroke(pen, places, colour, wide) {
   pen.stroke();
 }
 
-// Axes around a rectangle; returns how numbers become places. what: { x: [from, to], y: [from, to], xTitle, yTitle, size, small }
+// Axes around a rectangle; returns how numbers become places. what: { x: [from, to], y: [from, to], xTitle, yTitle, size, small, whole }
 export function drawAxes(pen, rect, what, ink) {
   const { left, top, right, bottom } = rect;
   const [x0, x1] = what.x, [y0, y1] = what.y;
@@ -59,7 +59,7 @@ export function drawAxes(pen, rect, what, ink) {
     stroke(pen, [[left, y], [right, y]], ink.line, 1);
     label(pen, yTexts.texts[i], left - 6, y, ink.soft, "right");
   });
-  const xTicks = niceTicks(x0, x1, Math.min(what.log ? x1 - x0 : 99, Math.max(2, (right - left) / 90))), xTexts = what.log ? { texts: xTicks.map((t) => formatNumber(2 ** t)), power: "" } : tickTexts(xTicks);
+  const xTicks = niceTicks(x0, x1, Math.min(what.log ? x1 - x0 : 99, Math.max(2, (right - left) / 90))).filter((t) => !what.whole || Number.isInteger(t)), xTexts = what.log ? { texts: xTicks.map((t) => formatNumber(2 ** t)), power: "" } : tickTexts(xTicks);
   xTicks.forEach((v, i) => {
     const wide = pen.measureText(xTexts.texts[i]).width / 2;
     label(pen, xTexts.texts[i], px(v), bottom + 5, ink.soft, px(v) + wide > right + 4 ? "right" : "center", "top");

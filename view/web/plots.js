@@ -58,7 +58,7 @@ export class Plots {
     const titles = table.titles, over = this.over < xs.length ? this.over : -1;
     const ats = lines.map((line) => over >= 0 ? over : line.findLastIndex(Number.isFinite)); // whose values are told
     const least = Math.min(...xs), most = Math.max(...xs), span = this.span = most > least ? [least, most] : [xs[0] || 0, (xs[0] || 0) + 1];
-    const { px, py, power } = drawAxes(pen, rect, { x: span, y: rangeOf(lines), xTitle: axisTitle(titles[table.x]), small: true, size: 11, log: this.log }, ink);
+    const { px, py, power } = drawAxes(pen, rect, { x: span, y: rangeOf(lines), xTitle: axisTitle(titles[table.x]), small: true, size: 11, log: this.log, whole: xs.every(Number.isInteger) }, ink);
     const every = Math.max(1, Math.floor(xs.length / 2 / width)); // at most two on a pixel
     lines.forEach((line, l) => {
       const places = [];
