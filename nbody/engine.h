@@ -158,6 +158,7 @@ struct share {
     cl_kernel step;     /* sums over pairs and the integrator's visit in one launch; NULL where that takes two */
     cl_kernel steps;    /* many of those in one launch, whose groups meet after each (core/meet.h); NULL where they do not */
     const char *meets;  /* build options for that, NULL where groups cannot */
+    bool for_many;      /* the shape is of a row for such launches */
     cl_uint patience;   /* of groups that wait for others */
     size_t first, rows; /* of posm; rows is a multiple of nbody_shape_rows. With a tree in parts there is room for so many, and first
                          * and count follow the parts (order.c) */
@@ -238,6 +239,7 @@ struct nbody {
     bool settled; /* posm and velo are those of the current time, not predictions */
     bool in_burst; /* steps are started without looking at what they do */
     size_t sum;    /* number of a sum in the burst */
+    bool one_by_one; /* rows for launches of many steps are not for this engine: groups were tried, and did not meet */
     size_t together; /* steps that the next launch makes, if it makes any */
     cl_uint met;     /* how often groups met in the burst */
     int stage;    /* the sum over pairs of the step under way: 0, or more where an integrator has stages */

@@ -428,7 +428,8 @@ static double usual_eta(const struct nbody *nb)
     return nb->integrator->block_steps ? 0.01 : nb->stepping == NBODY_BLOCK ? 0.025 : 0.001;
 }
 
-static nbody *create(const struct nbody_options *o, size_t n, const double *mass, const double (*pos)[3], const double (*vel)[3])
+static nbody *create(const struct nbody_options *o, size_t n, const double *mass, const double (*pos)[3], const double (*vel)[3],
+                     bool one_by_one)
 {
     if (world_agree(o->world, check_options(o, n) != 0 || check_ranks(o) != 0 || check_bodies(n, mass, pos, vel) != 0 ? -1 : 0) != 0)
         return NULL;
@@ -455,6 +456,7 @@ static nbody *create(const struct nbody_options *o, size_t n, const double *mass
                          .progress = o->progress,
                          .arg = o->arg,
                          .world = o->world,
+                         .one_by_one = one_by_one,
                          .ndev = clgetndev(ctx)};
     const bool by_body = nb->stepping != NBODY_FIXED && nb->integrator->block_steps;
     nb->eta = nb->stepping == NBODY_FIXED ? 0 : o->eta > 0 ? o->eta : usual_eta(nb);
@@ -486,7 +488,11 @@ static nbody *create(const struct nbody_options *o, size_t n, const double *mass
 nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass, const double (*pos)[3],
                     const double (*vel)[3])
 {
-    nbody *nb = create(o, n, mass, pos, vel);
+    nbody *nb = create(o, n, mass, pos, vel, false);
+    if (nb && nb->share[0].for_many && !nb->share[0].steps) { /* whose shape is not a good one for a launch a step */
+        nbody_free(nb);
+        nb = create(o, n, mass, pos, vel, true);
+    }
     if (world_agree(o->world, nb ? 0 : -1) == 0)
         return nb;
     nbody_free(nb);

@@ -107,7 +107,7 @@ static bool has_row(const struct nbody *nb, cl_uint dev, const char *name, bool 
 static bool has_many(const struct nbody *nb, cl_uint dev, const char *name, bool *own)
 {
     struct cltune_row row;
-    return name && nbody_forces_pull_many(nb) && has_row(nb, dev, name, own) && cltune_find(nb->ctx, dev, name, nb->n, &row) == 0 &&
+    return name && !nb->one_by_one && nbody_forces_pull_many(nb) && has_row(nb, dev, name, own) && cltune_find(nb->ctx, dev, name, nb->n, &row) == 0 &&
            cltune_value(row.shape, "meet", 0) > 0;
 }
 
@@ -134,6 +134,7 @@ int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cld
     struct device device = {info, 4 * nb->real * (size_t)(1 + sum->velocities + sum->accelerations), nb->real, nb->n};
     const struct cltune_rules rules = {.name = "nbody", .keys = keys, .fit = fit, .arg = &device};
     const char *name = nb->method == NBODY_TREE ? tree_name(nb) : sum_name(nb, p->dev);
+    p->for_many = strncmp(name, "nbody.many.", 11) == 0;
     return cltune_choose(&rules, nb->ctx, p->dev, name, nb->n, words, &p->shape, &p->row);
 }
 

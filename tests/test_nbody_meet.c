@@ -162,6 +162,24 @@ static void in_vain(void **state)
     nbody_free(nb);
 }
 
+/* Where groups of such a row do not meet, the row of the sum is taken. */
+static void refused_row(void **state)
+{
+    char words[256];
+    (void)state;
+    if (units > 8)
+        return;
+    snprintf(words, sizeof words, "%s meet=%d", shapes[1], MOST / ROWS);
+    works(cltune_store(ctx, 0, "nbody.many.single", MOST, words, 1, "items/s"));
+    works(nbody_initial(NBODY_PLUMMER, MOST, 3, mass, pos, vel));
+    nbody *nb = nbody_create(&(struct nbody_options){.ctx = ctx, .dt = 1. / 64}, MOST, mass, (rows)pos, (rows)vel);
+    ready(nb);
+    assert_null(nb->share[0].steps);
+    contains(nb->share[0].row.source, "nbody.direct.single");
+    works(nbody_step(nb, 2));
+    nbody_free(nb);
+}
+
 /* A row for launches of many steps is taken where the engine makes such, and one of meet=0 is none. */
 static void row(void **state)
 {
@@ -191,6 +209,6 @@ static void row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(bits), cmocka_unit_test(refused), cmocka_unit_test(overflow),
-                                       cmocka_unit_test(in_vain), cmocka_unit_test(row)};
+                                       cmocka_unit_test(in_vain), cmocka_unit_test(row), cmocka_unit_test(refused_row)};
     return cmocka_run_group_tests(tests, open_device, close_device);
 }
