@@ -371,7 +371,7 @@ static void held_in_vain(void **state)
     (void)state;
     if (units_of_first() < 2)
         return;
-    life *lf = life_create(&(struct life_options){.width = 64, .height = 64, .shape = HELD});
+    life *lf = life_create(&(struct life_options){.width = 64, .height = 64, .shape = HELD " held_warps=1"}); /* a group is a tile */
     ready(lf);
     struct packed *p = lf->state;
     assert_non_null(p->held);
