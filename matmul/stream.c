@@ -106,13 +106,15 @@ static int run_in_place(struct worker *w, const struct host_product *h)
     return status;
 }
 
-/* In slabs of at least 64 rows that take about SLAB_SECONDS; all at once if there is nobody to report to. The host's
- * naive loops gain nothing from many rows, and are slow: they begin with one. */
+/* In slabs of at least 64 rows that take about SLAB_SECONDS; all at once if there is nobody to report to, or if launches are cut so that they
+ * take no longer (matmul_fork): B is packed anew for each slab. The host's naive loops gain nothing from many rows, and are slow: they begin
+ * with one. */
 static int run_slabs(struct worker *w, const struct host_product *h)
 {
     const struct matmul *mm = w->s->mm;
     const double row_work = (double)h->n * (double)h->k;
-    size_t rows = mm->progress ? (size_t)(SLAB_WORK / row_work) / 64 * 64 + 64 : h->m;
+    const bool cut = w->p && mm->kind == MATMUL_TUNED;
+    size_t rows = mm->progress && !cut ? (size_t)(SLAB_WORK / row_work) / 64 * 64 + 64 : h->m;
     if (mm->progress && mm->kind == MATMUL_CPU_NAIVE)
         rows = 1;
     for (size_t i = 0; i < h->m;) {
