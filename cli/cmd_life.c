@@ -106,8 +106,8 @@ static int check(const struct life_job *job, const struct cli_option *options)
         return life_census_check(job, options);
     if (cli_given(options, "soups"))
         return cli_wrong("--soups is for a census: stdcl life census --soups %" PRIu64, job->soups);
-    static const char *const of_runs[] = {"watch", "until-stable", "output", "csv", "frames", "view", "record"};
-    static const char *const not_watched[] = {"until-stable", "frames", "json"};
+    static const char *const of_runs[] = {"watch", "until-stable", "output", "csv", "every-minutes", "frames", "view", "record"};
+    static const char *const not_watched[] = {"until-stable", "every-minutes", "frames", "json"};
     for (size_t i = 0; job->compare && i < sizeof of_runs / sizeof *of_runs; i++)
         if (cli_given(options, of_runs[i]))
             return cli_wrong("--compare only measures; leave %s out", cli_typed(options, of_runs[i]));
@@ -127,6 +127,8 @@ static int check(const struct life_job *job, const struct cli_option *options)
         if (cli_given(options, of_planes[i]))
             return cli_wrong("%s is for --engine hashlife%s, and this is %s: %s", cli_typed(options, of_planes[i]), i == 1 ? "" : " or sparse",
                              life_engine_names[job->engine], job->choice);
+    if (job->every_minutes > 0 && !life_output_has_cells(job))
+        return cli_wrong("--every-minutes is for files of cells: add -o FILE.mc or FILE.rle");
     if (job->at.given && !job->input)
         return cli_wrong("--at says where a pattern goes: add --pattern FILE");
     if (cli_given(options, "seed") && job->input && !job->soup)
@@ -181,6 +183,8 @@ static bool parse(struct life_job *job, int argc, char **argv, int *status)
         CLI_U64(0, "soups", "N", &job->soups, 1, (uint64_t)1 << 53, "census: number of soups, of 16x16 cells if there is no --size (default 10000)"),
         CLI_GROUP("Output"),
         CLI_STRINGS('o', "output", "FILE", &job->outputs.names, outputs),
+        CLI_REAL(0, "every-minutes", "MINUTES", &job->every_minutes, CLI_ABOVE_0, DBL_MAX,
+                 "write the cells meanwhile, too, so often; a run that was killed goes on from them with --pattern"),
         CLI_SIZE(0, "frames", "N", &job->outputs.frames, 1, 1000000,
                  "number of pictures from start to end, FILE-0001.png and so on (default 100 for a film)"),
         CLI_SIZE(0, "zoom", "N", &job->zoom, 1, 256, "width of a cell in pictures, in pixels (default 1)"),

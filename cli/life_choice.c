@@ -18,6 +18,7 @@ static const struct {
     {"compare", "--compare runs the engines of grids"},
     {"shape", "--shape is of kernels"},
     {"until-stable", "--until-stable looks at every generation"},
+    {"every-minutes", "--every-minutes is of a grid"},
     {"frames", "--frames is of a grid"},
 };
 

@@ -86,6 +86,7 @@ struct life_job {
     struct life_lines lines;
     const char *rules_folder; /* where files of rules are looked for, too */
     size_t zoom;
+    double every_minutes; /* patterns of -o are written so often meanwhile; 0: only at the end */
     struct cli_outputs outputs;
     struct cli_window window;
     struct cli_sums sums; /* of all live cells, for the window */
@@ -127,6 +128,7 @@ struct life_job {
         unsigned looks;
     } edge;
     bool interrupted;
+    double kept;          /* the clock when patterns were written last, or the run began */
     struct {              /* of ranks, since they were looked at last */
         struct cli_shares clock;
         uint64_t generation;
@@ -234,12 +236,16 @@ int life_census_run_job(struct life_job *job);
 int life_job_compare(struct life_job *job);
 
 /* life_output.c: sorts and checks the names before anything is computed; opens the table; adds rows to it, or
- * a frame to the series; writes what is due at the end; drops the table. */
+ * a frame to the series; writes what is due at the end; drops the table. With --every-minutes files of cells
+ * are due meanwhile, too, by the clock: whether there is such a name; writes them. */
 int life_output_plan(struct life_job *job);
 int life_output_open(struct life_job *job);
 int life_output_row(struct life_job *job, const struct life_sample *sample);
 int life_output_frame(struct life_job *job);
 int life_output_finish(struct life_job *job);
+bool life_output_has_cells(const struct life_job *job);
+bool life_output_is_due(const struct life_job *job);
+int life_output_keep(struct life_job *job);
 void life_output_discard(struct life_job *job);
 
 /* life_report.c */

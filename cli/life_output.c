@@ -239,6 +239,32 @@ static int finish_output(struct life_job *job, struct cli_output *o, const struc
     return o->kind == CLI_OUTPUT_TABLE && csv_close(&job->table) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
+bool life_output_has_cells(const struct life_job *job)
+{
+    for (size_t i = 0; i < job->outputs.names.n; i++)
+        if (cli_output_kind(job->outputs.names.item[i]) == CLI_OUTPUT_STATE)
+            return true;
+    return false;
+}
+
+bool life_output_is_due(const struct life_job *job)
+{
+    return job->every_minutes > 0 && seconds_now() - job->kept > 60 * job->every_minutes;
+}
+
+int life_output_keep(struct life_job *job)
+{
+    struct life_cells cells = {0};
+    struct life_pattern p = {0};
+    int status = has_states(job) ? present(job, &cells, &p) : CLI_DONE;
+    for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++)
+        if (job->outputs.item[i].kind == CLI_OUTPUT_STATE)
+            status = finish_output(job, &job->outputs.item[i], &p);
+    drop(&cells, &p);
+    job->kept = seconds_now();
+    return status;
+}
+
 int life_output_finish(struct life_job *job)
 {
     struct life_cells cells = {0};

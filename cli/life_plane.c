@@ -35,7 +35,7 @@ static const char *decimal(struct hashlife_number n)
 
 int life_plane_check(const struct life_job *job, const struct cli_option *options)
 {
-    static const char *const of_grids[] = {"size", "bounds", "soup", "seed", "shape", "until-stable", "frames"};
+    static const char *const of_grids[] = {"size", "bounds", "soup", "seed", "shape", "until-stable", "every-minutes", "frames"};
     static const char *const of_devices[] = {"device", "profile", "trace"};
     const char *engine = life_engine_names[job->engine];
     for (size_t i = 0; i < sizeof of_grids / sizeof *of_grids; i++)

@@ -137,6 +137,19 @@ static int print_line(struct life_job *job)
     return life_lines_visit(job, digits);
 }
 
+/* What comes next, by one clock: the burst, and before it the files of cells if they are due. */
+static int agree(struct life_job *job, uint64_t *burst)
+{
+    uint64_t next[2] = {*burst, life_output_is_due(job)};
+    if (world_broadcast(cli_world, 0, next, sizeof next) != 0)
+        return cli_failed_call(NULL);
+    *burst = next[0];
+    const int status = next[1] ? life_output_keep(job) : CLI_DONE;
+    if (next[1])
+        life_shares_begin(job); /* the first rank was not slow, it wrote */
+    return status;
+}
+
 static int run_generations(struct life_job *job)
 {
     uint64_t burst = FIRST_BURST, at = 0;
@@ -166,8 +179,8 @@ static int run_generations(struct life_job *job)
         begin(job, 0);
         life_job_tell(job, 0);
         burst = next_burst(burst, n, took, cli_window_seconds(&job->window, VISIT_SECONDS));
-        if (status == CLI_DONE && world_broadcast(cli_world, 0, &burst, sizeof burst) != 0) /* by one clock */
-            status = cli_failed_call(NULL);
+        if (status == CLI_DONE)
+            status = agree(job, &burst);
     }
     return status;
 }
@@ -186,6 +199,7 @@ int life_job_run(struct life_job *job)
     uint64_t population;
     if (life_population(job->engine_of_run, &population) < 0)
         return cli_failed_call(NULL);
+    job->kept = seconds_now();
     cli_progress_start(&job->progress, "generations", known ? (double)job->generations : 0, job->common.quiet || job->lines.wanted);
     if (status == CLI_DONE && job->lines.wanted)
         status = print_line(job);

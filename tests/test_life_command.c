@@ -125,6 +125,29 @@ static void goes_on_from_a_file(void **state)
     assert_non_null(strstr(out, "from 90 to 100"));
 }
 
+/* The cells that a killed run has left are those of a generation, and say of which. */
+static void killed_it_goes_on(void **state)
+{
+    (void)state;
+    static const char how[] = "--size 200x150 --soup=0.3 --seed 4";
+    char line[2 * PATH_MAX + 400];
+    snprintf(line, sizeof line,
+             "cd '%s' && { '%s' life %s -n 2^40 -q --every-minutes 1e-5 -o kept.mc -o kept.png & } && until [ -f kept.mc ]; do sleep 0.02; "
+             "kill -0 $! || exit 1; done; kill -9 $!; wait $! 2>/dev/null; [ ! -f kept.png ]",
+             files_folder, command, how);
+    assert_int_equal(system(line), 0);
+    succeeds("-p kept.mc -n 0");
+    const char *count = strstr(out, "generations");
+    const char *from = count ? strstr(count, ", from ") : NULL;
+    assert_non_null(from);
+    snprintf(line, sizeof line, "%s -n %llu -q -o whole.mc", how, strtoull(from + 7, NULL, 10));
+    succeeds(line);
+    snprintf(line, sizeof line, "cd '%s' && cmp kept.mc whole.mc", files_folder);
+    assert_int_equal(system(line), 0);
+    refuses(2, "--every-minutes is for files of cells", "--every-minutes 1 -o x.png");
+    refuses(2, "leave --every-minutes out", "--engine sparse -p kept.mc --every-minutes 1 -o x.mc");
+}
+
 static void until_stable(void **state)
 {
     (void)state;
@@ -648,7 +671,7 @@ static void census(void **unused)
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_a_pattern),    cmocka_unit_test(goes_on_from_a_file), cmocka_unit_test(until_stable),
+        cmocka_unit_test(runs_a_pattern),    cmocka_unit_test(goes_on_from_a_file), cmocka_unit_test(killed_it_goes_on), cmocka_unit_test(until_stable),
         cmocka_unit_test(writes_outputs),    cmocka_unit_test(compares),            cmocka_unit_test(refuses_nonsense),
         cmocka_unit_test(chooses_an_engine), cmocka_unit_test(races), cmocka_unit_test(warns_of_edges), cmocka_unit_test(runs_without_edges), cmocka_unit_test(runs_where_something_goes_on), cmocka_unit_test(refuses_more),      cmocka_unit_test(watches_in_blocks),   cmocka_unit_test(watches_in_braille),
         cmocka_unit_test(watches_planes),    cmocka_unit_test(watches_states), cmocka_unit_test(census), cmocka_unit_test(more_states), cmocka_unit_test(infinite_sides), cmocka_unit_test(rules_of_files), cmocka_unit_test(larger_than_life), cmocka_unit_test(bounded_grids),

@@ -256,4 +256,18 @@ today && ends TERM one ended.npy "$stdcl" nbody $pick -n 3000 --method tree --st
 today && ends TERM other ended.rle "$stdcl" life $pick --size 512x512 --soup=0.3 -n 1000000000000
 today && ends TERM one "" "$stdcl" matmul $pick -n 3000 --repeat 1000000
 today && ends TERM other "" "$stdcl" matmul -n 1500 --engine cpu-blocked --repeat 1000000
+
+# ---- A rank of Life is killed: the cells that the job has left are those of a generation, from which a run goes on.
+killed() {
+    rm -f pid.*
+    soup="--size 300x200 --soup=0.3"
+    $launch -n 2 sh -c 'echo >pid.$$; exec "$@"' - "$stdcl" life $pick $soup -n 2^40 --every-minutes 1e-5 -o kept.mc --share -q >out 2>err </dev/null &
+    launcher=$!
+    until [ -f kept.mc ] || ! kill -0 $launcher 2>/dev/null; do sleep 0.1; done
+    strike KILL one
+    wait $launcher && return 1
+    from=$("$stdcl" life $pick -p kept.mc -n 0 | sed -n 's/^generations .*, from \([0-9]*\) to.*/\1/p')
+    "$stdcl" life $pick $soup -n "$from" -q -o one.mc && cmp kept.mc one.mc && echo "ok      killed, and left generation $from"
+}
+! today || killed || { echo "FAILED  cells of a job that was killed"; cat out err; bad=1; }
 exit $bad
