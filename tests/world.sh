@@ -18,7 +18,7 @@ five=
 case $mpi in
 openmpi)
     launch="mpirun.openmpi -q --bind-to none" many=3
-    case $(mpirun.openmpi --version) in *" 5."*) five=5 launch="mpirun.openmpi --bind-to none" ;; esac # which has no -q
+    case $(mpirun.openmpi --version) in *" "[5-9].*) five=5 launch="mpirun.openmpi --bind-to none" ;; esac # which has no -q
     ;;
 mpich)
     launch=mpiexec.mpich many=2
