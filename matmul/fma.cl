@@ -114,18 +114,25 @@ static void copy_part(__local T *to, __global const T *from, __global const T *o
 #define OWN (TM * TN / SETS) /* sums that an item has to store */
 typedef CAT(T, 4) T4;
 
+/* PoCL 7.0 and 7.1 read local memory again behind a barrier, where others have written (tests/drivers/reread.cl), unless it is volatile. */
+#ifdef __CPU__
+#define READ_ONCE volatile
+#else
+#define READ_ONCE
+#endif
+
 /* An item's TM numbers of A and TN of B, four at a time: blocks of 4 are 32 rows, or 16 columns, apart (see the drawing
  * above). a0, b0: where its first ones of this step lie. */
 static void fill(T *av, T *bv, __local const T *a0, __local const T *b0)
 {
 #pragma unroll
     for (int r = 0; r < TM; r += 4) {
-        const T4 v = *(__local const T4 *)(a0 + r * 8);
+        const T4 v = *(READ_ONCE __local const T4 *)(a0 + r * 8);
         av[r] = v.s0, av[r + 1] = v.s1, av[r + 2] = v.s2, av[r + 3] = v.s3;
     }
 #pragma unroll
     for (int r = 0; r < TN; r += 4) {
-        const T4 v = *(__local const T4 *)(b0 + r * 4);
+        const T4 v = *(READ_ONCE __local const T4 *)(b0 + r * 4);
         bv[r] = v.s0, bv[r + 1] = v.s1, bv[r + 2] = v.s2, bv[r + 3] = v.s3;
     }
 }
