@@ -385,18 +385,29 @@ static int create_locked(const struct outfile *out, int *fd)
     return lost ? EEXIST : 0;
 }
 
-/* It is remembered when it is ours: until then, a signal's handler must not remove what may be another's. */
+/* It is remembered when it is ours: until then, a signal's handler must not remove what may be another's, and waits. */
+static int create_and_remember(struct outfile *out, int *fd)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    int code = create_locked(out, fd);
+    if (code == 0)
+        out->slot = remember(out->temporary, NULL);
+    if (code == 0 && out->slot < 0) {
+        unlink(out->temporary);
+        close(*fd);
+        code = EMFILE;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return code;
+}
+
 static int create_remembered(struct outfile *out)
 {
-    int fd, code = create_locked(out, &fd);
+    int fd, code = create_and_remember(out, &fd);
     if (code)
         return code;
-    out->slot = remember(out->temporary, NULL);
-    if (out->slot < 0) {
-        unlink(out->temporary);
-        close(fd);
-        return EMFILE;
-    }
     code = open_stream(out, fd);
     if (code) {
         forget(out->slot);
