@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 
 /* ---- Who calls. ------------------------------------------------------------------------------ */
@@ -118,6 +119,7 @@ OURS int asprintf(char **text, const char *format, ...)
 SHIM(ssize_t, write, (int fd, const void *data, size_t size), -1, NEXT(write)(fd, data, PART(size)))
 SHIM(ssize_t, read, (int fd, void *data, size_t size), -1, NEXT(read)(fd, data, PART(size)))
 SHIM(int, fsync, (int fd), -1, NEXT(fsync)(fd))
+SHIM(int, flock, (int fd, int operation), -1, NEXT(flock)(fd, operation))
 SHIM(int, fflush, (FILE *fp), EOF, NEXT(fflush)(fp))
 SHIM(int, rename, (const char *from, const char *to), -1, NEXT(rename)(from, to))
 

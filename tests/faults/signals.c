@@ -196,17 +196,18 @@ static bool has_layer(const struct known *k)
     return false;
 }
 
-/* Each signal once when the driver is known and nothing is made yet, if there is a layer, once when a file gets its name. Then
+/* Each signal once when the driver is known and nothing is made yet, if there is a layer, once when a file gets its name, once when it
+ * has just been made. Then
  * half of the moments are times, a quarter calls that write files, a quarter any calls. */
 static struct moment choose(int i)
 {
-    static const char *const files[] = {"write", "fsync", "fflush", "rename", "fclose", NULL};
-    const bool named = i < 2 * SIGNALS && (i >= SIGNALS || has_layer(&known[0]));
+    static const char *const files[] = {"write", "fsync", "fflush", "rename", "fclose", "flock", NULL};
+    const bool named = i < 3 * SIGNALS && (i >= SIGNALS || has_layer(&known[0]));
     const int c = named ? 0 : used[random() % nused], how = (int)(random() % 4);
     struct moment m = {&commands[c], &known[c], named ? i % SIGNALS : (int)(random() % SIGNALS), -1, ""};
     int at = (int)(random() % m.known->calls), number = 0;
     if (named) {
-        snprintf(m.fault, sizeof m.fault, "%s 1 %d signal", i < SIGNALS ? "clCreateCommandQueue" : "rename",
+        snprintf(m.fault, sizeof m.fault, "%s 1 %d signal", i < SIGNALS ? "clCreateCommandQueue" : i < 2 * SIGNALS ? "rename" : "flock",
                  signals[m.signal].number);
         return m;
     }
@@ -248,7 +249,8 @@ static bool ends_wrong(const struct moment *m, int status, char *why, size_t siz
         return false;
     if (WIFEXITED(status) && waits && WEXITSTATUS(status) == 128 + number)
         return false;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && (waits || m->after >= 0)) /* it was done */
+    const bool held = number == SIGPIPE && strstr(m->program->outputs[0] ? m->program->outputs[0] : "", ".gif"); /* a pipe to ffmpeg is there */
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && (waits || held || m->after >= 0)) /* it was done */
         return lacks_files(m->program, why, size);
     if (WIFSIGNALED(status))
         snprintf(why, size, "ends by %s", strsignal(WTERMSIG(status)));
