@@ -48,7 +48,7 @@ static int product(enum matmul_kind kind, const char *shape)
     return status;
 }
 
-static int tiles(void) { return product(MATMUL_TUNED, "path=1 bm=32 bn=32 wm=32 wn=16 bk=8 mma=0 async=0"); }
+static int tiles(void) { return product(MATMUL_TUNED, "path=1 sets=1 bm=32 bn=32 wm=32 wn=16 bk=8 mma=0 async=0"); }
 static int panels(void) { return product(MATMUL_TUNED, "path=2"); }
 
 static int sum(void)

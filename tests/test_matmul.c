@@ -195,13 +195,13 @@ static void tiles(void **unused)
         enum matmul_precision precision;
         const char *shape;
     } cases[] = {
-        {MATMUL_DOUBLE, "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=3 ahead=1 lanes=1 raster=8 mma=0 async=1 pack=16 "
+        {MATMUL_DOUBLE, "path=1 sets=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=3 ahead=1 lanes=1 raster=8 mma=0 async=1 pack=16 "
                         "fill=1 span=16"},
         {MATMUL_SINGLE, "path=1 bm=64 bn=32 bk=16 wm=32 wn=32 sets=2 along=2 stages=2 ahead=1 lanes=2 raster=3 mma=0 async=1 pack=32 "
                         "fill=9 span=8"},
-        {MATMUL_DOUBLE, "path=1 bm=32 bn=32 bk=16 wm=32 wn=16 stages=2 ahead=1 lanes=0 raster=2 mma=1 async=0 pack=16 "
+        {MATMUL_DOUBLE, "path=1 sets=1 bm=32 bn=32 bk=16 wm=32 wn=16 stages=2 ahead=1 lanes=0 raster=2 mma=1 async=0 pack=16 "
                         "fill=2 span=32"},
-        {MATMUL_DOUBLE, "path=1 bm=32 bn=64 bk=16 wm=32 wn=16 stages=4 ahead=1 lanes=0 raster=8 mma=1 async=1 pack=0 "
+        {MATMUL_DOUBLE, "path=1 sets=1 bm=32 bn=64 bk=16 wm=32 wn=16 stages=4 ahead=1 lanes=0 raster=8 mma=1 async=1 pack=0 "
                         "fill=1 span=0"},
         {MATMUL_DOUBLE, "path=1 bm=32 bn=32 bk=32 wm=32 wn=16 sets=4 stages=2 ahead=1 lanes=0 raster=2 mma=1 async=1 pack=0 "
                         "fill=4 span=32"},
@@ -222,7 +222,7 @@ static void c_lies_anywhere(void **unused)
     enum { N = 32, BESIDE = 2 };
     const struct test_case t = {MATMUL_NN, N, N, N, N, N, N, 1, 0.5};
     matmul *mm = matmul_create(&(struct matmul_options){
-        .ctx = one_device(), .shape = "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=0 lanes=0 mma=0 async=0 span=0"});
+        .ctx = one_device(), .shape = "path=1 sets=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=0 lanes=0 mma=0 async=0 span=0"});
     float *a = matrix(NULL, MATMUL_SINGLE, N, N, N, 0), *b = matrix(NULL, MATMUL_SINGLE, N, N, N, 0);
     float *random = matrix(NULL, MATMUL_SINGLE, N, N, N, 0), *c = aligned_alloc(64, (N + 2) * N * sizeof *c);
     ready(mm);
@@ -304,8 +304,8 @@ static void batches(void **unused)
     (void)unused;
     try_batches(MATMUL_DOUBLE, NULL, 24, 1);
     try_batches(MATMUL_SINGLE, "path=2 width=4 rows=6 vectors=2 depth=8 high=1 unroll=1", 40, 4);
-    try_batches(MATMUL_SINGLE, "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=0 lanes=0 mma=0", 40, 3);
-    try_batches(MATMUL_DOUBLE, "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=1 lanes=0 mma=1", 40, 2);
+    try_batches(MATMUL_SINGLE, "path=1 sets=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=0 lanes=0 mma=0", 40, 3);
+    try_batches(MATMUL_DOUBLE, "path=1 sets=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=1 lanes=0 mma=1", 40, 2);
 }
 
 /* A product has the bits that it has alone, wherever it stands in a batch. */
@@ -524,7 +524,7 @@ static void pieces(void **unused)
     const size_t s = info.dev_type & CL_DEVICE_TYPE_GPU ? 6 : 1;
     check_pieces((struct matmul_options){.kind = MATMUL_TUNED}, 600 * s, 500 * s, 300);
     check_pieces((struct matmul_options){.kind = MATMUL_TUNED,
-                                         .shape = "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=0 lanes=0 raster=2 "
+                                         .shape = "path=1 sets=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=0 lanes=0 raster=2 "
                                                   "mma=0 async=0 pack=0 fill=1 span=0"},
                  300 * s, 300 * s, 200);
     check_pieces((struct matmul_options){.kind = MATMUL_NAIVE}, 200 * s, 300 * s, 200);
