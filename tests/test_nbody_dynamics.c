@@ -21,6 +21,7 @@ enum { RADII = 3, MOST_ROWS = 32 };
 static const double shares[RADII] = {0.1, 0.5, 0.9};
 
 static size_t n = 1024;
+static const double coarse = 0.05; /* accuracy of few bodies' trees */
 static double span = 5, *mass, (*pos)[3], (*vel)[3];
 static FILE *study;
 static const char *between = "";
@@ -37,7 +38,7 @@ static int few(void)
 static void by_tree(struct nbody_options *o)
 {
     o->method = NBODY_TREE;
-    o->accuracy = few() ? 0.05 : 0;
+    o->accuracy = few() ? coarse : 0;
 }
 
 /* ---- One run. --------------------------------------------------------------------------------- */
@@ -163,7 +164,9 @@ static void plummer_by_both(void **state)
                   n, apart(&tree, &direct), apart(&other, &direct));
     below(apart(&tree, &direct), 2.5, "radii by tree and direct sums, in units of noise", span);
     conserved(&direct, 1e-3, 1e-5);
-    conserved(&tree, 1e-3, few() ? 2e-3 : 1e-3); /* 1.2e-3 on a GPU, whose groups of 64 bodies walk together */
+    /* Forces may be off by the part `coarse` of themselves, each body's in a direction of its own and the same for long: in a time of 1, in which
+     * forces change velocities by about themselves, sums of n of them by coarse / sqrt(n). */
+    conserved(&tree, 1e-3, few() ? coarse * span / sqrt((double)n) : 1e-3);
 }
 
 /* A cold uniform sphere stays uniform as it falls: r = R cos^2 b, b + sin(2b) / 2 = t sqrt(2 G M / R^3). The deepest trees
