@@ -68,8 +68,9 @@ int cli_ranks_put(const struct cli_ranks_file *f, uint64_t at, const void *bytes
 
 int cli_ranks_settle(const struct cli_ranks_file *f, int status)
 {
-    if (status == 0 && fsync(f->out.fd) != 0 && errno != EINVAL)
-        status = clerror_set(errno, "%s: cannot be written: %s", f->name, strerror(errno));
+    const int code = status == 0 ? outfile_sync(f->out.fd) : 0;
+    if (code)
+        status = clerror_set(code, "%s: cannot be written: %s", f->name, strerror(code));
     return world_agree(cli_world, status);
 }
 

@@ -81,9 +81,28 @@ static void remove_folder(const char *path, const char *const *within)
     rmdir(path);
 }
 
+static atomic_int making; /* threads that make one, and have not remembered it */
+
+/* Until then no signal finds it made and not remembered: not in this thread, and in others the handler waits. */
+static void begin_making(sigset_t *before)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, before);
+    atomic_fetch_add(&making, 1);
+}
+
+static void end_making(const sigset_t *before)
+{
+    atomic_fetch_sub(&making, 1);
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
 void outfile_unlink_all(void)
 {
     int before = errno;
+    for (int left = 1000; atomic_load(&making) > 0 && left > 0; left--)
+        poll(NULL, 0, 1);
     for (size_t i = 0; i < SLOTS; i++)
         if (is_there(&slots[i]) && !slots[i].within)
             unlink(slots[i].path);
@@ -97,9 +116,8 @@ int outfile_folder(char *path, size_t size, const char *word, const char *const 
 {
     const char *tmp = getenv("TMPDIR");
     const int length = snprintf(path, size, "%s/stdcl-%s-XXXXXX", tmp && *tmp ? tmp : "/tmp", word);
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before); /* no signal finds it made and not remembered */
+    sigset_t before;
+    begin_making(&before);
     errno = ENAMETOOLONG;
     const bool made = length < (int)size && length < PATH_MAX && mkdtemp(path);
     int code = made ? 0 : errno;
@@ -107,7 +125,7 @@ int outfile_folder(char *path, size_t size, const char *word, const char *const 
         code = EMFILE;
         rmdir(path);
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    end_making(&before);
     return code ? clerror_set(code, "cannot make a temporary folder '%s': %s", path, strerror(code)) : 0;
 }
 
@@ -388,9 +406,8 @@ static int create_locked(const struct outfile *out, int *fd)
 /* It is remembered when it is ours: until then, a signal's handler must not remove what may be another's, and waits. */
 static int create_and_remember(struct outfile *out, int *fd)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    sigset_t before;
+    begin_making(&before);
     int code = create_locked(out, fd);
     if (code == 0)
         out->slot = remember(out->temporary, NULL);
@@ -399,7 +416,7 @@ static int create_and_remember(struct outfile *out, int *fd)
         close(*fd);
         code = EMFILE;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    end_making(&before);
     return code;
 }
 
@@ -588,7 +605,7 @@ int outfile_check(struct outfile *out)
 }
 
 /* Not every kind of file can be synced (EINVAL, EROFS, ENOTSUP); those that can must succeed. */
-static int sync_file(int fd)
+int outfile_sync(int fd)
 {
     int status;
     do
@@ -619,7 +636,7 @@ static int finish(struct outfile *out)
     if (fflush(out->fp) != 0 || ferror(out->fp))
         code = out->sink->error ? out->sink->error : EIO;
     else if ((out->temporary || out->ranks) && !out->nosync)
-        code = sync_file(out->fd);
+        code = outfile_sync(out->fd);
     if (fclose(out->fp) != 0 && !code)
         code = errno;
     out->fp = NULL;

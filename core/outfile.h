@@ -50,6 +50,9 @@ void outfile_keep(struct outfile *out);
 /* For what is written to the file past fp, before `size` bytes more: -1 with the reason when it is given up. */
 int outfile_ask(struct outfile *out, size_t size);
 
+/* Waits until the disk has what was written to it, where that can be waited for; 0, or the error's number. */
+int outfile_sync(int fd);
+
 /* From now on files of any name go nowhere: of several processes that compute the same, one writes it. */
 void outfile_nowhere(void);
 

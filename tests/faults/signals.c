@@ -102,6 +102,11 @@ static bool is_whole(const char *name)
     size_t size = 0;
     char *bytes = file_bytes(in_folder(name), &size);
     bool whole = false;
+    if (bytes && size > 48 && strcmp(suffix, ".hdf5") == 0) { /* the head of the file says where it ends */
+        unsigned long long end;
+        memcpy(&end, bytes + (bytes[8] < 2 ? 40 : 28), sizeof end);
+        whole = memcmp(bytes, "\211HDF\r\n\032\n", 8) == 0 && end == (unsigned long long)size;
+    }
     for (size_t i = 0; bytes && i < sizeof kinds / sizeof *kinds; i++)
         whole = whole || (strcmp(suffix, kinds[i].suffix) == 0 && size > kinds[i].bytes &&
                           memcmp(bytes + size - kinds[i].bytes, kinds[i].end, kinds[i].bytes) == 0);
