@@ -32,6 +32,9 @@
 #define LANE_N(lane) ((lane) >> 3)
 #endif
 
+#ifndef EARLY
+#define EARLY 0 /* 1: with AHEAD copies start before registers are filled from the next slice */
+#endif
 #ifndef ORDER
 #define ORDER 0 /* of the multiply-adds of a step: see multiply */
 #endif
@@ -234,7 +237,7 @@ static INLINE void fill_step(struct step *r, int set, int k)
  *     step        0          1          ...   DEEP - 2      DEEP - 1
  *     next_slice                                            before the fill
  *     fill        step 1     step 2           step DEEP - 1 step 0 of the next slice
- *     feed                                                  behind the fill, into the slot of this slice
+ *     feed                                                  behind the fill, or EARLY before it, into the slot of this slice
  *     multiply    step 0     step 1           step DEEP - 2 step DEEP - 1
  *
  * `here`: the slot of this slice. Returns that of the next. */
@@ -249,8 +252,13 @@ static INLINE int multiply_slice(T *sum, struct step *r, struct feed *f, __local
     }
     next_slice();
     enter_slot(r, next);
+#if EARLY
+    feed(f, as + here * SLICE_A, bs + here * SLICE_B, late);
+    fill_step(r, 0, 0);
+#else
     fill_step(r, 0, 0);
     feed(f, as + here * SLICE_A, bs + here * SLICE_B, late);
+#endif
     multiply(sum, r->a[1], r->b[1]); /* DEEP is even */
 #else
 #pragma unroll

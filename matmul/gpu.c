@@ -147,15 +147,16 @@ static void *partials(struct matmul *mm, struct share *p, const struct plan *pla
 /* ---- The launch. ------------------------------------------------------------------------------ */
 
 static void options_of(const struct share *p, const struct matmul_shape *s, const struct product *x, bool wide_a, bool wide_b, bool wide_c,
-                       bool tail, bool split, char *text, size_t size)
+                       bool tail, bool split, bool edge, char *text, size_t size)
 {
     snprintf(text, size,
-             "-D BM=%d -D BN=%d -D BK=%d -D WM=%d -D WN=%d -D SETS=%d -D K_LEAST=%d -D ORDER=%d -D STAGES=%d -D AHEAD=%d -D LANES=%d -D RASTER=%d "
-             "-D PTX=%d -D ASYNC=%d -D TRANS_A=%d -D TRANS_B=%d -D WIDE_A=%d -D WIDE_B=%d -D WIDE_C=%d -D TAIL=%d -D SPLIT=%d%s%s%s",
-             s->bm, s->bn, s->bk, s->wm, s->wn, s->sets, s->along, s->order, s->stages, s->ahead, s->lanes, s->raster, p->capability > 0, s->async,
+             "-D BM=%d -D BN=%d -D BK=%d -D WM=%d -D WN=%d -D SETS=%d -D K_LEAST=%d -D ORDER=%d -D EARLY=%d -D STAGES=%d -D AHEAD=%d -D LANES=%d -D RASTER=%d "
+             "-D PTX=%d -D ASYNC=%d -D TRANS_A=%d -D TRANS_B=%d -D WIDE_A=%d -D WIDE_B=%d -D WIDE_C=%d -D TAIL=%d -D SPLIT=%d%s%s%s%s",
+             s->bm, s->bn, s->bk, s->wm, s->wn, s->sets, s->along, s->order, s->early, s->stages, s->ahead, s->lanes, s->raster, p->capability > 0, s->async,
              x->trans_a,
              x->trans_b, wide_a, wide_b, wide_c, tail, split, s->mma ? " -D RUN=2" : "",
-             s->mma && tail && x->k % 2 == 0 ? " -D PARTIAL=0" : "", x->count ? " -D BATCH=1" : "");
+             s->mma && tail && x->k % 2 == 0 ? " -D PARTIAL=0" : "", edge ? " -D EDGE=1" : "",
+             x->count ? " -D BATCH=1" : "");
 }
 
 static int launch(struct matmul *mm, struct share *p, const struct product *x, const struct side *a,
@@ -168,10 +169,12 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
     const struct plan plan = undivided ? plan_whole(s, x->m, x->n) : plan_groups(s, slots, x->m, x->n, x->k);
     const struct side c = {.x = x->c, .rows = x->m, .cols = x->n};
     const size_t run = s->mma ? 2 : 4;
+    const size_t bm = (size_t)s->bm, bn = (size_t)s->bn;
+    const bool edge = s->mma && !x->count && (x->m <= bm || x->n <= bn) && (x->m % bm || x->n % bn); /* of few tiles much does not exist */
     const bool wide_c = x->c.offset % run == 0 && x->c.ld % run == 0 && x->step_c % run == 0 && x->c.skew % 16 == 0;
     char options[512];
     void *shared = plan.splits > 1 ? partials(mm, p, &plan) : NULL;
-    options_of(p, s, x, a->wide, b->wide, wide_c, tail, plan.splits > 1, options, sizeof options);
+    options_of(p, s, x, a->wide, b->wide, wide_c, tail || edge, plan.splits > 1, edge, options, sizeof options);
     cl_kernel kernel = matmul_kernel(mm, s->mma ? SOURCE_MMA : SOURCE_FMA, options, s->mma ? "matmul_mma" : "matmul_fma");
     if (!kernel || (plan.splits > 1 && !shared))
         return -1;

@@ -22,6 +22,10 @@
 
 #define SLICE_A (BK * BM)
 #define SLICE_B (BK * BN)
+#ifndef EDGE
+#define EDGE 0 /* 1: nothing is fetched for rows and columns that do not exist; TAIL is 1 then */
+#endif
+#define NEVER (1 << 30) /* deeper than any slice */
 #ifndef PARTIAL
 #define PARTIAL 1 /* 0: K is even, so that copies of two along the depth exist or do not */
 #endif
@@ -73,6 +77,11 @@ static void plan_copies(int *offset, int *place, int *deep, int copies, int step
     for (int c = 0; c < copies; c++) {
         deep[c] = copy_plan(thread + c * THREADS, along_k, step, span, ld, exist, offset + c, place + c);
         deep[c] = c && THREADS % across == 0 ? deep[0] + (along_k ? 0 : c * (THREADS / across)) : deep[c];
+#if EDGE
+        const int w = thread + c * THREADS;
+        if ((along_k ? w / (BK / step) : w % (span / step) * step) >= exist)
+            deep[c] = NEVER;
+#endif
         place[c] = c && apart ? place[0] + c * apart : place[c];
     }
 }
