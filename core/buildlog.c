@@ -1,12 +1,23 @@
 /* buildlog.c - compilers' messages in terms of the user's own files and lines.
  *
  * Sources carry #line directives. NVIDIA's compiler does not follow them: it says "<kernel>:12:5", counting
- * the lines of the text it was given. Such places are translated here as the preprocessor would have.
+ * the lines of the text it was given, and Oclgrind's "input.cl:12:5". Such places are translated here as the preprocessor would have.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
 
-#define PLACE "<kernel>:"
+/* What stands in front of such a line's number. The second may be a file of the user's, which the source names then. */
+static const char *place_in(const char *log, const char *source, size_t *length)
+{
+    static const char nvidia[] = "<kernel>:", oclgrind[] = "input.cl:";
+    const char *place = strstr(log, nvidia);
+    *length = sizeof nvidia - 1;
+    if (!place && !strstr(source, "input.cl")) {
+        place = strstr(log, oclgrind);
+        *length = sizeof oclgrind - 1;
+    }
+    return place;
+}
 
 /* The name in a directive `#line N "name"`, without escapes. */
 static void copy_name(const char *quoted, char *name, size_t size)
@@ -46,12 +57,13 @@ char *translate_log(const char *log, const char *source)
     FILE *fp = open_memstream(&text, &size);
     if (!fp)
         return NULL;
-    for (const char *place; source && (place = strstr(log, PLACE)) != NULL;) {
+    size_t length;
+    for (const char *place; source && (place = place_in(log, source, &length)) != NULL;) {
         char name[256], *after;
-        long line = strtol(place + strlen(PLACE), &after, 10);
+        long line = strtol(place + length, &after, 10);
         fwrite(log, 1, (size_t)(place - log), fp);
-        if (after == place + strlen(PLACE)) {
-            fputs(PLACE, fp);
+        if (after == place + length) {
+            fwrite(place, 1, length, fp);
         } else {
             line = presumed_line(source, line, name, sizeof name);
             fprintf(fp, "%s:%ld", name, line);
