@@ -7,10 +7,13 @@
  */
 #include "life_job.h"
 
-/* Options that only a grid has, and why. */
-static const struct {
+/* An option that decides, and why. */
+struct reason {
     const char *option, *why;
-} of_grids[] = {
+};
+
+/* Options that only a grid has. */
+static const struct reason of_grids[] = {
     {"size", "--size is of a grid"},
     {"bounds", "--bounds is of a grid"},
     {"soup", "random cells fill a grid"},
@@ -23,9 +26,7 @@ static const struct {
 };
 
 /* Options that HashLife does not have, since it uses no device. */
-static const struct {
-    const char *option, *why;
-} of_devices[] = {
+static const struct reason of_devices[] = {
     {"device", "--device asks for a device"},
     {"profile", "--profile measures devices"},
     {"trace", "--trace measures devices"},

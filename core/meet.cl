@@ -47,8 +47,6 @@ static inline void meet_leave(volatile global uint *place)
     }
 MEET_FRESH(float, "f32", "f")
 MEET_FRESH(double, "f64", "d")
-MEET_FRESH(uint, "u32", "r")
-MEET_FRESH(ulong, "u64", "l")
 static inline float4 __attribute__((overloadable)) meet_fresh(global const float4 *p)
 {
     float4 v;

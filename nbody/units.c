@@ -103,7 +103,7 @@ static double distance(const double pos[3], const double from[3])
 
 int nbody_units_check(const struct nbody *nb, size_t n, const double (*pos)[3])
 {
-    enum { SAMPLE = 4097 };
+    enum { SAMPLE = 4097 }; /* of bodies, for the middle and the half that is near it */
     const double most = nb->precision == NBODY_DOUBLE ? 1e140 : 1e15; /* softenings without any, 2^-500 and 2^-80 squared, are far below */
     const size_t count = n < SAMPLE ? n : SAMPLE, apart = n / count;
     double x[SAMPLE], centre[3];
@@ -116,13 +116,16 @@ int nbody_units_check(const struct nbody *nb, size_t n, const double (*pos)[3])
         x[i] = distance(pos[i * apart], centre);
     const double near = median(count, x);
     size_t far = 0;
-    for (size_t i = 1; i < n; i++)
-        if (distance(pos[i], centre) > distance(pos[far], centre))
-            far = i;
-    if (n < 3 || !(near > 0) || distance(pos[far], centre) <= most * near)
+    double most_far = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double d = distance(pos[i], centre);
+        if (d > most_far)
+            far = i, most_far = d;
+    }
+    if (n < 3 || !(near > 0) || most_far <= most * near)
         return 0;
     return clerror_set(EINVAL, "nbody_create: body %zu lies %.3g from the middle of the bodies, of which half lie within %.3g: %s precision "
-                       "cannot hold both; leave it out%s", far + 1, distance(pos[far], centre), near,
+                       "cannot hold both; leave it out%s", far + 1, most_far, near,
                        nb->precision == NBODY_DOUBLE ? "double" : nb->precision == NBODY_MIXED ? "mixed" : "single",
                        nb->precision == NBODY_DOUBLE ? "" : ", or take double precision");
 }
