@@ -7,6 +7,7 @@
 #include "cli.h"
 
 #include "core/outfile.h"
+#include "world/heard.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -26,8 +27,10 @@ enum { REFUSED_SECONDS = 4 }; /* in which the first process speaks and ends */
 static void end_launched(void)
 {
     const char *launcher = getenv("PMI_FD");
-    if (launcher)
-        dprintf(atoi(launcher), "cmd=abort exitcode=%d\n", CLI_FAILED);
+    if (!launcher)
+        return;
+    heard_wait();
+    dprintf(atoi(launcher), "cmd=abort exitcode=%d\n", CLI_FAILED);
 }
 
 /* Said where no other rank is known: by the process that the launcher counts first, which then ends all. Would another end before, it might not

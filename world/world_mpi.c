@@ -8,13 +8,13 @@
 #define _GNU_SOURCE
 #include <mpi.h>
 
+#include "heard.h"
 #include "transport.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 struct state {
@@ -193,12 +193,10 @@ static void end_launcher(void)
 }
 #endif
 
-/* MPICH's launcher drops what was printed just before: it gets time to read it. */
 static void mpi_end(void *state, int status)
 {
     struct state *s = state;
-    fflush(NULL);
-    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    heard_wait();
 #if defined(OPEN_MPI)
     end_launcher();
 #endif
