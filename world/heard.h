@@ -7,17 +7,25 @@
 
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+static inline int heard_left(int fd) /* bytes in a pipe that the launcher has not read */
+{
+    struct stat is;
+    int bytes = 0;
+    return fstat(fd, &is) == 0 && S_ISFIFO(is.st_mode) && ioctl(fd, FIONREAD, &bytes) == 0 ? bytes : 0;
+}
 
 /* Waits until the launcher has read this process's pipes, two seconds at most, and 0.3 s more, in which it passes that on. */
 static inline void heard_wait(void)
 {
     const struct timespec nap = {.tv_nsec = 10000000};
-    fflush(NULL);
-    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
-        for (int i = 0, left; i < 100 && ioctl(fd, FIONREAD, &left) == 0 && left > 0; i++)
-            nanosleep(&nap, NULL);
+    fflush(stdout);
+    fflush(stderr);
+    for (int i = 0; i < 200 && (heard_left(STDOUT_FILENO) || heard_left(STDERR_FILENO)); i++)
+        nanosleep(&nap, NULL);
     for (int i = 0; i < 30; i++)
         nanosleep(&nap, NULL);
 }

@@ -8,14 +8,12 @@
 #include "world/internal.h"
 
 #include "core/clock.h"
+#include "world/heard.h"
 
 #include <stdio.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
 
 static const double GRACE_SECONDS = 1; /* between the first failure that is known and the end: others may fail alike */
 static const double GO_SECONDS = 8;    /* a rank that has failed waits so long for rank 0 */
-static const double READ_SECONDS = 2;  /* rank 0 waits so long for the launcher to read what it said */
 
 /* ---- Rank 0: what the others said. ------------------------------------------------------------ */
 
@@ -43,24 +41,6 @@ static const struct note *choose(stdcl_world *w, const bool *here)
     return NULL;
 }
 
-static int unread(int fd)
-{
-    struct stat is;
-    int bytes = 0;
-    return fstat(fd, &is) == 0 && S_ISFIFO(is.st_mode) && ioctl(fd, FIONREAD, &bytes) == 0 ? bytes : 0;
-}
-
-/* Launchers end a job when one of its ranks has ended with another status than 0, and lose what they had not read of others by then. */
-static void let_read(void)
-{
-    const double since = seconds_now();
-    fflush(stdout);
-    fflush(stderr);
-    do
-        nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
-    while ((unread(1) || unread(2)) && seconds_now() - since < READ_SECONDS);
-}
-
 /* Tells why the job ends. Returns whether all ranks are here with one status. */
 static bool judge(stdcl_world *w, bool own, int *status)
 {
@@ -81,8 +61,8 @@ static bool judge(stdcl_world *w, bool own, int *status)
         note_tell(w, &told, text, sizeof text);
         w->options.ended(w->options.arg, text);
     }
-    if (*status)
-        let_read();
+    if (*status) /* launchers end a job when one of its ranks has ended with another status than 0 */
+        heard_wait();
     free(here);
     return all;
 }
@@ -92,7 +72,8 @@ void notes_look(stdcl_world *w)
 {
     bool failure = false;
     int status = 0;
-    for (int r = 1; w->notes_mail && r < w->size && !failure; r++) { /* without moving mail again: this is called after that */
+    for (int r = 1; w->notes_mail && r < w->size && !failure;
+         r++) { /* without moving mail again: this is called after that */
         pthread_mutex_lock(&w->lock);
         failure = !w->ending && w->notes_mail[r]->done && w->notes[r].status != 0;
         pthread_mutex_unlock(&w->lock);
