@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "ranks.h"
 
+#include "core/clock.h"
 #include "core/outfile.h"
 
 #include "stdcl/philox.h"
@@ -412,6 +413,44 @@ static void telling_and_leaving(void **state)
     world_tell(NULL, 3);
 }
 
+/* A process that is held back while it looks at standing mail, here by 0.1 s for each, looks again as soon as ever: it would not see for minutes
+ * how others end. */
+static const struct transport *in_time;
+
+static int test_late(void *state, struct transport_request *request, char *why)
+{
+    usleep(100000);
+    return in_time->test(state, request, why);
+}
+
+static int is_held_back(struct rank_run *r)
+{
+    char byte = 0;
+    double pause = 0;
+    stdcl_world *w = r->world;
+    if (r->rank == 0) {
+        struct transport late = *w->by;
+        world_mail *mail = world_receive(w, 0, 3, &byte, 1);
+        in_time = w->by;
+        late.test = test_late;
+        w->by = &late;
+        for (const double before = w->standing_due; w->standing_due == before;)
+            world_arrived(w, mail);
+        pause = w->standing_due - seconds_now();
+        w->by = in_time;
+        world_mail *both[2] = {mail, world_send(w, 0, 3, &byte, 1)};
+        if (world_wait(w, both, 2) != 0)
+            return -1;
+    }
+    return pause < 1 ? 0 : WRONG("it looks again after %g s", pause);
+}
+
+static void who_is_held_back_looks_again(void **state)
+{
+    (void)state;
+    ranks_work(2, is_held_back, (struct ranks_how){.polled = true});
+}
+
 /* ---- The end. --------------------------------------------------------------------------------- */
 
 static struct {
@@ -740,7 +779,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_barrier_holds),     cmocka_unit_test(all_agree),
         cmocka_unit_test(differences_are_told), cmocka_unit_test(devices_are_divided), cmocka_unit_test(who_fails_ends_the_others),
         cmocka_unit_test(hosts_are_counted),   cmocka_unit_test(a_job_ends),
-        cmocka_unit_test(all_are_told),        cmocka_unit_test(telling_and_leaving),
+        cmocka_unit_test(all_are_told),        cmocka_unit_test(telling_and_leaving), cmocka_unit_test(who_is_held_back_looks_again),
         cmocka_unit_test(silence_is_told),     cmocka_unit_test(alone),
         cmocka_unit_test(launchers),           cmocka_unit_test(waits_are_counted),
     };

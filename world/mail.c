@@ -16,7 +16,8 @@
 static const double SPIN_SECONDS = 0.01, /* a wait that is over soon does not sleep; nor does the mover of long mail */
     LEAST_RATE = 1e9,                    /* bytes a second that long mail should reach */
     STIR_SECONDS = 1e-4,                 /* between two naps in the presence of long mail, which moves on at each look */
-    STANDING_SECONDS = 1e-3;             /* between two looks at mail that nobody waits for */
+    STANDING_SECONDS = 1e-3,             /* between two looks at mail that nobody waits for */
+    STANDING_MOST = 0.1;                 /* however long a look took: a process that is held back for a while is no slow look */
 enum { LONG_BYTES = 16384, NAP_US = 50, MOVE_NS = 100000, WATCH_NS = 1000000, IDLE_NS = 20000000 };
 
 /* The lock, before the mover. */
@@ -96,8 +97,10 @@ static void move_all(stdcl_world *w)
             pthread_cond_signal(&w->changed);
         }
     }
-    if (standing)
-        w->standing_due = now + STANDING_SECONDS + 20 * (seconds_now() - now);
+    if (standing) {
+        const double after = seconds_now(), pause = 20 * (after - now);
+        w->standing_due = after + STANDING_SECONDS + (pause < STANDING_MOST ? pause : STANDING_MOST);
+    }
 }
 
 /* ---- In the background. ----------------------------------------------------------------------- */
