@@ -230,7 +230,7 @@ static void slow_output_is_given_up(void **state)
     const size_t all = 1 << 20;
     int status;
     (void)state;
-    const size_t some = bodies_through_pipe(SIGINT, 30000, &status);
+    const size_t some = bodies_through_pipe(SIGINT, 100000, &status);
     print_message("%zu bytes after Ctrl-C, wait status %d\n", some, status);
     if (WIFEXITED(status)) { /* or it had too little of a busy machine to end by itself */
         assert_int_equal(WEXITSTATUS(status), 128 + SIGINT);

@@ -503,9 +503,12 @@ static int fail_differently(struct rank_run *r)
     return 0;
 }
 
-/* Rank 3 says nothing until all is over: rank 2 waits for it, and rank 0 for rank 2. */
+/* Rank 3 says nothing until all is over: rank 2 waits for it, and rank 0 for rank 2. They lose patience only after all have come. */
 static int one_is_silent(struct rank_run *r)
 {
+    if (world_barrier(r->world) != 0)
+        return -1;
+    r->world->patience = 0.3;
     for (bool over = r->rank != 3; !over; sched_yield()) {
         pthread_mutex_lock(&told.lock);
         over = told.times > 0;
@@ -529,9 +532,7 @@ static void a_job_ends(void **state)
 static void silence_is_told(void **state)
 {
     (void)state;
-    setenv("STDCL_PATIENCE", "0.3", 1);
     end(4, one_is_silent, false, "rank 2 on host has waited 0.3 s for rank 3 on host; $STDCL_PATIENCE is how long it may wait");
-    unsetenv("STDCL_PATIENCE");
 }
 
 /* ---- Alone. ----------------------------------------------------------------------------------- */

@@ -43,5 +43,5 @@ stdcl_label(deep test_view_ranks)
 if(TARGET stdcl_command)
   add_test(NAME test_view_gallery COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/view/gallery.sh $<TARGET_FILE:stdcl_command>
     ${PROJECT_SOURCE_DIR}/docs/gallery/collision.html)
-  set_tests_properties(test_view_gallery PROPERTIES TIMEOUT 300)
+  set_tests_properties(test_view_gallery PROPERTIES TIMEOUT 1800)
 endif()

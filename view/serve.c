@@ -14,7 +14,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { PIECE = 32 << 10, HEADERS = 8192, REQUEST_SECONDS = 5, PING_SECONDS = 20, HANGUP_SECONDS = 40, FILE_PIECE = 16 << 10 };
+enum { PIECE = 32 << 10, HEADERS = 8192, REQUEST_SECONDS = 5, PING_SECONDS = 20, HANGUP_SECONDS = 40, PART_SECONDS = 2, FILE_PIECE = 16 << 10 };
 enum { CLOSE_TOKEN = 4401, CLOSE_FULL = 4429 };
 _Static_assert((int)HEADROOM >= LWS_PRE, "no room for the library's head of a message");
 
@@ -383,12 +383,12 @@ static void happen(lws_sorted_usec_list_t *enough)
 /* Until all have the last words, or do not take them. */
 static void part(struct server *s)
 {
-    const double patient = seconds_now() + 0.5;
+    const double patient = seconds_now() + PART_SECONDS;
     for (int i = 0; i < s->n; i++) {
         s->viewing[i]->closing = LWS_CLOSE_STATUS_NORMAL;
         lws_callback_on_writable(s->viewing[i]->wsi);
     }
-    lws_sul_schedule(s->context, 0, &s->enough, happen, LWS_USEC_PER_SEC / 2);
+    lws_sul_schedule(s->context, 0, &s->enough, happen, PART_SECONDS * LWS_USEC_PER_SEC);
     while (s->n && seconds_now() < patient)
         lws_service(s->context, 0);
 }

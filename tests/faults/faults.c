@@ -29,7 +29,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 
 /* SAMPLE_SECONDS of processor time, all in all. */
 enum { SAMPLE_PROGRAMS = 2, SAMPLE_CASES = 60, SAMPLE_SECONDS = 4, MAX_CASES = 20000 };
@@ -468,7 +467,7 @@ int main(int argc, char **argv)
         if (!programs[i].name || puts(programs[i].name) < 0)
             return !!programs[i].name;
     some = only && argc > 5 && strcmp(argv[5], "some") == 0;
-    seed = sample && argc > 4 ? atol(argv[4]) : nth > 1 && argc > 5 ? atol(argv[5]) : (long)(time(NULL) / 86400);
+    seed = sample && argc > 4 ? atol(argv[4]) : nth > 1 && argc > 5 ? atol(argv[5]) : runs_day();
     count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (count != MAP_FAILED && runs_begin(argv[1], argv[2]) && codes_read())
         status = only && argc > 5 && !some ? show(argv[4], argv[5]) : campaign(sample, nth, only ? argv[4] : NULL);

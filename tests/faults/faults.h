@@ -61,11 +61,13 @@ void runs_end(void);
 /* How many processes run programs: STDCL_FAULTS_WORKERS, or 2. Whether STDCL_FAULTS_SECONDS have passed, after which no run begins. */
 int runs_at_once(void);
 bool runs_late(void);
+/* The seed of a day's samples, as in tests/todays.h. */
+long runs_day(void);
 
 /* Leaves in the folder what the program needs, and nothing else. */
 void run_tidy(const struct program *p);
 
-/* With STDCL_FAULT and STDCL_FAULT_LOG, where they are not NULL. A run that hangs ends by SIGXCPU, after 20 seconds of
+/* With STDCL_FAULT and STDCL_FAULT_LOG, where they are not NULL. A run that hangs ends by SIGXCPU, after a minute of
  * processor time, or SIGALRM, after a quarter of an hour. */
 pid_t run_start(const struct program *p, const char *fault, const char *log);
 int run_wait(pid_t child);
