@@ -22,7 +22,8 @@ static strips_work *work_of(enum arrays_type type, struct arrays_partial kind)
     return arrays_strips_any(type, kind);
 }
 
-enum { MOST_BLOCKS = (1 << SMALL_MOST) / BLOCK };
+/* One core adds up an array that fits its second-level cache before another has woken up. */
+enum { MOST_BLOCKS = (1 << SMALL_MOST) / BLOCK, ALONE = 1 << 19 };
 
 struct parts {
     struct strips_job job;
@@ -71,7 +72,7 @@ static void work_blocks(arrays *a, struct parts *parts, size_t blocks)
     if (blocks > 1 && !a->team)
         a->team = team_create(TEAM_MOST);
     if (a->team)
-        team_work(a->team, blocks, work_part, parts);
+        team_work(a->team, blocks, parts->job.n * type_bytes(a->type) > ALONE, work_part, parts);
     else
         for (size_t b = 0; b < blocks; b++)
             work_part(parts, b);

@@ -11,7 +11,7 @@
 #include <immintrin.h>
 #endif
 
-enum { STRIP = BLOCK_LANES * BLOCK_ROWS };
+enum { STRIP = BLOCK_LANES * BLOCK_ROWS, AHEAD = 4096 };
 
 #pragma GCC diagnostic ignored "-Wtautological-compare" /* a NaN is not itself, but integers are */
 #define INLINE static inline __attribute__((always_inline))
@@ -24,11 +24,13 @@ enum { STRIP = BLOCK_LANES * BLOCK_ROWS };
 /* Conversions of whole vectors, and fused multiply-adds: gcc 12 takes them apart. */
 #if VECTOR_BYTES == 64
 #define FLOATS_IN_DOUBLES(x) _mm512_cvtps_pd(_mm256_loadu_ps(x))
+#define FLOATS_ADDED(a, b) _mm512_fmadd_pd(_mm512_set1_pd(1), b, a)
 #define INTS_IN_DOUBLES(x) _mm512_cvtepi32_pd(_mm256_loadu_si256((const void *)(x)))
 #define LONGS_IN_DOUBLES(x) _mm512_cvtepi64_pd(_mm512_loadu_si512((const void *)(x)))
 #define INTS_IN_LONGS(x) _mm512_cvtepi32_epi64(_mm256_loadu_si256((const void *)(x)))
 #elif VECTOR_BYTES == 32
 #define FLOATS_IN_DOUBLES(x) _mm256_cvtps_pd(_mm_loadu_ps(x))
+#define FLOATS_ADDED(a, b) _mm256_fmadd_pd(_mm256_set1_pd(1), b, a)
 #define INTS_IN_DOUBLES(x) _mm256_cvtepi32_pd(_mm_loadu_si128((const void *)(x)))
 #define INTS_IN_LONGS(x) _mm256_cvtepi32_epi64(_mm_loadu_si128((const void *)(x)))
 #endif
@@ -43,6 +45,7 @@ enum { STRIP = BLOCK_LANES * BLOCK_ROWS };
 #define FMAS FMA
 #ifdef FLOATS_IN_DOUBLES
 #define FETCH FLOATS_IN_DOUBLES
+#define ADDS FLOATS_ADDED
 #endif
 #define LOW -INFINITY
 #define HIGH INFINITY

@@ -5,6 +5,7 @@
  *   ELEMENT, WIDE     what the array has, and what is added
  *   PAIRED            as in order.h: 1 a value and its rounding error, 2 the halves of long integers
  *   FETCH(x)          a vector of WIDE from elements at x; else as compilers do it
+ *   ADDS              a sum of vectors; else as compilers do it
  *   FMA, FMAS         a b + c rounded once, of numbers and of vectors: FMA where WIDE is a floating-point type, FMAS if there is one
  *   LOW, HIGH         the least and the greatest of WIDE
  *   OPERATIONS        what there is to do, BIT(OP_SUM) | ...
@@ -18,6 +19,9 @@
 #ifndef FETCH
 #define FETCH(x) __builtin_convertvector(*(const NAME(elements) *)(const void *)(x), NAME(wides))
 #endif
+#ifndef ADDS
+#define ADDS(a, b) ((a) + (b))
+#endif
 #define HAS(op) (((OPERATIONS) & BIT(op)) != 0)
 
 typedef WIDE NAME(wides) __attribute__((vector_size(VECTOR_BYTES)));
@@ -26,9 +30,9 @@ typedef WIDE NAME(stored) __attribute__((vector_size(VECTOR_BYTES), aligned(size
 typedef ELEMENT NAME(elements)
     __attribute__((vector_size(VECTOR_BYTES / sizeof(WIDE) * sizeof(ELEMENT)), aligned(sizeof(ELEMENT)), may_alias));
 
-struct NAME(sums) { /* of lanes or strips; errors are used where there are some */
-    WIDE value[BLOCK_LANES];
-    WIDE error[BLOCK_LANES];
+struct NAME(sums) { /* of all lanes of a block, strip after strip; errors are used where there are some */
+    WIDE value[BLOCK_STRIPS * BLOCK_LANES];
+    WIDE error[BLOCK_STRIPS * BLOCK_LANES];
 };
 struct NAME(sum) { /* of a block: what a kernel leaves, but for the error where there is none */
     WIDE value;
@@ -74,7 +78,7 @@ INLINE void NAME(add)(NAME(wides) *value, NAME(wides) *error, NAME(wides) b)
 INLINE void NAME(add)(NAME(wides) *value, NAME(wides) *error, NAME(wides) b)
 {
     (void)error;
-    *value += b;
+    *value = ADDS(*value, b);
 }
 #endif
 
@@ -138,20 +142,35 @@ INLINE void NAME(add_row)(enum sums_op op, NAME(wides) *value, NAME(wides) *erro
 
 /* ---- Strips. ---------------------------------------------------------------------------------- */
 
-/* Adds `rows` rows to all lanes. c and d: of each lane. */
-INLINE void NAME(add_rows_of)(enum sums_op op, struct NAME(sums) *s, size_t rows, const ELEMENT *x, const ELEMENT *y,
-                              const ELEMENT *z, const WIDE *c, const WIDE *d)
+/* What is read AHEAD bytes later, of HELD vectors: from the third-level cache and from memory it comes faster so. There may be nothing. */
+INLINE void NAME(fetch_ahead)(enum sums_op op, const ELEMENT *x, const ELEMENT *y, const ELEMENT *z)
 {
-    for (int lane = 0; lane < BLOCK_LANES; lane += HELD * NUMBERS) {
+    for (size_t at = AHEAD; at < AHEAD + HELD * NUMBERS * sizeof(ELEMENT); at += 64) {
+        __builtin_prefetch((const void *)((uintptr_t)x + at));
+        if (op == OP_DOT || op == OP_SQUARES)
+            __builtin_prefetch((const void *)((uintptr_t)y + at));
+        if (op == OP_SQUARES)
+            __builtin_prefetch((const void *)((uintptr_t)z + at));
+    }
+}
+
+/* Adds `rows` rows to the lanes of a strip, which are those from `at` on, or, with `begins`, to nothing. c and d: of each lane. */
+INLINE void NAME(add_rows_of)(enum sums_op op, struct NAME(sums) *s, size_t at, bool begins, size_t rows, const ELEMENT *x,
+                              const ELEMENT *y, const ELEMENT *z, const WIDE *c, const WIDE *d)
+{
+    const NAME(wides) none = NAME(filling)(op) - (NAME(wides)){0};
+    for (size_t lane = 0; lane < BLOCK_LANES; lane += HELD * NUMBERS) {
         NAME(wides) value[HELD], error[HELD], vc[HELD], vd[HELD];
 #pragma GCC unroll 8
         for (int k = 0; k < HELD; k++) {
-            value[k] = *(const NAME(stored) *)&s->value[lane + k * NUMBERS];
-            error[k] = *(const NAME(stored) *)&s->error[lane + k * NUMBERS];
-            vc[k] = *(const NAME(stored) *)&c[lane + k * NUMBERS];
-            vd[k] = *(const NAME(stored) *)&d[lane + k * NUMBERS];
+            const size_t own = lane + (size_t)(k * NUMBERS);
+            value[k] = begins ? none : (NAME(wides))*(const NAME(stored) *)&s->value[at + own];
+            error[k] = begins || !PAIRED ? (NAME(wides)){0} : (NAME(wides))*(const NAME(stored) *)&s->error[at + own];
+            vc[k] = *(const NAME(stored) *)&c[own];
+            vd[k] = *(const NAME(stored) *)&d[own];
         }
-        for (size_t i = (size_t)lane; i < rows * BLOCK_LANES; i += BLOCK_LANES) {
+        for (size_t i = lane; i < rows * BLOCK_LANES; i += BLOCK_LANES) {
+            NAME(fetch_ahead)(op, x + i, y + i, z + i);
 #pragma GCC unroll 8
             for (int k = 0; k < HELD; k++)
                 NAME(add_row)(op, &value[k], &error[k], x + i + k * NUMBERS, y + i + k * NUMBERS, z + i + k * NUMBERS,
@@ -159,33 +178,45 @@ INLINE void NAME(add_rows_of)(enum sums_op op, struct NAME(sums) *s, size_t rows
         }
 #pragma GCC unroll 8
         for (int k = 0; k < HELD; k++) {
-            *(NAME(stored) *)&s->value[lane + k * NUMBERS] = value[k];
-            *(NAME(stored) *)&s->error[lane + k * NUMBERS] = error[k];
+            const size_t own = lane + (size_t)(k * NUMBERS);
+            *(NAME(stored) *)&s->value[at + own] = value[k];
+            if (PAIRED)
+                *(NAME(stored) *)&s->error[at + own] = error[k];
         }
     }
 }
 
-/* The compiler makes a loop for each operation that there is. */
-static void NAME(add_rows)(enum sums_op op, struct NAME(sums) *s, size_t rows, const ELEMENT *x, const ELEMENT *y,
-                           const ELEMENT *z, const WIDE *c, const WIDE *d)
+/* Most strips are whole: a loop for those. */
+INLINE void NAME(add_rows_as)(enum sums_op op, struct NAME(sums) *s, size_t at, bool begins, size_t rows, const ELEMENT *x,
+                              const ELEMENT *y, const ELEMENT *z, const WIDE *c, const WIDE *d)
+{
+    if (begins && rows == BLOCK_ROWS)
+        NAME(add_rows_of)(op, s, at, true, BLOCK_ROWS, x, y, z, c, d);
+    else
+        NAME(add_rows_of)(op, s, at, begins, rows, x, y, z, c, d);
+}
+
+/* The compiler makes loops for each operation that there is. */
+static void NAME(add_rows)(enum sums_op op, struct NAME(sums) *s, size_t at, bool begins, size_t rows, const ELEMENT *x,
+                           const ELEMENT *y, const ELEMENT *z, const WIDE *c, const WIDE *d)
 {
     if (HAS(OP_SUM) && op == OP_SUM)
-        NAME(add_rows_of)(OP_SUM, s, rows, x, y, z, c, d);
+        NAME(add_rows_as)(OP_SUM, s, at, begins, rows, x, y, z, c, d);
     if (HAS(OP_DOT) && op == OP_DOT)
-        NAME(add_rows_of)(OP_DOT, s, rows, x, y, z, c, d);
+        NAME(add_rows_as)(OP_DOT, s, at, begins, rows, x, y, z, c, d);
     if (HAS(OP_SQUARES) && op == OP_SQUARES)
-        NAME(add_rows_of)(OP_SQUARES, s, rows, x, y, z, c, d);
+        NAME(add_rows_as)(OP_SQUARES, s, at, begins, rows, x, y, z, c, d);
     if (HAS(OP_DEVIATE) && op == OP_DEVIATE)
-        NAME(add_rows_of)(OP_DEVIATE, s, rows, x, y, z, c, d);
+        NAME(add_rows_as)(OP_DEVIATE, s, at, begins, rows, x, y, z, c, d);
     if (HAS(OP_LEAST) && op == OP_LEAST)
-        NAME(add_rows_of)(OP_LEAST, s, rows, x, y, z, c, d);
+        NAME(add_rows_as)(OP_LEAST, s, at, begins, rows, x, y, z, c, d);
     if (HAS(OP_GREATEST) && op == OP_GREATEST)
-        NAME(add_rows_of)(OP_GREATEST, s, rows, x, y, z, c, d);
+        NAME(add_rows_as)(OP_GREATEST, s, at, begins, rows, x, y, z, c, d);
 }
 
 /* What is left of a strip in its last row: lanes that it does not have are as if they were FILL. */
-static void NAME(add_rest)(enum sums_op op, struct NAME(sums) *s, size_t count, const ELEMENT *x, const ELEMENT *y, const ELEMENT *z,
-                           WIDE c, WIDE d)
+static void NAME(add_rest)(enum sums_op op, struct NAME(sums) *s, size_t at, size_t count, const ELEMENT *x, const ELEMENT *y,
+                           const ELEMENT *z, WIDE c, WIDE d)
 {
     ELEMENT row[3][BLOCK_LANES];
     WIDE mean[2][BLOCK_LANES];
@@ -197,51 +228,59 @@ static void NAME(add_rest)(enum sums_op op, struct NAME(sums) *s, size_t count, 
         mean[0][lane] = there ? c : 0; /* so that the deviation of a 0 is 0 */
         mean[1][lane] = there ? d : 0;
     }
-    NAME(add_rows)(op, s, 1, row[0], row[1], row[2], mean[0], mean[1]);
+    NAME(add_rows)(op, s, at, false, 1, row[0], row[1], row[2], mean[0], mean[1]);
 }
 
-/* Joins `count` sums, a power of two, neighbours first; the result is the first. */
-static void NAME(join)(enum sums_op op, struct NAME(sums) *s, int count)
+/* to[i] = from[2i] joined with from[2i + 1]. */
+INLINE void NAME(join_level)(enum sums_op op, const struct NAME(sums) *restrict from, struct NAME(sums) *restrict to, size_t count)
 {
-    for (count /= 2; count > 0; count /= 2)
-        for (int i = 0; i < count; i++) {
-            const WIDE a = s->value[2 * i], b = s->value[2 * i + 1];
-            if (op == OP_LEAST || op == OP_GREATEST) {
-                s->value[i] = (op == OP_LEAST ? b < a : b > a) || b != b ? b : a;
-            } else {
-                const WIDE sum = a + b, t = sum - a, lost = PAIRED == 1 ? (a - (sum - t)) + (b - t) : 0;
-                s->value[i] = sum;
-                if (PAIRED)
-                    s->error[i] = s->error[2 * i] + (s->error[2 * i + 1] + lost);
-            }
-        }
+    for (size_t i = 0; i < count; i++) {
+        const WIDE a = from->value[2 * i], b = from->value[2 * i + 1], sum = a + b;
+        if (op == OP_LEAST || op == OP_GREATEST)
+            to->value[i] = (op == OP_LEAST ? b < a : b > a) || b != b ? b : a;
+        else
+            to->value[i] = sum;
+#if PAIRED
+        const WIDE t = sum - a, lost = PAIRED == 1 ? (a - (sum - t)) + (b - t) : 0;
+        to->error[i] = from->error[2 * i] + (from->error[2 * i + 1] + lost);
+#endif
+    }
 }
 
-/* Of one strip, whose first elements these are: it has `count`. mean: c and d of each lane. */
-static struct NAME(sum) NAME(strip)(enum sums_op op, size_t count, const ELEMENT *x, const ELEMENT *y, const ELEMENT *z,
-                                    WIDE mean[2][BLOCK_LANES])
+/* Joins all lanes, neighbours first: of each strip, then of all strips. The result is the first of `s`. */
+INLINE void NAME(join_all)(enum sums_op op, struct NAME(sums) *s)
+{
+    struct NAME(sums) other;
+    for (size_t count = BLOCK_STRIPS * BLOCK_LANES / 2; count > 0; count /= 4) { /* an even number of levels */
+        NAME(join_level)(op, s, &other, count);
+        NAME(join_level)(op, &other, s, count / 2);
+    }
+}
+
+static void NAME(join)(enum sums_op op, struct NAME(sums) *s)
+{
+    if (HAS(OP_LEAST) && op == OP_LEAST)
+        NAME(join_all)(OP_LEAST, s);
+    else if (HAS(OP_GREATEST) && op == OP_GREATEST)
+        NAME(join_all)(OP_GREATEST, s);
+    else
+        NAME(join_all)(OP_SUM, s);
+}
+
+/* Adds up the lanes of one strip, from `lane` on, whose first elements these are: it has `count`. mean: c and d of each lane. */
+INLINE void NAME(strip)(enum sums_op op, struct NAME(sums) *s, size_t lane, size_t count, const ELEMENT *x, const ELEMENT *y,
+                        const ELEMENT *z, WIDE mean[2][BLOCK_LANES])
 {
     const size_t rows = count / BLOCK_LANES, at = rows * BLOCK_LANES;
-    struct NAME(sums) lanes;
-    for (int l = 0; l < BLOCK_LANES; l++) {
-        lanes.value[l] = NAME(filling)(op);
-        lanes.error[l] = 0;
-    }
-    NAME(add_rows)(op, &lanes, rows, x, y, z, mean[0], mean[1]);
+    NAME(add_rows)(op, s, lane, true, rows, x, y, z, mean[0], mean[1]);
     if (at < count)
-        NAME(add_rest)(op, &lanes, count - at, x + at, y + at, z + at, mean[0][0], mean[1][0]);
-    NAME(join)(op, &lanes, BLOCK_LANES);
-    return (struct NAME(sum)){.value = lanes.value[0],
-#if PAIRED
-                              .error = lanes.error[0]
-#endif
-    };
+        NAME(add_rest)(op, s, lane, count - at, x + at, y + at, z + at, mean[0][0], mean[1][0]);
 }
 
 static void NAME(block)(const struct strips_job *job, size_t block)
 {
     const WIDE c = (WIDE)job->mean, d = (WIDE)(job->mean - (double)c);
-    struct NAME(sums) strips = {.value = {0}};
+    struct NAME(sums) s;
     WIDE mean[2][BLOCK_LANES];
     for (int l = 0; l < BLOCK_LANES; l++) {
         mean[0][l] = c;
@@ -249,18 +288,13 @@ static void NAME(block)(const struct strips_job *job, size_t block)
     }
     for (size_t strip = 0; strip < BLOCK_STRIPS; strip++) {
         const size_t first = block * BLOCK + strip * STRIP, left = job->n > first ? job->n - first : 0, at = left ? first : 0;
-        const struct NAME(sum) sum =
-            NAME(strip)(job->op, left < STRIP ? left : STRIP, (const ELEMENT *)job->x + at, (const ELEMENT *)job->y + at,
-                        (const ELEMENT *)job->z + at, mean);
-        strips.value[strip] = sum.value;
-#if PAIRED
-        strips.error[strip] = sum.error;
-#endif
+        NAME(strip)(job->op, &s, strip * BLOCK_LANES, left < STRIP ? left : STRIP, (const ELEMENT *)job->x + at,
+                    (const ELEMENT *)job->y + at, (const ELEMENT *)job->z + at, mean);
     }
-    NAME(join)(job->op, &strips, BLOCK_STRIPS);
-    ((struct NAME(sum) *)job->partial)[block] = (struct NAME(sum)){.value = strips.value[0],
+    NAME(join)(job->op, &s);
+    ((struct NAME(sum) *)job->partial)[block] = (struct NAME(sum)){.value = s.value[0],
 #if PAIRED
-                                                                   .error = strips.error[0]
+                                                                   .error = s.error[0]
 #endif
     };
 }
@@ -274,6 +308,7 @@ static void NAME(block)(const struct strips_job *job, size_t block)
 #undef PAIRED
 #undef OPERATIONS
 #undef FETCH
+#undef ADDS
 #undef FMA
 #undef FMAS
 #undef LOW

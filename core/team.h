@@ -1,11 +1,12 @@
 /* team.h - a crew that stays: parts of work that takes less time than starting threads does.
  *
  *   struct team *team = team_create(most);          threads start at once, and wait
- *   team_work(team, parts, work, arg);              as crew_work (core/crew.h)
+ *   team_work(team, parts, wakes, work, arg);       as crew_work (core/crew.h)
  *   team_free(team);
  *
- * Threads look for more work for TEAM_LOOKS seconds after the last, giving way to others, and sleep then. The caller works too, and
- * waits for nobody who has not begun a part: so work never takes longer than it would alone, but for waking those who sleep.
+ * Threads look for more work for TEAM_LOOKS seconds after the last, and sleep then. The caller works too, and
+ * waits for nobody who has not begun a part: so work never takes longer than it would alone, but for waking those who sleep. They are woken
+ * for work that takes long (`wakes`), or if TEAM_FOLLOWS works have followed each other.
  * Threads that are woken keep off the processor of the caller, who goes on working: the scheduler would put some of them there, beside an idle one.
  * Each thread begins with a share of its own, the same in each work of as many parts, so that what it has read is in its processor's
  * cache the next time; then it takes the last parts of others' shares.
@@ -24,8 +25,7 @@
 
 #define TEAM_LOOKS 1e-4
 
-/* Fewer parts are done before a thread that sleeps has woken up; it is woken if work follows work. */
-enum { TEAM_MOST = 16, TEAM_WAKES_FROM = 4 };
+enum { TEAM_MOST = 16, TEAM_FOLLOWS = 16 };
 
 /* The parts of a share that nobody has taken: from the low half on, up to the high half. */
 struct team_share {
@@ -40,15 +40,16 @@ struct team_place {
 
 struct team {
     struct team_share share[TEAM_MOST]; /* the caller's is behind those of the threads */
-    void (*work)(void *arg, size_t part);
+    _Alignas(64) void (*work)(void *arg, size_t part);
     void *arg;
     atomic_bool working;  /* there may be parts that nobody has taken; what stands above is as it should be */
-    atomic_long done;     /* parts that are finished */
-    atomic_int sleeping;
+    _Alignas(64) atomic_long done; /* parts that are finished */
+    _Alignas(64) atomic_int sleeping;
     atomic_bool ending;
     pthread_mutex_t lock; /* of those who sleep */
     pthread_cond_t wake;
     double ended;         /* when the last work was done */
+    int follows;          /* works before it that followed each other */
     int avoided;          /* the processor that threads keep off; -1: none */
     size_t threads;
     pthread_t thread[TEAM_MOST];
@@ -73,13 +74,23 @@ static inline bool team_take(struct team_share *share, bool own, size_t *part)
 static inline bool team_do(struct team *team, size_t mine)
 {
     const size_t shares = team->threads + 1;
-    bool any = false;
+    long count = 0;
     for (size_t i = 0; i < shares; i++)
-        for (size_t part; team_take(&team->share[(mine + i) % shares], i == 0, &part); any = true) {
+        for (size_t part; team_take(&team->share[(mine + i) % shares], i == 0, &part); count++)
             team->work(team->arg, part);
-            atomic_fetch_add(&team->done, 1);
-        }
-    return any;
+    if (count > 0)
+        atomic_fetch_add(&team->done, count);
+    return count > 0;
+}
+
+/* While one looks again and again: the processor is to take its time. */
+static inline void team_pause(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
 }
 
 static inline void team_sleep(struct team *team)
@@ -100,13 +111,11 @@ static inline void *team_member(void *place_)
     for (unsigned i = 1; !atomic_load(&team->ending); i++)
         if (atomic_load(&team->working) && team_do(team, place->share)) {
             since = seconds_now();
-        } else if (i % 64 == 0) {
-            if (seconds_now() - since < TEAM_LOOKS) {
-                sched_yield();
-            } else {
-                team_sleep(team);
-                since = seconds_now();
-            }
+        } else if (i % 64 == 0 && seconds_now() - since > TEAM_LOOKS) {
+            team_sleep(team);
+            since = seconds_now();
+        } else {
+            team_pause();
         }
     return NULL;
 }
@@ -153,8 +162,8 @@ static inline void team_wake(struct team *team)
 }
 
 /* Calls work(arg, part) for every part from 0 to parts - 1, each once, in any order and by several threads; returns when all are
- * done. */
-static inline void team_work(struct team *team, size_t parts, void (*work)(void *arg, size_t part), void *arg)
+ * done. wakes: it takes longer than a thread needs to wake up, some 20 us. */
+static inline void team_work(struct team *team, size_t parts, bool wakes, void (*work)(void *arg, size_t part), void *arg)
 {
     const unsigned long long shares = team->threads + 1, n = parts;
     team->work = work;
@@ -163,12 +172,15 @@ static inline void team_work(struct team *team, size_t parts, void (*work)(void 
     for (unsigned long long i = 0; i < shares; i++)
         atomic_store(&team->share[i].parts, n * i / shares | n * (i + 1) / shares << 32);
     atomic_store(&team->working, true);
-    if (atomic_load(&team->sleeping) > 0 && (parts >= TEAM_WAKES_FROM || seconds_now() - team->ended < TEAM_LOOKS))
+    team->follows = seconds_now() - team->ended < TEAM_LOOKS ? team->follows + (team->follows < TEAM_FOLLOWS) : 0;
+    if (atomic_load(&team->sleeping) > 0 && (wakes || team->follows >= TEAM_FOLLOWS))
         team_avoid(team), team_wake(team);
     team_do(team, team->threads);
-    for (int i = 0; atomic_load(&team->done) < (long)parts; i++)
-        if (i % 64 == 63)
+    for (int i = 1; atomic_load(&team->done) < (long)parts; i++)
+        if (i % 64 == 0)
             sched_yield();
+        else
+            team_pause();
     atomic_store(&team->working, false);
     team->ended = seconds_now();
 }

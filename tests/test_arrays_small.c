@@ -314,7 +314,7 @@ static void a_team(void **state)
         const size_t parts = round % (PARTS + 1);
         if (round % 100 == 99)
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-        team_work(team, parts, count_part, counts);
+        team_work(team, parts, round % 3 == 0, count_part, counts);
         for (size_t i = 0; i < PARTS; i++)
             assert_int_equal(counts[i], i < parts);
     }
