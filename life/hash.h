@@ -52,8 +52,8 @@ struct pool {
     size_t used, most;       /* entries that were ever in use, and for which there are addresses */
     square_t free;           /* first of a list of entries that were thrown away */
     size_t n_free;
-    _Atomic(square_t) *head; /* the table: first of a list of entries for each place; places are a power of two */
-    size_t places;
+    _Atomic(square_t) *head; /* the table: for each place the first of a list of entries, as its complement; places are a power of two */
+    size_t places, most_places;
     void *next;              /* where entry 0 keeps the next of its list; that of others is `stride` bytes further each */
     size_t stride;
 };
@@ -183,7 +183,10 @@ square_t hash_empty(struct worker *w, int level);
 /* n nodes of a level by their parts; false: as NO_SQUARE. */
 bool hash_nodes_find(struct worker *w, int n, int level, const square_t (*part)[4], square_t *out);
 
-void hash_keep(struct worker *w, square_t square, int level);
+static inline void hash_keep(struct worker *w, square_t square, int level)
+{
+    w->stack[w->depth++] = (struct held){square, level};
+}
 
 /* Where a thread lets others do what they cannot do beside it; false: it is to leave. */
 bool hash_pause(struct worker *w);

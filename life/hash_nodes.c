@@ -40,21 +40,20 @@ static void *addresses(size_t bytes)
     return p;
 }
 
-static void close_table(_Atomic(square_t) *head, size_t places)
+/* A table has addresses for as many places as it may ever have, and grows where it lies. */
+static int open_table(struct pool *pool, size_t memory)
 {
-    if (head)
-        munmap(head, places * sizeof *head);
+    for (pool->most_places = FIRST_PLACES; 4 * pool->most_places * sizeof *pool->head <= memory;)
+        pool->most_places *= 2;
+    pool->places = FIRST_PLACES;
+    pool->head = addresses(pool->most_places * sizeof *pool->head);
+    return pool->head ? 0 : -1;
 }
 
-static int open_table(struct pool *pool, size_t places)
+/* The first square of a list. A place has its complement, so that what was never written to is an empty list. */
+static square_t first_of(const struct pool *pool, size_t place)
 {
-    _Atomic(square_t) *head = addresses(places * sizeof *head);
-    if (!head)
-        return -1;
-    memset(head, 0xff, places * sizeof *head); /* NO_SQUARE */
-    pool->head = head;
-    pool->places = places;
-    return 0;
+    return ~atomic_load_explicit(&pool->head[place], memory_order_acquire);
 }
 
 int hash_nodes_open(struct hashlife *h)
@@ -71,7 +70,7 @@ int hash_nodes_open(struct hashlife *h)
     h->nodes.next = h->node ? &h->node->next : NULL;
     h->leaves.stride = sizeof *h->leaf_next;
     h->leaves.next = h->leaf_next;
-    if (!h->node || !h->leaf || !h->leaf_next || open_table(&h->nodes, FIRST_PLACES) < 0 || open_table(&h->leaves, FIRST_PLACES) < 0)
+    if (!h->node || !h->leaf || !h->leaf_next || open_table(&h->nodes, h->memory) < 0 || open_table(&h->leaves, h->memory) < 0)
         return clerror_set(ENOMEM, "hashlife_create: the system has no addresses for a tree of %zu MiB", h->memory >> 20);
     return 0;
 }
@@ -84,8 +83,10 @@ void hash_nodes_close(struct hashlife *h)
         munmap(h->leaf, h->leaves.most * h->leaf_bytes);
     if (h->leaf_next)
         munmap(h->leaf_next, h->leaves.most * sizeof *h->leaf_next);
-    close_table(h->nodes.head, h->nodes.places);
-    close_table(h->leaves.head, h->leaves.places);
+    if (h->nodes.head)
+        munmap(h->nodes.head, h->nodes.most_places * sizeof *h->nodes.head);
+    if (h->leaves.head)
+        munmap(h->leaves.head, h->leaves.most_places * sizeof *h->leaves.head);
 }
 
 size_t hash_bytes(const struct hashlife *h)
@@ -199,14 +200,14 @@ static bool is_marked(const uint64_t *marks, size_t i)
 static void put(const struct hashlife *h, struct pool *pool, square_t i)
 {
     const size_t place = pool == &h->nodes ? place_of_node(h, h->node[i].part) : place_of_leaf(h, h->leaf + i * h->leaf_bytes);
-    *next_of(pool, i) = atomic_load_explicit(&pool->head[place], memory_order_relaxed);
-    atomic_store_explicit(&pool->head[place], i, memory_order_relaxed);
+    *next_of(pool, i) = first_of(pool, place);
+    atomic_store_explicit(&pool->head[place], ~i, memory_order_relaxed);
 }
 
 /* What is marked goes into the table anew, all else into the list of what is free. */
 static void sweep(struct hashlife *h, struct pool *pool, const uint64_t *marks, size_t marked)
 {
-    memset(pool->head, 0xff, pool->places * sizeof *pool->head);
+    memset((void *)pool->head, 0, pool->places * sizeof *pool->head);
     pool->free = NO_SQUARE;
     pool->n_free = pool->used - marked;
     for (size_t i = pool->used; i-- > 0;)
@@ -261,19 +262,19 @@ static int collect(struct hashlife *h)
     return error;
 }
 
-/* A table for twice as many squares; where there is no memory for it the lists become longer. */
+/* Twice as many places: a square stays where it is, or goes as far on as there were places. */
 static void grow(struct hashlife *h, struct pool *pool)
 {
-    _Atomic(square_t) *old = pool->head;
     const size_t places = pool->places;
-    if (open_table(pool, 2 * places) < 0)
-        return;
-    for (size_t at = 0; at < places; at++)
-        for (square_t i = atomic_load_explicit(&old[at], memory_order_relaxed), next; i != NO_SQUARE; i = next) {
+    pool->places *= 2;
+    for (size_t at = 0; at < places; at++) {
+        square_t i = first_of(pool, at);
+        atomic_store_explicit(&pool->head[at], 0, memory_order_relaxed);
+        for (square_t next; i != NO_SQUARE; i = next) {
             next = *next_of(pool, i);
             put(h, pool, i);
         }
-    close_table(old, places);
+    }
 }
 
 /* ---- What needs all threads to wait. --------------------------------------------------------- */
@@ -325,7 +326,7 @@ static bool is_full(const struct hashlife *h)
 /* Four places a square, while there is memory: lists are short then, and most squares are found, or missed, at first sight. */
 static bool is_crowded(const struct hashlife *h, const struct pool *pool)
 {
-    return (hash_bytes(h) < h->memory / 4 ? 4 : 2) * (pool->used - pool->n_free) > pool->places;
+    return pool->places < pool->most_places && (hash_bytes(h) < h->memory / 4 ? 4 : 2) * (pool->used - pool->n_free) > pool->places;
 }
 
 static void make_room(struct hashlife *h)
@@ -354,11 +355,6 @@ void hash_give_up(struct hashlife *h, int error)
 }
 
 /* ---- Finding and making. --------------------------------------------------------------------- */
-
-void hash_keep(struct worker *w, square_t square, int level)
-{
-    w->stack[w->depth++] = (struct held){square, level};
-}
 
 /* With the lock: gives a thread entries of its own, those that were thrown away first. */
 static void take(struct pool *pool, struct spare *spare)
@@ -394,69 +390,99 @@ static bool refill(struct worker *w, struct pool *pool, struct spare *spare)
 
 /* Puts the thread's spare entry, whose content is written, before the list that began with `first`; false: another thread has changed
  * the list. */
-static bool publish(struct pool *pool, struct spare *spare, _Atomic(square_t) *head, square_t first)
+static bool publish(const struct hashlife *h, struct pool *pool, struct spare *spare, size_t place, square_t first)
 {
     const square_t i = spare->first, after = *next_of(pool, i);
     *next_of(pool, i) = first;
-    if (atomic_compare_exchange_strong_explicit(head, &first, i, memory_order_release, memory_order_relaxed)) {
-        spare->first = after;
-        spare->n--;
-        return true;
+    square_t was = ~first;
+    if (h->threads == 1) { /* waits for no other, nor for its own reads */
+        atomic_store_explicit(&pool->head[place], ~i, memory_order_relaxed);
+    } else if (!atomic_compare_exchange_strong_explicit(&pool->head[place], &was, ~i, memory_order_release, memory_order_relaxed)) {
+        *next_of(pool, i) = after;
+        return false;
     }
-    *next_of(pool, i) = after;
-    return false;
+    spare->first = after;
+    spare->n--;
+    return true;
+}
+
+/* A new node before the list that begins with `first`, NO_SQUARE: the list may be another now, or there is no memory (h->error). */
+static square_t make_node(struct worker *w, int level, const square_t part[4], size_t place, square_t first)
+{
+    struct hashlife *h = w->h;
+    const square_t i = w->nodes.first;
+    struct node *n = &h->node[i];
+    memcpy(n->part, part, sizeof n->part);
+    atomic_store_explicit(&n->result, NO_SQUARE, memory_order_relaxed);
+    atomic_store_explicit(&n->busy, 0, memory_order_relaxed);
+    n->level = (uint8_t)level;
+    return publish(h, &h->nodes, &w->nodes, place, first) ? i : NO_SQUARE;
+}
+
+/* Nearly always the square is there, at the first sight. */
+static inline square_t find(const struct hashlife *h, int level, const square_t part[4], square_t first)
+{
+    square_t i = first;
+    while (i != NO_SQUARE && !same_node(&h->node[i], level, part))
+        i = h->node[i].next;
+    return i;
+}
+
+static square_t find_or_make(struct worker *w, int level, const square_t part[4])
+{
+    struct hashlife *h = w->h;
+    for (;;) {
+        const size_t place = place_of_node(h, part);
+        const square_t first = first_of(&h->nodes, place);
+        square_t i = find(h, level, part, first);
+        if (i != NO_SQUARE)
+            return i;
+        if (w->nodes.n) {
+            if ((i = make_node(w, level, part, place, first)) != NO_SQUARE)
+                return i;
+        } else if (!refill(w, &h->nodes, &w->nodes)) { /* tables may be others after this */
+            return NO_SQUARE;
+        }
+    }
 }
 
 square_t hash_node_find(struct worker *w, int level, square_t nw, square_t ne, square_t sw, square_t se)
 {
-    struct hashlife *h = w->h;
-    const square_t part[4] = {nw, ne, sw, se};
-    for (;;) {
-        _Atomic(square_t) *head = &h->nodes.head[place_of_node(h, part)];
-        const square_t first = atomic_load_explicit(head, memory_order_acquire);
-        square_t i = first;
-        while (i != NO_SQUARE && !same_node(&h->node[i], level, part))
-            i = h->node[i].next;
-        if (i != NO_SQUARE) {
-            hash_keep(w, i, level);
-            return i;
-        }
-        if (!w->nodes.n) { /* tables may be others after this */
-            if (!refill(w, &h->nodes, &w->nodes))
-                return NO_SQUARE;
-            continue;
-        }
-        i = w->nodes.first;
-        struct node *n = &h->node[i];
-        memcpy(n->part, part, sizeof part);
-        atomic_store_explicit(&n->result, NO_SQUARE, memory_order_relaxed);
-        atomic_store_explicit(&n->busy, 0, memory_order_relaxed);
-        n->level = (uint8_t)level;
-        if (publish(&h->nodes, &w->nodes, head, first)) {
-            hash_keep(w, i, level);
-            return i;
-        }
+    const square_t part[4] = {nw, ne, sw, se}, i = find_or_make(w, level, part);
+    if (i != NO_SQUARE)
+        hash_keep(w, i, level);
+    return i;
+}
+
+/* Where the first is not there; tables may be others after each, so that what the caller read of the next is of no use. */
+static bool make_nodes(struct worker *w, int n, int level, const square_t (*part)[4], square_t *out)
+{
+    for (int i = 0; i < n; i++) {
+        if ((out[i] = find_or_make(w, level, part[i])) == NO_SQUARE)
+            return false;
+        hash_keep(w, out[i], level);
     }
+    return true;
 }
 
 /* Waiting for memory is what takes most of the time: so all are asked for before the first is looked at. */
-static void fetch(const struct hashlife *h, int n, const square_t (*part)[4])
-{
-    for (int i = 0; i < n; i++)
-        __builtin_prefetch(&h->nodes.head[place_of_node(h, part[i])]);
-    for (int i = 0; i < n; i++) {
-        const square_t first = atomic_load_explicit(&h->nodes.head[place_of_node(h, part[i])], memory_order_relaxed);
-        if (first != NO_SQUARE)
-            __builtin_prefetch(&h->node[first]);
-    }
-}
-
 bool hash_nodes_find(struct worker *w, int n, int level, const square_t (*part)[4], square_t *out)
 {
-    fetch(w->h, n, part);
-    for (int i = 0; i < n; i++)
-        if ((out[i] = hash_node_find(w, level, part[i][NW], part[i][NE], part[i][SW], part[i][SE])) == NO_SQUARE)
-            return false;
+    const struct hashlife *h = w->h;
+    for (int i = 0; i < n; i++) {
+        out[i] = (square_t)place_of_node(h, part[i]);
+        __builtin_prefetch(&h->nodes.head[out[i]]);
+    }
+    for (int i = 0; i < n; i++) {
+        out[i] = first_of(&h->nodes, out[i]);
+        if (out[i] != NO_SQUARE)
+            __builtin_prefetch(&h->node[out[i]]);
+    }
+    for (int i = 0; i < n; i++) {
+        if ((out[i] = find(h, level, part[i], out[i])) == NO_SQUARE)
+            return make_nodes(w, n - i, level, part + i, out + i);
+        hash_keep(w, out[i], level);
+    }
     return true;
 }
 
@@ -464,8 +490,8 @@ square_t hash_leaf_find(struct worker *w, const void *leaf)
 {
     struct hashlife *h = w->h;
     for (;;) {
-        _Atomic(square_t) *head = &h->leaves.head[place_of_leaf(h, leaf)];
-        const square_t first = atomic_load_explicit(head, memory_order_acquire);
+        const size_t place = place_of_leaf(h, leaf);
+        const square_t first = first_of(&h->leaves, place);
         square_t i = first;
         while (i != NO_SQUARE && !same_leaf(h, i, leaf))
             i = h->leaf_next[i];
@@ -480,7 +506,7 @@ square_t hash_leaf_find(struct worker *w, const void *leaf)
         }
         i = w->leaves.first;
         memcpy(h->leaf + i * h->leaf_bytes, leaf, h->leaf_bytes);
-        if (publish(&h->leaves, &w->leaves, head, first)) {
+        if (publish(h, &h->leaves, &w->leaves, place, first)) {
             hash_keep(w, i, LEAF_LEVEL);
             return i;
         }

@@ -71,21 +71,27 @@ static bool is_taken(const struct hashlife *h, square_t square)
            atomic_load_explicit(&n->result, memory_order_relaxed) == NO_SQUARE;
 }
 
-/* The results of n squares of one level, in an order of this thread's own; false: give up. */
+/* The results of n squares of one level, put on the stack, in an order of this thread's own; false: give up. Nearly always most are known. */
 static bool results(struct worker *w, int n, int level, const square_t *square, square_t *out)
 {
     const struct hashlife *h = w->h;
-    unsigned left = (1u << n) - 1;
-    for (int turn = 0; turn < 2 && left; turn++)
-        for (int i = 0; i < n; i++) {
+    struct held *kept = &w->stack[w->depth];
+    unsigned left = 0;
+    for (int i = 0; i < n; i++) {
+        out[i] = atomic_load_explicit(&h->node[square[i]].result, memory_order_acquire);
+        left |= (unsigned)(out[i] == NO_SQUARE) << i;
+        kept[i] = (struct held){out[i], level - 1};
+    }
+    w->depth += (size_t)n;
+    for (int turn = 0; left; turn++)
+        for (int i = 0; i < n && left; i++) {
             const int at = w->number % 2 ? n - 1 - i : i;
             if (!(left >> at & 1) || (turn == 0 && h->threads > 1 && is_taken(h, square[at])))
                 continue;
             left &= ~(1u << at);
-            out[at] = result(w, square[at], level);
-            if (out[at] == NO_SQUARE)
+            if ((out[at] = result(w, square[at], level)) == NO_SQUARE)
                 return false;
-            hash_keep(w, out[at], level - 1);
+            kept[at].square = out[at];
         }
     return true;
 }
