@@ -262,19 +262,31 @@ static int collect(struct hashlife *h)
     return error;
 }
 
-/* Twice as many places: a square stays where it is, or goes as far on as there were places. */
-static void grow(struct hashlife *h, struct pool *pool)
+/* Twice as many places: a leaf stays where it is, or goes as far on as there were places. */
+static void grow_leaves(struct hashlife *h)
 {
+    struct pool *pool = &h->leaves;
     const size_t places = pool->places;
     pool->places *= 2;
     for (size_t at = 0; at < places; at++) {
         square_t i = first_of(pool, at);
         atomic_store_explicit(&pool->head[at], 0, memory_order_relaxed);
         for (square_t next; i != NO_SQUARE; i = next) {
-            next = *next_of(pool, i);
+            next = h->leaf_next[i];
             put(h, pool, i);
         }
     }
+}
+
+/* Nodes have a level while they are in the table; in the order of their numbers, which is that of their places nearly, this takes a fifth of the time. */
+static void grow_nodes(struct hashlife *h)
+{
+    struct pool *pool = &h->nodes;
+    memset((void *)pool->head, 0, pool->places * sizeof *pool->head);
+    pool->places *= 2;
+    for (size_t i = 0; i < pool->used; i++)
+        if (h->node[i].level)
+            put(h, pool, (square_t)i);
 }
 
 /* ---- What needs all threads to wait. --------------------------------------------------------- */
@@ -332,9 +344,9 @@ static bool is_crowded(const struct hashlife *h, const struct pool *pool)
 static void make_room(struct hashlife *h)
 {
     if (is_crowded(h, &h->nodes))
-        grow(h, &h->nodes);
+        grow_nodes(h);
     if (is_crowded(h, &h->leaves))
-        grow(h, &h->leaves);
+        grow_leaves(h);
     if (is_full(h)) {
         const int error = collect(h);
         if (error) {
@@ -416,7 +428,10 @@ static square_t make_node(struct worker *w, int level, const square_t part[4], s
     atomic_store_explicit(&n->result, NO_SQUARE, memory_order_relaxed);
     atomic_store_explicit(&n->busy, 0, memory_order_relaxed);
     n->level = (uint8_t)level;
-    return publish(h, &h->nodes, &w->nodes, place, first) ? i : NO_SQUARE;
+    if (publish(h, &h->nodes, &w->nodes, place, first))
+        return i;
+    n->level = 0;
+    return NO_SQUARE;
 }
 
 /* Nearly always the square is there, at the first sight. */
