@@ -37,10 +37,10 @@ struct leaf_states {
 };
 
 /* Parts are in the order north-west, north-east, south-west, south-east. `result` is the middle of the node, one level lower,
- * after 2^min(level - 2, k) generations, NO_SQUARE while nobody knows it. Half a cache line. */
+ * after 2^min(level - 2, k) generations, NO_SQUARE while nobody knows it. Half a cache line, and never a part of two. */
 enum { NW, NE, SW, SE };
 struct node {
-    square_t part[4];
+    _Alignas(32) square_t part[4];
     _Atomic(square_t) result;
     square_t next;        /* of the same place in the table */
     uint8_t level;

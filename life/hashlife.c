@@ -95,7 +95,8 @@ static int take_rule(struct hashlife *h, const struct life_family *rule)
     for (int i = 0; i < 2 && rule->counts; i++) {
         const struct life_rule counts = counts_of(of[i]);
         h->conway = !h->alternates && counts.birth == 1 << 3 && counts.survival == (1 << 2 | 1 << 3);
-        life_logic_find(&counts, &h->logic[i]);
+        if (!h->conway)
+            life_logic_find(&counts, &h->logic[i]);
     }
     return 0;
 }
