@@ -7,6 +7,7 @@ Nothing here depends on how fast the machine is: each step waits until something
 SPDX-License-Identifier: MIT
 """
 import asyncio
+import contextlib
 import fcntl
 import gzip
 import json
@@ -83,7 +84,8 @@ class Run:
             try:
                 s.sendall(text)
                 if shut:
-                    s.shutdown(socket.SHUT_WR)
+                    with contextlib.suppress(OSError):  # the server may have answered garbage and be gone: what it said is still there
+                        s.shutdown(socket.SHUT_WR)
                 answer = b""
                 while b"\r\n" not in answer:
                     part = s.recv(4096)
