@@ -3,10 +3,12 @@
  * Their operations and bytes are counted by hand, and they are measured as clpeak measures: an operation counted
  * twice, or a copy's bytes once, is a factor of two. On a device that is the host's processors both are measured by
  * the time that these worked for this process (the linker's --wrap=clock_gettime), so that it does not matter what
- * else runs; that all of them are put to work is seen by the sizes of launches.
+ * else runs; that all of them are put to work is seen by the sizes of launches. A rate that others made small is measured
+ * again, by turns: ours here, clpeak's in a process of its own, since one measures once.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
+#include "child.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -167,13 +169,42 @@ static double own_copy(cl_uint dev)
 static double own_single(cl_uint dev) { return own_flops(dev, false); }
 static double own_double(cl_uint dev) { return own_flops(dev, true); }
 
-/* Others on the machine can only make a rate smaller, so ours is the largest of up to 40. A machine that others share,
- * unseen, copies at times at a third of its rate, for seconds. */
-static void agree(const char *what, double theirs, double (*own)(cl_uint dev), cl_uint dev)
+enum figure { SINGLE, DOUBLE, COPY };
+
+/* A process that tells all figures. */
+static int tell(cl_uint dev)
 {
+    struct clpeak_info peak;
+    if (open_all(NULL) != 0)
+        return 1;
+    by_work = is_host(dev);
+    if (clpeak(cp, dev, &peak) != 0)
+        return 1;
+    printf("%.17g %.17g %.17g\n", peak.flops_single, peak.flops_double, peak.bytes_per_s);
+    return 0;
+}
+
+static double measured_again(cl_uint dev, enum figure which)
+{
+    double figure[3];
+    char number[16];
+    snprintf(number, sizeof number, "%u", dev);
+    assert_int_equal(sscanf(answer_of(with_nothing, "tell", number), "%lf %lf %lf", figure, figure + 1, figure + 2), 3);
+    return figure[which];
+}
+
+/* Others on the machine can only make a rate smaller, so each is the largest of up to 40. A machine that others share,
+ * unseen, copies at times at a third of its rate, for seconds. */
+static void agree(enum figure which, double theirs, double (*own)(cl_uint dev), cl_uint dev)
+{
+    static const char *const names[] = {"single precision", "double precision", "copy"};
+    const char *what = names[which];
     double ours = 0;
     for (int run = 0; run < 40 && !(theirs > 0.7 * ours && theirs < 1.5 * ours); run++)
-        ours = fmax(ours, own(dev));
+        if (theirs > 0.7 * ours)
+            ours = fmax(ours, own(dev));
+        else
+            theirs = fmax(theirs, measured_again(dev, which));
     print_message("%s: %.3g, by our kernel %.3g\n", what, theirs, ours);
     if (!(theirs > 0.7 * ours && theirs < 1.5 * ours))
         fail_msg("%s: %g, but our kernel reaches %g", what, theirs, ours);
@@ -193,13 +224,13 @@ static void agrees_with_our_kernels(void **unused)
         if (dev + 1 < clgetndev(cp)) /* the last one was measured before */
             assert_true(least_items >= units_of(dev));
         assert_true((peak.flops_double > 0) == (info[dev].dev_pref_vec_double > 0));
-        agree("single precision", peak.flops_single, own_single, dev);
+        agree(SINGLE, peak.flops_single, own_single, dev);
         if (peak.flops_double > 0)
-            agree("double precision", peak.flops_double, own_double, dev);
+            agree(DOUBLE, peak.flops_double, own_double, dev);
         assert_true(peak.flops_tensor == 0 || peak.flops_tensor == 2 * peak.flops_double);
         if (is_host(dev))
             assert_true(peak.flops_tensor == 0);
-        agree("copy", peak.bytes_per_s, own_copy, dev);
+        agree(COPY, peak.bytes_per_s, own_copy, dev);
         by_work = false;
     }
 }
@@ -294,10 +325,12 @@ static void says_what_is_wrong(void **unused)
     fails_0(EINVAL, clpeak_flops(NULL, 0, CLPROF_SINGLE));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     unsetenv("STDCL_PROFILE");
     unsetenv("STDCL_TRACE");
+    if (argc > 2 && strcmp(argv[1], "tell") == 0)
+        return tell((cl_uint)atoi(argv[2]));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measures_what_is_asked_for),
         cmocka_unit_test(is_measured_once_by_many_threads),
