@@ -11,12 +11,12 @@
 #
 # What ran, with the seconds of the processor that it took and what was found, is kept in table.tsv, but of the sample.
 #
-# Every case is a run of the command, or of oclgrind_arrays, on small odd sizes; the cells of Life, products and sums of
+# Every case is a run of the command, or of oclgrind_arrays or oclgrind_batch, on small odd sizes; the cells of Life, products and sums of
 # arrays are checked, too. Oclgrind ends with status 0 whatever it has found, so its log is what counts: a byte in it
 # is a failure. It runs as
 #   cpu   itself: memory is shared with the host, whose writes it does not see; races and bounds are checked
-#   gpu   behind gpu.c, with copies in place of shared memory; uninitialised values are checked too, except of trees:
-#         of two vectors of 4 that become one of 8 that check of Oclgrind 21.10 dies
+#   gpu   behind gpu.c, with copies in place of shared memory; uninitialised values are checked too, except of trees and of Larger than
+#         Life: of two vectors that become a longer one that check of Oclgrind 21.10 dies
 # With `all`, a kernel of ours that no case has run is a failure, but for those that are named at the end.
 #
 # Kernels are not optimised: Oclgrind has neither LLVM's `freeze` nor its funnel shifts, which optimisation makes, and takes the
@@ -131,6 +131,13 @@ matmul() { # matmul cpu|gpu M,N,K WORD...
     STDCL_DEBUG=1 on "$as" "$stdcl" matmul -q --repeat 1 -m "$m" -n "$n" -k "$k" --alpha 0.5 --beta 2 "$@"
 }
 
+# Batches of products: three in one launch.
+batch() { # batch cpu|gpu M N K WORD
+    local as=$1 precision=$5
+    STDCL_PROFILE=0 on "$as" "$build/tests/oclgrind_batch" "$precision" "$2" "$3" "$4" 3 &&
+        if [ "$as" = cpu ]; then echo matmul_cpu_batch; else echo matmul_fma; fi >>kernels
+}
+
 # ---- A row of the tuning store, as if it had been measured on this device.
 
 use_row() { # use_row KERNEL SHAPE; sorts of another kernel take a small shape, which is fast here
@@ -184,6 +191,9 @@ run_row() { # run_row KERNEL SHAPE cpu|gpu
     nbody.hermite.*) nbody "$3" 65 --precision "$precision" --integrator hermite4 ;;
     life.*)
         life "$3" 67x9 "tile=$([ "$1" = life.tile ]; echo $((! $?)))" ;;
+    matmul.batch.*)
+        batch "$3" 33 17 9 "$precision"
+        batch "$3" 16 31 1 "$precision" ;;
     matmul.*)
         local path=$([ "${1#matmul.panels}" = "$1" ] && echo 1 || echo 2)
         matmul "$3" 35,67,17 --precision "$precision" --shape "path=$path"
@@ -228,6 +238,7 @@ every_kernel() {
         no_row
         on $as "$stdcl" nbody -q -n 67 --steps 1 --external plummer:1,1 --csv energies.csv
         on $as "$stdcl" nbody -q -i "$source/data/solar.tab" --steps 1 --dt 1 --ensemble 5 -o systems.tab
+        on $as "$stdcl" nbody -q -i "$source/data/solar.tab" --steps 1 --dt 1 --ensemble 3 --integrator ias15 -o systems.tab
         nbody $as 67 --record bodies.view
         tree $as 67
         for n in 1x1 63x65 130x5; do
@@ -238,6 +249,11 @@ every_kernel() {
         life $as 200x9 "tile=0 lanes=2 span=3 generations=2 block=3 bands=3"
         life $as 70x9 "tile=0 lanes=4 generations=3 block=4" --rule B36/S125
         [ $as = cpu ] || OCLGRIND_GPU=2 life $as 131x129 "" --device all
+        life $as 35x17 "" --rule "$source/tests/faults/brain.rule"
+        for words in R2,C0,M1,S3..8,B5..7,NM R3,C4,M0,S3..8,B5..7,NN; do
+            unseen=yes life $as 37x19 "" --rule $words --csv population.csv
+        done
+        unseen=yes on $as "$stdcl" life -q --rule R130,C0,M1,S9000..17000,B11000..14000,NM --size 261x263 -n 1 -o cells.rle
         life $as 1x9 "tile=1 words=2 rows=2 warps=2 generations=1"
         on $as "$stdcl" life -q --size 65x63 --until-stable -n 20 -o cells.rle
         on $as "$stdcl" life -q --size 131x67 -n 5 --record cells.view
@@ -258,6 +274,7 @@ every_kernel() {
             matmul $as 2,129,1 --precision double --trans TT --engine $words
         done
         for words in NT TN; do matmul $as 63,65,2 --trans $words; done
+        for words in single double; do batch $as 13 9 7 $words; done
         matmul $as 131,65,67 --memory 60000
         for n in 1 2 63 65 32771; do on $as "$stdcl" gas -q -n $n; done
         on $as "$stdcl" gas -q -n 32771 --stored --precision double --accumulate compensated
@@ -275,6 +292,9 @@ trees() { # whose walk on a GPU is slow here; and what else takes long, so that 
     nbody cpu 1100 --stepping block
     for n in 1 2 131; do tree cpu $n; done
     tree cpu 65 --precision double
+    use_row arrays.sort.64 "group=64 items=3 waves=2"
+    nbody cpu 65 --method tree --stepping block
+    no_row
 }
 
 examples() { # the programs that teach, and their templates
@@ -295,8 +315,10 @@ trees_in_parts() { # of two devices
 
 # Kernels that Oclgrind cannot run, each with the reason.
 cannot() {
-    echo life_rows_passes # atomics of OpenCL C 3.0, which Oclgrind's compiler does not have
-    echo matmul_mma       # the matrix units of NVIDIA's cards, by PTX
+    # Work-groups of one launch that wait for each other need atomics of OpenCL C 3.0, which Oclgrind's compiler does not have, and groups at
+    # work at once: Oclgrind ends one before it begins the next.
+    echo life_rows_passes life_held forces_steps | tr ' ' '\n'
+    echo matmul_mma # the matrix units of NVIDIA's cards, by PTX; also its EDGE=1, of thin products
 }
 
 kernels_left_out() {
