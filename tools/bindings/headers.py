@@ -38,8 +38,8 @@ class Interface:
     def __init__(self, source, cc):
         self.types, self.structs, self.enums, self.choices, self.functions, self.used = {}, {}, {}, {}, {}, []
         for node in parsed(source, cc):
-            if isinstance(node, c_ast.FuncDef):
-                continue  # inline: behind the macros
+            if isinstance(node, (c_ast.FuncDef, c_ast.Pragma)):
+                continue  # inline: behind the macros; pragmas of the system's headers, in newer pycparsers
             if isinstance(node, c_ast.Typedef):
                 self.types[node.name] = node.type
             self.note(node.type)
