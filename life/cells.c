@@ -78,7 +78,7 @@ void life_states_to_planes(life *lf, size_t x, size_t y, size_t n, const unsigne
 
 void life_states_of_planes(life *lf, size_t x, size_t y, size_t n, unsigned char *state)
 {
-    const unsigned planes = life_planes_of(lf);
+    const unsigned all = life_planes_of(lf), planes = all < PLANES_MAX ? all : PLANES_MAX; /* GCC cannot tell that there are no more */
     const uint64_t *row[PLANES_MAX];
     for (unsigned k = 0; k < planes; k++)
         row[k] = life_plane_row(lf, k, y);

@@ -88,8 +88,8 @@ static square_t leaf_of_parts(struct hashlife *h, const uint32_t part[4])
         bits = bits && (!part[i] || h->added[part[i]].bits);
     for (int y = 0; y < 16 && bits; y++) {
         const int i = y / 8 * 2, shift = 8 * (y % 8);
-        const unsigned west = part[i] ? h->added[part[i]].cells >> shift & 255 : 0,
-                       east = part[i + 1] ? h->added[part[i + 1]].cells >> shift & 255 : 0;
+        const unsigned west = (unsigned)(part[i] ? h->added[part[i]].cells >> shift & 255 : 0),
+                       east = (unsigned)(part[i + 1] ? h->added[part[i + 1]].cells >> shift & 255 : 0);
         leaf.row[y] = (uint16_t)(west | east << 8);
     }
     struct leaf_states states = {{{0}}};

@@ -252,7 +252,7 @@ static void get_states(const struct hashlife *h, const struct window *v, unsigne
         const wide column = x + i % 16 - v->x, row = y + i / 16 - v->y;
         if (column >= 0 && row >= 0 && column < (wide)v->width && row < (wide)v->height)
             state[(size_t)row * v->width + (size_t)column] =
-                h->many ? hash_states(h, square)->cell[i / 16][i % 16] : (unsigned char)(hash_leaf(h, square)->row[i / 16] >> i % 16 & 1);
+                (unsigned char)(h->many ? hash_states(h, square)->cell[i / 16][i % 16] : hash_leaf(h, square)->row[i / 16] >> i % 16 & 1);
     }
 }
 

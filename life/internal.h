@@ -286,7 +286,7 @@ void life_ref_joined_rows(const struct life_family *rule, const struct life_grid
 /* One step of a cell: its state next, by the table's answer to its block of live cells. */
 static inline unsigned char life_next_state(const struct life_family *rule, unsigned char state, unsigned next)
 {
-    return state > 1 ? (unsigned char)((state + 1u) % rule->states) : next ? 1 : state && rule->states > 2 ? 2 : 0;
+    return (unsigned char)(state > 1 ? (state + 1u) % rule->states : next ? 1u : state && rule->states > 2 ? 2u : 0u);
 }
 
 /* Advances some generations and compares windows in the corners, at the edges and inside with plain C

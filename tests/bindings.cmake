@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What these tests have compiled the engines' own have tested, and one of them compiles it for the next.
 foreach(standard 17 20)
-  add_executable(test_stdcl_hpp${standard} test_stdcl_hpp.cpp)
+  add_executable(test_stdcl_hpp${standard} test_stdcl_hpp.cpp ${STDCL_SANITIZER})
   if(STDCL_SANITIZE)
     target_sources(test_stdcl_hpp${standard} PRIVATE $<TARGET_OBJECTS:stdcl_sanitizer>)
   endif()
@@ -97,7 +97,7 @@ function(stdcl_same language)
     set_tests_properties(test_same_${language} PROPERTIES DEPENDS test_same_cpp)
   endif()
 endfunction()
-add_executable(same_cpp languages/same.cpp)
+add_executable(same_cpp languages/same.cpp ${STDCL_SANITIZER})
 target_link_libraries(same_cpp PRIVATE stdcl_static stdcl_nbody stdcl_life stdcl_gas stdcl_matmul)
 set_target_properties(same_cpp PROPERTIES CXX_STANDARD 17)
 stdcl_same(cpp $<TARGET_FILE:same_cpp>)

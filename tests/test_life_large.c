@@ -113,7 +113,7 @@ static void check_world(const struct world *w, enum life_engine engine)
     assert_int_equal(life_reach(lf), w->range);
     for (size_t i = 0; i < n; i++) {
         const uint64_t r = life_mix(i + 1);
-        right[i] = r % 3 ? (unsigned char)(r >> 8 & 1) : (unsigned char)((r >> 8) % (unsigned)w->states);
+        right[i] = (unsigned char)(r % 3 ? r >> 8 & 1 : (r >> 8) % (unsigned)w->states);
     }
     works(life_put_states(lf, 0, 0, w->width, w->height, right));
     works(life_get_states(lf, 0, 0, w->width, w->height, got));

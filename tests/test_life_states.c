@@ -49,9 +49,9 @@ static void step(unsigned birth, unsigned survival, unsigned states, unsigned ne
             y = (y + (long)height) % (long)height;
             count += (near >> k & 1) && (inside || torus) && now[(size_t)y * width + (size_t)x] == 1;
         }
-        next[i] = now[i] == 0   ? birth >> count & 1
-                  : now[i] == 1 ? (survival >> count & 1 ? 1 : 2)
-                                : (unsigned char)(now[i] + 1);
+        next[i] = (unsigned char)(now[i] == 0   ? birth >> count & 1
+                                  : now[i] == 1 ? (survival >> count & 1 ? 1u : 2u)
+                                                : now[i] + 1u);
         next[i] = next[i] == states ? 0 : next[i];
     }
     memcpy(now, next, width * height);
@@ -87,7 +87,7 @@ static void check_world(const struct world *w, enum life_engine engine)
     assert_int_equal(life_states(lf), w->states);
     for (size_t i = 0; i < n; i++) {
         const uint64_t r = life_mix(i + 1);
-        right[i] = r % 3 ? (unsigned char)(r % 2) : (unsigned char)(r / 8 % w->states);
+        right[i] = (unsigned char)(r % 3 ? r % 2 : r / 8 % w->states);
     }
     works(life_put_states(lf, 0, 0, w->width, w->height, right));
     works(life_get_states(lf, 0, 0, w->width, w->height, got));

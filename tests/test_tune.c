@@ -619,7 +619,7 @@ static void processes_lose_nothing(void **unused)
 {
     (void)unused;
     struct child writer[WRITERS];
-    char name[WRITERS][8], why[256];
+    char name[WRITERS][16], why[256];
     size_t seen = 0;
     for (int i = 0; i < WRITERS; i++) {
         snprintf(name[i], sizeof name[i], "w%d", i);

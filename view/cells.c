@@ -61,7 +61,7 @@ bool region_reached(const struct view_region *r, unsigned states, const unsigned
 {
     const bool bytes = r->zoom || states > 2;
     const size_t row = view_cells_bytes(r, states) / r->height, last = bytes ? row - 1 : (r->width - 1) / 8;
-    const unsigned char left = bytes ? 255 : 1, right = bytes ? 255 : (unsigned char)(1 << (r->width - 1) % 8);
+    const unsigned char left = bytes ? 255 : 1, right = (unsigned char)(bytes ? 255 : 1 << (r->width - 1) % 8);
     for (size_t k = 0; k < row; k++)
         if (body[k] || body[(r->height - 1) * row + k])
             return true;
