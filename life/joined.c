@@ -65,6 +65,8 @@ static int make_margin(life *lf, struct joined *j)
     j->words = j->inner.words;
     j->left = (j->margin + 63) / 64;
     j->right = (j->margin + lf->width) / 64;
+    if (j->right < j->left) /* the left margin and the right one are in one word, which one item has */
+        j->right = j->left;
     j->items = 2 * j->margin * j->words + lf->height * (j->left + j->words - j->right);
     j->copies = clmalloc(j->inner.ctx, j->items * sizeof *j->copies, CL_MEM_DEVONLY);
     j->program = j->copies ? embedded_open(j->inner.ctx, "", &edges_file, 1, front) : NULL;
