@@ -15,9 +15,9 @@ enum {
 
 /* ---- Division. -------------------------------------------------------------------------------- */
 
-/* Micro tiles down and panels across of a work-group. */
+/* Rows and columns of work-groups, which share micro tiles down and panels across as equally as may be. */
 struct division {
-    size_t high, panels, groups_m, groups_n;
+    size_t down, across;
 };
 
 /* Few rows are held in micro tiles of equal height: 17 rows as 9 + 9, not 13 + 4. */
@@ -27,22 +27,31 @@ static size_t rows_of_tile(const struct matmul_shape *s, size_t m)
     return tiles < 16 ? divide_up(m, tiles) : most;
 }
 
-/* As many rows of groups as the second-level cache needs, or more if that gives every core the same; then as many columns
- * of groups as make GROUPS_A_CORE for each core. */
+/* About how long the core takes that has most to do, in micro tiles, if each has groups that follow each other, column by column. A group also
+ * packs its rows of A, which takes as long as PACKED panels, and panels of B come to it, as if there were COMING rows more. */
+static double longest(const struct division *d, size_t tiles, size_t panels, size_t cores)
+{
+    static const double PACKED = 0.8, COMING = 0.3;
+    const size_t each = divide_up(d->down * d->across, cores), high = divide_up(tiles, d->down), wide = divide_up(panels, d->across);
+    const size_t work = each % d->down == 0 ? tiles * divide_up(panels * (each / d->down), d->across)
+                        : each < d->down    ? divide_up(tiles * each, d->down) * wide
+                                            : each * high * wide;
+    return (double)work + (double)each * (PACKED * (double)high + COMING * (double)wide);
+}
+
+/* At least as many rows of groups as the second-level cache needs, and so many groups in all that each core gets a few; of such divisions the
+ * one that keeps no core waiting long for another. */
 static struct division divide(const struct share *p, size_t high, size_t tiles, size_t panels)
 {
-    const size_t cores = p->info.dev_max_core ? p->info.dev_max_core : 1, wanted = cores * GROUPS_A_CORE;
-    struct division d = {.groups_m = divide_up(tiles, high)};
-    if (d.groups_m < wanted && tiles >= 4 * wanted)
-        d.groups_m = wanted;
-    else if (d.groups_m > cores)
-        d.groups_m = round_up(d.groups_m, cores);
-    d.high = divide_up(tiles, d.groups_m);
-    d.groups_m = divide_up(tiles, d.high);
-    d.groups_n = d.groups_m >= wanted ? 1 : smaller(panels, divide_up(wanted, d.groups_m));
-    d.panels = divide_up(panels, d.groups_n);
-    d.groups_n = divide_up(panels, d.panels);
-    return d;
+    const size_t cores = p->info.dev_max_core ? p->info.dev_max_core : 1, least = divide_up(tiles, high);
+    struct division best = {0, 0};
+    for (size_t down = least; down <= tiles && down < least + 2 * GROUPS_A_CORE * cores; down++)
+        for (size_t each = GROUPS_A_CORE; each <= 2 * GROUPS_A_CORE; each++) {
+            const struct division d = {down, smaller(panels, divide_up(each * cores, down))};
+            if (!best.down || longest(&d, tiles, panels, cores) < longest(&best, tiles, panels, cores))
+                best = d;
+        }
+    return best;
 }
 
 /* ---- Launches. -------------------------------------------------------------------------------- */
@@ -91,19 +100,19 @@ static int pack(struct matmul *mm, struct share *p, const struct product *x, con
 /* x->b is B packed, or B itself when the variant reads it so. */
 static int multiply(struct matmul *mm, struct share *p, const struct product *x, const struct variant *v)
 {
-    const struct division d = divide(p, v->high, divide_up(x->m, v->rows), divide_up(x->n, v->cols));
-    const cl_int m = (cl_int)x->m, n = (cl_int)x->n, k = (cl_int)x->k, high = (cl_int)d.high,
-                 panels = (cl_int)d.panels;
+    const size_t tiles = divide_up(x->m, v->rows);
+    const struct division d = divide(p, v->high, tiles, divide_up(x->n, v->cols));
+    const cl_int m = (cl_int)x->m, n = (cl_int)x->n, k = (cl_int)x->k, down = (cl_int)d.down, across = (cl_int)d.across;
     const cl_ulong a0 = x->a.offset, lda = x->a.ld, b0 = x->b.offset, ldb = x->b.ld, c0 = x->c.offset, ldc = x->c.ld;
-    const stdcl_local_t block = {(d.high * v->rows * v->depth + v->behind) * mm->real};
+    const stdcl_local_t block = {(divide_up(tiles, d.down) * v->rows * v->depth + v->behind) * mm->real};
     const struct stdcl_arg local = {sizeof block, STDCL_LOCAL, &block, NULL};
     REAL_NUMBER(alpha, x->alpha);
     REAL_NUMBER(beta, x->beta);
     const struct stdcl_arg args[] = {
-        VALUE_ARG(m), VALUE_ARG(n), VALUE_ARG(k), VALUE_ARG(high), VALUE_ARG(panels), REAL_ARG(mm, alpha),
+        VALUE_ARG(m), VALUE_ARG(n), VALUE_ARG(k), VALUE_ARG(down), VALUE_ARG(across), REAL_ARG(mm, alpha),
         operand_arg(&x->a), VALUE_ARG(a0), VALUE_ARG(lda), operand_arg(&x->b), VALUE_ARG(b0), VALUE_ARG(ldb),
         REAL_ARG(mm, beta), operand_arg(&x->c), VALUE_ARG(c0), VALUE_ARG(ldc), local};
-    clndrange_t ndr = clndrange_init2d(0, d.groups_m, 1, 0, d.groups_n, 1);
+    clndrange_t ndr = clndrange_init2d(0, d.down, 1, 0, d.across, 1);
     clprofile_work(v->multiply, 2.0 * (double)x->m * (double)x->n * (double)x->k, 0,
                    mm->precision == MATMUL_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE);
     return matmul_fork(mm, p, v->multiply, &ndr, (double)x->m * (double)x->n * (double)x->k, COUNT_OF(args), args);
@@ -143,13 +152,22 @@ static int run_direct(struct matmul *mm, struct share *p, const struct product *
     return choose(mm, p, x, true, &v) == 0 ? multiply(mm, p, x, &v) : -1;
 }
 
-/* With few rows, the whole panels of B are read where they are, and only the columns that remain are packed. Otherwise
- * all of B is packed. */
+/* Whether second-level caches may hold all of B: they hold a block of A, and here it may be twice as large. Then a launch less and no packing
+ * are worth more than panels that lie in one piece. */
+static bool is_small(const struct matmul_shape *s, const struct product *x)
+{
+    const size_t held = (size_t)s->high * (size_t)s->rows * (size_t)s->depth;
+    return x->k <= 2 * held / x->n && x->n % ((size_t)s->width * (size_t)s->vectors) == 0;
+}
+
+/* With few rows, and if it is small, B is read where it is, as far as it has whole panels, and only the columns that remain are packed.
+ * Otherwise all of B is packed. */
 int matmul_cpu_start(struct matmul *mm, struct share *p, const struct product *x)
 {
     const size_t cols = (size_t)p->shape.width * (size_t)p->shape.vectors, whole = x->n / cols * cols;
+    const bool thin = divide_up(x->m, (size_t)p->shape.rows) <= THIN;
     struct product y = *x;
-    if (x->trans_b || whole == 0 || divide_up(x->m, (size_t)p->shape.rows) > THIN)
+    if (x->trans_b || whole == 0 || !(thin || is_small(&p->shape, x)))
         return run_packed(mm, p, x);
     y.n = whole;
     if (run_direct(mm, p, &y) != 0)

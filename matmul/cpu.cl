@@ -279,13 +279,21 @@ static void area(int n, int k, int row0, int row1, int col0, int col1, T alpha, 
 }
 
 #if !BATCH
-/* A group, which is one item, computes `high` micro tiles down and `panels` across; b0 is 0 for a packed B. */
-__kernel void matmul_cpu(int m, int n, int k, int high, int panels, T alpha, __global const T *restrict a, ulong a0,
+/* Where part i of so many begins. */
+static int part_start(int whole, ulong i, int parts)
+{
+    return (int)((ulong)whole * i / (ulong)parts);
+}
+
+/* The micro tiles of C are divided among `down` rows and `across` columns of groups, as equally as may be. b0 is 0 for a packed B. */
+__kernel void matmul_cpu(int m, int n, int k, int down, int across, T alpha, __global const T *restrict a, ulong a0,
                          ulong lda, __global const T *restrict b, ulong b0, ulong ldb, T beta, __global T *restrict c,
                          ulong c0, ulong ldc, __local T *block)
 {
-    const int row0 = (int)get_global_id(0) * high * ROWS, row1 = min(m, row0 + high * ROWS);
-    const int col0 = (int)get_global_id(1) * panels * COLS, col1 = min(n, col0 + panels * COLS);
+    const int tiles = (m + ROWS - 1) / ROWS, panels = (n + COLS - 1) / COLS;
+    const ulong x = get_global_id(0), y = get_global_id(1);
+    const int row0 = part_start(tiles, x, down) * ROWS, row1 = min(m, part_start(tiles, x + 1, down) * ROWS);
+    const int col0 = part_start(panels, y, across) * COLS, col1 = min(n, part_start(panels, y + 1, across) * COLS);
     area(n, k, row0, row1, col0, col1, alpha, a + a0, lda, b + b0, ldb, beta, c + c0, ldc, block);
 }
 #else
