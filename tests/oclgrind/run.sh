@@ -6,6 +6,7 @@
 #   run.sh OCLGRIND BUILD all         every kernel, and every row of tuning/: `make test-oclgrind`, hours
 #   run.sh OCLGRIND BUILD kernels|rows|trees|examples      a part of that
 #
+# STDCL_OCLGRIND_MISSING=1 leaves out what table.tsv has already.
 # STDCL_OCLGRIND_WORKERS processes run cases at once, as many as there are processors where it is not set;
 # STDCL_OCLGRIND_SECONDS after the start no case begins, and those that run are ended, as if they had not run.
 #
@@ -45,8 +46,9 @@ fail() { # fail WHY: with what the case printed
     head -30 log err
 }
 
-# Whether the case is this worker's: no other has begun it, and there is time.
+# Whether the case is this worker's: no other has begun it, it is wanted, and there is time.
 begins() { # begins DESCRIPTION
+    [ -z "${STDCL_OCLGRIND_MISSING-}" ] || ! cut -f 1,4 "$source/tests/oclgrind/table.tsv" | sed 's/\t/: /; s/ *$//' | grep -qxF -- "$1" || return 1
     { [ -z "$end" ] || [ "$(date +%s)" -lt "$end" ]; } && mkdir "$folder/begun/$(printf '%s' "$1" | md5sum | cut -c1-32)" 2>/dev/null
 }
 
@@ -55,7 +57,7 @@ on() {
     local as=$1 flags=(--data-races --compute-units 4 --local-mem-size 131072 --build-options "-cl-opt-disable -Drestrict=")
     shift
     [ "$as" = gpu ] && [ -z "${unseen-}" ] && flags+=(--uninitialized)
-    description="$as: ${*##*/} ${row:+[$row]}"
+    description="$as: ${*##*/}${row:+ [$row]}"
     begins "$description" || return 1
     rm -f log
     [ "$as" = gpu ] && set -- sh -c "LD_PRELOAD=$gpu:\$LD_PRELOAD exec \"\$@\"" sh "$@"
@@ -330,7 +332,8 @@ kernels_left_out() {
 # table.tsv: the cases as they were, without those that ran now, and these; by their names.
 keep_table() {
     local kept=$source/tests/oclgrind/table.tsv
-    [ ! -f "$kept" ] || grep -v '^as' "$kept" | awk -F'\t' 'NR == FNR { ran[$1 $4]; next } !($1 $4 in ran)' table - >others
+    [ ! -f "$kept" ] || grep -v '^as' "$kept" | sed 's/ *\t/\t/4' | awk -F'\t' 'NR == FNR { ran[$1 $4]; next }
+        !($1 $4 in ran) { last[$1 $4] = $0 } END { for (each in last) print last[each] }' table - >others
     { printf 'as\tseconds\tfindings\tcase\tcommit\n'
         { sed "s/\$/\t${COMMIT:-$(git -C "$source" describe --always --dirty 2>/dev/null)}/" table; cat others 2>/dev/null; } | sort -t "$(printf '\t')" -k 4,4 -k 1,1; } >table.new
     cp table.new "$kept"
