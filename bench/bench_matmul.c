@@ -6,7 +6,8 @@
  *   bench_matmul --device H200 --devices 2 --precision double --size 32768       blocks of C on both
  *   bench_matmul --device H200 --precision double --size 16,64 --batch 10000     so many products by one call
  *
- * Each case is verified before it is timed: some rows against the host in higher precision. A time is that of
+ * Each case is verified before it is timed: some rows against the host in higher precision; so are products of the peers, and errors
+ * are printed beside each other. A time is that of
  * products queued back to back for about --seconds, median of several runs, which take turns with those of the
  * peers, since a device that grows warm slows down; the best is printed too. Every turn begins with as many products
  * that are not timed: a GPU at its limit of power takes some 0.15 s to settle at the clock that a kernel's power
@@ -46,6 +47,7 @@ struct racer {
     void *arg;
     size_t count;
     double times[RUNS]; /* seconds a product, ascending */
+    double error;       /* of its product, against the host's in higher precision */
 };
 
 /* One size of problem. */
@@ -145,6 +147,12 @@ struct job {
     matmul *mm;
 };
 
+/* Whether an engine's operands are loaded once, and its C is fetched. */
+static bool is_loaded(const struct options *o)
+{
+    return o->devices > 1 || matmul_kind_is_host(o->engine.kind);
+}
+
 static void run_engine(void *arg, size_t count)
 {
     const struct job *j = arg;
@@ -152,7 +160,7 @@ static void run_engine(void *arg, size_t count)
     for (size_t i = 0; i < count; i++)
         if (p->o->batch ? matmul_batch(j->mm, 0, p->o->trans, p->m, p->n, p->k, 1, p->a, p->lda, p->stride_a, p->b, p->ldb,
                                        p->stride_b, 0, p->c, p->ldc, p->stride_c, p->o->batch)
-            : p->o->devices > 1 || matmul_kind_is_host(p->o->engine.kind)
+            : is_loaded(p->o)
                 ? matmul_compute(j->mm, 1, 0)
                 : matmul_enqueue(j->mm, 0, p->o->trans, p->m, p->n, p->k, 1, p->a, p->lda, p->b, p->ldb, 0, p->c,
                                  p->ldc))
@@ -164,6 +172,43 @@ static void run_engine(void *arg, size_t count)
 static double flops(const struct problem *p)
 {
     return 2.0 * (double)p->m * (double)p->n * (double)p->k * (double)products(p);
+}
+
+/* ---- Verifying. ------------------------------------------------------------------------------- */
+
+static void spoil_result(const struct problem *p)
+{
+    memset(p->c, 0xff, products(p) * p->stride_c * p->real); /* NaN */
+}
+
+/* Of the C in the host's memory, the largest error of some rows. */
+static double error_of(const struct problem *p)
+{
+    const struct options *o = p->o;
+    const size_t rows = p->m * p->n * p->k > (size_t)1 << 36 ? 3 : 17;
+    double worst = 0;
+    for (size_t i = 0; i < products(p); i = i + 1 < products(p) && i + 97 >= products(p) ? products(p) - 1 : i + 97) {
+        const double error = matmul_error(o->engine.precision, o->trans, p->m, p->n, p->k, 1,
+                                          (const char *)p->a + i * p->stride_a * p->real, p->lda,
+                                          (const char *)p->b + i * p->stride_b * p->real, p->ldb, 0, NULL,
+                                          (const char *)p->c + i * p->stride_c * p->real, p->ldc, rows);
+        worst = error <= worst ? worst : error; /* NaN is the worst */
+    }
+    return worst;
+}
+
+static double verify(struct job *j)
+{
+    const struct problem *p = j->p;
+    const struct options *o = p->o;
+    spoil_result(p);
+    if (is_loaded(o) ? matmul_load(j->mm, o->trans, p->m, p->n, p->k, p->a, p->lda, p->b, p->ldb) != 0
+                     : clmsync(p->ctx, 0, p->c, CL_MEM_DEVICE) == (cl_event)-1)
+        die("load");
+    run_engine(j, 2); /* the second shows whether the first left anything behind */
+    if (is_loaded(o) ? matmul_result(j->mm, p->c, p->ldc) != 0 : clmsync(p->ctx, 0, p->c, CL_MEM_HOST) == (cl_event)-1)
+        die("C");
+    return error_of(p);
 }
 
 /* ---- Peers. ----------------------------------------------------------------------------------- */
@@ -181,7 +226,7 @@ struct cublas {
                   long long, const double *, void *, int, long long, int);
     int (*sbatch)(void *, int, int, int, int, int, const float *, const void *, int, long long, const void *, int,
                   long long, const float *, void *, int, long long, int);
-    int (*synchronize)(void), (*destroy)(void *), (*release)(void *);
+    int (*synchronize)(void), (*destroy)(void *), (*release)(void *), (*copy)(void *, const void *, size_t, int);
     bool doubles;
 };
 
@@ -236,7 +281,7 @@ static bool open_cublas(struct cublas *q, const struct problem *p)
     static const char *const runtime_names[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so", NULL};
     static const char *const blas_names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so", NULL};
     static void *runtime, *blas;
-    int (*create)(void **), (*allocate)(void **, size_t), (*copy)(void *, const void *, size_t, int);
+    int (*create)(void **), (*allocate)(void **, size_t);
     *q = (struct cublas){.m = p->m, .n = p->n, .k = p->k, .lda = p->lda, .ldb = p->ldb, .ldc = p->ldc, .ta = trans_a(p),
                          .tb = trans_b(p), .doubles = p->real == sizeof(double), .batch = p->o->batch};
     runtime = runtime ? runtime : open_any(runtime_names);
@@ -245,12 +290,21 @@ static bool open_cublas(struct cublas *q, const struct problem *p)
         !find(blas, "cublasDgemm_v2", &q->dgemm) || !find(blas, "cublasSgemm_v2", &q->sgemm) ||
         !find(blas, "cublasDgemmStridedBatched", &q->dbatch) || !find(blas, "cublasSgemmStridedBatched", &q->sbatch) ||
         !find(runtime, "cudaMalloc", &allocate) || !find(runtime, "cudaFree", &q->release) ||
-        !find(runtime, "cudaMemcpy", &copy) || !find(runtime, "cudaDeviceSynchronize", &q->synchronize))
+        !find(runtime, "cudaMemcpy", &q->copy) || !find(runtime, "cudaDeviceSynchronize", &q->synchronize))
         return false;
     const size_t ba = products(p) * p->stride_a * p->real, bb = products(p) * p->stride_b * p->real,
                  bc = products(p) * p->stride_c * p->real;
     return !create(&q->handle) && !allocate(&q->a, ba) && !allocate(&q->b, bb) && !allocate(&q->c, bc) &&
-           !copy(q->a, p->a, ba, 1) && !copy(q->b, p->b, bb, 1);
+           !q->copy(q->a, p->a, ba, 1) && !q->copy(q->b, p->b, bb, 1);
+}
+
+static double cublas_error(struct cublas *q, const struct problem *p)
+{
+    spoil_result(p);
+    run_cublas(q, 1);
+    if (q->copy(p->c, q->c, products(p) * p->stride_c * p->real, 2))
+        die("cuBLAS");
+    return error_of(p);
 }
 
 static void close_cublas(struct cublas *q)
@@ -278,9 +332,6 @@ static void open_library(struct library *l, const struct problem *p, enum matmul
     l->p = *p;
     l->p.o = &l->o;
     l->job = (struct job){&l->p, matmul_create(&l->o.engine)};
-    if (l->job.mm && matmul_kind_is_host(kind) &&
-        matmul_load(l->job.mm, p->o->trans, p->m, p->n, p->k, p->a, p->lda, p->b, p->ldb) != 0)
-        die("peer");
 }
 
 /* All peers of one size of problem. */
@@ -299,16 +350,17 @@ static void open_peers(struct peers *peers, struct problem *p)
     if (clgetdevinfo(p->ctx, info) != 0)
         die("devices");
     if (info[0].dev_type & CL_DEVICE_TYPE_CPU) {
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i < 2 && !p->o->batch; i++) {
             open_library(&peers->library[i], p, kinds[i]);
-            if (peers->library[i].job.mm)
-                racers[n++] = (struct racer){matmul_kind_name(kinds[i]), run_engine, &peers->library[i].job, 0, {0}};
+            struct job *job = &peers->library[i].job;
+            if (job->mm)
+                racers[n++] = (struct racer){matmul_kind_name(kinds[i]), run_engine, job, 0, {0}, verify(job)};
         }
     } else if (open_cublas(&peers->cublas, p)) {
-        racers[n++] = (struct racer){"cublas", run_cublas, &peers->cublas, 0, {0}};
+        racers[n++] = (struct racer){"cublas", run_cublas, &peers->cublas, 0, {0}, cublas_error(&peers->cublas, p)};
     }
     if (n == 0)
-        printf("# no peer is installed\n");
+        printf("# no peer that does this is installed\n");
     p->peers = n;
 }
 
@@ -321,35 +373,11 @@ static void close_peers(struct peers *peers)
 
 static void print_peer(const struct problem *p, const struct racer *r)
 {
-    printf("m=%zu n=%zu k=%zu peer=%s gflops=%.1f best=%.1f\n", p->m, p->n, p->k, r->name,
-           1e-9 * flops(p) / r->times[RUNS / 2], 1e-9 * flops(p) / r->times[0]);
+    printf("m=%zu n=%zu k=%zu peer=%s gflops=%.1f best=%.1f error=%.2g\n", p->m, p->n, p->k, r->name,
+           1e-9 * flops(p) / r->times[RUNS / 2], 1e-9 * flops(p) / r->times[0], r->error);
 }
 
 /* ---- Cases. ----------------------------------------------------------------------------------- */
-
-static double verify(struct job *j)
-{
-    struct problem *p = j->p;
-    const struct options *o = p->o;
-    memset(p->c, 0xff, products(p) * p->stride_c * p->real); /* NaN */
-    if (o->devices == 1 && clmsync(p->ctx, 0, p->c, CL_MEM_DEVICE) == (cl_event)-1)
-        die("C");
-    if (o->devices > 1 && matmul_load(j->mm, o->trans, p->m, p->n, p->k, p->a, p->lda, p->b, p->ldb) != 0)
-        die("load");
-    run_engine(j, 2); /* the second shows whether the first left anything behind */
-    if (o->devices > 1 ? matmul_result(j->mm, p->c, p->ldc) : clmsync(p->ctx, 0, p->c, CL_MEM_HOST) == (cl_event)-1)
-        die("C");
-    const size_t rows = p->m * p->n * p->k > (size_t)1 << 36 ? 3 : 17;
-    double worst = 0;
-    for (size_t i = 0; i < products(p); i = i + 1 < products(p) && i + 97 >= products(p) ? products(p) - 1 : i + 97) {
-        const double error = matmul_error(o->engine.precision, o->trans, p->m, p->n, p->k, 1,
-                                          (const char *)p->a + i * p->stride_a * p->real, p->lda,
-                                          (const char *)p->b + i * p->stride_b * p->real, p->ldb, 0, NULL,
-                                          (const char *)p->c + i * p->stride_c * p->real, p->ldc, rows);
-        worst = error <= worst ? worst : error; /* NaN is the worst */
-    }
-    return worst;
-}
 
 /* One shape, and the peers beside it. */
 static void bench_case(void *arg, const char *shape)
@@ -368,7 +396,7 @@ static void bench_case(void *arg, const char *shape)
     snprintf(label, sizeof label, "%s", p->o->batch ? shape : matmul_shape(j.mm, 0, p->m, p->n, p->k));
     const bool right = error <= matmul_tolerance(p->o->engine.precision, p->k, 1);
     if (right) {
-        p->racers[0] = (struct racer){"ours", run_engine, &j, 0, {0}};
+        p->racers[0] = (struct racer){"ours", run_engine, &j, 0, {0}, error};
         race(p->racers, 1 + p->peers, p->o->seconds);
         for (size_t i = 1; i <= p->peers; i++)
             print_peer(p, &p->racers[i]);
