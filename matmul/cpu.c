@@ -74,14 +74,14 @@ static int choose(struct matmul *mm, const struct share *p, const struct product
     v->behind = (size_t)s->width;
     const size_t room = (p->info.dev_local_mem_sz / mm->real - v->behind) / (v->rows * v->depth);
     v->high = smaller((size_t)s->high, room ? room : 1);
-    /* Each kernel is told what it depends on, no more, so that few are compiled. */
+    /* One program, which is told what its kernels depend on, no more, so that few are compiled: PoCL takes 20 ms to load one. */
     n = snprintf(options, sizeof options, "-D WIDTH=%d -D VECTORS=%d -D DEPTH=%d ", s->width, s->vectors, s->depth);
     n += x->count ? snprintf(options + n, sizeof options - (size_t)n, "-D BATCH=1 -D TRANS_B=%d ", x->trans_b) : 0;
-    const bool packs = !direct && !x->count; /* a batch packs in the kernel that multiplies */
-    snprintf(options + n, sizeof options - (size_t)n, "-D TRANS_B=%d", x->trans_b);
-    v->pack = packs ? matmul_kernel(mm, SOURCE_CPU, options, "matmul_pack_b") : NULL;
     snprintf(options + n, sizeof options - (size_t)n, "-D ROWS=%zu -D UNROLL=%d -D TRANS_A=%d -D DIRECT=%d", v->rows,
              s->unroll, x->trans_a, direct);
+    const bool packs = !direct && !x->count; /* a batch packs in the kernel that multiplies */
+    const char *pack = x->trans_b ? "matmul_pack_b_transposed" : "matmul_pack_b";
+    v->pack = packs ? matmul_kernel(mm, SOURCE_CPU, options, pack) : NULL;
     v->multiply = packs && !v->pack ? NULL
                                     : matmul_kernel(mm, SOURCE_CPU, options, x->count ? "matmul_cpu_batch" : "matmul_cpu");
     return v->multiply ? 0 : -1;

@@ -55,7 +55,7 @@
 #define TRANS_A 0 /* 1: A is stored K x M */
 #endif
 #ifndef TRANS_B
-#define TRANS_B 0 /* 1: B is stored N x K */
+#define TRANS_B 0 /* 1: B of a batch is stored N x K */
 #endif
 #ifndef DIRECT
 #define DIRECT 0 /* 1: matmul_cpu reads B where it is, not transposed; n is a multiple of COLS */
@@ -106,35 +106,36 @@ typedef CAT(T, WIDTH) vec;
 
 /* ---- Packing. ---------------------------------------------------------------------------------- */
 
-/* Packs rows k0 ... k1 - 1 of the panel of B that begins with column `col`. `to` holds k x COLS for each panel. */
-static void pack_panel(int n, int k, int col, int k0, int k1, __global const T *restrict b, ulong ldb,
+/* Packs rows k0 ... k1 - 1 of the panel of B that begins with column `col`; trans: B is stored N x K. `to` holds k x COLS for each panel. */
+static void pack_panel(bool trans, int n, int k, int col, int k0, int k1, __global const T *restrict b, ulong ldb,
                        __global T *restrict to)
 {
     const int exist = min(COLS, n - col);
+    const ulong step = trans ? 1 : ldb, apart = trans ? ldb : 1; /* from row to row, and from column to column */
     to += (size_t)col * k;
-#if TRANS_B
-    b += (size_t)col * ldb;
+    b += (ulong)col * apart;
     for (int x = k0; x < k1; x++)
-        for (int j = 0; j < COLS; j++)
-            to[(size_t)x * COLS + j] = j < exist ? b[j * ldb + x] : (T)0;
-#else
-    b += col;
-    for (int x = k0; x < k1; x++)
-        if (exist == COLS) {
+        if (!trans && exist == COLS) {
             UNROLLED for (int v = 0; v < VECTORS; v++)
                 STORE(LOAD(b + x * ldb + v * WIDTH), to + (size_t)x * COLS + v * WIDTH);
         } else {
             for (int j = 0; j < COLS; j++)
-                to[(size_t)x * COLS + j] = j < exist ? b[x * ldb + j] : (T)0;
+                to[(size_t)x * COLS + j] = j < exist ? b[j * apart + x * step] : (T)0;
         }
-#endif
 }
 
 /* A group packs DEPTH rows of one panel. */
 __kernel void matmul_pack_b(int n, int k, __global const T *restrict b, ulong b0, ulong ldb, __global T *restrict to)
 {
     const int col = (int)get_group_id(0) * COLS, k0 = (int)get_group_id(1) * DEPTH;
-    pack_panel(n, k, col, k0, min(k, k0 + DEPTH), b + b0, ldb, to);
+    pack_panel(false, n, k, col, k0, min(k, k0 + DEPTH), b + b0, ldb, to);
+}
+
+/* The same of a B that is stored N x K. */
+__kernel void matmul_pack_b_transposed(int n, int k, __global const T *restrict b, ulong b0, ulong ldb, __global T *restrict to)
+{
+    const int col = (int)get_group_id(0) * COLS, k0 = (int)get_group_id(1) * DEPTH;
+    pack_panel(true, n, k, col, k0, min(k, k0 + DEPTH), b + b0, ldb, to);
 }
 
 #if !TRANS_A
@@ -313,7 +314,7 @@ __kernel void matmul_cpu_batch(int m, int n, int k, int high, T alpha, __global 
 #if !DIRECT
         if (p == first || step_b)
             for (int col = 0; col < n; col += COLS)
-                pack_panel(n, k, col, 0, k, bp, ldb, packed);
+                pack_panel(TRANS_B, n, k, col, 0, k, bp, ldb, packed);
         bp = packed;
 #endif
         for (int row0 = 0; row0 < m; row0 += high * ROWS)
