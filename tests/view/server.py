@@ -231,10 +231,14 @@ async def ends_at_once():
     with Run("points") as run:
         ws = await run.connect()
         await message(ws)
+        await ws.send('{"type":"want","points":{"count":20000,"colour":"speed"}}')
         ws.transport.pause_reading()
-        for _ in range(2000):  # more pictures than the way holds
-            await ws.send('{"type":"credit","n":1}')
-            await asyncio.sleep(0.001)
+        before = -1
+        while waiting(ws) > before or before <= 0:  # until the way is full
+            before = waiting(ws)
+            for _ in range(20):
+                await ws.send('{"type":"credit","n":8}')
+                await asyncio.sleep(0.001)
         begun = time.monotonic()
     took = time.monotonic() - begun
     ws.transport.abort()
