@@ -277,7 +277,8 @@ every_kernel() {
         done
         for words in NT TN; do matmul $as 63,65,2 --trans $words; done
         for words in single double; do batch $as 13 9 7 $words; done
-        matmul $as 131,65,67 --memory 60000
+        [ $as = gpu ] || matmul $as 131,65,67 --memory 60000
+        [ $as = cpu ] || matmul $as 67,33,35 --memory 45000 # of two slabs, since 64 take ten minutes
         for n in 1 2 63 65 32771; do on $as "$stdcl" gas -q -n $n; done
         on $as "$stdcl" gas -q -n 32771 --stored --precision double --accumulate compensated
         on $as "$stdcl" gas -q -n 131 --stored --sum tree
