@@ -3,7 +3,8 @@
  *   hash_leaf.c    squares of 32 x 32 cells: some generations of them, 32 cells at a time
  *   hash_states.c  the same of rules of more than two states
  *   hash_nodes.c   where nodes live: found by their parts, made, thrown away
- *   hash_step.c    what the middle of a node becomes, by one thread or several
+ *   hash_result.c  what the middle of a node becomes
+ *   hash_step.c    that of the plane, by one thread or several
  *   hash_tree.c    the tree as a plane of cells: put, get, count
  *   hash_squares.c the tree as files have it: squares by number
  *   hashlife.c     the functions of stdcl/hashlife.h
@@ -20,6 +21,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 typedef uint32_t square_t;
 #define NO_SQUARE UINT32_MAX
@@ -58,8 +60,20 @@ struct pool {
     size_t stride;
 };
 
-/* A thread that computes. Squares on its stack are not thrown away. */
-enum { STACK = 32 * NODE_LEVELS };
+/* A node whose result a worker is at (hash_result.c). */
+struct frame {
+    _Alignas(64) square_t square;
+    int level, todo;
+    unsigned left;         /* of the results wanted: a bit each */
+    square_t part[5][4];   /* of the nodes that are looked for */
+    uint32_t place[5];     /* and what says where they are */
+    struct {
+        square_t wanted[9], result[9], four[4]; /* of one level less, and two and two less: not thrown away */
+    } held;
+};
+
+/* Computes one result at a time; a thread has some of them. Squares in its frames and on its stack are not thrown away. */
+enum { WORKERS = 6, STACK = 32 * NODE_LEVELS };
 struct worker {
     struct hashlife *h;
     unsigned number;
@@ -68,7 +82,7 @@ struct worker {
         square_t first; /* of a list of entries taken from a pool for this thread alone */
         unsigned n;
     } nodes, leaves;
-    unsigned calls;
+    struct frame *top, frame[NODE_LEVELS + 1]; /* the last one in use; the first never is */
     size_t depth;
     struct held {
         square_t square;
@@ -125,7 +139,7 @@ struct hashlife {
     size_t needed;             /* bytes, at least, if that is ENOMEM */
     double done, total;        /* generations of the call */
     double told;               /* when progress was told last */
-    struct worker *worker;     /* threads of them */
+    struct worker *worker;     /* WORKERS of each thread */
 };
 
 static inline const struct leaf *hash_leaf(const struct hashlife *h, square_t square)
@@ -180,8 +194,39 @@ square_t hash_leaf_find(struct worker *w, const void *leaf);
 square_t hash_node_find(struct worker *w, int level, square_t nw, square_t ne, square_t sw, square_t se);
 square_t hash_empty(struct worker *w, int level);
 
-/* n nodes of a level by their parts; false: as NO_SQUARE. */
-bool hash_nodes_find(struct worker *w, int n, int level, const square_t (*part)[4], square_t *out);
+/* n nodes of a level by their parts, put on no stack; false: as NO_SQUARE. Before, hash_ask asks for the memory where they are in the table, and when that has come,
+ * hash_ask_nodes for the nodes. The table may be another one meanwhile: so `place` is cut to its size when it is used. */
+bool hash_nodes_find(struct worker *w, int n, int level, square_t (*part)[4], const uint32_t *place, square_t *out);
+
+static inline uint32_t hash_place(const square_t part[4])
+{
+    uint64_t half[2];
+    memcpy(half, part, sizeof half);
+    return (uint32_t)((half[0] * ((uint64_t)5 << 32 | 17) + half[1] * ((uint64_t)257 << 32 | 65537)) >> 32);
+}
+
+static inline void hash_ask(const struct hashlife *h, int n, square_t (*part)[4], uint32_t *place)
+{
+    for (int i = 0; i < n; i++) {
+        place[i] = hash_place(part[i]);
+        __builtin_prefetch(&h->nodes.head[place[i] & (h->nodes.places - 1)]);
+    }
+}
+
+/* The first square of a list. A place has its complement, so that what was never written to is an empty list. */
+static inline square_t hash_first(const struct pool *pool, size_t place)
+{
+    return ~atomic_load_explicit(&pool->head[place & (pool->places - 1)], memory_order_acquire);
+}
+
+static inline void hash_ask_nodes(const struct hashlife *h, int n, const uint32_t *place)
+{
+    for (int i = 0; i < n; i++) {
+        const square_t first = hash_first(&h->nodes, place[i]);
+        if (first != NO_SQUARE)
+            __builtin_prefetch(&h->node[first]);
+    }
+}
 
 static inline void hash_keep(struct worker *w, square_t square, int level)
 {
@@ -198,6 +243,14 @@ void hash_give_up(struct hashlife *h, int error);
 void hash_set_k(struct hashlife *h, int k);
 
 size_t hash_bytes(const struct hashlife *h);
+
+/* ---- hash_result.c ---- */
+
+/* A worker begins with a square, goes on until it has asked for memory or waits for another, and ends, whether it has the result or not. */
+enum hash_went { HASH_GOES, HASH_WAITS, HASH_KNOWN, HASH_LEAVES };
+void hash_begin(struct worker *w, square_t square, int level);
+enum hash_went hash_go(struct worker *w);
+void hash_end(struct worker *w);
 
 /* ---- hash_step.c ---- */
 

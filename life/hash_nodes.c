@@ -4,8 +4,8 @@
  * to what is touched. A table of lists finds a square by its content. Several threads add squares at once: a new one is put before
  * the head of its list by compare-and-swap, and if another thread came first the list is searched again.
  *
- * When the memory is used up, all threads wait where they hold nothing but what is on their stacks, and one of them marks
- * what the plane, the stacks and the results still need; the rest is used again. If that is too much, results are forgotten, which
+ * When the memory is used up, all threads wait where they hold nothing but what is in their workers' frames and stacks, and one of them marks
+ * what the plane, the workers and the results still need; the rest is used again. If that is too much, results are forgotten, which
  * costs time and changes nothing.
  * SPDX-License-Identifier: MIT
  */
@@ -48,12 +48,6 @@ static int open_table(struct pool *pool, size_t memory)
     pool->places = FIRST_PLACES;
     pool->head = addresses(pool->most_places * sizeof *pool->head);
     return pool->head ? 0 : -1;
-}
-
-/* The first square of a list. A place has its complement, so that what was never written to is an empty list. */
-static square_t first_of(const struct pool *pool, size_t place)
-{
-    return ~atomic_load_explicit(&pool->head[place], memory_order_acquire);
 }
 
 int hash_nodes_open(struct hashlife *h)
@@ -106,8 +100,7 @@ static square_t *next_of(const struct pool *pool, square_t i)
  * mixed: neighbours have places near each other, and caches hold them. That takes a tenth to a third off the time of sparse patterns. */
 static size_t place_of_node(const struct hashlife *h, const square_t part[4])
 {
-    const size_t x = 5 * (size_t)part[NW] + 17 * (size_t)part[NE] + 257 * (size_t)part[SW] + 65537 * (size_t)part[SE];
-    return x & (h->nodes.places - 1);
+    return hash_place(part) & (h->nodes.places - 1);
 }
 
 static size_t place_of_leaf(const struct hashlife *h, const void *leaf)
@@ -169,6 +162,18 @@ static void mark(struct marks *m, square_t square, int level)
         mark(m, atomic_load_explicit(&n->result, memory_order_relaxed), level - 1);
 }
 
+/* What a worker was at when it asked for memory. */
+static void mark_frame(struct marks *m, const struct frame *f)
+{
+    mark(m, f->square, f->level);
+    for (int i = 0; i < 9; i++) {
+        mark(m, f->held.wanted[i], f->level - 1);
+        mark(m, f->held.result[i], f->level - 2);
+    }
+    for (int i = 0; i < 4; i++)
+        mark(m, f->held.four[i], f->level - 2);
+}
+
 static void mark_needed(struct marks *m)
 {
     struct hashlife *h = m->h;
@@ -181,9 +186,12 @@ static void mark_needed(struct marks *m)
     for (size_t i = 1; i < h->n_added; i++)
         if (h->added[i].level >= LEAF_LEVEL)
             mark(m, h->added[i].square, h->added[i].level);
-    for (unsigned t = 0; t < h->threads; t++)
+    for (unsigned t = 0; t < h->threads * WORKERS; t++) {
         for (size_t i = 0; i < h->worker[t].depth; i++)
             mark(m, h->worker[t].stack[i].square, h->worker[t].stack[i].level);
+        for (const struct frame *f = h->worker[t].top; f > h->worker[t].frame; f--)
+            mark_frame(m, f);
+    }
 }
 
 static size_t marked_bytes(const struct marks *m)
@@ -200,7 +208,7 @@ static bool is_marked(const uint64_t *marks, size_t i)
 static void put(const struct hashlife *h, struct pool *pool, square_t i)
 {
     const size_t place = pool == &h->nodes ? place_of_node(h, h->node[i].part) : place_of_leaf(h, h->leaf + i * h->leaf_bytes);
-    *next_of(pool, i) = first_of(pool, place);
+    *next_of(pool, i) = hash_first(pool, place);
     atomic_store_explicit(&pool->head[place], ~i, memory_order_relaxed);
 }
 
@@ -250,7 +258,7 @@ static int collect(struct hashlife *h)
         forget_results(h, &m);
         sweep(h, &h->nodes, m.node, m.nodes);
         sweep(h, &h->leaves, m.leaf, m.leaves);
-        for (unsigned t = 0; t < h->threads; t++)
+        for (unsigned t = 0; t < h->threads * WORKERS; t++)
             h->worker[t].nodes.n = h->worker[t].leaves.n = 0;
         h->collections++;
         h->needed = 2 * (marked_bytes(&m) + tables);
@@ -269,7 +277,7 @@ static void grow_leaves(struct hashlife *h)
     const size_t places = pool->places;
     pool->places *= 2;
     for (size_t at = 0; at < places; at++) {
-        square_t i = first_of(pool, at);
+        square_t i = hash_first(pool, at);
         atomic_store_explicit(&pool->head[at], 0, memory_order_relaxed);
         for (square_t next; i != NO_SQUARE; i = next) {
             next = h->leaf_next[i];
@@ -335,17 +343,17 @@ static bool is_full(const struct hashlife *h)
     return hash_bytes(h) + block > h->memory || h->nodes.used + BLOCK > h->nodes.most || h->leaves.used + BLOCK > h->leaves.most;
 }
 
-/* Two places a square or more: lists are short then, and most squares are found, or missed, at first sight; with four the caches hold less. */
-static bool is_crowded(const struct pool *pool)
+/* Four places a square, while there is memory: lists are short then, and most squares are found, or missed, at first sight. */
+static bool is_crowded(const struct hashlife *h, const struct pool *pool)
 {
-    return 2 * (pool->used - pool->n_free) > pool->places && pool->places < pool->most_places;
+    return (hash_bytes(h) < h->memory / 4 ? 4 : 2) * (pool->used - pool->n_free) > pool->places && pool->places < pool->most_places;
 }
 
 static void make_room(struct hashlife *h)
 {
-    if (is_crowded(&h->nodes))
+    if (is_crowded(h, &h->nodes))
         grow_nodes(h);
-    if (is_crowded(&h->leaves))
+    if (is_crowded(h, &h->leaves))
         grow_leaves(h);
     if (is_full(h)) {
         const int error = collect(h);
@@ -391,7 +399,7 @@ static bool refill(struct worker *w, struct pool *pool, struct spare *spare)
 {
     struct hashlife *h = w->h;
     pthread_mutex_lock(&h->lock);
-    while (!h->leave && (is_crowded(pool) || is_full(h)))
+    while (!h->leave && (is_crowded(h, pool) || is_full(h)))
         alone(h, make_room);
     if (!h->leave)
         take(pool, spare);
@@ -448,7 +456,7 @@ static square_t find_or_make(struct worker *w, int level, const square_t part[4]
     struct hashlife *h = w->h;
     for (;;) {
         const size_t place = place_of_node(h, part);
-        const square_t first = first_of(&h->nodes, place);
+        const square_t first = hash_first(&h->nodes, place);
         square_t i = find(h, level, part, first);
         if (i != NO_SQUARE)
             return i;
@@ -469,35 +477,12 @@ square_t hash_node_find(struct worker *w, int level, square_t nw, square_t ne, s
     return i;
 }
 
-/* Where the first is not there; tables may be others after each, so that what the caller read of the next is of no use. */
-static bool make_nodes(struct worker *w, int n, int level, const square_t (*part)[4], square_t *out)
-{
-    for (int i = 0; i < n; i++) {
-        if ((out[i] = find_or_make(w, level, part[i])) == NO_SQUARE)
-            return false;
-        hash_keep(w, out[i], level);
-    }
-    return true;
-}
-
-/* Waiting for memory is what takes most of the time: so all are asked for before the first is looked at. */
-bool hash_nodes_find(struct worker *w, int n, int level, const square_t (*part)[4], square_t *out)
+bool hash_nodes_find(struct worker *w, int n, int level, square_t (*part)[4], const uint32_t *place, square_t *out)
 {
     const struct hashlife *h = w->h;
-    for (int i = 0; i < n; i++) {
-        out[i] = (square_t)place_of_node(h, part[i]);
-        __builtin_prefetch(&h->nodes.head[out[i]]);
-    }
-    for (int i = 0; i < n; i++) {
-        out[i] = first_of(&h->nodes, out[i]);
-        if (out[i] != NO_SQUARE)
-            __builtin_prefetch(&h->node[out[i]]);
-    }
-    for (int i = 0; i < n; i++) {
-        if ((out[i] = find(h, level, part[i], out[i])) == NO_SQUARE)
-            return make_nodes(w, n - i, level, part + i, out + i);
-        hash_keep(w, out[i], level);
-    }
+    for (int i = 0; i < n; i++)
+        if ((out[i] = find(h, level, part[i], hash_first(&h->nodes, place[i]))) == NO_SQUARE && (out[i] = find_or_make(w, level, part[i])) == NO_SQUARE)
+            return false;
     return true;
 }
 
@@ -506,7 +491,7 @@ square_t hash_leaf_find(struct worker *w, const void *leaf)
     struct hashlife *h = w->h;
     for (;;) {
         const size_t place = place_of_leaf(h, leaf);
-        const square_t first = first_of(&h->leaves, place);
+        const square_t first = hash_first(&h->leaves, place);
         square_t i = first;
         while (i != NO_SQUARE && !same_leaf(h, i, leaf))
             i = h->leaf_next[i];

@@ -128,9 +128,11 @@ hashlife *hashlife_create(const struct hashlife_options *options)
         h->empty[i] = NO_SQUARE;
     h->root = NO_SQUARE;
     h->working = 1;
-    h->worker = calloc(h->threads, sizeof *h->worker);
-    for (unsigned t = 0; h->worker && t < h->threads; t++) {
+    h->worker = aligned_alloc(64, h->threads * WORKERS * sizeof *h->worker);
+    for (unsigned t = 0; h->worker && t < h->threads * WORKERS; t++) {
         h->worker[t].h = h;
+        h->worker[t].top = h->worker[t].frame;
+        h->worker[t].depth = h->worker[t].nodes.n = h->worker[t].leaves.n = 0;
         h->worker[t].number = t;
     }
     if (!h->worker)
