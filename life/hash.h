@@ -46,7 +46,7 @@ struct node {
     _Atomic(square_t) result;
     square_t next;        /* of the same place in the table */
     uint8_t level;
-    _Atomic(uint8_t) busy; /* a thread is at work on the result: others take something else first */
+    _Atomic(uint8_t) busy; /* the number of a thread, from 1 on, that is at work on the result: others take something else first */
 };
 
 /* Leaves or nodes: found by content, kept in one block of memory that is used from the front. */
@@ -246,8 +246,8 @@ size_t hash_bytes(const struct hashlife *h);
 
 /* ---- hash_result.c ---- */
 
-/* A worker begins with a square, goes on until it has asked for memory or waits for another, and ends, whether it has the result or not. */
-enum hash_went { HASH_GOES, HASH_WAITS, HASH_KNOWN, HASH_LEAVES };
+/* A worker begins with a square, goes on until it has asked for memory (or waits for another worker), has the result or is to leave, and ends. */
+enum hash_went { HASH_GOES, HASH_ASKED, HASH_KNOWN, HASH_LEAVES };
 void hash_begin(struct worker *w, square_t square, int level);
 enum hash_went hash_go(struct worker *w);
 void hash_end(struct worker *w);

@@ -25,7 +25,8 @@
 /* What a worker does next with a node; between two of these others go on. */
 enum { BEGIN, ASK_FIVE, FIND_FIVE, NINE, ASK_FOUR, FIND_FOUR, FOUR, LAST, ASK_LAST, FIND_LAST };
 
-/* Up to this level a square at which another worker is at work is waited for; it has lower ones to do only, so that no two wait for each other. Above, its parts are shared. */
+/* Up to this level a square at which another worker of the thread is at work is waited for; it has lower ones to do only, so that no two wait for each other. Of others
+ * the parts are shared. */
 enum { WAIT_LEVEL = 8 };
 
 /* Frames hold what a worker needs, and its stack nothing. */
@@ -71,9 +72,16 @@ static square_t result_of(const struct hashlife *h, square_t square)
     return atomic_load_explicit(&h->node[square].result, memory_order_acquire);
 }
 
-static void set_busy(const struct hashlife *h, square_t square, bool busy)
+/* The number of a worker's thread, from 1 on. */
+static uint8_t thread_of(const struct worker *w)
 {
-    atomic_store_explicit(&h->node[square].busy, busy, memory_order_relaxed);
+    return (uint8_t)(w->number / WORKERS + 1);
+}
+
+/* Nobody: 0. */
+static void set_busy(const struct hashlife *h, square_t square, uint8_t thread)
+{
+    atomic_store_explicit(&h->node[square].busy, thread, memory_order_relaxed);
 }
 
 static void push(struct worker *w, square_t square, int level)
@@ -96,7 +104,7 @@ static enum hash_went known(struct worker *w, const struct frame *f, square_t re
     if (result == NO_SQUARE)
         return HASH_LEAVES;
     atomic_store_explicit(&w->h->node[f->square].result, result, memory_order_release);
-    set_busy(w->h, f->square, false);
+    set_busy(w->h, f->square, 0);
     return pop(w);
 }
 
@@ -110,28 +118,41 @@ static inline void begin_results(const struct hashlife *h, struct frame *f, int 
     }
 }
 
+/* Of some bits of nine one: every worker of a thread begins with another, and every other thread goes the other way round. */
+static int choose(const struct worker *w, unsigned bits)
+{
+    const unsigned start = 2 * (w->number % WORKERS) % 9, from = bits & ~0u << start, back = bits & ((2u << (8 - start)) - 1);
+    if (w->number / WORKERS % 2)
+        return 31 - __builtin_clz(back ? back : bits);
+    return __builtin_ctz(from ? from : bits);
+}
+
 /* Goes on with one of those that are not known; with f->left 0, all are. */
 static enum hash_went more_results(struct worker *w, struct frame *f)
 {
     const struct hashlife *h = w->h;
-    const unsigned before = (1u << 2 * w->number % 9) - 1; /* each worker begins with another one */
     square_t taken = NO_SQUARE;
+    uint8_t by = 0, busy;
     for (unsigned todo = f->left; todo;) {
-        const int at = __builtin_ctz(todo & ~before ? todo & ~before : todo);
+        const int at = choose(w, todo);
         const square_t square = f->held.wanted[at];
         todo &= ~(1u << at);
         if ((f->held.result[at] = result_of(h, square)) != NO_SQUARE) {
             f->left &= ~(1u << at);
-        } else if (atomic_load_explicit(&h->node[square].busy, memory_order_relaxed)) {
+        } else if ((busy = atomic_load_explicit(&h->node[square].busy, memory_order_relaxed)) != 0) {
             taken = square;
+            by = busy;
         } else {
             push(w, square, f->level - 1);
             return HASH_GOES;
         }
     }
-    if (f->left && f->level - 1 > WAIT_LEVEL)
-        push(w, taken, f->level - 1);
-    return f->left ? HASH_WAITS : HASH_GOES;
+    if (!f->left)
+        return HASH_GOES;
+    if (f->level - 1 <= WAIT_LEVEL && by == thread_of(w))
+        return HASH_ASKED;
+    push(w, taken, f->level - 1);
+    return HASH_GOES;
 }
 
 /* Five nodes lie between the parts of one: north, west, in the middle, east, south. */
@@ -215,12 +236,12 @@ static enum hash_went begin(struct worker *w, struct frame *f)
     const struct hashlife *h = w->h;
     if (result_of(h, f->square) != NO_SQUARE)
         return pop(w);
-    set_busy(h, f->square, true);
+    set_busy(h, f->square, thread_of(w));
     if (f->level == LEAF_LEVEL + 1)
         return known(w, f, leaf_result(w, &h->node[f->square]));
     ask_five(h, f);
     f->todo = ASK_FIVE;
-    return HASH_WAITS;
+    return HASH_ASKED;
 }
 
 /* One thing after the other, until it has asked for memory. */
@@ -234,7 +255,7 @@ static enum hash_went go_on(struct worker *w, struct frame *f)
     case ASK_LAST:
         hash_ask_nodes(w->h, f->todo == ASK_FIVE ? 5 : f->todo == ASK_FOUR ? 4 : 1, f->place);
         f->todo++;
-        return HASH_WAITS;
+        return HASH_ASKED;
     case FIND_FIVE:
         if (!begin_nine(w, f))
             return HASH_LEAVES;
@@ -243,7 +264,7 @@ static enum hash_went go_on(struct worker *w, struct frame *f)
     case NINE:
         if (f->left)
             return more_results(w, f);
-        return !ask_four(w, f) ? HASH_LEAVES : f->todo == LAST ? HASH_GOES : HASH_WAITS;
+        return !ask_four(w, f) ? HASH_LEAVES : f->todo == LAST ? HASH_GOES : HASH_ASKED;
     case FIND_FOUR:
         return find_four(w, f) ? HASH_GOES : HASH_LEAVES;
     case FOUR:
@@ -253,7 +274,7 @@ static enum hash_went go_on(struct worker *w, struct frame *f)
     case LAST:
         ask_last(w->h, f);
         f->todo = ASK_LAST;
-        return HASH_WAITS;
+        return HASH_ASKED;
     default:
         return find_last(w, f);
     }
@@ -278,6 +299,6 @@ void hash_begin(struct worker *w, square_t square, int level)
 void hash_end(struct worker *w)
 {
     for (; w->top > w->frame; w->top--)
-        set_busy(w->h, w->top->square, false);
+        set_busy(w->h, w->top->square, 0);
     w->depth = 0;
 }

@@ -35,7 +35,7 @@ static bool look(struct worker *w)
 static bool compute(struct worker *first)
 {
     const struct hashlife *h = first->h;
-    enum hash_went went = HASH_WAITS;
+    enum hash_went went = HASH_ASKED;
     for (unsigned i = 0; i < WORKERS; i++)
         hash_begin(&first[i], h->root, h->level);
     for (unsigned turn = 1; went < HASH_KNOWN; turn++) {
