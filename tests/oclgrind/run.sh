@@ -6,7 +6,7 @@
 #   run.sh OCLGRIND BUILD all         every kernel, and every row of tuning/: `make test-oclgrind`, hours
 #   run.sh OCLGRIND BUILD kernels|rows|trees|examples      a part of that
 #
-# STDCL_OCLGRIND_MISSING=1 leaves out what table.tsv has already.
+# STDCL_OCLGRIND_MISSING=1 leaves out what table.tsv has already, without a finding.
 # STDCL_OCLGRIND_WORKERS processes run cases at once, as many as there are processors where it is not set;
 # STDCL_OCLGRIND_SECONDS after the start no case begins, and those that run are ended, as if they had not run.
 #
@@ -48,7 +48,7 @@ fail() { # fail WHY: with what the case printed
 
 # Whether the case is this worker's: no other has begun it, it is wanted, and there is time.
 begins() { # begins DESCRIPTION
-    [ -z "${STDCL_OCLGRIND_MISSING-}" ] || ! cut -f 1,4 "$source/tests/oclgrind/table.tsv" | sed 's/\t/: /; s/ *$//' | grep -qxF -- "$1" || return 1
+    [ -z "${STDCL_OCLGRIND_MISSING-}" ] || ! awk -F'\t' '!$3 { print $1 ": " $4 }' "$source/tests/oclgrind/table.tsv" | sed 's/ *$//' | grep -qxF -- "$1" || return 1
     { [ -z "$end" ] || [ "$(date +%s)" -lt "$end" ]; } && mkdir "$folder/begun/$(printf '%s' "$1" | md5sum | cut -c1-32)" 2>/dev/null
 }
 
