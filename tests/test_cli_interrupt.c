@@ -165,9 +165,9 @@ static void interrupted(const struct row *row)
     close(other);
     const double after = seconds_of_children() - before - at_signal, most = WITHIN * (double)sysconf(_SC_NPROCESSORS_ONLN);
     const bool by_itself = WIFEXITED(status) && WEXITSTATUS(status) == 128 + row->signal,
-               written = (!row->output || access(row->output, F_OK) == 0) && tells_when(row);
-    /* It may have had so little of a busy machine that it could not end by itself within two seconds. */
-    const bool ended = by_itself ? written : WIFSIGNALED(status) && WTERMSIG(status) == row->signal &&
+               written = !row->output || access(row->output, F_OK) == 0 || (after < LITTLE && strstr(said, "was given up"));
+    /* It may have had so little of a busy machine that it could not end by itself, or write its file, within two seconds. */
+    const bool ended = by_itself ? written && tells_when(row) : WIFSIGNALED(status) && WTERMSIG(status) == row->signal &&
                                               (row->compiles || after < LITTLE);
     print_message("%-50s %5.2f s before, %.2f s after the signal\n", row->arguments, at_signal, after);
     if (!ended || after > most) {
