@@ -165,7 +165,7 @@ bool cli_interrupted(void)
 bool cli_interrupt_follows(void)
 {
     const struct timespec a_little = {.tv_nsec = 100000000};
-    for (int left = world_size(cli_world) > 1 ? 20 : 1; left > 0 && !cli_interrupted(); left--)
+    for (int left = world_size(cli_world) > 1 ? 20 : 3; left > 0 && !cli_interrupted(); left--)
         nanosleep(&a_little, NULL);
     return cli_interrupted();
 }
