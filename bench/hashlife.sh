@@ -14,6 +14,7 @@ generations=${3:-1048576}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 for file in "$patterns"/*.mc "$patterns"/*.mc.gz; do
+    [ -e "$file" ] || continue
     case $file in
     *.gz) zcat "$file" > "$folder/$(basename "$file" .gz)" ;;
     *) cp "$file" "$folder" ;;
