@@ -286,12 +286,14 @@ static void grow_leaves(struct hashlife *h)
     }
 }
 
-/* Nodes have a level while they are in the table; in the order of their numbers this takes a fraction of the time. */
+/* Four times as many places while there is memory, else twice. Nodes have a level while they are in the table, and in the order of their numbers this takes a fraction of
+ * the time. */
 static void grow_nodes(struct hashlife *h)
 {
     struct pool *pool = &h->nodes;
+    const size_t times = hash_bytes(h) < h->memory / 8 && 4 * pool->places <= pool->most_places ? 4 : 2;
     memset((void *)pool->head, 0, pool->places * sizeof *pool->head);
-    pool->places *= 2;
+    pool->places *= times;
     for (size_t i = 0; i < pool->used; i++)
         if (h->node[i].level)
             put(h, pool, (square_t)i);
@@ -343,17 +345,17 @@ static bool is_full(const struct hashlife *h)
     return hash_bytes(h) + block > h->memory || h->nodes.used + BLOCK > h->nodes.most || h->leaves.used + BLOCK > h->leaves.most;
 }
 
-/* Four places a square, while there is memory: lists are short then, and most squares are found, or missed, at first sight. */
-static bool is_crowded(const struct hashlife *h, const struct pool *pool)
+/* Two places a square or more: lists are short then, and most squares are found, or missed, at first sight. */
+static bool is_crowded(const struct pool *pool)
 {
-    return (hash_bytes(h) < h->memory / 4 ? 4 : 2) * (pool->used - pool->n_free) > pool->places && pool->places < pool->most_places;
+    return 2 * (pool->used - pool->n_free) > pool->places && pool->places < pool->most_places;
 }
 
 static void make_room(struct hashlife *h)
 {
-    if (is_crowded(h, &h->nodes))
+    if (is_crowded(&h->nodes))
         grow_nodes(h);
-    if (is_crowded(h, &h->leaves))
+    if (is_crowded(&h->leaves))
         grow_leaves(h);
     if (is_full(h)) {
         const int error = collect(h);
@@ -399,7 +401,7 @@ static bool refill(struct worker *w, struct pool *pool, struct spare *spare)
 {
     struct hashlife *h = w->h;
     pthread_mutex_lock(&h->lock);
-    while (!h->leave && (is_crowded(h, pool) || is_full(h)))
+    while (!h->leave && (is_crowded(pool) || is_full(h)))
         alone(h, make_room);
     if (!h->leave)
         take(pool, spare);
