@@ -8,6 +8,7 @@
 #include "builds_once.h"
 #include "files.h"
 
+#include "core/meet.h"
 #include "nbody/engine.h"
 
 #include <math.h>
@@ -111,9 +112,21 @@ static size_t few(void)
     return units < 2 ? units : 2;
 }
 
+/* Drivers without acquire and release across work-groups, such as rusticl on llvmpipe, make every step by a launch. */
+static void skip_unless_groups_meet(void)
+{
+    struct cldev_info info[64];
+    works(clgetdevinfo(ctx, info));
+    if (!meet_options(ctx, 0, &info[0])) {
+        print_message("the device does not order memory between work-groups\n");
+        skip();
+    }
+}
+
 static void bits(void **state)
 {
     (void)state;
+    skip_unless_groups_meet();
     if (units <= 4) /* where four groups of single items are enough for a group to have all sums */
         same(shapes[0], units, (struct nbody_options){0}, STEPS, 1);
     same(shapes[1], few(), (struct nbody_options){0}, STEPS, 1);
@@ -150,6 +163,7 @@ static void overflow(void **state)
 static void in_vain(void **state)
 {
     (void)state;
+    skip_unless_groups_meet();
     nbody *nb = engine(shapes[1], few(), ROWS * few(), (struct nbody_options){0});
     assert_non_null(nb->share[0].steps);
     if (few() > 1) {
@@ -190,6 +204,7 @@ static void row(void **state)
     const size_t n = ROWS * few();
     char words[256];
     (void)state;
+    skip_unless_groups_meet();
     for (size_t meet = 0; meet <= few(); meet += few()) {
         snprintf(words, sizeof words, "%s meet=%zu", shapes[1], meet);
         works(cltune_store(ctx, 0, "nbody.many.single", n, words, 1, "items/s"));
