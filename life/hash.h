@@ -138,6 +138,7 @@ struct hashlife {
     int error;                 /* why, 0 when the work is done */
     size_t needed;             /* bytes, at least, if that is ENOMEM */
     double done, total;        /* generations of the call */
+    double began;              /* when the step did */
     double told;               /* when progress was told last */
     struct worker *worker;     /* WORKERS of each thread */
 };

@@ -10,9 +10,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* Turns of the workers between looks at the clock, a millisecond or two; helpers start after that many. */
+/* Turns of the workers between looks at the clock, a millisecond or two. */
 enum { LOOK = 1 << 11 };
-static const double TELL = 0.1; /* seconds */
+static const double TELL = 0.1, /* seconds */
+    ALONE = 0.1;                /* before others help: what is done sooner may be one long chain, at which they would only be in the way */
 
 static void start_helpers(struct hashlife *h);
 
@@ -21,7 +22,8 @@ static bool look(struct worker *w)
 {
     struct hashlife *h = w->h;
     const double now = seconds_now();
-    start_helpers(h);
+    if (now - h->began >= ALONE)
+        start_helpers(h);
     if (!h->progress || now - h->told < TELL)
         return true;
     h->told = now;
@@ -100,6 +102,7 @@ int hash_step(struct hashlife *h, int k)
             return -1;
     hash_set_k(h, k);
     h->working = 1;
+    h->began = seconds_now();
     const bool known = compute(&h->worker[0]);
     end_helpers(h);
     if (!known)
