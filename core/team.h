@@ -173,8 +173,10 @@ static inline void team_work(struct team *team, size_t parts, bool wakes, void (
         atomic_store(&team->share[i].parts, n * i / shares | n * (i + 1) / shares << 32);
     atomic_store(&team->working, true);
     team->follows = seconds_now() - team->ended < TEAM_LOOKS ? team->follows + (team->follows < TEAM_FOLLOWS) : 0;
-    if (atomic_load(&team->sleeping) > 0 && (wakes || team->follows >= TEAM_FOLLOWS))
-        team_avoid(team), team_wake(team);
+    if (atomic_load(&team->sleeping) > 0 && (wakes || team->follows >= TEAM_FOLLOWS)) {
+        team_avoid(team);
+        team_wake(team);
+    }
     team_do(team, team->threads);
     for (int i = 1; atomic_load(&team->done) < (long)parts; i++)
         if (i % 64 == 0)

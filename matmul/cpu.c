@@ -45,11 +45,13 @@ static struct division divide(const struct share *p, size_t high, size_t tiles, 
 {
     const size_t cores = p->info.dev_max_core ? p->info.dev_max_core : 1, least = divide_up(tiles, high);
     struct division best = {0, 0};
+    double best_time = 0;
     for (size_t down = least; down <= tiles && down < least + 2 * GROUPS_A_CORE * cores; down++)
         for (size_t each = GROUPS_A_CORE; each <= 2 * GROUPS_A_CORE; each++) {
             const struct division d = {down, smaller(panels, divide_up(each * cores, down))};
-            if (!best.down || longest(&d, tiles, panels, cores) < longest(&best, tiles, panels, cores))
-                best = d;
+            const double time = longest(&d, tiles, panels, cores);
+            if (!best.down || time < best_time)
+                best = d, best_time = time;
         }
     return best;
 }

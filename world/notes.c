@@ -61,7 +61,7 @@ static bool judge(stdcl_world *w, bool own, int *status)
         note_tell(w, &told, text, sizeof text);
         w->options.ended(w->options.arg, text);
     }
-    if (*status) /* launchers end a job when one of its ranks has ended with another status than 0 */
+    if (*status && all) /* launchers end a job when one of its ranks has ended with another status than 0; a job that is ended waits itself */
         heard_wait();
     free(here);
     return all;
@@ -72,8 +72,7 @@ void notes_look(stdcl_world *w)
 {
     bool failure = false;
     int status = 0;
-    for (int r = 1; w->notes_mail && r < w->size && !failure;
-         r++) { /* without moving mail again: this is called after that */
+    for (int r = 1; w->notes_mail && r < w->size && !failure; r++) { /* without moving mail again: this is called after that */
         pthread_mutex_lock(&w->lock);
         failure = !w->ending && w->notes_mail[r]->done && w->notes[r].status != 0;
         pthread_mutex_unlock(&w->lock);
