@@ -5,7 +5,8 @@
  * by chance, copy the bytes and are done at once; the others are done when the receiver has them.
  *
  * Orders, to try all in which mail can arrive: a rank is idle when it has looked at one piece of mail LOOKS times in vain since it last
- * posted any or noticed that some had arrived. When all are idle, and not before, one piece arrives.
+ * posted any or noticed that some had arrived. When all are idle and nothing is there that one of them has yet to notice, and not before,
+ * one piece arrives: a rank that is held back between two looks is waited for.
  * SPDX-License-Identifier: MIT
  */
 #include "world/internal.h"
@@ -246,6 +247,19 @@ static void deliver_one(struct threads *t)
     }
 }
 
+/* Something has come, or gone, that its rank notices at its next look. */
+static bool has_news(const struct threads *t)
+{
+    for (struct message *m = t->messages; m; m = m->next) {
+        if (t->member[m->is_send ? m->key->from : m->key->to].gone)
+            continue;
+        const struct message *sent = m->is_send ? NULL : find_sent(t, m);
+        if (m->is_send ? !m->known && (m->taken || m->copy) : sent && !sent->taken && (m->arrived || !is_ordered(t, m)))
+            return true;
+    }
+    return false;
+}
+
 static void looked_in_vain(struct threads *t, int rank, struct message *m)
 {
     struct member *own = &t->member[rank];
@@ -255,7 +269,8 @@ static void looked_in_vain(struct threads *t, int rank, struct message *m)
     for (int r = 0; r < t->size; r++)
         if (!t->member[r].idle && !t->member[r].gone)
             return;
-    deliver_one(t);
+    if (!has_news(t))
+        deliver_one(t);
 }
 
 bool orders_next(struct orders *o)
