@@ -141,6 +141,7 @@ struct hashlife {
     double began;              /* when the step did */
     double told;               /* when progress was told last */
     struct worker *worker;     /* WORKERS of each thread */
+    unsigned workers_least;    /* that are at work, however small the tree is: 0, and more in tests */
 };
 
 static inline const struct leaf *hash_leaf(const struct hashlife *h, square_t square)

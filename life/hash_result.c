@@ -13,7 +13,7 @@
  *     |   |   |   |   |       |   +--+--+--+  |
  *     +---+---+---+---+       +---+---+---+---+
  *
- * Nearly all the time goes into waiting for memory: where a square is in the table, and then for the square. So a thread has some
+ * Nearly all the time goes into waiting for memory: where a square is in the table, and then for the square. So a thread has up to six
  * workers, each with its own frames in place of a stack of calls, and goes on with another whenever one has asked for memory. Each takes the nine in another order, and puts off
  * those at which another is at work, of this thread or another one; what one has found all others read in the node.
  * SPDX-License-Identifier: MIT

@@ -33,15 +33,24 @@ static bool look(struct worker *w)
     return false;
 }
 
+/* How many workers of a thread are at it. A small tree lies in caches, where one waits for nothing and several are only in each other's way; the larger it
+ * is, the longer memory takes. The table tells, which changes only while all threads wait. */
+static inline unsigned workers_for(const struct hashlife *h)
+{
+    const size_t places = h->nodes.places;
+    const unsigned n = places <= 1 << 18 ? 1 : places <= 1 << 20 ? 2 : places <= 1 << 22 ? 4 : WORKERS;
+    return n > h->workers_least ? n : h->workers_least;
+}
+
 /* The result of the root, by the workers of a thread in turns; false: give up. */
 static bool compute(struct worker *first)
 {
     const struct hashlife *h = first->h;
     enum hash_went went = HASH_ASKED;
-    for (unsigned i = 0; i < WORKERS; i++)
-        hash_begin(&first[i], h->root, h->level);
-    for (unsigned turn = 1; went < HASH_KNOWN; turn++) {
-        for (unsigned i = 0; i < WORKERS && went < HASH_KNOWN; i++)
+    for (unsigned turn = 1, n = 0; went < HASH_KNOWN; turn++) {
+        for (; n < workers_for(h); n++)
+            hash_begin(&first[n], h->root, h->level);
+        for (unsigned i = 0; i < n && went < HASH_KNOWN; i++)
             went = hash_go(&first[i]);
         if (went < HASH_KNOWN && ((atomic_load_explicit(&h->stop, memory_order_relaxed) && !hash_pause(first)) ||
                                   (turn % LOOK == 0 && first->number == 0 && !look(first))))
