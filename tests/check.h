@@ -14,6 +14,7 @@
 #define CHECK_H
 
 #include "core/clock.h"
+#include "sanitized.h"
 
 #include <stdcl.h>
 
@@ -32,15 +33,6 @@
 
 #define ANY_ERROR 0
 #define NO_EVENT ((cl_event)(intptr_t)-1)
-
-/* 1 in builds with a sanitizer, which are slow and keep memory of their own. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define SANITIZED 0
-#endif
 
 /* Kernels that several tests use are in kernels/basic.cl; tests run in the folder tests/. */
 #define BASIC_CL "kernels/basic.cl"

@@ -29,6 +29,7 @@
 #include <jansson.h>
 
 #include "pocl.h"
+#include "sanitized.h"
 #include "todays.h"
 
 static const char *command; /* the path of stdcl */
@@ -996,6 +997,8 @@ static void interrupted_twice(void **state)
     for (; bytes == 0; sleep_ms(10))
         assert_int_equal(ioctl(pipe, FIONREAD, &bytes), 0);
     kill(child, SIGTERM);
+    if (SANITIZED) /* ThreadSanitizer keeps a signal until the write has returned: there is room for that, and not for the rest */
+        assert_true(read(pipe, err, sizeof err) > 0);
     expect("nbody, interrupted twice", finish(child), 1000 + SIGTERM);
     assert_int_equal(empty_here("nbody, interrupted twice"), 0);
     close(pipe);

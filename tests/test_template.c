@@ -14,12 +14,7 @@
 #include <unistd.h>
 
 /* Sanitizers are several times slower, and ThreadSanitizer keeps its own data on a thread's stack. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-enum { SMALL_STACK = 8 << 20 };
-#else
-enum { SMALL_STACK = 1 << 20 };
-#endif
-enum { LARGE = 1 << 20 };
+enum { SMALL_STACK = (SANITIZED ? 8 : 1) << 20, LARGE = 1 << 20 };
 
 #define VALUES "N = 3, name = 'x', t = {a = {b = 7}, 10, 20}, yes = true, no = false"
 
