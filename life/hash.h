@@ -77,6 +77,9 @@ enum { WORKERS = 6, STACK = 32 * NODE_LEVELS };
 struct worker {
     struct hashlife *h;
     unsigned number;
+    uint8_t of;            /* the number of its thread, from 1 on */
+    bool back;             /* takes the nine parts of a node from the last to the first */
+    unsigned start;        /* and begins so many further on */
     pthread_t thread;
     struct spare {
         square_t first; /* of a list of entries taken from a pool for this thread alone */

@@ -72,12 +72,6 @@ static square_t result_of(const struct hashlife *h, square_t square)
     return atomic_load_explicit(&h->node[square].result, memory_order_acquire);
 }
 
-/* The number of a worker's thread, from 1 on. */
-static uint8_t thread_of(const struct worker *w)
-{
-    return (uint8_t)(w->number / WORKERS + 1);
-}
-
 /* Nobody: 0. */
 static void set_busy(const struct hashlife *h, square_t square, uint8_t thread)
 {
@@ -119,20 +113,26 @@ static inline void begin_results(const struct hashlife *h, struct frame *f, int 
 }
 
 /* Of some bits of nine one: every worker of a thread begins with another, and every other thread goes the other way round. */
-static int choose(const struct worker *w, unsigned bits)
+static inline int choose(const struct worker *w, unsigned bits)
 {
-    const unsigned start = 2 * (w->number % WORKERS) % 9, from = bits & ~0u << start, back = bits & ((2u << (8 - start)) - 1);
-    if (w->number / WORKERS % 2)
+    if (w->back) {
+        const unsigned back = bits & ((2u << (8 - w->start)) - 1);
         return 31 - __builtin_clz(back ? back : bits);
+    }
+    const unsigned from = bits & ~0u << w->start;
     return __builtin_ctz(from ? from : bits);
 }
 
-/* Goes on with one of those that are not known; with f->left 0, all are. */
+/* Goes on with one of those that are not known; with f->left 0, all are. A node whose own result another worker has found meanwhile is left. */
 static enum hash_went more_results(struct worker *w, struct frame *f)
 {
     const struct hashlife *h = w->h;
     square_t taken = NO_SQUARE;
     uint8_t by = 0, busy;
+    if (result_of(h, f->square) != NO_SQUARE) {
+        set_busy(h, f->square, 0);
+        return pop(w);
+    }
     for (unsigned todo = f->left; todo;) {
         const int at = choose(w, todo);
         const square_t square = f->held.wanted[at];
@@ -149,7 +149,7 @@ static enum hash_went more_results(struct worker *w, struct frame *f)
     }
     if (!f->left)
         return HASH_GOES;
-    if (f->level - 1 <= WAIT_LEVEL && by == thread_of(w))
+    if (f->level - 1 <= WAIT_LEVEL && by == w->of)
         return HASH_ASKED;
     push(w, taken, f->level - 1);
     return HASH_GOES;
@@ -236,7 +236,7 @@ static enum hash_went begin(struct worker *w, struct frame *f)
     const struct hashlife *h = w->h;
     if (result_of(h, f->square) != NO_SQUARE)
         return pop(w);
-    set_busy(h, f->square, thread_of(w));
+    set_busy(h, f->square, w->of);
     if (f->level == LEAF_LEVEL + 1)
         return known(w, f, leaf_result(w, &h->node[f->square]));
     ask_five(h, f);

@@ -130,10 +130,14 @@ hashlife *hashlife_create(const struct hashlife_options *options)
     h->working = 1;
     h->worker = aligned_alloc(64, h->threads * WORKERS * sizeof *h->worker);
     for (unsigned t = 0; h->worker && t < h->threads * WORKERS; t++) {
-        h->worker[t].h = h;
-        h->worker[t].top = h->worker[t].frame;
-        h->worker[t].depth = h->worker[t].nodes.n = h->worker[t].leaves.n = 0;
-        h->worker[t].number = t;
+        struct worker *w = &h->worker[t];
+        w->h = h;
+        w->number = t;
+        w->of = (uint8_t)(t / WORKERS + 1);
+        w->back = t / WORKERS % 2 != 0;
+        w->start = 2 * (t % WORKERS) % 9;
+        w->top = w->frame;
+        w->depth = w->nodes.n = w->leaves.n = 0;
     }
     if (!h->worker)
         clerror_set(ENOMEM, "hashlife_create: no memory");
