@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST = 1 << 17, SAMPLES = 500 };
+enum { MOST = 1 << 17, SAMPLES = 4000 }; /* of 500 the 99th percentile was that of five bodies, and up to 1.6 times that of all */
 static double mass[MOST], pos[MOST][3], vel[MOST][3];
 
 typedef const double (*rows)[3];
@@ -64,7 +64,7 @@ static const struct kind {
     {"masses over 10^6", NBODY_PLUMMER, masses_over_a_million, 1.5},
     {"a black hole of half the mass", NBODY_PLUMMER, black_hole, 1.3},
     {"Hernquist's cusp", NBODY_HERNQUIST, as_it_is, 1.3},
-    {"a fractal", NBODY_PLUMMER, fractal, 2.1},
+    {"a fractal", NBODY_PLUMMER, fractal, 2.2},
 };
 
 static const size_t sizes[] = {1 << 10, 1 << 14, 1 << 17}, small[] = {1, 2, 3, 63, 64, 65};
