@@ -5,8 +5,8 @@
 # program that prints cmocka's summary counts as the tests it names, any other as one. A program that
 # fails counts as at least one failure, also when it crashed before its summary. A test that was not
 # run is a failure, although CTest's file calls it skipped. The first file names the tests that
-# may be skipped, "PROGRAM REASON" or "PROGRAM:TEST REASON", or "*END REASON" for every program whose name ends so; any
-# other skip is a failure. Before the count stands which programs took longest.
+# may be skipped, "PROGRAM REASON" or "PROGRAM:TEST REASON", or "*END REASON" for every program whose name ends so; what
+# test_X may skip deep_X_optimised and deep_X_as_gpu may; any other skip is a failure. Before the count stands which programs took longest.
 # SPDX-License-Identifier: MIT
 
 FNR == NR { # tests/skips
@@ -119,5 +119,10 @@ function why_skipped(what,    program, name) {
     for (name in may_skip) # "*END": a whole program, not one of its tests
         if (name ~ /^\*/ && what == program && substr(what, length(what) - length(name) + 2) == substr(name, 2))
             return may_skip[name]
+    if (program ~ /^deep_.*_(optimised|as_gpu)$/) { # the program test_..., in another environment
+        name = "test_" substr(program, 6)
+        sub(/_(optimised|as_gpu)$/, "", name)
+        return why_skipped(name substr(what, length(program) + 1))
+    }
     return ""
 }

@@ -11,6 +11,7 @@ cat >"$box/skips" <<'END'
 cases:two    there is no second device
 absent       the program it compares with is not installed
 *_far        it is too far
+test_sum:big there is no room
 END
 
 cat >"$box/report.xml" <<'END'
@@ -78,6 +79,14 @@ cat >"$box/report.xml" <<'END'
 
 </system-out>
 	</testcase>
+	<testcase name="deep_sum_optimised" classname="deep_sum_optimised" time="0.1" status="run">
+		<system-out>[  PASSED  ] 1 test(s).
+[  SKIPPED ] 2 test(s), listed below:
+[  SKIPPED ] big
+[  SKIPPED ] small
+
+</system-out>
+	</testcase>
 	<testcase name="stray" classname="stray" time="0.1" status="notrun">
 		<skipped message="SKIP_RETURN_CODE=77"/>
 		<system-out></system-out>
@@ -95,9 +104,11 @@ FAILED   unbuilt: not run (Unable to find executable)
 skipped  absent (the program it compares with is not installed)
 skipped  walks_far (it is too far)
 FAILED   part_far:one: skipped, but tests/skips does not allow that
+skipped  deep_sum_optimised:big (there is no room)
+FAILED   deep_sum_optimised:small: skipped, but tests/skips does not allow that
 FAILED   stray: skipped, but tests/skips does not allow that
 the longest, of 121 s in all: cases 61 s, crash 40 s, newer 13 s, late 4 s, plain 3 s
-7 passed, 7 failed, 3 skipped
+8 passed, 8 failed, 4 skipped
 END
 
 awk -f "$1" "$box/skips" "$box/report.xml" >"$box/counted"
