@@ -57,7 +57,8 @@ on() {
     local as=$1 flags=(--data-races --compute-units 4 --local-mem-size 131072 --build-options "-cl-opt-disable -Drestrict=")
     shift
     [ "$as" = gpu ] && [ -z "${unseen-}" ] && flags+=(--uninitialized)
-    description="$as: ${*##*/}${row:+ [$row]}"
+    local named=("${@#"$build"/*/}") # without our folders
+    description="$as: ${named[*]#"$source"/*/}${row:+ [$row]}"
     begins "$description" || return 1
     rm -f log
     [ "$as" = gpu ] && set -- sh -c "LD_PRELOAD=$gpu:\$LD_PRELOAD exec \"\$@\"" sh "$@"
@@ -330,10 +331,13 @@ kernels_left_out() {
     sort -u kernels | comm -23 ours - | while read -r kernel; do echo "FAILED: no case has run $kernel"; done
 }
 
+# Whether all cases are run, so that those of the table that did not run now are no more.
+whole() { [ "$what" = all ] && [ -z "$end" ] && [ -z "${STDCL_OCLGRIND_MISSING-}" ]; }
+
 # table.tsv: the cases as they were, without those that ran now, and these; by their names.
 keep_table() {
     local kept=$source/tests/oclgrind/table.tsv
-    [ ! -f "$kept" ] || grep -v '^as' "$kept" | sed 's/ *\t/\t/4' | awk -F'\t' 'NR == FNR { ran[$1 $4]; next }
+    whole || [ ! -f "$kept" ] || grep -v '^as' "$kept" | sed 's/ *\t/\t/4' | awk -F'\t' 'NR == FNR { ran[$1 $4]; next }
         !($1 $4 in ran) { last[$1 $4] = $0 } END { for (each in last) print last[each] }' table - >others
     { printf 'as\tseconds\tfindings\tcase\tcommit\n'
         { sed "s/\$/\t${COMMIT:-$(git -C "$source" describe --always --dirty 2>/dev/null)}/" table; cat others 2>/dev/null; } | sort -t "$(printf '\t')" -k 4,4 -k 1,1; } >table.new
@@ -375,7 +379,7 @@ cd "$folder" || exit 1
 cat ./*/kernels >kernels
 cat ./*/table >table
 failures=$(cat ./*/failures | awk '{ sum += $1 } END { print sum + 0 }')
-if [ "$what" = all ] && [ -z "$end" ]; then
+if whole; then
     left=$(kernels_left_out)
     [ -z "$left" ] || { echo "$left"; failures=$((failures + 1)); }
 fi
