@@ -225,6 +225,8 @@ struct cli_usage {
     struct cli_strings *operands; /* NULL: none are accepted */
     size_t operands_min;
     const char *operand; /* what one is called: "FILE" */
+    const char *reads;   /* options whose values are files that are read: "input rule"; may be NULL */
+    const char *writes;  /* those of files that are made; none of them may be given twice */
 };
 
 /* Reads the command line: -x, -xVALUE, -x VALUE, --name VALUE, --name=VALUE, operands anywhere, "--" ends
@@ -459,8 +461,16 @@ void cli_line_wipe(void);
  * can be written to, and `path` itself is no folder. CLI_DONE, or CLI_WRONG / CLI_FAILED. */
 int cli_check_output(const char *path);
 
-/* Refuses a table of text under a name that ends as another kind of file does. */
+/* Refuses a file of an option under a name that ends as another kind of file does: "would be a timeline (JSON)", whose names end
+ * in `suffix`. cli_check_table: a table of text, .csv. */
+int cli_check_suffix(const char *option, const char *file, const char *what, const char *suffix);
 int cli_check_table(const char *option, const char *file);
+
+/* Whether two names are of one file, which need not be there: "x.tab" and "./x.tab". Devices and pipes are not files. */
+bool cli_same_file(const char *a, const char *b);
+
+/* CLI_DONE, or CLI_WRONG when two options name one file, as usage->reads and ->writes tell. cli_parse asks it. */
+int cli_check_files(const struct cli_usage *usage);
 
 /* Whether what is called `path` gets its name when it is whole: false for the standard output, pipes and devices. */
 bool cli_output_is_whole(const char *path);

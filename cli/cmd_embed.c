@@ -27,7 +27,7 @@ static int check_names(const struct embed *job)
         return cli_wrong("--binary needs the compiler, and --no-compile leaves it out; give one of them");
     for (size_t i = 0; i < files->n; i++)
         for (size_t j = 0; j < i; j++)
-            if (!strcmp(files->item[i], files->item[j]))
+            if (cli_same_file(files->item[i], files->item[j]))
                 return cli_wrong("'%s' is given twice", files->item[i]);
     return CLI_DONE;
 }

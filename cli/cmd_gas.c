@@ -102,6 +102,8 @@ static bool parse(struct gas_job *job, int argc, char **argv, int *status)
                     "  stdcl gas -n 1e8 --stored --precision double --histogram speeds.svg\n"
                     "  stdcl gas --gas ar -T 293.15 -n 2.5e7 --volume 1e-18\n",
         .options = options,
+        .reads = "input",
+        .writes = "histogram trace record",
     };
     if (!cli_parse(&usage, argc, argv, status))
         return false;

@@ -208,6 +208,8 @@ static bool parse(struct life_job *job, int argc, char **argv, int *status)
                     "  stdcl life census --soups 1e6 --seed 7 --csv objects.csv\n"
                     "  stdcl life --rule B36/S23:P300,200 --soup=0.2 --generations 300 -o highlife.mp4\n",
         .options = options,
+        .reads = "pattern rule",
+        .writes = "output csv trace record",
         .operands = &job->words,
         .operand = "census",
     };

@@ -127,6 +127,8 @@ static bool parse(struct matmul_job *job, int argc, char **argv, int *status)
                     "  stdcl matmul -a a.npy -b b.npy -o c.npy\n"
                     "  stdcl matmul -a a.npy -b b.npy -o c.npy --out-of-core\n",
         .options = options,
+        .reads = "a b c",
+        .writes = "output csv plot trace record",
     };
     if (!cli_parse(&usage, argc, argv, status))
         return false;

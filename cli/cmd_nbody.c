@@ -341,6 +341,8 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                     "  stdcl nbody -i planets.tab --ensemble 1000 --until 10000 --elements end.csv\n"
                     "  stdcl nbody --compare -n 2^15\n",
         .options = options,
+        .reads = "input resume",
+        .writes = "output csv structure plot elements forces checkpoint trace record",
     };
     if (!cli_parse(&usage, argc, argv, status))
         return false;

@@ -1,9 +1,11 @@
-/* files.c - what can be known of an output file before there is anything to write to it. */
+/* files.c - what can be known of files by their names, before anything is read or written. */
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 
 #include "core/outfile.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <strings.h>
 #include <sys/stat.h>
 
@@ -24,17 +26,121 @@ int cli_check_output(const char *path)
     return CLI_DONE;
 }
 
+int cli_check_suffix(const char *option, const char *file, const char *what, const char *suffix)
+{
+    static const char *const all[] = {".csv", ".json", ".svg", ".png", ".mp4", ".webm", ".gif", ".npy", ".html", ".view", ".ckpt",
+                                      ".tab", ".hdf5", ".h5", ".tipsy", ".std", ".tip", ".bin", ".rle", ".mc", ".lif", ".cells",
+                                      ".gz", ".zip"};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (cli_has_suffix(file, all[i]) && strcmp(all[i], suffix) != 0)
+            return cli_wrong("%s: '%s' would be %s; give a name that ends in %s", option, file, what, suffix);
+    return CLI_DONE;
+}
+
 int cli_check_table(const char *option, const char *file)
 {
-    static const char *const others[] = {".json", ".svg", ".png", ".mp4", ".webm", ".gif", ".npy", ".html"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (cli_has_suffix(file, others[i]))
-            return cli_wrong("%s: '%s' would be a table of text; give a name that ends in .csv", option, file);
-    return CLI_DONE;
+    return cli_check_suffix(option, file, "a table of text", ".csv");
 }
 
 bool cli_has_suffix(const char *path, const char *suffix)
 {
     const size_t length = strlen(path), tail = strlen(suffix);
     return length > tail && strcasecmp(path + length - tail, suffix) == 0;
+}
+
+/* ---- Files that are named twice. ------------------------------------------------------------- */
+
+/* The name of a file from the root on, behind links; NULL where its folder is not there. The caller frees it. */
+static char *whole_name(const char *path)
+{
+    char *whole = realpath(path, NULL);
+    if (whole || errno != ENOENT)
+        return whole;
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    char *folder = cli_alloc(1, strlen(path) + 3);
+    sprintf(folder, "%.*s.", (int)(base - path), path);
+    char *found = realpath(folder, NULL);
+    free(folder);
+    if (!found)
+        return NULL;
+    whole = cli_alloc(1, strlen(found) + strlen(base) + 2);
+    sprintf(whole, "%s/%s", found, base);
+    free(found);
+    return whole;
+}
+
+bool cli_same_file(const char *a, const char *b)
+{
+    if (strcmp(a, b) == 0)
+        return true;
+    if (!cli_output_is_whole(a) || !cli_output_is_whole(b))
+        return false;
+    char *whole_a = whole_name(a), *whole_b = whole_name(b);
+    const bool same = whole_a && whole_b && strcmp(whole_a, whole_b) == 0;
+    free(whole_a);
+    free(whole_b);
+    return same;
+}
+
+static bool is_listed(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; at && *at; at += strspn(at, " ")) {
+        const size_t word = strcspn(at, " ");
+        if (word == length && strncmp(at, name, length) == 0)
+            return true;
+        at += word;
+    }
+    return false;
+}
+
+/* The ith file of an option, or NULL. */
+static const char *file_of(const struct cli_option *o, size_t i)
+{
+    return !o->given                      ? NULL
+           : o->type == CLI_TYPE_STRING   ? (i == 0 ? *o->to.string : NULL)
+           : i < o->to.strings->n         ? o->to.strings->item[i]
+                                          : NULL;
+}
+
+/* Results may replace what they are made of, and a checkpoint the one with which a run goes on. */
+static bool may_replace(const struct cli_option *o, const struct cli_option *read)
+{
+    return strcmp(o->name, strcmp(read->name, "resume") == 0 ? "checkpoint" : "output") == 0;
+}
+
+static int clash(const struct cli_usage *usage, const struct cli_option *o, const char *file, const struct cli_option *p, const char *other)
+{
+    const bool read = is_listed(usage->reads, p->name);
+    if (!cli_same_file(file, other) || (read && (strcmp(file, "-") == 0 || may_replace(o, p))))
+        return CLI_DONE;
+    if (read)
+        return cli_wrong("--%s '%s' would replace what is read; give another name", o->name, file);
+    return strcmp(file, other) == 0 ? cli_wrong("'%s' is given twice as output", file)
+                                    : cli_wrong("'%s' and '%s' are one file, given twice as output", file, other);
+}
+
+/* One output with all inputs, and with the outputs before it. */
+static int check_file(const struct cli_usage *usage, const struct cli_option *o, size_t n)
+{
+    int status = CLI_DONE;
+    for (const struct cli_option *p = usage->options; p->type != CLI_TYPE_END; p++) {
+        const bool read = p->name && is_listed(usage->reads, p->name);
+        const char *other;
+        if (!p->name || (!read && (p > o || !is_listed(usage->writes, p->name))))
+            continue;
+        for (size_t i = 0; status == CLI_DONE && (p != o || i < n) && (other = file_of(p, i)); i++)
+            status = clash(usage, o, file_of(o, n), p, other);
+    }
+    return status;
+}
+
+int cli_check_files(const struct cli_usage *usage)
+{
+    int status = CLI_DONE;
+    for (const struct cli_option *o = usage->options; o->type != CLI_TYPE_END; o++)
+        if (o->name && is_listed(usage->writes, o->name))
+            for (size_t i = 0; status == CLI_DONE && file_of(o, i); i++)
+                status = check_file(usage, o, i);
+    return status;
 }

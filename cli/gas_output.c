@@ -15,9 +15,6 @@ int gas_output_plan(const struct gas_job *job)
         const char *file = job->histogram.item[i];
         if (!cli_has_suffix(file, ".csv") && !cli_has_suffix(file, ".svg"))
             return cli_wrong("--histogram: '%s' must end in .csv for a table or .svg for a plot", file);
-        for (size_t k = 0; k < i; k++)
-            if (!strcmp(file, job->histogram.item[k]))
-                return cli_wrong("'%s' is given twice as output", file);
         const int status = cli_check_output(file);
         if (status != CLI_DONE)
             return status;

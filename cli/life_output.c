@@ -12,8 +12,6 @@ static const char *const columns[] = {"generation", "population"};
 
 static int add_output(struct life_job *job, const char *file, enum cli_output_kind kind)
 {
-    if (cli_outputs_check(&job->outputs, file) != CLI_DONE)
-        return CLI_WRONG;
     if (kind == CLI_OUTPUT_TABLE && cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
         return cli_wrong("'%s' would be a second table of populations; only one can be written", file);
     if (!strcmp(file, "-") && (job->common.json || job->watch))

@@ -25,6 +25,8 @@ int cli_profile_start(const struct cli_common *common, CLCONTEXT *context)
     if (common->trace && strcmp(common->trace, "-") == 0)
         return cli_wrong("--trace: the standard output is for the report; give the name of a file");
     if (common->trace)
+        status = cli_check_suffix("--trace", common->trace, "a timeline", ".json");
+    if (common->trace && status == CLI_DONE)
         status = cli_check_output(common->trace);
     if (status == CLI_DONE && clprofile(context, common->trace ? CLPROF_EVERY : 1) < 0)
         status = cli_failed_call(NULL);

@@ -312,7 +312,7 @@ int nbody_checkpoint_plan(struct nbody_job *job)
 {
     if (!job->checkpoint)
         return CLI_DONE;
-    int status = cli_outputs_check(&job->outputs, job->checkpoint);
+    int status = cli_check_suffix("--checkpoint", job->checkpoint, "a checkpoint", ".ckpt");
     if (status == CLI_DONE)
         status = cli_check_output(job->checkpoint);
     job->saver = cli_alloc(1, sizeof *job->saver);

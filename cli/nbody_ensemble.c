@@ -183,6 +183,8 @@ static int check_outputs(struct nbody_job *job)
             return cli_failed_call(NULL);
         status = cli_check_output(file);
     }
+    if (status == CLI_DONE && job->elements)
+        status = cli_check_table("--elements", job->elements);
     return status == CLI_DONE && job->elements ? cli_check_output(job->elements) : status;
 }
 

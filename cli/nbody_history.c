@@ -47,14 +47,14 @@ static bool begins(const char *file, const char *word)
     return strncmp(name, word, strlen(word)) == 0;
 }
 
-static int check_plot(struct nbody_job *job, const char *file)
+static int check_plot(const char *file)
 {
     if (!begins(file, "energy") && !begins(file, "lagrange"))
         return cli_wrong("--plot: '%s' begins with neither energy nor lagrange, which tells what is drawn: energy.svg, lagrange.svg",
                          file);
     if (gnuplot_check(file) < 0)
         return cli_failed_call(NULL);
-    return cli_outputs_check(&job->outputs, file) == CLI_DONE ? cli_check_output(file) : CLI_WRONG;
+    return cli_check_output(file);
 }
 
 int nbody_history_plan(struct nbody_job *job)
@@ -67,14 +67,14 @@ int nbody_history_plan(struct nbody_job *job)
     job->history.columns = BEFORE + PER_SHELL * job->fractions.n;
     if (job->structure && !cli_has_suffix(job->structure, ".csv") && !cli_has_suffix(job->structure, ".json"))
         return cli_wrong("--structure: '%s' ends neither in .csv nor in .json", job->structure);
-    if (job->elements && cli_has_suffix(job->elements, ".json"))
-        return cli_wrong("--elements: '%s' would be a table of text; give a name such as elements.csv", job->elements);
+    if (job->elements && cli_check_table("--elements", job->elements) != CLI_DONE)
+        return CLI_WRONG;
     if (job->structure)
-        status = cli_outputs_check(&job->outputs, job->structure) == CLI_DONE ? cli_check_output(job->structure) : CLI_WRONG;
+        status = cli_check_output(job->structure);
     for (size_t i = 0; i < job->plots.n && status == CLI_DONE; i++)
-        status = check_plot(job, job->plots.item[i]);
+        status = check_plot(job->plots.item[i]);
     if (status == CLI_DONE && job->elements)
-        status = cli_outputs_check(&job->outputs, job->elements) == CLI_DONE ? cli_check_output(job->elements) : CLI_WRONG;
+        status = cli_check_output(job->elements);
     return status;
 }
 

@@ -40,8 +40,6 @@ static int add_series(struct nbody_job *job, const char *pattern)
 
 static int add_output(struct nbody_job *job, const char *file, enum cli_output_kind kind)
 {
-    if (cli_outputs_check(&job->outputs, file) != CLI_DONE)
-        return CLI_WRONG;
     if (series_is_wrong(file))
         return cli_wrong("'%s': a series of files has one place for their numbers, such as %%04d", file);
     if (series_is(file) && kind != CLI_OUTPUT_STATE)
@@ -51,11 +49,10 @@ static int add_output(struct nbody_job *job, const char *file, enum cli_output_k
     if (job->common.json && !strcmp(file, "-"))
         return cli_wrong("%s - and --json would both write to the standard output; name a file",
                          file == job->forces ? "--forces" : file == job->csv ? "--csv" : "-o");
-    if (file == job->csv && !cli_has_suffix(file, ".json") && cli_check_table("--csv", file) != CLI_DONE)
+    if (kind == CLI_OUTPUT_TABLE && cli_has_suffix(file, ".json"))
+        return cli_wrong("'%s' would be a table of text; give a name that ends in .csv, or --structure FILE.json, which has energies, too", file);
+    if ((file == job->csv && cli_check_table("--csv", file) != CLI_DONE) || (file == job->forces && cli_check_table("--forces", file) != CLI_DONE))
         return CLI_WRONG;
-    if (kind != CLI_OUTPUT_STATE && cli_has_suffix(file, ".json"))
-        return cli_wrong("'%s' would be a table of text; give a name that ends in .csv%s", file,
-                         kind == CLI_OUTPUT_TABLE ? ", or --structure FILE.json, which has energies, too" : "");
     if (kind == CLI_OUTPUT_STATE && !particles_format_of(file))
         return cli_wrong("%s, picture (.png), film (.mp4 .webm .gif), table of energies (.csv)", clerror());
     if (series_is(file))

@@ -403,6 +403,8 @@ bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *status
     }
     if (*status == CLI_DONE && usage->operands && usage->operands->n < usage->operands_min)
         *status = cli_wrong("%s is missing; '%s --help' shows the usage", usage->operand, cli_program);
+    if (*status == CLI_DONE)
+        *status = cli_check_files(usage);
     return *status == CLI_DONE;
 }
 

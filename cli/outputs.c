@@ -51,14 +51,6 @@ bool cli_outputs_will_draw(const struct cli_outputs *outputs)
     return false;
 }
 
-int cli_outputs_check(const struct cli_outputs *outputs, const char *file)
-{
-    for (size_t i = 0; i < outputs->n; i++)
-        if (!strcmp(outputs->item[i].file, file))
-            return cli_wrong("'%s' is given twice as output", file);
-    return CLI_DONE;
-}
-
 void cli_outputs_add(struct cli_outputs *outputs, const char *file, enum cli_output_kind kind)
 {
     outputs->item = cli_realloc(outputs->item, outputs->n + 1, sizeof *outputs->item);

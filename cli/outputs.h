@@ -60,9 +60,6 @@ void cli_outputs_add(struct cli_outputs *outputs, const char *file, enum cli_out
 
 /* The int functions return an exit status, after printing what is wrong. */
 
-/* A file that is to be added must not be among them. */
-int cli_outputs_check(const struct cli_outputs *outputs, const char *file);
-
 /* When all are added: settles how many frames there will be, looks for what pictures and films need, and tries the
  * names. */
 int cli_outputs_settle(struct cli_outputs *outputs);

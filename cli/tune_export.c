@@ -15,15 +15,19 @@
 int tune_export_open(struct tune_job *job)
 {
     json_error_t error;
+    int status = cli_check_suffix("--export", job->export_file, "rows in JSON", ".json");
     job->exported = json_array();
+    if (status == CLI_DONE)
+        status = cli_check_output(job->export_file);
+    if (status != CLI_DONE)
+        return status;
     FILE *fp = fopen(job->export_file, "r");
     if (!fp)
-        return cli_check_output(job->export_file);
+        return CLI_DONE;
     json_t *root = json_loadf(fp, JSON_REJECT_DUPLICATES, &error);
     fclose(fp);
     const char *format = json_string_value(json_object_get(root, "format"));
     json_t *rows = json_object_get(root, "rows");
-    int status = cli_check_output(job->export_file);
     if (!format || strcmp(format, FORMAT) != 0 || !json_is_array(rows))
         status = cli_wrong("--export: %s exists, and is not a file of format " FORMAT "%s%s",
                            job->export_file, root ? "" : ": ", root ? "" : error.text);

@@ -758,6 +758,7 @@ static void nbody_forces(void **state)
     refuses("nbody -i ../in --steps 0 --forces f2.csv -o f2.csv", 2, "given twice");
     refuses("nbody -i ../in --steps 0 --forces - --json", 2, "standard output");
     refuses("nbody -i ../in --steps 0 --forces ''", 2, "--forces: the value is empty");
+    works("nbody -i ../in --steps 0 -q -o ../in"); /* results may replace what they are made of */
 }
 
 static void nbody_refuses_options(void **state)
@@ -812,7 +813,15 @@ static void nbody_refuses_options(void **state)
         {"nbody -n 8 --size 8 -o a.png", "'8' is not a size"},
         {"nbody -n 8 --size 64x -o a.png", "'64x' is not a size"},
         {"nbody -n 8 --size 64x64x64 -o a.png", "'64x64x64' is not a size"},
-        {"nbody -n 8 -o a.tab -o a.tab", "given twice"},
+        {"nbody -n 8 -o a.tab -o a.tab", "'a.tab' is given twice"},
+        {"nbody -n 8 -o a.tab -o ./a.tab", "'./a.tab' and 'a.tab' are one file"},
+        {"nbody -n 8 -o a.tab --trace a.tab", "'a.tab' is given twice"},
+        {"nbody -n 8 --steps 1 --trace a.csv", "--trace: 'a.csv' would be a timeline; give a name that ends in .json"},
+        {"nbody -n 8 --checkpoint a.png", "--checkpoint: 'a.png' would be a checkpoint"},
+        {"nbody -n 8 --forces a.csv.gz", "--forces: 'a.csv.gz' would be a table of text"},
+        {"nbody -i ../in --csv ../in", "--csv '../in' would replace what is read"},
+        {"matmul -a a.npy --trace ./a.npy", "--trace './a.npy' would replace what is read"},
+        {"gas --histogram a.csv --histogram ./a.csv", "are one file"},
         {"nbody -n 8 -o a.csv --csv b.csv", "second table"},
         {"nbody -n 8 -o a.fits", ".fits"},
         {"nbody -n 8 --json -o -", "standard output"},
