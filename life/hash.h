@@ -65,8 +65,6 @@ struct frame {
     _Alignas(64) square_t square;
     int level, todo;
     unsigned left;         /* of the results wanted: a bit each */
-    square_t part[5][4];   /* of the nodes that are looked for */
-    uint32_t place[5];     /* and what says where they are */
     struct {
         square_t wanted[9], result[9], four[4]; /* of one level less, and two and two less: not thrown away */
     } held;
@@ -85,6 +83,8 @@ struct worker {
         square_t first; /* of a list of entries taken from a pool for this thread alone */
         unsigned n;
     } nodes, leaves;
+    square_t part[5][4];   /* of the nodes that are looked for, in the frame that is the last one in use */
+    uint32_t place[5];     /* and what says where they are; the table may be another one meanwhile, and they are cut to its size when they are used */
     struct frame *top, frame[NODE_LEVELS + 1]; /* the last one in use; the first never is */
     size_t depth;
     struct held {
@@ -199,9 +199,8 @@ square_t hash_leaf_find(struct worker *w, const void *leaf);
 square_t hash_node_find(struct worker *w, int level, square_t nw, square_t ne, square_t sw, square_t se);
 square_t hash_empty(struct worker *w, int level);
 
-/* n nodes of a level by their parts, put on no stack; false: as NO_SQUARE. Before, hash_ask asks for the memory where they are in the table, and when that has come,
- * hash_ask_nodes for the nodes. The table may be another one meanwhile: so `place` is cut to its size when it is used. */
-bool hash_nodes_find(struct worker *w, int n, int level, square_t (*part)[4], const uint32_t *place, square_t *out);
+/* The same of a node that is not in the list of a place, which began with `first`; put on no stack. */
+square_t hash_node_add(struct worker *w, int level, const square_t part[4], size_t place, square_t first);
 
 static inline uint32_t hash_place(const square_t part[4])
 {
@@ -210,27 +209,25 @@ static inline uint32_t hash_place(const square_t part[4])
     return (uint32_t)((half[0] * ((uint64_t)5 << 32 | 17) + half[1] * ((uint64_t)257 << 32 | 65537)) >> 32);
 }
 
-static inline void hash_ask(const struct hashlife *h, int n, square_t (*part)[4], uint32_t *place)
-{
-    for (int i = 0; i < n; i++) {
-        place[i] = hash_place(part[i]);
-        __builtin_prefetch(&h->nodes.head[place[i] & (h->nodes.places - 1)]);
-    }
-}
-
 /* The first square of a list. A place has its complement, so that what was never written to is an empty list. */
 static inline square_t hash_first(const struct pool *pool, size_t place)
 {
     return ~atomic_load_explicit(&pool->head[place & (pool->places - 1)], memory_order_acquire);
 }
 
-static inline void hash_ask_nodes(const struct hashlife *h, int n, const uint32_t *place)
+/* The node of these parts in the list that begins with `first`, where it is nearly always the first; NO_SQUARE. Of what is compared one branch is made, which is hard to foretell. */
+static inline square_t hash_find(const struct hashlife *h, int level, const square_t part[4], square_t first)
 {
-    for (int i = 0; i < n; i++) {
-        const square_t first = hash_first(&h->nodes, place[i]);
-        if (first != NO_SQUARE)
-            __builtin_prefetch(&h->node[first]);
+    square_t i = first;
+    for (; i != NO_SQUARE; i = h->node[i].next) {
+        const struct node *n = &h->node[i];
+        uint64_t its[2], ours[2];
+        memcpy(its, n->part, sizeof its);
+        memcpy(ours, part, sizeof ours);
+        if (!((its[0] ^ ours[0]) | (its[1] ^ ours[1]) | (uint64_t)(n->level ^ level)))
+            break;
     }
+    return i;
 }
 
 static inline void hash_keep(struct worker *w, square_t square, int level)
@@ -251,10 +248,12 @@ size_t hash_bytes(const struct hashlife *h);
 
 /* ---- hash_result.c ---- */
 
-/* A worker begins with a square, goes on until it has asked for memory (or waits for another worker), has the result or is to leave, and ends. */
+/* A worker begins with a square, goes on until it has asked for memory (or waits for another worker), has the result or is to leave, and ends. What it asks for
+ * is where its nodes are in the table; when that has come, hash_ask asks for the nodes. */
 enum hash_went { HASH_GOES, HASH_ASKED, HASH_KNOWN, HASH_LEAVES };
 void hash_begin(struct worker *w, square_t square, int level);
 enum hash_went hash_go(struct worker *w);
+void hash_ask(const struct worker *w);
 void hash_end(struct worker *w);
 
 /* ---- hash_step.c ---- */

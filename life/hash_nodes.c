@@ -121,11 +121,6 @@ static bool same_leaf(const struct hashlife *h, square_t i, const void *leaf)
     return (h->many ? memcmp(hash_states(h, i), leaf, sizeof(struct leaf_states)) : memcmp(hash_leaf(h, i), leaf, sizeof(struct leaf))) == 0;
 }
 
-static bool same_node(const struct node *n, int level, const square_t part[4])
-{
-    return n->level == level && memcmp(n->part, part, sizeof n->part) == 0;
-}
-
 /* ---- Marking, and using again. --------------------------------------------------------------- */
 
 struct marks {
@@ -444,22 +439,13 @@ static square_t make_node(struct worker *w, int level, const square_t part[4], s
     return NO_SQUARE;
 }
 
-/* Nearly always the square is there, at the first sight. */
-static inline square_t find(const struct hashlife *h, int level, const square_t part[4], square_t first)
-{
-    square_t i = first;
-    while (i != NO_SQUARE && !same_node(&h->node[i], level, part))
-        i = h->node[i].next;
-    return i;
-}
-
 static square_t find_or_make(struct worker *w, int level, const square_t part[4])
 {
     struct hashlife *h = w->h;
     for (;;) {
         const size_t place = place_of_node(h, part);
         const square_t first = hash_first(&h->nodes, place);
-        square_t i = find(h, level, part, first);
+        square_t i = hash_find(h, level, part, first);
         if (i != NO_SQUARE)
             return i;
         if (w->nodes.n) {
@@ -479,13 +465,10 @@ square_t hash_node_find(struct worker *w, int level, square_t nw, square_t ne, s
     return i;
 }
 
-bool hash_nodes_find(struct worker *w, int n, int level, square_t (*part)[4], const uint32_t *place, square_t *out)
+square_t hash_node_add(struct worker *w, int level, const square_t part[4], size_t place, square_t first)
 {
-    const struct hashlife *h = w->h;
-    for (int i = 0; i < n; i++)
-        if ((out[i] = find(h, level, part[i], hash_first(&h->nodes, place[i]))) == NO_SQUARE && (out[i] = find_or_make(w, level, part[i])) == NO_SQUARE)
-            return false;
-    return true;
+    const square_t i = w->nodes.n ? make_node(w, level, part, place, first) : NO_SQUARE;
+    return i != NO_SQUARE ? i : find_or_make(w, level, part);
 }
 
 square_t hash_leaf_find(struct worker *w, const void *leaf)

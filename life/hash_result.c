@@ -22,8 +22,16 @@
 
 #include <string.h>
 
-/* What a worker does next with a node; between two of these others go on. */
-enum { BEGIN, ASK_FIVE, FIND_FIVE, NINE, ASK_FOUR, FIND_FOUR, FOUR, LAST, ASK_LAST, FIND_LAST };
+#define INLINE static inline __attribute__((always_inline))
+#ifdef __clang__
+#define UNROLLED _Pragma("unroll")
+#else
+#define UNROLLED _Pragma("GCC unroll 9")
+#endif
+
+/* What a worker does next with a node; before it finds nodes others go on. Loops have as many turns as the compiler knows, and every step is a part of its own: with several
+ * workers a processor cannot foretell which way such branches go. */
+enum { BEGIN, FIND_FIVE, NINE, FIND_FOUR, FOUR, FIND_LAST };
 
 /* Up to this level a square at which another worker of the thread is at work is waited for; it has lower ones to do only, so that no two wait for each other. Of others
  * the parts are shared. */
@@ -102,11 +110,117 @@ static enum hash_went known(struct worker *w, const struct frame *f, square_t re
     return pop(w);
 }
 
+/* ---- Nodes that are looked for: asked for, then found. --------------------------------------- */
+
+/* Asks for the memory where n nodes are in the table. */
+INLINE enum hash_went ask_for(struct worker *w, int n)
+{
+    const struct pool *nodes = &w->h->nodes;
+    const _Atomic(square_t) *head = nodes->head;
+    const size_t mask = nodes->places - 1;
+    UNROLLED for (int i = 0; i < n; i++) {
+        w->place[i] = hash_place(w->part[i]);
+        __builtin_prefetch((const void *)&head[w->place[i] & mask]);
+    }
+    return HASH_ASKED;
+}
+
+/* All five, however many are looked for: what is there of others costs less than a branch. */
+void hash_ask(const struct worker *w)
+{
+    const struct hashlife *h = w->h;
+    const _Atomic(square_t) *head = h->nodes.head;
+    const size_t mask = h->nodes.places - 1;
+    const struct node *node = h->node;
+    UNROLLED for (int i = 0; i < 5; i++) {
+        const square_t first = ~atomic_load_explicit(&head[w->place[i] & mask], memory_order_relaxed);
+        __builtin_prefetch(&node[first & (0u - (first != NO_SQUARE))]);
+    }
+}
+
+/* False: there is no memory left, or the work was given up. */
+INLINE bool find(struct worker *w, int n, int level, square_t *out)
+{
+    const struct hashlife *h = w->h;
+    UNROLLED for (int i = 0; i < n; i++) {
+        const size_t place = w->place[i] & (h->nodes.places - 1);
+        const square_t first = hash_first(&h->nodes, place);
+        if ((out[i] = hash_find(h, level, w->part[i], first)) == NO_SQUARE && (out[i] = hash_node_add(w, level, w->part[i], place, first)) == NO_SQUARE)
+            return false;
+    }
+    return true;
+}
+
+/* Five nodes lie between the parts of one: north, west, in the middle, east, south. */
+static enum hash_went ask_five(struct worker *w, struct frame *f)
+{
+    const struct hashlife *h = w->h;
+    const struct node *n = &h->node[f->square];
+    const square_t *a = h->node[n->part[NW]].part, *b = h->node[n->part[NE]].part, *c = h->node[n->part[SW]].part,
+                   *d = h->node[n->part[SE]].part;
+    const square_t part[5][4] = {{a[NE], b[NW], a[SE], b[SW]},
+                                 {a[SW], a[SE], c[NW], c[NE]},
+                                 {a[SE], b[SW], c[NE], d[NW]},
+                                 {b[SW], b[SE], d[NW], d[NE]},
+                                 {c[NE], d[NW], c[SE], d[SW]}};
+    memcpy(w->part, part, sizeof part);
+    f->todo = FIND_FIVE;
+    return ask_for(w, 5);
+}
+
+static bool is_slow(const struct hashlife *h, const struct frame *f)
+{
+    return h->k < f->level - 2;
+}
+
+static enum hash_went ask_last(struct worker *w, struct frame *f)
+{
+    memcpy(w->part[0], is_slow(w->h, f) ? f->held.four : f->held.result, sizeof w->part[0]);
+    f->todo = FIND_LAST;
+    return ask_for(w, 1);
+}
+
+static const unsigned char corner[4][4] = {{5, 0, 1, 2}, {0, 6, 2, 3}, {1, 2, 7, 4}, {2, 3, 4, 8}};
+
+/* The four squares that results of the nine make, or where they have had all of the time, their middles; of leaves at once. */
+static enum hash_went ask_four(struct worker *w, struct frame *f)
+{
+    const struct hashlife *h = w->h;
+    const bool slow = is_slow(h, f), leaves = slow && f->level - 2 == LEAF_LEVEL;
+    for (int i = 0; i < 4; i++) {
+        square_t *four = w->part[i];
+        for (int j = 0; j < 4; j++)
+            four[j] = f->held.result[corner[i][j]];
+        for (int j = 0; j < 4 && slow && !leaves; j++)
+            four[j] = h->node[four[j]].part[3 - j];
+        if (leaves && (f->held.four[i] = middle_of_leaves(w, four)) == NO_SQUARE)
+            return HASH_LEAVES;
+    }
+    if (leaves)
+        return ask_last(w, f);
+    f->todo = FIND_FOUR;
+    return ask_for(w, 4);
+}
+
+/* ---- Results that are wanted. ---------------------------------------------------------------- */
+
+/* Begins with a node, unless another worker has the result by now. */
+static enum hash_went begin(struct worker *w, struct frame *f)
+{
+    const struct hashlife *h = w->h;
+    if (result_of(h, f->square) != NO_SQUARE)
+        return pop(w);
+    set_busy(h, f->square, w->of);
+    if (f->level == LEAF_LEVEL + 1)
+        return known(w, f, leaf_result(w, &h->node[f->square]));
+    return ask_five(w, f);
+}
+
 /* Reads which of the results of n squares are known: most, nearly always. */
-static inline void begin_results(const struct hashlife *h, struct frame *f, int n)
+INLINE void begin_results(const struct hashlife *h, struct frame *f, int n)
 {
     f->left = 0;
-    for (int i = 0; i < n; i++) {
+    UNROLLED for (int i = 0; i < n; i++) {
         f->held.result[i] = result_of(h, f->held.wanted[i]);
         f->left |= (unsigned)(f->held.result[i] == NO_SQUARE) << i;
     }
@@ -121,6 +235,12 @@ static inline int choose(const struct worker *w, unsigned bits)
     }
     const unsigned from = bits & ~0u << w->start;
     return __builtin_ctz(from ? from : bits);
+}
+
+static enum hash_went begin_other(struct worker *w, square_t square, int level)
+{
+    push(w, square, level);
+    return begin(w, w->top);
 }
 
 /* Goes on with one of those that are not known; with f->left 0, all are. A node whose own result another worker has found meanwhile is left. */
@@ -143,138 +263,68 @@ static enum hash_went more_results(struct worker *w, struct frame *f)
             taken = square;
             by = busy;
         } else {
-            push(w, square, f->level - 1);
-            return HASH_GOES;
+            return begin_other(w, square, f->level - 1);
         }
     }
-    if (!f->left)
-        return HASH_GOES;
-    if (f->level - 1 <= WAIT_LEVEL && by == w->of)
+    if (!f->left || (f->level - 1 <= WAIT_LEVEL && by == w->of))
         return HASH_ASKED;
-    push(w, taken, f->level - 1);
-    return HASH_GOES;
+    return begin_other(w, taken, f->level - 1);
 }
 
-/* Five nodes lie between the parts of one: north, west, in the middle, east, south. */
-static void ask_five(const struct hashlife *h, struct frame *f)
-{
-    const struct node *n = &h->node[f->square];
-    const square_t *a = h->node[n->part[NW]].part, *b = h->node[n->part[NE]].part, *c = h->node[n->part[SW]].part,
-                   *d = h->node[n->part[SE]].part;
-    const square_t part[5][4] = {{a[NE], b[NW], a[SE], b[SW]},
-                                 {a[SW], a[SE], c[NW], c[NE]},
-                                 {a[SE], b[SW], c[NE], d[NW]},
-                                 {b[SW], b[SE], d[NW], d[NE]},
-                                 {c[NE], d[NW], c[SE], d[SW]}};
-    memcpy(f->part, part, sizeof part);
-    hash_ask(h, 5, f->part, f->place);
-}
+/* ---- One thing after the other. -------------------------------------------------------------- */
 
-/* Nine squares, these five and the parts; and which of them lie in each corner. */
-static bool begin_nine(struct worker *w, struct frame *f)
+/* Nine squares, five that lie between the parts and the parts. */
+static bool find_nine(struct worker *w, struct frame *f)
 {
-    if (!hash_nodes_find(w, 5, f->level - 1, f->part, f->place, f->held.wanted))
+    if (!find(w, 5, f->level - 1, f->held.wanted))
         return false;
     memcpy(f->held.wanted + 5, w->h->node[f->square].part, sizeof(square_t[4]));
     begin_results(w->h, f, 9);
-    return true;
-}
-
-static const unsigned char corner[4][4] = {{5, 0, 1, 2}, {0, 6, 2, 3}, {1, 2, 7, 4}, {2, 3, 4, 8}};
-
-static bool is_slow(const struct hashlife *h, const struct frame *f)
-{
-    return h->k < f->level - 2;
-}
-
-/* The four squares that results of the nine make, or where they have had all of the time, their middles; of leaves at once. */
-static bool ask_four(struct worker *w, struct frame *f)
-{
-    const struct hashlife *h = w->h;
-    const bool slow = is_slow(h, f), leaves = slow && f->level - 2 == LEAF_LEVEL;
-    for (int i = 0; i < 4; i++) {
-        square_t *four = f->part[i];
-        for (int j = 0; j < 4; j++)
-            four[j] = f->held.result[corner[i][j]];
-        for (int j = 0; j < 4 && slow && !leaves; j++)
-            four[j] = h->node[four[j]].part[3 - j];
-        if (leaves && (f->held.four[i] = middle_of_leaves(w, four)) == NO_SQUARE)
-            return false;
-    }
-    f->todo = leaves ? LAST : ASK_FOUR;
-    if (!leaves)
-        hash_ask(h, 4, f->part, f->place);
+    f->todo = NINE;
     return true;
 }
 
 static bool find_four(struct worker *w, struct frame *f)
 {
     const bool slow = is_slow(w->h, f);
-    if (!hash_nodes_find(w, 4, slow ? f->level - 2 : f->level - 1, f->part, f->place, slow ? f->held.four : f->held.wanted))
+    if (!find(w, 4, slow ? f->level - 2 : f->level - 1, slow ? f->held.four : f->held.wanted))
         return false;
-    f->todo = slow ? LAST : FOUR;
+    f->left = 0;
     if (!slow)
         begin_results(w->h, f, 4);
+    f->todo = FOUR;
     return true;
-}
-
-static void ask_last(const struct hashlife *h, struct frame *f)
-{
-    memcpy(f->part[0], is_slow(h, f) ? f->held.four : f->held.result, sizeof f->part[0]);
-    hash_ask(h, 1, f->part, f->place);
 }
 
 static enum hash_went find_last(struct worker *w, struct frame *f)
 {
     square_t out;
-    return hash_nodes_find(w, 1, f->level - 1, f->part, f->place, &out) ? known(w, f, out) : HASH_LEAVES;
+    return find(w, 1, f->level - 1, &out) ? known(w, f, out) : HASH_LEAVES;
 }
 
-/* Begins with a node, unless another worker has the result by now. */
-static enum hash_went begin(struct worker *w, struct frame *f)
-{
-    const struct hashlife *h = w->h;
-    if (result_of(h, f->square) != NO_SQUARE)
-        return pop(w);
-    set_busy(h, f->square, w->of);
-    if (f->level == LEAF_LEVEL + 1)
-        return known(w, f, leaf_result(w, &h->node[f->square]));
-    ask_five(h, f);
-    f->todo = ASK_FIVE;
-    return HASH_ASKED;
-}
-
-/* One thing after the other, until it has asked for memory. */
+/* Until it has asked for memory, or another frame is the last one. */
 static enum hash_went go_on(struct worker *w, struct frame *f)
 {
+    enum hash_went went;
     switch (f->todo) {
     case BEGIN:
         return begin(w, f);
-    case ASK_FIVE:
-    case ASK_FOUR:
-    case ASK_LAST:
-        hash_ask_nodes(w->h, f->todo == ASK_FIVE ? 5 : f->todo == ASK_FOUR ? 4 : 1, f->place);
-        f->todo++;
-        return HASH_ASKED;
     case FIND_FIVE:
-        if (!begin_nine(w, f))
+        if (!find_nine(w, f))
             return HASH_LEAVES;
-        f->todo = NINE;
         /* fall through */
     case NINE:
-        if (f->left)
-            return more_results(w, f);
-        return !ask_four(w, f) ? HASH_LEAVES : f->todo == LAST ? HASH_GOES : HASH_ASKED;
+        if (f->left && (went = more_results(w, f), f->left))
+            return went;
+        return ask_four(w, f);
     case FIND_FOUR:
-        return find_four(w, f) ? HASH_GOES : HASH_LEAVES;
-    case FOUR:
-        if (f->left)
-            return more_results(w, f);
+        if (!find_four(w, f))
+            return HASH_LEAVES;
         /* fall through */
-    case LAST:
-        ask_last(w->h, f);
-        f->todo = ASK_LAST;
-        return HASH_ASKED;
+    case FOUR:
+        if (f->left && (went = more_results(w, f), f->left))
+            return went;
+        return ask_last(w, f);
     default:
         return find_last(w, f);
     }

@@ -38,7 +38,7 @@ static bool look(struct worker *w)
 static inline unsigned workers_for(const struct hashlife *h)
 {
     const size_t places = h->nodes.places;
-    const unsigned n = places <= 1 << 18 ? 1 : places <= 1 << 20 ? 2 : places <= 1 << 22 ? 4 : WORKERS;
+    const unsigned n = places <= 1 << 18 ? 1 : places <= 1 << 20 ? 4 : WORKERS;
     return n > h->workers_least ? n : h->workers_least;
 }
 
@@ -52,6 +52,8 @@ static bool compute(struct worker *first)
             hash_begin(&first[n], h->root, h->level);
         for (unsigned i = 0; i < n && went < HASH_KNOWN; i++)
             went = hash_go(&first[i]);
+        for (unsigned i = 0; i < n; i++)
+            hash_ask(&first[i]);
         if (went < HASH_KNOWN && ((atomic_load_explicit(&h->stop, memory_order_relaxed) && !hash_pause(first)) ||
                                   (turn % LOOK == 0 && first->number == 0 && !look(first))))
             went = HASH_LEAVES;

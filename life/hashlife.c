@@ -131,6 +131,8 @@ hashlife *hashlife_create(const struct hashlife_options *options)
     h->worker = aligned_alloc(64, h->threads * WORKERS * sizeof *h->worker);
     for (unsigned t = 0; h->worker && t < h->threads * WORKERS; t++) {
         struct worker *w = &h->worker[t];
+        memset(w->part, 0, sizeof w->part);
+        memset(w->place, 0, sizeof w->place);
         w->h = h;
         w->number = t;
         w->of = (uint8_t)(t / WORKERS + 1);
