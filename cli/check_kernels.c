@@ -21,6 +21,20 @@ static char *build_options(const struct check_files *job)
 
 /* ---- One file on one device. ----------------------------------------------------------------- */
 
+/* The layer takes a file that is no text for a binary. */
+static bool is_text(const char *file)
+{
+    char bytes[65536];
+    size_t n = 0;
+    bool text = true;
+    FILE *fp = fopen(file, "rb");
+    while (fp && text && (n = fread(bytes, 1, sizeof bytes, fp)) > 0)
+        text = !memchr(bytes, 0, n);
+    if (fp)
+        fclose(fp);
+    return text;
+}
+
 static void *compile(CLCONTEXT *context, const char *file, char *options)
 {
     void *program = clopen(context, file, CLLD_NOBUILD);
@@ -77,6 +91,8 @@ static int check_file(const struct compile_targets *targets, const char *file, c
 {
     void *first = NULL;
     int status = CLI_DONE;
+    if (!is_text(file))
+        return cli_failed("'%s' is not OpenCL C: it has bytes of value 0", file);
     for (size_t i = 0; i < targets->n; i++) {
         void *program = compile(targets->item[i].context, file, options);
         if (program)

@@ -28,8 +28,18 @@ static int find_operand(int argc, char **argv)
     return i < argc ? i : argc;
 }
 
+/* "N", "N=64" or "F(x)=x": a name, and what compilers' options can carry behind it. */
+static bool is_definition(const char *text)
+{
+    const size_t name = strspn(text, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+    return name && (*text < '0' || *text > '9') && (!text[name] || strchr("=(", text[name])) && !(strchr(text, '"') && strchr(text, ' '));
+}
+
 static int check_files(const struct check_files *job)
 {
+    for (size_t i = 0; i < job->defines.n; i++)
+        if (!is_definition(job->defines.item[i]))
+            return cli_wrong("-D: '%s' is no NAME or NAME=VALUE; a name has letters, digits and _, a value no blanks in quotes", job->defines.item[i]);
     for (size_t i = 0; i < job->file.n; i++)
         if (!is_kernel_file(job->file.item[i]))
             return cli_wrong("'%s' ends neither in .cl nor in .clt; check a program in a run of its own",

@@ -38,6 +38,8 @@ static int check(const struct gas_job *job, const struct cli_option *options)
                          cli_typed(options, "mass"));
     if (job->dataset && !job->input)
         return cli_wrong("--dataset names what to read of a file; add -i FILE");
+    if (cli_given(options, "bins") && !job->histogram.n && !job->window.wanted && !job->window.record)
+        return cli_wrong("--bins is for histograms: add --histogram FILE");
     return CLI_DONE;
 }
 

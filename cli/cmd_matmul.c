@@ -16,7 +16,17 @@ static bool names_other_format(const char *file)
     return strchr(name, '.') && !cli_has_suffix(name, ".npy");
 }
 
-static int check(struct matmul_job *job)
+static bool has_blocks(const struct matmul_job *job)
+{
+    for (size_t i = 0; i < job->engines.n; i++) {
+        const int kind = matmul_kind_by_name(job->engines.item[i]);
+        if (kind == MATMUL_BLOCKED || kind == MATMUL_CPU_BLOCKED || kind == MATMUL_SYCL)
+            return true;
+    }
+    return false;
+}
+
+static int check(struct matmul_job *job, const struct cli_option *options)
 {
     if (job->compare && job->sweep)
         return cli_wrong("--compare and --sweep cannot be combined");
@@ -24,6 +34,12 @@ static int check(struct matmul_job *job)
         return cli_wrong("--%s needs --compare or --sweep", job->all ? "all" : "limit");
     if (job->limit > 0 && job->all)
         return cli_wrong("--all runs what --limit leaves out; leave one of them out");
+    if (cli_given(options, "block") && job->sweep)
+        return cli_wrong("--sweep takes one block after the other; leave --block out");
+    if (cli_given(options, "block") && !job->compare && !has_blocks(job))
+        return cli_wrong("--block is for engines that have blocks: add --engine blocked or --engine cpu-blocked");
+    if (cli_given(options, "seed") && job->file_a && job->file_b && (job->beta == 0 || job->file_c))
+        return cli_wrong("--seed is for random matrices, and these are files; leave it out");
     if ((job->csv || job->plot) && !job->sweep)
         return cli_wrong("--%s needs --sweep", job->csv ? "csv" : "plot");
     if (job->out_of_core && (!job->file_a || !job->file_b || !job->output || (job->beta != 0 && !job->file_c)))
@@ -132,7 +148,7 @@ static bool parse(struct matmul_job *job, int argc, char **argv, int *status)
     };
     if (!cli_parse(&usage, argc, argv, status))
         return false;
-    *status = check(job);
+    *status = check(job, options);
     if (*status == CLI_DONE)
         *status = cli_window_check(&job->window, options);
     if (*status == CLI_DONE)

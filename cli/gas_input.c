@@ -112,7 +112,7 @@ int gas_input_give(struct gas_job *job)
     const int failed = job->precision == ARRAYS_DOUBLE ? gas_set_velocities(job->gas, job->velocity)
                                                        : gas_set_velocities_single(job->gas, job->velocity);
     gas_input_free(job);
-    return failed ? cli_failed_call(NULL) : CLI_DONE;
+    return failed ? cli_failed("%s: %s", job->input, cli_reason()) : CLI_DONE;
 }
 
 void gas_input_free(struct gas_job *job)

@@ -64,6 +64,8 @@ static void report_text(const struct gas_job *job, const char *device, FILE *fp)
 
 int gas_job_report(const struct gas_job *job)
 {
+    if (job->volume > 0 && !isfinite(pressure(job)))
+        return cli_failed("--volume: in '%g' the pressure is beyond the largest number, 1.8e308; give a larger one", job->volume);
     char *device = cli_devices_name(job->context);
     int status = CLI_DONE;
     if (job->common.json)

@@ -75,6 +75,15 @@ static int agree_sizes(struct matmul_job *job, const struct shape s[3])
     return CLI_DONE;
 }
 
+/* What is neither zero nor infinite must not be so in single precision. */
+static int check_factor(const struct matmul_job *job, const char *name, double factor)
+{
+    const float single = (float)factor;
+    if (job->precision == MATMUL_SINGLE && (!isfinite(single) || (single == 0 && factor != 0)))
+        return cli_wrong("--%s: '%g' is %s in single precision; give another, or --precision double", name, factor, single == 0 ? "zero" : "infinite");
+    return CLI_DONE;
+}
+
 static void divide(struct matmul_job *job)
 {
     const bool ta = job->stored >= MATMUL_TN, tb = job->stored == MATMUL_NT || job->stored == MATMUL_TT;
@@ -106,6 +115,8 @@ int matmul_job_sizes(struct matmul_job *job)
     job->m = job->m ? job->m : square;
     job->k = job->k ? job->k : square;
     job->precision = job->precision < 0 ? MATMUL_SINGLE : job->precision;
+    if (check_factor(job, "alpha", job->alpha) != CLI_DONE || check_factor(job, "beta", job->beta) != CLI_DONE)
+        return CLI_WRONG;
     job->real = job->precision == MATMUL_DOUBLE ? sizeof(double) : sizeof(float);
     const bool ta = (job->trans >= MATMUL_TN) != s[0].fortran;
     const bool tb = (job->trans == MATMUL_NT || job->trans == MATMUL_TT) != s[1].fortran;

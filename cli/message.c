@@ -99,7 +99,7 @@ static const char *without(const char *text, const char *name)
 static const char *without_program(const char *text)
 {
     const char *blank = strrchr(cli_program, ' ');
-    return without(without(without(without(text, blank ? blank + 1 : ""), "arrays"), "world"), "hashlife");
+    return without(without(without(without(without(text, blank ? blank + 1 : ""), "arrays"), "world"), "hashlife"), "view");
 }
 
 const char *cli_reason(void)

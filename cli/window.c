@@ -21,9 +21,9 @@ bool cli_read_window(const char *text, void *to, char *why, size_t size)
     struct cli_window *w = to;
     w->wanted = true;
     w->address = text;
-    if (!text || strncmp(text, "unix:", 5) == 0 || (*text && strspn(text, "0123456789") == strlen(text)))
+    if (!text || strncmp(text, "unix:", 5) == 0 || (*text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 6 && atoi(text) < 65536))
         return true;
-    snprintf(why, size, "'%s' is neither a port nor unix:PATH; other machines reach the window by ssh -L", text);
+    snprintf(why, size, "'%s' is neither a port (0 to 65535) nor unix:PATH; other machines reach the window by ssh -L", text);
     return false;
 }
 

@@ -151,7 +151,7 @@ static int read_unpacked(const struct life_text *t, struct life_pattern *p, stru
         p->placed = true;
     }
     if (status == 0 && tiles && tiles->full)
-        status = clerror_set(ENOMEM, "%s: there is no memory for more than %zu tiles of 64 x 64 cells", t->name, tiles->n);
+        status = clerror_set(ENOMEM, "%s: its live cells need more tiles of 64 x 64 cells than there is memory for, %.0f MB", t->name, tiles->most / 1e6);
     if (status < 0)
         life_pattern_free(p);
     return status;

@@ -49,8 +49,11 @@ static struct life_tile *tile_at(struct life_tiles *t, long long x, long long y)
     return &t->tile[t->place[at] - 1];
 }
 
+/* A run that needs more than there may be is not begun: it would take minutes to find that out. */
 void life_tiles_run(struct life_tiles *t, long long x, long long y, long long n)
 {
+    if ((double)n / 64 * sizeof *t->tile > t->most)
+        t->full = true;
     while (n > 0) {
         const long long in = x & 63, here = 64 - in < n ? 64 - in : n;
         struct life_tile *tile = tile_at(t, x - in, y - (y & 63));

@@ -360,6 +360,8 @@ int gas_measure(gas *g, struct gas_energy *e)
     e->standard_error = kt * sqrt(1.5 / n);
     e->sigmas = (e->mean_energy - e->expected) / e->standard_error;
     e->temperature = e->mean_energy / (1.5 * g->boltzmann);
+    if (!isfinite(e->mean_energy) || !isfinite(e->sigmas) || !isfinite(e->temperature))
+        return clerror_set(ERANGE, "gas_measure: the energy is not within 1e-308 and 1.8e308, as numbers are; take other units");
     return 0;
 }
 

@@ -84,6 +84,11 @@ kernels() {
     expect 0 '.*none.cl compiles for .*; there is no kernel in it' "$stdcl" check "$folder/none.cl"
     expect 0 '  f\(float\* x\)' "$stdcl" check -D N=3 "$folder/n.cl"
     expect 2 '.*-D is for kernel files .*' "$stdcl" check -D N=3 sh
+    expect 0 '  f\(float\* x\)' "$stdcl" check -D 'N=F(1 + 2)' -D 'F(x)=x' "$folder/n.cl"
+    expect 2 ".*-D: '3N' is no NAME or NAME=VALUE.*" "$stdcl" check -D 3N "$folder/n.cl"
+    expect 2 ".*-D: 'N=\"a b\"' is no NAME or NAME=VALUE.*" "$stdcl" check -D 'N="a b"' "$folder/n.cl"
+    printf 'kernel\0' >"$folder/n.cl"
+    expect 1 ".*n.cl' is not OpenCL C: it has bytes of value 0" "$stdcl" check "$folder/n.cl"
     expect 2 '.*the program or kernel file is missing.*' "$stdcl" check
 }
 

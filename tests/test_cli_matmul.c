@@ -206,6 +206,10 @@ static void refuses(void **unused)
     refused("-n 0", 2, "at least 1");
     refused("--engine fast", 2, "there are tuned");
     refused("--engine blocked --block 5000 -n 8", 2, "at most");
+    refused("--block 8 -n 8", 2, "add --engine blocked");
+    refused("--block 8 -n 8 --sweep", 2, "leave --block out");
+    refused("--alpha 1e39 -n 8", 2, "'1e+39' is infinite in single precision");
+    refused("--beta -1e-60 -n 8", 2, "'-1e-60' is zero in single precision");
     refused("--out-of-core -n 8", 2, "for matrices in files");
     refused("--compare --sweep", 2, "cannot be combined");
     refused("--plot x.svg", 2, "--sweep");

@@ -305,7 +305,11 @@ static void refusals(void **state)
     refuses(2, "cannot be combined", "--gas he -m 4");
     refuses(2, ".csv", "--histogram speeds.jpg");
     refuses(2, "given twice", "--histogram a.csv --histogram a.csv");
+    refuses(2, "'a.csv' and './a.csv'", "--histogram ./a.csv --histogram a.csv");
     refuses(2, "add -i FILE", "--dataset x");
+    refuses(2, "--bins is for histograms", "-n 5 --bins 3");
+    refuses(1, "the energy is not within", "-n 5 -T 1.7e308");
+    refuses(1, "the pressure is beyond", "-n 5 --volume 1e-320");
     refuses(2, "colour", "-n 5 --shape colour=3");
     assert_true(run("-n 1e5 --histogram no/where.csv") != 0);
     contains(err, "does not exist");

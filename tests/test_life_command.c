@@ -658,6 +658,8 @@ static void census(void **unused)
     refuses(2, "a census writes a table of objects: FILE.csv", "census -o a.png");
     refuses(2, "unexpected argument 'cense'; the only word that may stand here is census", "cense");
     refuses(1, "no-folder", "census --csv no-folder/a.csv");
+    put_text(in_folder("run.rle"), "x = 3, y = 1\n999999999999o!\n");
+    refuses(1, "run.rle: its live cells need more tiles of 64 x 64 cells than there is memory for", "-p run.rle -n 3");
 }
 
 int main(int argc, char **argv)

@@ -93,7 +93,7 @@ struct gas_energy {
     double temperature;    /* mean_energy / (3/2 k_B) */
 };
 
-/* Adds up all molecules, on the devices. */
+/* Adds up all molecules, on the devices. Fails with ERANGE when the energy overflows or vanishes. */
 int gas_measure(gas *g, struct gas_energy *energy);
 
 /* The pressure of an ideal gas of n molecules in a volume: 2/3 n mean_energy / volume. */

@@ -102,7 +102,7 @@ DOCUMENTATION = {
     "gas_explain": 'As arrays_shape, of the kernel that gas_measure uses.',
     "gas_free": 'Builds the kernels, takes memory, and draws the velocities of a stored gas unless they are given. EINVAL: a\nbad number (named); ENODEV; ENOTSUP; ENOMEM; ENOEXEC; ECANCELED: `progress` ended it. The caller frees it.',
     "gas_histogram": "Counts speeds in `bins` bins (1 to 4096) from 0 to `top`, in the caller's units, and faster ones in\ncount[bins]: bins + 1 numbers in all.",
-    "gas_measure": 'Adds up all molecules, on the devices.',
+    "gas_measure": 'Adds up all molecules, on the devices. Fails with ERANGE when the energy overflows or vanishes.',
     "gas_molecules": 'How many molecules the gas has.',
     "gas_part": 'Of n molecules that are stored, those that a rank has: `count` of them, from number `first` on.',
     "gas_pressure": 'The pressure of an ideal gas of n molecules in a volume: 2/3 n mean_energy / volume.',
