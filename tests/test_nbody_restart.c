@@ -1,7 +1,7 @@
 /* test_nbody_restart.c - runs of `stdcl nbody` that are killed go on from their checkpoint and end with the same bytes as a run
  * that was not; engines go on from the bytes they were saved as; what is no checkpoint, or another run's, is refused.
  *
- *   test_nbody_restart PATH_OF_STDCL [KILLS]     for each kind of run; 200 deep, and as a rule one, of a seventh of them a day
+ *   test_nbody_restart PATH_OF_STDCL [KILLS]     for each kind of run; 200 deep, and as a rule two, of a seventh of them a day
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -15,7 +15,8 @@
 #include <sys/wait.h>
 
 static const char *command;
-static int kills = 1;
+static int kills = 2;
+static bool deep;
 static char out[1 << 16], err[1 << 16];
 
 static void load(const char *name, char *text, size_t room)
@@ -82,23 +83,63 @@ static void sleep_ms(unsigned long ms)
     nanosleep(&time, NULL);
 }
 
-/* Starts a run, waits for its first checkpoint, and kills it so many milliseconds later; it may have ended before. */
-static void kill_one(const char *arguments, unsigned long ms)
+/* Of c.ckpt, which each checkpoint replaces: another one has other values here; all 0 without a file. */
+static struct stat last_checkpoint(void)
+{
+    struct stat now = {0};
+    (void)!stat(in_folder("c.ckpt"), &now);
+    return now;
+}
+
+static bool is_new(struct stat before)
+{
+    const struct stat now = last_checkpoint();
+    return now.st_ino != before.st_ino || now.st_mtim.tv_sec != before.st_mtim.tv_sec || now.st_mtim.tv_nsec != before.st_mtim.tv_nsec;
+}
+
+/* Starts a run and kills it so many milliseconds after its next checkpoint, or after its start. It may have ended before, and
+ * must then have ended well. Returns whether it was killed. */
+static bool kill_one(const char *arguments, bool at_start, unsigned long ms)
 {
     char line[2 * PATH_MAX + 1000];
     line_of(line, sizeof line, arguments);
-    forget("c.ckpt");
+    const struct stat before = last_checkpoint();
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
         execl("/bin/sh", "sh", "-c", line, (char *)NULL);
         _exit(127);
     }
-    while (access(in_folder("c.ckpt"), R_OK) != 0 && waitpid(child, NULL, WNOHANG) == 0)
+    siginfo_t ended = {0};
+    while (!at_start && !is_new(before) && waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && !ended.si_pid)
         sleep_ms(2);
     sleep_ms(ms);
+    int status;
     kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    load("err", err, sizeof err);
+    if (!killed && status != 0)
+        fail_msg("stdcl nbody %s: status %#x\n%s", arguments, (unsigned)status, err);
+    return killed;
+}
+
+/* A run that is killed, goes on and is killed again, until it ends or was killed `most` times; then what is left of it ends.
+ * Three of four kills come soon after a checkpoint, the others while what goes on starts and reads. Returns how many. */
+static int kill_often(const char *arguments, int most, unsigned *seed)
+{
+    int killed = 0;
+    bool alive = true;
+    forget("c.ckpt");
+    while (alive && killed < most) {
+        *seed = *seed * 1664525u + 1013904223u;
+        const bool at_start = killed > 0 && *seed >> 30 == 0;
+        alive = kill_one(killed ? "--resume c.ckpt -q" : arguments, at_start, (*seed >> 16) % (at_start ? 400 : 40));
+        killed += alive;
+    }
+    if (alive)
+        good("--resume c.ckpt -q");
+    return killed;
 }
 
 /* table: the option that writes one. */
@@ -108,14 +149,15 @@ static void goes_on(const char *options, const char *table, const char *every, u
     snprintf(whole, sizeof whole, "%s -q %s whole.csv -o whole.npy", options, table);
     snprintf(part, sizeof part, "%s -q %s part.csv -o part.npy --checkpoint c.ckpt --every %s", options, table, every);
     good(whole);
-    for (int i = 0; i < kills; i++) {
+    int killed = 0, tries = 0;
+    for (; killed < kills && tries < kills; tries++) {
         forget("part.npy");
         forget("part.csv");
-        kill_one(part, (unsigned long)(seed + 7919u * (unsigned)i) % 120);
-        good("--resume c.ckpt -q");
+        killed += kill_often(part, kills - killed, &seed);
         same_files("whole.npy", "part.npy");
         same_files("whole.csv", "part.csv");
     }
+    printf("%d kills in %d runs: %s\n", killed, tries, options);
 }
 
 /* Every integrator, with every choice of steps, and both methods. */
@@ -141,7 +183,7 @@ static void runs_go_on(void **unused)
 {
     (void)unused;
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
-        if (kills > 1 || todays(i, 7))
+        if (deep || todays(i, 7))
             goes_on(runs[i], "--csv", "1/32", 13 * (unsigned)i + 20);
 }
 
@@ -149,9 +191,9 @@ static void ensembles_go_on(void **unused)
 {
     (void)unused;
     put_text(in_folder("star.tab"), "1 0 0 0 0 0 0\n1e-4 1 0 0 0 1 0\n1e-4 0 2 0 -0.70710678118654752 0 0\n");
-    if (kills > 1 || todays(0, 2))
+    if (deep || todays(0, 2))
         goes_on("-i star.tab --ensemble 300 --until 2000", "--elements", "50", 20);
-    if (kills > 1 || todays(1, 2))
+    if (deep || todays(1, 2))
         goes_on("-i star.tab --ensemble 30 --until 600 --integrator ias15", "--elements", "20", 20);
     good("-i star.tab --ensemble 3 --dt 0.25 --until 5 --checkpoint e.ckpt -q");
     refuses(2, "had other systems, -G, --seed, --spread or --integrator", "--resume e.ckpt --seed 7");
@@ -178,8 +220,8 @@ static void a_series_goes_on(void **unused)
 {
     (void)unused;
     good("-n 50 --dt 1/64 --until 1 --snapshots 0.125 -o whole-%d.npy --structure whole.json -q");
-    kill_one("-n 50 --dt 1/64 --until 1 --snapshots 0.125 -o part-%d.npy --structure part.json --checkpoint c.ckpt --every 1/16 -q", 5);
-    good("--resume c.ckpt -q");
+    kill_often("-n 50 --dt 1/64 --until 1 --snapshots 0.125 -o part-%d.npy --structure part.json --checkpoint c.ckpt --every 1/16 -q", 2,
+               &(unsigned){5});
     char name[2][32];
     for (int i = 0; i <= 8; i++) {
         snprintf(name[0], sizeof *name, "whole-%d.npy", i);
@@ -385,6 +427,8 @@ int main(int argc, char **argv)
     if (argc < 2)
         return fprintf(stderr, "usage: test_nbody_restart PATH_OF_STDCL [KILLS]\n"), 2;
     command = argv[1];
-    kills = argc > 2 ? atoi(argv[2]) : 1;
+    deep = argc > 2;
+    if (deep)
+        kills = atoi(argv[2]);
     return todays_run("restart", tests, 5, 3, files_create, files_remove);
 }
