@@ -39,7 +39,7 @@ test: deps ## run the tests
 
 test-deep: test-sanitize ## the tests with sanitizers, then all of all tests, with those that take long (ctest label `deep`)
 	@+$(MAKE) --no-print-directory all
-	@STDCL_TEST_DEEP=1 tools/test.sh $(BUILD) -j$(JOBS)
+	@STDCL_TEST_DEEP=1 tools/test.sh $(BUILD) -j$(JOBS) -LE '^hours$$'
 	@tools/test.sh $(BUILD)-address -j$(JOBS) -L deep -R test_faults_leaks
 
 test-faults: deps ## every call that can fail fails once, and signals end commands: thousands of runs
