@@ -1,9 +1,11 @@
-#!/bin/sh
+#!/bin/bash
 # hashlife.sh - HashLife beside Golly's on Golly's own patterns; writes one JSON object.
 #
 #   bench/hashlife.sh BUILD_FOLDER PATTERNS [GENERATIONS] > bench/studies/NAME.json
+#   bench/hashlife.sh BUILD_FOLDER --states GOLLY > bench/studies/NAME.json
 #
-# PATTERNS is a folder of macrocell files, such as /usr/share/golly/Patterns/HashLife, whose .gz files are unpacked first. Each program
+# PATTERNS is a folder of macrocell files, such as /usr/share/golly/Patterns/HashLife, whose .gz files are unpacked first. With --states it is five patterns of rules of
+# more than two states, from a folder such as /usr/share/golly. Each program
 # takes each pattern four times, and the first time is not counted: on a virtual machine memory that the host must give first can take as long
 # as what is computed in it, and which program meets it depends on what ran before. Times are of the processor's work of the whole process,
 # files and start included, the median of three; with two threads they are of the clock. Populations must agree. Idle cores are needed.
@@ -14,20 +16,38 @@ patterns=$2
 generations=${3:-1048576}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-for file in "$patterns"/*.mc "$patterns"/*.mc.gz; do
-    [ -e "$file" ] || continue
-    case $file in
-    *.gz) zcat "$file" > "$folder/$(basename "$file" .gz)" ;;
-    *) cp "$file" "$folder" ;;
-    esac
-done
+
+# list: for each pattern its name, its file, the generations, and how bgolly takes it
+list() {
+    if [ "$patterns" = --states ]; then
+        while read -r name generations by; do
+            echo "$name $golly/Patterns/$name $generations -a $by -s $golly/Rules/"
+        done << 'END'
+WireWorld/primes.mc 30000 RuleLoader
+Self-Rep/Devore/Devore-rep.rle 30000 RuleLoader
+Turmites/Perfectionist.rle 30000 RuleLoader
+Loops/Langtons-Loops.rle 2000 RuleLoader
+Generations/Sawfish.rle 3000 Generations
+END
+        return
+    fi
+    for file in "$patterns"/*.mc "$patterns"/*.mc.gz; do
+        [ -e "$file" ] || continue
+        name=$(basename "$file" .gz)
+        case $file in
+        *.gz) zcat "$file" > "$folder/$name" ;;
+        *) cp "$file" "$folder" ;;
+        esac
+        echo "$name $folder/$name $generations -a HashLife"
+    done
+}
 
 # timed FORMAT COMMAND...: seconds, with what it says in $folder/out
 timed() {
-    format=$1
+    TIMEFORMAT=$1
     shift
-    /usr/bin/time -o "$folder/time" -f "$format" timeout 300 "$@" > "$folder/out" 2>&1 || true
-    awk '/^[0-9. ]+$/ { for (i = 1; i <= NF; i++) sum += $i; n++ } END { print n ? sum : "null" }' "$folder/time"
+    { time timeout 300 "$@" > "$folder/out" 2>&1 || true; } 2> "$folder/time"
+    awk '{ for (i = 1; i <= NF; i++) sum += $i } END { print sum }' "$folder/time"
 }
 # taken FORMAT FILE COMMAND...: the seconds of three times, after one that is not counted
 taken() {
@@ -40,20 +60,27 @@ taken() {
 }
 median() { sort -n | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'; }
 
-printf '{\n "what": "HashLife, %s generations, seconds",\n "date": "%s",\n "commit": "%s",\n "cpu": "%s",\n "peer": "%s",\n "rows": [' \
-    "$generations" "$(date -u +%Y-%m-%d)" "$(git describe --always --dirty 2>/dev/null || echo unknown)" \
+what="$generations generations"
+if [ "$patterns" = --states ]; then
+    golly=${3%/}
+    what="rules of more than two states"
+fi
+printf '{\n "what": "HashLife, %s, seconds",\n "date": "%s",\n "commit": "%s",\n "cpu": "%s",\n "peer": "%s",\n "rows": [' \
+    "$what" "$(date -u +%Y-%m-%d)" "$(git describe --always --dirty 2>/dev/null || echo unknown)" \
     "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" "$(bgolly 2>&1 | sed -n 's/^This is \(bgolly [0-9.]*\).*/\1/p')"
 comma=
-for file in "$folder"/*.mc; do
-    taken "%U %S" "$folder/peer" bgolly -a HashLife -M 4000 -m "$generations" -i "$generations" "$file"
-    golly=$(sed -n 's/^[0-9,]*: \([0-9,]*\)$/\1/p' "$folder/out" | tail -n 1 | tr -d ,)
+list > "$folder/list"
+while read -r name file generations by; do
+    # shellcheck disable=SC2086 # words
+    taken "%3U %3S" "$folder/peer" bgolly $by -M 4000 -m "$generations" -i "$generations" "$file"
+    population=$(sed -n 's/^[0-9,]*: \([0-9,]*\)$/\1/p' "$folder/out" | tail -n 1 | tr -d ,)
     set -- "$stdcl" life -p "$file" --engine hashlife --memory 4G -n "$generations" --json
-    taken "%U %S" "$folder/ours" "$@" --threads 1
+    taken "%3U %3S" "$folder/ours" "$@" --threads 1
     stdcl_says=$(sed -n 's/^ *"population": "\{0,1\}\([0-9]*\).*/\1/p' "$folder/out")
-    taken "%e" "$folder/two" "$@" --threads 2
-    printf '%s\n  {"pattern": "%s", "population": "%s", "same": %s, "stdcl_s": %s, "golly_s": %s, "stdcl_two_threads_s": %s}' "$comma" \
-        "$(basename "$file")" "$stdcl_says" "$([ -n "$golly" ] && [ "$golly" = "$stdcl_says" ] && echo true || echo false)" \
+    taken "%3R" "$folder/two" "$@" --threads 2
+    printf '%s\n  {"pattern": "%s", "generations": %s, "population": "%s", "same": %s, "stdcl_s": %s, "golly_s": %s, "stdcl_two_threads_s": %s}' "$comma" \
+        "$name" "$generations" "$stdcl_says" "$([ -n "$population" ] && [ "$population" = "$stdcl_says" ] && echo true || echo false)" \
         "$(median < "$folder/ours")" "$(median < "$folder/peer")" "$(median < "$folder/two")"
     comma=,
-done
+done < "$folder/list"
 printf '\n ]\n}\n'
