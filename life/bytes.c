@@ -13,6 +13,7 @@
 
 EMBEDDED(large_file, "life/large.cl", life_large_cl);
 EMBEDDED(joined_text, "life/joined.h", life_joined_h);
+EMBEDDED(mix_text, "life/mix.h", life_mix_h);
 EMBEDDED(count_text, "life/count_bytes.h", life_count_bytes_h);
 EMBEDDED(near_file, "life/near.cl", life_near_cl);
 
@@ -75,7 +76,7 @@ static void bytes_free(life *lf)
 
 static void *open_large(life *lf, const struct bytes *p)
 {
-    const struct embedded *const front[] = {&count_text};
+    const struct embedded *const front[] = {&mix_text, &count_text};
     const struct life_large *l = &lf->rule.large;
     char text[400 + 4 * (LIFE_RANGE_MAX + 1)];
     int used = 0;
@@ -86,12 +87,12 @@ static void *open_large(life *lf, const struct bytes *p)
         for (unsigned dy = 0; dy <= l->range; dy++)
             APPEND("%u%s", life_large_half(l, dy), dy < l->range ? "," : "\n");
     }
-    return embedded_open(lf->ctx, text, &large_file, 1, front);
+    return embedded_open(lf->ctx, text, &large_file, 2, front);
 }
 
 static void *open_near(life *lf)
 {
-    const struct embedded *const front[] = {&joined_text, &count_text};
+    const struct embedded *const front[] = {&joined_text, &mix_text, &count_text};
     const struct life_transitions *t = lf->rule.transitions;
     static const unsigned char none[9] = {0};
     char text[1000];
@@ -107,7 +108,7 @@ static void *open_near(life *lf)
             APPEND("%s0x%08xu", i ? "," : " ", (unsigned)(lf->rule.table.on[i / 2] >> 32 * (i % 2)));
     }
     APPEND("\n");
-    return embedded_open(lf->ctx, text, &near_file, 2, front);
+    return embedded_open(lf->ctx, text, &near_file, 3, front);
 }
 
 static int open_kernels(life *lf, struct bytes *p)

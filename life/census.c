@@ -22,6 +22,7 @@
 #include <string.h>
 
 EMBEDDED(ternary_text, "life/ternary.h", life_ternary_h);
+EMBEDDED(mix_text, "life/mix.h", life_mix_h);
 EMBEDDED(census_file, "life/census.cl", life_census_cl);
 
 /* As in census.cl. */
@@ -146,7 +147,7 @@ static int items_of(const life_census *c, int level)
 static int open_kernel(life_census *c, int level)
 {
     enum { OPTIONS = 128 };
-    const struct embedded *const front[] = {&ternary_text};
+    const struct embedded *const front[] = {&ternary_text, &mix_text};
     char text[OPTIONS + LIFE_CIRCUIT_TEXT];
     snprintf(text, OPTIONS, "-D WORDS=%zu -D ITEMS=%d -D GLIDERS=%d -D FAR=%d\n", words_of(level), items_of(c, level),
              c->rule.gliders && level < c->far, level >= c->far);
@@ -155,7 +156,7 @@ static int open_kernel(life_census *c, int level)
     } else {
         life_circuit_text(&c->rule.circuit, text + strlen(text));
     }
-    c->program[level] = embedded_open(c->ctx, text, &census_file, 1, front);
+    c->program[level] = embedded_open(c->ctx, text, &census_file, 2, front);
     c->kernel[level] = c->program[level] ? clsym(c->ctx, c->program[level], "census", 0) : NULL;
     return c->kernel[level] ? 0 : -1;
 }

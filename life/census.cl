@@ -62,6 +62,9 @@ enum { STATE, GENERATION, MARK, LEFT, LAP, FOUND, GLIDER, HEAD = 16, MOST_GLIDER
 #ifndef LIFE_TERNARY_H
 #include "ternary.h"
 #endif
+#ifndef LIFE_MIX_H
+#include "mix.h"
+#endif
 #define WORD ulong
 
 /* A word of a row: its cells, their neighbours to the left and right, and the sums 2 m + s of the three. */
@@ -197,20 +200,12 @@ static uint look_at_edge(SPACE ulong *box, const ulong generation, __global ulon
 
 /* ---- Repetition. ----------------------------------------------------------------------------- */
 
-/* As life_mix of internal.h. */
-static ulong mix(ulong z)
-{
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ul;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebul;
-    return z ^ z >> 31;
-}
-
 static ulong hash_strip(SPACE const ulong *strip, const uint first)
 {
     ulong sum = 0;
     for (int i = 0; i < STRIP; i++)
         if (strip[i * WORDS])
-            sum += mix(strip[i * WORDS] + (first + i * WORDS + 1) * 0x9e3779b97f4a7c15ul);
+            sum += mix64(strip[i * WORDS] + (first + i * WORDS + 1) * 0x9e3779b97f4a7c15ul);
     return sum;
 }
 

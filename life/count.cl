@@ -10,13 +10,9 @@
 #define GROUP 1 /* items in a group, a power of two; 1 suits CPUs */
 #endif
 
-/* The finalizer of splitmix64 (Steele, Lea & Flood 2014), as life_mix in internal.h. */
-static inline ulong mix64(ulong z)
-{
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ul;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebul;
-    return z ^ z >> 31;
-}
+#ifndef LIFE_MIX_H
+#include "mix.h"
+#endif
 
 /* result[group] = the sum over the group's items of (population, hash). */
 static inline void add_up(ulong2 mine, __local ulong2 *sum, __global ulong2 *result)

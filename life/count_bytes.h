@@ -4,13 +4,9 @@
 #ifndef LIFE_COUNT_BYTES_H
 #define LIFE_COUNT_BYTES_H
 
-/* As life_mix of internal.h. */
-static ulong mix(ulong z)
-{
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ul;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebul;
-    return z ^ z >> 31;
-}
+#ifndef LIFE_MIX_H
+#include "mix.h"
+#endif
 
 /* sums[slot + item] = how many of n bytes are not 0, and a hash, of each get_global_size(0)-th of them. Bytes behind a row's end are 0. */
 __kernel void life_count_bytes(__global const uchar *cells, const ulong n, __global ulong2 *sums, const ulong slot)
@@ -19,7 +15,7 @@ __kernel void life_count_bytes(__global const uchar *cells, const ulong n, __glo
     for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) {
         const ulong state = cells[i];
         mine.x += state != 0;
-        mine.y += state ? mix(state + (i + 1) * 0x9e3779b97f4a7c15ul) : 0;
+        mine.y += state ? mix64(state + (i + 1) * 0x9e3779b97f4a7c15ul) : 0;
     }
     sums[slot + get_global_id(0)] = mine;
 }

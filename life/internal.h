@@ -295,7 +295,7 @@ int life_verify(life *lf);
 
 /* 64 well mixed bits of 64 (the finalizer of splitmix64, Steele, Lea & Flood 2014); the kernels have
  * the same function. A state's hash is the sum over its non-zero units u at place i, counted from 1, of
- * mix(u + i * 0x9e3779b97f4a7c15). */
+ * life_mix(u + i * 0x9e3779b97f4a7c15). */
 static inline uint64_t life_mix(uint64_t z)
 {
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;

@@ -15,6 +15,7 @@
 
 EMBEDDED(rows_file, "life/rows.cl", life_rows_cl);
 EMBEDDED(tile_file, "life/tile.cl", life_tile_cl);
+EMBEDDED(mix_text, "life/mix.h", life_mix_h);
 EMBEDDED(count_file, "life/count.cl", life_count_cl);
 
 /* ---- Shares. --------------------------------------------------------------------------------- */
@@ -184,6 +185,7 @@ static void *open_step(life *lf, const struct share *s)
 /* Opens what share i runs, or takes it from an earlier share with the same shape. */
 static int open_kernels(life *lf, struct packed *p, size_t i)
 {
+    const struct embedded *const front[] = {&mix_text};
     struct share *s = &p->share[i];
     char group[64];
     for (size_t j = 0; j < i; j++)
@@ -197,7 +199,7 @@ static int open_kernels(life *lf, struct packed *p, size_t i)
     snprintf(group, sizeof group, "-D GROUP=%d", s->shape.group);
     s->program = open_step(lf, s);
     if (s->program)
-        s->counter = embedded_open(lf->ctx, group, &count_file, 0, NULL);
+        s->counter = embedded_open(lf->ctx, group, &count_file, 1, front);
     if (!s->program || !s->counter)
         return -1;
     s->step = clsym(lf->ctx, s->program,

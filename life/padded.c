@@ -18,6 +18,7 @@ EMBEDDED(global_file, "life/global.cl", life_global_cl);
 EMBEDDED(local_file, "life/local.cl", life_local_cl);
 EMBEDDED(joined_text, "life/joined.h", life_joined_h);
 EMBEDDED(edges_file, "life/edges.cl", life_edges_cl);
+EMBEDDED(mix_text, "life/mix.h", life_mix_h);
 EMBEDDED(count_file, "life/count.cl", life_count_cl);
 
 enum { DEVICE = 0 };
@@ -74,7 +75,7 @@ static void padded_free(life *lf)
 
 static int open_kernels(life *lf, struct padded *p)
 {
-    const struct embedded *const front[] = {&joined_text};
+    const struct embedded *const front[] = {&joined_text}, *const count_front[] = {&mix_text};
     char options[600], group[64];
     int used = snprintf(options, sizeof options, "-D BIRTH=%u -D SURVIVAL=%u -D GROUP_X=%d -D GROUP_Y=%d\n", lf->rule.rule.birth,
                         lf->rule.rule.survival, p->shape.group_x, p->shape.group_y);
@@ -86,7 +87,7 @@ static int open_kernels(life *lf, struct padded *p)
     }
     snprintf(group, sizeof group, "-D GROUP=%d", p->shape.count);
     p->global = embedded_open(lf->ctx, options, &global_file, 0, NULL);
-    p->counter = embedded_open(lf->ctx, group, &count_file, 0, NULL);
+    p->counter = embedded_open(lf->ctx, group, &count_file, 1, count_front);
     if (!p->global || !p->counter)
         return -1;
     if (lf->engine == LIFE_LOCAL && !(p->local = embedded_open(lf->ctx, options, &local_file, 0, NULL)))

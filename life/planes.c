@@ -11,6 +11,7 @@
 #include <string.h>
 
 EMBEDDED(ternary_text, "life/ternary.h", life_ternary_h);
+EMBEDDED(mix_text, "life/mix.h", life_mix_h);
 EMBEDDED(planes_file, "life/planes.cl", life_planes_cl);
 
 enum { DEVICE = 0, ACROSS = 16, DOWN = 4, COUNTERS = 64 };
@@ -50,7 +51,7 @@ static void planes_free(life *lf)
 
 static int open_kernels(life *lf, struct planes *p)
 {
-    const struct embedded *const front[] = {&ternary_text};
+    const struct embedded *const front[] = {&ternary_text, &mix_text};
     enum { OPTIONS = 128 };
     char text[OPTIONS + LIFE_CIRCUIT_TEXT];
     struct life_circuit circuit;
@@ -61,7 +62,7 @@ static int open_kernels(life *lf, struct planes *p)
         life_circuit_find(&lf->rule.table, &circuit);
         life_circuit_text(&circuit, text + strlen(text));
     }
-    p->program = embedded_open(lf->ctx, text, &planes_file, 1, front);
+    p->program = embedded_open(lf->ctx, text, &planes_file, 2, front);
     p->step = p->program ? clsym(lf->ctx, p->program, "life_planes", 0) : NULL;
     p->count = p->step ? clsym(lf->ctx, p->program, "life_count_planes", 0) : NULL;
     return p->count ? 0 : -1;

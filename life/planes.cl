@@ -25,6 +25,9 @@
 #ifndef LIFE_TERNARY_H
 #include "ternary.h"
 #endif
+#ifndef LIFE_MIX_H
+#include "mix.h"
+#endif
 #define WORD ulong
 
 /* A word of a row, and the neighbours of its cells to the left and right. */
@@ -93,14 +96,6 @@ __kernel void life_planes(__global const ulong *from, __global ulong *to, const 
     to[at] = next;
 }
 
-/* As life_mix of internal.h. */
-static ulong mix(ulong z)
-{
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ul;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebul;
-    return z ^ z >> 31;
-}
-
 /* sums[slot + item] = how many cells are in a state that is not 0, and a hash, of each get_global_size(0)-th word. */
 __kernel void life_count_planes(__global const ulong *planes, const ulong n, __global ulong2 *sums, const ulong slot)
 {
@@ -110,7 +105,7 @@ __kernel void life_count_planes(__global const ulong *planes, const ulong n, __g
         for (int k = 0; k < PLANES; k++) {
             const ulong w = planes[k * n + i];
             any |= w;
-            mine.y += w ? mix(w + (k * n + i + 1) * 0x9e3779b97f4a7c15ul) : 0;
+            mine.y += w ? mix64(w + (k * n + i + 1) * 0x9e3779b97f4a7c15ul) : 0;
         }
         mine.x += popcount(any);
     }
