@@ -100,7 +100,7 @@ enum { OF_TILES = 1 << PATH_TILES, OF_PANELS = 1 << PATH_PANELS, OF_BOTH = OF_TI
     X(wn, OF_TILES, 1, 256, 16, "columns of C that 32 work-items compute")                                      \
     X(sets, OF_TILES, 1, 4, 1, "2 or 4: so many times as many work-items, in sets that multiply a part of every slice each") \
     X(along, OF_TILES, 2, 8, 8, "of neighbouring work-items, how many at least copy k of one row: 2, 4 or 8; mma=0") \
-    X(order, OF_TILES, 0, 1, 0, "of multiply-adds: 0: row by row; 1: four rows at a time, column by column; mma=0")  \
+    X(order, OF_TILES, 0, 2, 0, "of multiply-adds: 0: row by row; 1: four rows at a time, column by column; 2: eight columns at a time; mma=0") \
     X(early, OF_TILES, 0, 1, 0, "1: with ahead=1, copies start before registers are filled from the next slice; mma=0") \
     X(stages, OF_TILES, 2, 8, 2, "slices in local memory")                                                      \
     X(ahead, OF_TILES, 0, 1, 0, "1: registers of the next step are filled during this one")                     \

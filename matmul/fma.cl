@@ -99,15 +99,15 @@ static void plan_runs(__global const T **address, __global const T *first, int *
     }
 }
 
-/* One copy. `left`: of the depth, from its first element on. With `tail` that may be too little, and what does not exist
- * becomes 0; otherwise nobody looks. `other`: an address that exists. */
-static void copy_part(__local T *to, __global const T *from, __global const T *other, int step, int along_k, int tail,
+/* One copy. With `brief` only `left` of the depth exists from its first element on, which may be too little, and what does not exist becomes 0; otherwise
+ * nobody looks. `other`: an address that exists. */
+static void copy_part(__local T *to, __global const T *from, __global const T *other, int step, int along_k, int brief,
                       int left)
 {
     int exist = step;
-    if (tail)
+    if (brief)
         exist = along_k ? clamp(left, 0, step) : left > 0 ? step : 0;
-    copy(to, tail && !exist ? other : from, step, exist);
+    copy(to, brief && !exist ? other : from, step, exist);
 }
 
 /* ---- A step: from local memory to registers, and its product. ----------------------------------- */
@@ -140,7 +140,8 @@ static void fill(T *av, T *bv, __local const T *a0, __local const T *b0)
     }
 }
 
-/* Back and forth: an operand that was just read is at hand. ORDER 0: row by row; 1: four rows at a time, column by column. */
+/* Back and forth: an operand that was just read is at hand. ORDER 0: row by row; 1: four rows at a time, column by column; 2: eight columns at a time, row
+ * by row. */
 static void multiply(T *sum, const T *av, const T *bv)
 {
 #if ORDER == 0
@@ -151,7 +152,7 @@ static void multiply(T *sum, const T *av, const T *bv)
             const int j = i & 1 ? TN - 1 - q : q;
             sum[i * TN + j] = fma(av[i], bv[j], sum[i * TN + j]);
         }
-#else
+#elif ORDER == 1
 #pragma unroll
     for (int top = 0; top < TM; top += 4)
 #pragma unroll
@@ -159,6 +160,17 @@ static void multiply(T *sum, const T *av, const T *bv)
 #pragma unroll
             for (int q = 0; q < 4; q++) {
                 const int j = top & 4 ? TN - 1 - p : p, i = top + (p & 1 ? 3 - q : q);
+                sum[i * TN + j] = fma(av[i], bv[j], sum[i * TN + j]);
+            }
+#else
+    const int wide = TN < 8 ? TN : 8;
+#pragma unroll
+    for (int left = 0; left < TN; left += wide)
+#pragma unroll
+        for (int p = 0; p < TM; p++)
+#pragma unroll
+            for (int q = 0; q < wide; q++) {
+                const int i = left & 8 ? TM - 1 - p : p, j = left + (p & 1 ? wide - 1 - q : q);
                 sum[i * TN + j] = fma(av[i], bv[j], sum[i * TN + j]);
             }
 #endif
@@ -172,12 +184,12 @@ struct feed {
     int place_a[COPIES_A / RUN_A], place_b[COPIES_B / RUN_B];    /* and in a slot */
     __global const T *other_a, *other_b;                         /* addresses that exist */
     size_t advance_a, advance_b;                                 /* from one slice to the next */
-    int thread, left; /* left: of the depth, from the next slice on */
+    int thread, left; /* left: of the depth, from the next slice on; a multiple of BK behind the first */
 };
 
-/* Begins this item's copies of the next slice, into the slot at as and bs, and moves on to the one after it. Only with
- * `late` may that slice be short, or not exist at all. */
-static INLINE void feed(struct feed *f, __local T *as, __local T *bs, int late)
+/* Begins this item's copies of the next slice, into the slot at as and bs, and moves on to the one after it. Only with `late` may there be none.
+ * Where the depth is no multiple of BK the first slice is the short one, `brief`, of which `deep` exist: so all that the loop copies are whole. */
+static INLINE void feed(struct feed *f, __local T *as, __local T *bs, int late, int brief, int deep)
 {
     if (!late || f->left > 0) {
         __local T *to = kept_place(as + f->place_a[0]);
@@ -185,26 +197,24 @@ static INLINE void feed(struct feed *f, __local T *as, __local T *bs, int late)
         for (int r = 0; r < COPIES_A / RUN_A; r++)
 #pragma unroll
             for (int q = 0; q < RUN_A; q++)
-                copy_part(to + (f->place_a[r] - f->place_a[0]) + q * K_LANES_A * ROW_A, f->a[r] + q * K_LANES_A, f->other_a,
-                          STEP_A, !TRANS_A, TAIL && late,
-                          f->left - q * K_LANES_A - run_k(f->thread + r * THREADS, K_LANES_A, !TRANS_A, STEP_A, BM));
+                copy_part(to + (f->place_a[r] - f->place_a[0]) + q * K_LANES_A * ROW_A, f->a[r] + q * K_LANES_A, f->other_a, STEP_A,
+                          !TRANS_A, brief, deep - q * K_LANES_A - run_k(f->thread + r * THREADS, K_LANES_A, !TRANS_A, STEP_A, BM));
         to = kept_place(bs + f->place_b[0]);
 #pragma unroll
         for (int r = 0; r < COPIES_B / RUN_B; r++)
 #pragma unroll
             for (int q = 0; q < RUN_B; q++)
-                copy_part(to + (f->place_b[r] - f->place_b[0]) + q * K_LANES_B * ROW_B, f->b[r] + q * K_LANES_B, f->other_b,
-                          STEP_B, TRANS_B, TAIL && late,
-                          f->left - q * K_LANES_B - run_k(f->thread + r * THREADS, K_LANES_B, TRANS_B, STEP_B, BN));
+                copy_part(to + (f->place_b[r] - f->place_b[0]) + q * K_LANES_B * ROW_B, f->b[r] + q * K_LANES_B, f->other_b, STEP_B,
+                          TRANS_B, brief, deep - q * K_LANES_B - run_k(f->thread + r * THREADS, K_LANES_B, TRANS_B, STEP_B, BN));
     }
     COMMIT();
 #pragma unroll
     for (int r = 0; r < COPIES_A / RUN_A; r++)
-        f->a[r] = further(f->a[r], f->advance_a);
+        f->a[r] = further(f->a[r], brief ? f->advance_a / BK * deep : f->advance_a);
 #pragma unroll
     for (int r = 0; r < COPIES_B / RUN_B; r++)
-        f->b[r] = further(f->b[r], f->advance_b);
-    f->left -= BK;
+        f->b[r] = further(f->b[r], brief ? f->advance_b / BK * deep : f->advance_b);
+    f->left -= deep;
 }
 
 /* All have read the last of this slice, so that its slot may be filled again, and the next slice is there. */
@@ -251,13 +261,14 @@ static INLINE int multiply_slice(T *sum, struct step *r, struct feed *f, __local
         multiply(sum, r->a[step & 1], r->b[step & 1]);
     }
     next_slice();
-    enter_slot(r, next);
 #if EARLY
-    feed(f, as + here * SLICE_A, bs + here * SLICE_B, late);
+    feed(f, as + here * SLICE_A, bs + here * SLICE_B, late, 0, BK);
+    enter_slot(r, next);
     fill_step(r, 0, 0);
 #else
+    enter_slot(r, next);
     fill_step(r, 0, 0);
-    feed(f, as + here * SLICE_A, bs + here * SLICE_B, late);
+    feed(f, as + here * SLICE_A, bs + here * SLICE_B, late, 0, BK);
 #endif
     multiply(sum, r->a[1], r->b[1]); /* DEEP is even */
 #else
@@ -268,7 +279,7 @@ static INLINE int multiply_slice(T *sum, struct step *r, struct feed *f, __local
     }
     next_slice();
     enter_slot(r, next);
-    feed(f, as + here * SLICE_A, bs + here * SLICE_B, late);
+    feed(f, as + here * SLICE_A, bs + here * SLICE_B, late, 0, BK);
 #endif
     return next;
 }
@@ -311,8 +322,10 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
         sum[r] = 0;
 
     /* The first slices are on their way, and the first one of them has arrived. */
-    for (int slot = 0; slot < STAGES; slot++)
-        feed(&f, as + slot * SLICE_A, bs + slot * SLICE_B, 1);
+    if (TAIL)
+        feed(&f, as, bs, 1, 1, f.left % BK ? f.left % BK : BK);
+    for (int slot = TAIL; slot < STAGES; slot++)
+        feed(&f, as + slot * SLICE_A, bs + slot * SLICE_B, 1, 0, BK);
     AWAIT(STAGES - 1);
     barrier(CLK_LOCAL_MEM_FENCE);
 
@@ -323,7 +336,7 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
     if (AHEAD)
         fill_step(&r, 0, 0);
     int here = 0; /* the slot that is multiplied */
-    while (f.left >= BK)
+    while (f.left > 0)
         here = multiply_slice(sum, &r, &f, as, bs, here, 0);
     while (f.left > -STAGES * BK)
         here = multiply_slice(sum, &r, &f, as, bs, here, 1);
@@ -335,6 +348,22 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
         own[r] = sum[r];
     if (SPLIT && work.parts > 1 && !join_parts(work, own, OWN, partial + partial0, counter, (__local uint *)slices, thread))
         return;
+#if PIECES
+    __local T *const piece = slices + thread / 32 * PIECE;
+    AWAIT(0); /* copies that nobody reads may still be going there */
+#pragma unroll
+    for (int q = 0; q < TM / SETS; q++) {
+        const int i = set * (TM / SETS) + q, y = row + wm + i / 4 * 32 + i % 4, x = col + wn;
+        barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+        for (int j = 0; j < TN; j += 4) {
+            const T *s = own + q * TN + j;
+            *(__local T4 *)(piece + LANE_M(lane) * PIECE_ROW + j * 4 + LANE_N(lane) * 4) = (T4)(s[0], s[1], s[2], s[3]);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        store_piece(c + c0 + (size_t)y * ldc + x, ldc, piece, WN, 4, m - y, n - x, alpha, beta, lane);
+    }
+#else
 #pragma unroll
     for (int q = 0; q < TM / SETS; q++)
 #pragma unroll
@@ -346,4 +375,5 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
             if (y < m && x < n)
                 store_run(c + c0 + (size_t)y * ldc + x, (run_t)(s[0], s[1], s[2], s[3]), alpha, beta, n - x);
         }
+#endif
 }

@@ -100,27 +100,26 @@ static void copy_short(__local double *slot, __global const double *slice, int c
     }
 }
 
-/* One copy. Where slices may be short (TAIL), zeros take the place of what does not exist: with `partial` one of two may exist, else all if `exist`
- * is 1 or more. Where they are not, `exist` says whether the slice does. Predicates decide: a branch would keep the compiler from mixing copies and
- * products. */
-static void copy_whole(__local double *to, __global const double *from, int step, int partial, int exist)
+/* One copy, if more than `before` is left of the depth. Where slices may be short (TAIL), zeros take the place of what does not exist; with `partial`
+ * one of two may exist. Predicates decide: a branch would keep the compiler from mixing copies and products. */
+static void copy_whole(__local double *to, __global const double *from, int step, int partial, int left, int before)
 {
 #if ASYNC
     const uint place = (uint)(size_t)to;
     if (TAIL && partial)
-        __asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(place), "l"(from), "r"(clamp(exist, 0, 2) * 8));
+        __asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(place), "l"(from), "r"(clamp(left - before, 0, 2) * 8));
     else if (TAIL && step == 2)
-        __asm volatile("{ .reg .pred p; setp.le.s32 p, %2, 0; cp.async.cg.shared.global [%0], [%1], 16, p; }"
-                       ::"r"(place), "l"(from), "r"(exist));
+        __asm volatile("{ .reg .pred p; setp.le.s32 p, %2, %3; cp.async.cg.shared.global [%0], [%1], 16, p; }"
+                       ::"r"(place), "l"(from), "r"(left), "r"(before));
     else if (TAIL)
-        __asm volatile("{ .reg .pred p; setp.le.s32 p, %2, 0; cp.async.ca.shared.global [%0], [%1], 8, p; }"
-                       ::"r"(place), "l"(from), "r"(exist));
+        __asm volatile("{ .reg .pred p; setp.le.s32 p, %2, %3; cp.async.ca.shared.global [%0], [%1], 8, p; }"
+                       ::"r"(place), "l"(from), "r"(left), "r"(before));
     else if (step == 2)
         __asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }"
-                       ::"r"(place), "l"(from), "r"(exist));
+                       ::"r"(place), "l"(from), "r"((int)(left > before)));
     else
         __asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async.ca.shared.global [%0], [%1], 8; }"
-                       ::"r"(place), "l"(from), "r"(exist));
+                       ::"r"(place), "l"(from), "r"((int)(left > before)));
 #endif
 }
 
@@ -140,28 +139,46 @@ struct source {
     int ld, exist, advance;       /* leading dimension; how many i exist in this tile; from one slice to the next */
 };
 
-/* Starts copy q of a slice: the first COPIES_A bring A, the others B. `left`: of the depth, from this slice on. */
-static void start_copy(int q, int left, __local double *slot_a, const int *place_a, const int *deep_a, __global const double *const *from_a,
+/* What is left of the depth from the slice on that is copied next; with TAIL also from where this item's first copy of each operand starts. */
+struct left {
+    int slice, a, b;
+};
+
+/* The same one slice further on. With TAIL each number stays in a register of its own: the compiler would compute them in registers that it must
+ * wait for. */
+static struct left less(struct left x)
+{
+    x.slice -= BK;
+#if TAIL && PTX
+    __asm volatile("sub.s32 %0, %0, %2; sub.s32 %1, %1, %2;" : "+r"(x.a), "+r"(x.b) : "n"(BK));
+#else
+    x.a -= BK, x.b -= BK;
+#endif
+    return x;
+}
+
+/* Starts copy q of a slice: the first COPIES_A bring A, the others B. */
+static void start_copy(int q, struct left left, __local double *slot_a, const int *place_a, const int *deep_a, __global const double *const *from_a,
                        __local double *slot_b, const int *place_b, const int *deep_b, __global const double *const *from_b)
 {
+    const int p = q - COPIES_A;
     if (q < COPIES_A)
-        copy_whole(slot_a + place_a[q], from_a[q], STEP_A, PARTIAL && WIDE_A && !TRANS_A, TAIL ? left - deep_a[q] : left >= 1);
+        copy_whole(slot_a + place_a[q], from_a[q], STEP_A, PARTIAL && WIDE_A && !TRANS_A, TAIL ? left.a : left.slice, TAIL ? deep_a[q] - deep_a[0] : 0);
     else
-        copy_whole(slot_b + place_b[q - COPIES_A], from_b[q - COPIES_A], STEP_B, PARTIAL && WIDE_B && TRANS_B,
-                   TAIL ? left - deep_b[q - COPIES_A] : left >= 1);
+        copy_whole(slot_b + place_b[p], from_b[p], STEP_B, PARTIAL && WIDE_B && TRANS_B, TAIL ? left.b : left.slice, TAIL ? deep_b[p] - deep_b[0] : 0);
 }
 
 /* Ends a slice, whose copies have been started (where there is no cp.async: makes them), closes the batch, and moves the pointers on to the next
  * slice. Behind the last slice they go on moving, but nothing is read there. Returns what is left of the depth then. */
-static int end_copies(struct source a, __local double *slot_a, __global const double **from_a, struct source b,
-                      __local double *slot_b, __global const double **from_b, int depth, int left, int thread)
+static struct left end_copies(struct source a, __local double *slot_a, __global const double **from_a, struct source b,
+                      __local double *slot_b, __global const double **from_b, int depth, struct left left, int thread)
 {
 #if !ASYNC
-    const size_t at = (size_t)(depth - left);
-    copy_short(slot_a, a.first + (left <= 0 ? 0 : TRANS_A ? at * a.ld : at), COPIES_A, STEP_A, !TRANS_A, BM, a.ld, a.exist,
-               left, thread);
-    copy_short(slot_b, b.first + (left <= 0 ? 0 : TRANS_B ? at : at * b.ld), COPIES_B, STEP_B, TRANS_B, BN, b.ld, b.exist,
-               left, thread);
+    const size_t at = (size_t)(depth - left.slice);
+    copy_short(slot_a, a.first + (left.slice <= 0 ? 0 : TRANS_A ? at * a.ld : at), COPIES_A, STEP_A, !TRANS_A, BM, a.ld, a.exist,
+               left.slice, thread);
+    copy_short(slot_b, b.first + (left.slice <= 0 ? 0 : TRANS_B ? at : at * b.ld), COPIES_B, STEP_B, TRANS_B, BN, b.ld, b.exist,
+               left.slice, thread);
 #endif
     COMMIT();
 #pragma unroll
@@ -170,7 +187,7 @@ static int end_copies(struct source a, __local double *slot_a, __global const do
 #pragma unroll
     for (int q = 0; q < COPIES_B; q++)
         from_b[q] += b.advance;
-    return left - BK;
+    return less(left);
 }
 
 /* ---- Fragments: from local memory to registers. ------------------------------------------------ */
@@ -178,6 +195,7 @@ static int end_copies(struct source a, __local double *slot_a, __global const do
 #define ROWS (WM / 16) /* fragments down a warp's part of C; an even number */
 #define COLS (WN / 8)  /* and across */
 #define FRAGMENTS (ROWS * COLS / SETS) /* that a set of warps has to store */
+#define ACROSS (COLS < FRAGMENTS ? COLS : FRAGMENTS) /* of them side by side */
 
 /* Where a lane reads in a slice. From one element of a lane to another it is as far in every lane, and the compiler knows
  * how far, with one exception: what is permuted. With k innermost, k + 4 lies two words further on in some lanes and two
@@ -332,7 +350,8 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
         from_b[q] = b + offset_b[q];
     const struct source source_a = {a, lda, m - row, kept(TRANS_A ? BK * lda : BK)};
     const struct source source_b = {b, ldb, n - col, kept(TRANS_B ? BK : BK * ldb)};
-    int left = kept(depth); /* from the slice on that is copied next */
+    const int first = kept(depth);
+    struct left left = {first, first - deep_a[0], first - deep_b[0]};
 
 /* The calls that stand in several places, for a slot. */
 #define START_COPY(q, slot) \
@@ -403,13 +422,28 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
     if (SPLIT && work.parts > 1 &&
         !join_parts(work, sum, FRAGMENTS * 4, partial + partial0, counter, (__local uint *)slots, thread))
         return;
+    /* Eight rows of C at a time: the upper half of a row of fragments, or the lower one. */
     const int g = lane >> 2, t = lane & 3;
+#if PIECES
+    __local double *const piece = slots + thread / 32 * PIECE;
+    AWAIT(0); /* copies that nobody reads may still be going there */
+#endif
 #pragma unroll
-    for (int q = 0; q < FRAGMENTS * 2; q++) { /* upper halves of a row of fragments, then the lower ones */
-        const int across = COLS < FRAGMENTS ? COLS : FRAGMENTS, own = q / (2 * across) * across + q % across, lower = q / across % 2;
-        const int f = set * FRAGMENTS + own, y = row + wm + f / COLS * 16 + lower * 8 + g, x = col + wn + f % COLS * 8 + 2 * t;
-        const double *s = sum + own * 4 + lower * 2;
-        if (y < m && x < n)
-            store_run(c + c0 + (size_t)y * ldc + x, (double2)(s[0], s[1]), alpha, beta, n - x);
+    for (int eight = 0; eight < FRAGMENTS / ACROSS * 2; eight++) {
+        const double *s = sum + eight / 2 * ACROSS * 4 + eight % 2 * 2;
+        const int f = set * FRAGMENTS + eight / 2 * ACROSS, y = row + wm + f / COLS * 16 + eight % 2 * 8, x = col + wn + f % COLS * 8;
+#if PIECES
+        barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++)
+            *(__local double2 *)(piece + g * PIECE_ROW + j * 8 + 2 * t) = (double2)(s[j * 4], s[j * 4 + 1]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        store_piece(c + c0 + (size_t)y * ldc + x, ldc, piece, ACROSS * 8, 1, m - y, n - x, alpha, beta, lane);
+#else
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++)
+            if (y + g < m && x + j * 8 + 2 * t < n)
+                store_run(c + c0 + (size_t)(y + g) * ldc + x + j * 8 + 2 * t, (double2)(s[j * 4], s[j * 4 + 1]), alpha, beta, n - x - j * 8 - 2 * t);
+#endif
     }
 }

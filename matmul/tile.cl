@@ -317,4 +317,25 @@ static void store_run(__global T *to, run_t v, T alpha, T beta, int exist)
     }
 }
 
+/* Where rows of C begin anywhere, runs go one element at a time, and those of a warp lie in many lines of memory. So a warp leaves 8 rows of its
+ * part of the tile in local memory, a piece, and stores them row by row. PIECES: whether there is room where slices were. */
+#define PIECE_ROW (WN + 8) /* from one row of a piece to the next, which begins in other banks */
+#define PIECE (8 * PIECE_ROW)
+#define PIECES (!WIDE_C && THREADS / 32 * PIECE <= STAGES * BK * (BM + BN))
+
+/* C = alpha piece + beta C, `across` elements of each of the 8 rows, which are `apart` rows from each other in C. `rows` and `cols`: how many of C
+ * exist from `to` on. */
+static INLINE void store_piece(__global T *to, int ldc, __local const T *piece, int across, int apart, int rows, int cols, T alpha, T beta, int lane)
+{
+#pragma unroll
+    for (int e = 0; e < 8 * across; e += 32) {
+        const int y = (e + lane) / across, x = (e + lane) % across;
+        if (y * apart < rows && x < cols) {
+            __global T *at = to + (size_t)(y * apart) * ldc + x;
+            const T v = alpha * piece[y * PIECE_ROW + x];
+            *at = beta == 0 ? v : fma(beta, *at, v);
+        }
+    }
+}
+
 #endif

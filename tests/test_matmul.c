@@ -197,7 +197,7 @@ static void tiles(void **unused)
     } cases[] = {
         {MATMUL_DOUBLE, "path=1 sets=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=3 ahead=1 lanes=1 raster=8 mma=0 async=1 pack=16 "
                         "fill=1 span=16"},
-        {MATMUL_SINGLE, "path=1 bm=64 bn=32 bk=16 wm=32 wn=32 sets=2 along=2 early=1 stages=2 ahead=1 lanes=2 raster=3 mma=0 async=1 pack=32 "
+        {MATMUL_SINGLE, "path=1 bm=64 bn=64 bk=16 wm=32 wn=64 sets=2 along=2 order=2 early=1 stages=2 ahead=1 lanes=2 raster=3 mma=0 async=1 pack=32 "
                         "fill=9 span=8"},
         {MATMUL_DOUBLE, "path=1 sets=1 bm=32 bn=32 bk=16 wm=32 wn=16 stages=2 ahead=1 lanes=0 raster=2 mma=1 async=0 pack=16 "
                         "fill=2 span=32"},
@@ -205,7 +205,7 @@ static void tiles(void **unused)
                         "fill=1 span=0"},
         {MATMUL_DOUBLE, "path=1 bm=32 bn=32 bk=32 wm=32 wn=16 sets=4 stages=2 ahead=1 lanes=0 raster=2 mma=1 async=1 pack=0 "
                         "fill=4 span=32"},
-        {MATMUL_SINGLE, "path=1 bm=64 bn=64 bk=16 wm=64 wn=32 sets=4 stages=2 ahead=0 lanes=1 raster=8 mma=0 async=1 pack=0 "
+        {MATMUL_SINGLE, "path=1 bm=64 bn=64 bk=16 wm=64 wn=32 sets=4 order=1 stages=2 ahead=0 lanes=1 raster=8 mma=0 async=1 pack=0 "
                         "fill=4 span=16"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
