@@ -199,6 +199,16 @@ static void streams(void **unused)
     says_in("out", "way of the operands");
 }
 
+/* The profile that the environment asks for is the run's, and not lost to the measurement of kernels. */
+static void profiled_by_environment(void **unused)
+{
+    (void)unused;
+    setenv("STDCL_PROFILE", "csv", 1);
+    assert_int_equal(run("-n 8 -q --repeat 1 --engine naive"), 0);
+    unsetenv("STDCL_PROFILE");
+    says_in("err", "kernel,\"matmul_naive\"");
+}
+
 static void refuses(void **unused)
 {
     (void)unused;
@@ -243,7 +253,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(json_has_its_keys), cmocka_unit_test(multiplies_files), cmocka_unit_test(compares_and_sweeps), cmocka_unit_test(leaves_out_what_takes_long),
         cmocka_unit_test(tells_of_nan),
         cmocka_unit_test(plots_png),         cmocka_unit_test(takes_pipes),
-        cmocka_unit_test(streams),           cmocka_unit_test(refuses),
+        cmocka_unit_test(streams),           cmocka_unit_test(refuses),   cmocka_unit_test(profiled_by_environment),
     };
     if (argc < 2)
         return 2;
