@@ -42,9 +42,20 @@ struct found {
     global real *cells, *bodies;
 };
 
+/* Most cells are met many times, and a look costs less than an exchange. What is read while others write is only defined if it is read as a
+ * whole: by an atomic function, or, on NVIDIA's cards, by any aligned read. */
+static inline uint look(global uint *mark)
+{
+#ifdef __NV_CL_C_VERSION
+    return *mark;
+#else
+    return atomic_or(mark, 0);
+#endif
+}
+
 static inline bool first_time(const struct found *f, uint cell)
 {
-    return f->mark[cell] != f->stamp && atomic_xchg(&f->mark[cell], f->stamp) != f->stamp;
+    return look(&f->mark[cell]) != f->stamp && atomic_xchg(&f->mark[cell], f->stamp) != f->stamp;
 }
 
 static inline void add_cells(const struct found *f, const struct tree *t, global const uint *down, uint from, uint end)

@@ -6,6 +6,8 @@
  */
 #include "nbody/tree.h"
 
+#include "core/crew.h"
+
 #include <pthread.h>
 
 struct hand {
@@ -65,7 +67,7 @@ static bool is_gpu(const struct nbody *nb, const struct share *p)
     return clGetDeviceInfo(clgetdevice(nb->ctx, p->dev), CL_DEVICE_TYPE, sizeof type, &type, NULL) == CL_SUCCESS && type & CL_DEVICE_TYPE_GPU;
 }
 
-/* Fewer where there are no more threads: their devices are the caller's then. */
+/* Fewer where there are no more threads, or processors: their devices are the caller's then. */
 int nbody_hands_open(struct nbody *nb)
 {
     struct hands *all = calloc(1, sizeof *all + nb->ndev * sizeof *all->hand);
@@ -77,7 +79,8 @@ int nbody_hands_open(struct nbody *nb)
     pthread_cond_init(&all->done, NULL);
     nb->parts->hands = all;
     struct share *const first = nbody_parts_next(nb, nb->share);
-    for (struct share *p = nb->share + nb->ndev; p-- > first + 1;) {
+    const size_t at_once = crew_size(nb->ndev);
+    for (struct share *p = nb->share + nb->ndev; p-- > first + 1 && all->n + 1 < at_once;) {
         struct hand *h = &all->hand[all->n];
         if (!p->tree || !is_gpu(nb, p))
             continue;
