@@ -36,6 +36,7 @@ struct leaf {
 /* The same of a rule of more than two states: cell[y][x]. A plane has leaves of either kind. */
 struct leaf_states {
     unsigned char cell[16][16];
+    uint16_t moves[16]; /* row y's bit x: cell (x, y) is another after a generation; of rules of files, and of cells that are not at the edges. It follows from the cells, and is no part of the content */
 };
 
 /* Parts are in the order north-west, north-east, south-west, south-east. `result` is the middle of the node, one level lower,
@@ -186,6 +187,7 @@ void hash_leaf_middle(const struct leaf *part[4], struct leaf *out);
 /* ---- hash_states.c: the same two ---- */
 
 void hash_states_step(const struct hashlife *h, const struct leaf_states *part[4], int k, struct leaf_states *out);
+void hash_states_find_moves(const struct hashlife *h, struct leaf_states *leaf);
 void hash_states_middle(const struct leaf_states *part[4], struct leaf_states *out);
 
 /* ---- hash_nodes.c ---- */

@@ -19,7 +19,7 @@
 /* Squares that a thread takes from the pool at a time. */
 enum { BLOCK = 256, FIRST_PLACES = 1 << 12 };
 
-static const size_t NODE_BYTES = sizeof(struct node);
+static const size_t NODE_BYTES = sizeof(struct node), STATES_BYTES = sizeof ((struct leaf_states *)NULL)->cell;
 
 /* Of a leaf, and of its place in a list. */
 static size_t leaf_bytes(const struct hashlife *h)
@@ -106,7 +106,7 @@ static size_t place_of_node(const struct hashlife *h, const square_t part[4])
 static size_t place_of_leaf(const struct hashlife *h, const void *leaf)
 {
     uint64_t word[4], x = 0;
-    for (size_t at = 0; at == 0 || (h->many && at < sizeof(struct leaf_states)); at += sizeof word) {
+    for (size_t at = 0; at == 0 || (h->many && at < STATES_BYTES); at += sizeof word) {
         memcpy(word, (const char *)leaf + at, sizeof word);
         for (int i = 0; i < 4; i++)
             x = ((x << 23 | x >> 41) ^ word[i]) * 0x9e3779b97f4a7c15u;
@@ -118,7 +118,7 @@ static size_t place_of_leaf(const struct hashlife *h, const void *leaf)
 /* Of either kind, with sizes that the compiler knows: this is where much of the time goes. */
 static bool same_leaf(const struct hashlife *h, square_t i, const void *leaf)
 {
-    return (h->many ? memcmp(hash_states(h, i), leaf, sizeof(struct leaf_states)) : memcmp(hash_leaf(h, i), leaf, sizeof(struct leaf))) == 0;
+    return (h->many ? memcmp(hash_states(h, i), leaf, STATES_BYTES) : memcmp(hash_leaf(h, i), leaf, sizeof(struct leaf))) == 0;
 }
 
 /* ---- Marking, and using again. --------------------------------------------------------------- */
@@ -490,7 +490,10 @@ square_t hash_leaf_find(struct worker *w, const void *leaf)
             continue;
         }
         i = w->leaves.first;
-        memcpy(h->leaf + i * h->leaf_bytes, leaf, h->leaf_bytes);
+        unsigned char *to = h->leaf + i * h->leaf_bytes;
+        memcpy(to, leaf, h->many ? STATES_BYTES : sizeof(struct leaf));
+        if (h->rule.transitions)
+            hash_states_find_moves(h, (struct leaf_states *)to);
         if (publish(h, &h->leaves, &w->leaves, place, first)) {
             hash_keep(w, i, LEAF_LEVEL);
             return i;

@@ -72,7 +72,7 @@ static unsigned char state_in(const struct hashlife *h, uint32_t square, int lev
 /* The cells of a square up to the level of leaves, in the first corner of a leaf. */
 static struct leaf_states leaf_of(const struct hashlife *h, uint32_t square, int level)
 {
-    struct leaf_states leaf = {{{0}}};
+    struct leaf_states leaf = {.cell = {{0}}};
     for (unsigned y = 0; y < 1u << level; y++)
         for (unsigned x = 0; x < 1u << level; x++)
             leaf.cell[y][x] = state_in(h, square, level, x, y);
@@ -92,7 +92,7 @@ static square_t leaf_of_parts(struct hashlife *h, const uint32_t part[4])
                        east = (unsigned)(part[i + 1] ? h->added[part[i + 1]].cells >> shift & 255 : 0);
         leaf.row[y] = (uint16_t)(west | east << 8);
     }
-    struct leaf_states states = {{{0}}};
+    struct leaf_states states = {.cell = {{0}}};
     for (unsigned at = 0; at < 256 && !bits; at++) {
         const unsigned x = at % 16, y = at / 16;
         states.cell[y][x] = state_in(h, part[x / 8 + y / 8 * 2], EIGHT, x & 7, y & 7);

@@ -1,13 +1,16 @@
 /* hash_states.c - the lowest level of HashLife for rules of more than two states: 32 x 32 cells of a byte each, up to eight generations on.
  *
  * Of Generations, what lives next is as in hash_leaf.c, 32 cells at a time; the rest is counting up. A rule of a file is looked up in its tree cell by
- * cell, in the first generation of those about what is not 0, then of those about what has changed. Every generation spoils one cell more from the edges inward.
+ * cell: in the first generation of those that change, which leaves know of all but their edges, and then of those about what has changed. Every generation spoils one cell
+ * more from the edges inward.
  * SPDX-License-Identifier: MIT
  */
 #include "life/hash.h"
 #include "life/transitions.h"
 
 #include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
 
 enum { ROWS = 32 };
 
@@ -28,47 +31,71 @@ static void generations_step(const struct hashlife *h, unsigned char cell[ROWS][
         }
 }
 
-/* Which cells have one of `from` among themselves and their neighbours. */
-static void spread(const uint32_t from[ROWS], uint32_t to[ROWS])
+/* As life_transit, of the cell in the middle of the block that begins at p; `at`: where the places are from there. How many there are the compiler knows. */
+INLINE unsigned transit(const struct life_transitions *t, int places, const unsigned char *p, const unsigned char at[TRANSITIONS_PLACES])
 {
-    uint32_t wide[ROWS];
-    for (int y = 0; y < ROWS; y++)
-        wide[y] = from[y] | from[y] << 1 | from[y] >> 1;
-    for (int y = 1; y < ROWS - 1; y++)
-        to[y] = wide[y - 1] | wide[y] | wide[y + 1];
-}
-
-/* As life_transit, of the cell in the middle of the block that begins at p; `at`: where the places are from there. */
-static inline unsigned transit(const struct life_transitions *t, const unsigned char *p, const unsigned char at[TRANSITIONS_PLACES])
-{
-    const uint32_t *branch = t->branch;
     uint32_t node = t->root;
-    int i = 0;
-#define STEP node = branch[node + p[at[i++]]]
-    switch (t->places) {
-    case 9: STEP; STEP; /* fall through */
-    case 7: STEP; STEP; /* fall through */
-    case 5: STEP; STEP; /* fall through */
-    default: STEP; STEP; STEP;
-    }
-#undef STEP
+    for (int i = 0; i < places; i++)
+        node = t->branch[node + p[at[i]]];
     return node;
 }
 
-/* One generation of the cells that may change, which those about what changed before are; what did goes to `changed`. */
-static void transitions_step(const struct life_transitions *t, unsigned char cell[ROWS][ROWS], int spoilt, uint32_t changed[ROWS])
+static void find_places(const struct life_transitions *t, int stride, unsigned char at[TRANSITIONS_PLACES])
 {
-    unsigned char next[ROWS][ROWS], at[TRANSITIONS_PLACES] = {0};
-    uint32_t may[ROWS] = {0};
-    const uint32_t inside = (uint32_t)0xffffffff << (2 * spoilt + 2) >> (spoilt + 1);
+    memset(at, 0, TRANSITIONS_PLACES);
     for (int i = 0; i < t->places; i++)
-        at[i] = (unsigned char)(t->place[i] / 3 * ROWS + t->place[i] % 3);
-    spread(changed, may);
+        at[i] = (unsigned char)(t->place[i] / 3 * stride + t->place[i] % 3);
+}
+
+INLINE void find_moves(const struct life_transitions *t, int places, struct leaf_states *leaf)
+{
+    unsigned char at[TRANSITIONS_PLACES];
+    find_places(t, 16, at);
+    for (int y = 1; y < 15; y++)
+        for (int x = 1; x < 15; x++)
+            leaf->moves[y] |= (uint16_t)((transit(t, places, &leaf->cell[y - 1][x - 1], at) != leaf->cell[y][x]) << x);
+}
+
+void hash_states_find_moves(const struct hashlife *h, struct leaf_states *leaf)
+{
+    const struct life_transitions *t = h->rule.transitions;
+    memset(leaf->moves, 0, sizeof leaf->moves);
+    switch (t->places) {
+    case 9: find_moves(t, 9, leaf); break;
+    case 7: find_moves(t, 7, leaf); break;
+    case 5: find_moves(t, 5, leaf); break;
+    default: find_moves(t, 3, leaf);
+    }
+}
+
+/* The cells that may change first: those that leaves say, and all where they meet. */
+static void find_first(const struct leaf_states *part[4], uint32_t may[ROWS])
+{
+    for (int y = 0; y < ROWS; y++)
+        may[y] = y == 15 || y == 16 ? ~0u : part[y / 16 * 2]->moves[y % 16] | (uint32_t)part[y / 16 * 2 + 1]->moves[y % 16] << 16 | 3u << 15;
+}
+
+/* Those that have a cell that has changed among themselves and their neighbours. */
+static void find_next(const uint32_t changed[ROWS], uint32_t may[ROWS])
+{
+    uint32_t wide[ROWS];
+    for (int y = 0; y < ROWS; y++)
+        wide[y] = changed[y] | changed[y] << 1 | changed[y] >> 1;
+    for (int y = 1; y < ROWS - 1; y++)
+        may[y] = wide[y - 1] | wide[y] | wide[y + 1];
+}
+
+/* One generation of the cells that may change; what does is in `changed`. */
+INLINE void transitions_step(const struct life_transitions *t, int places, const unsigned char at[TRANSITIONS_PLACES], unsigned char cell[ROWS][ROWS], int spoilt,
+                             const uint32_t may[ROWS], uint32_t changed[ROWS])
+{
+    unsigned char next[ROWS][ROWS];
+    const uint32_t inside = (uint32_t)0xffffffff << (2 * spoilt + 2) >> (spoilt + 1);
     memset(changed, 0, ROWS * sizeof *changed);
     for (int y = 1 + spoilt; y < ROWS - 1 - spoilt; y++)
         for (uint32_t left = may[y] & inside; left; left &= left - 1) {
             const int x = __builtin_ctz(left);
-            next[y][x] = (unsigned char)transit(t, &cell[y - 1][x - 1], at);
+            next[y][x] = (unsigned char)transit(t, places, &cell[y - 1][x - 1], at);
             changed[y] |= (uint32_t)(next[y][x] != cell[y][x]) << x;
         }
     for (int y = 1; y < ROWS - 1; y++)
@@ -78,17 +105,26 @@ static void transitions_step(const struct life_transitions *t, unsigned char cel
         }
 }
 
-/* All that is not 0 counts as changed. */
-static void transitions_steps(const struct life_transitions *t, unsigned char cell[ROWS][ROWS], int generations)
+INLINE void transitions_steps(const struct life_transitions *t, int places, const struct leaf_states *part[4], unsigned char cell[ROWS][ROWS], int generations)
 {
-    uint32_t changed[ROWS];
-    for (int y = 0; y < ROWS; y++) {
-        changed[y] = 0;
-        for (int x = 0; x < ROWS; x++)
-            changed[y] |= (uint32_t)(cell[y][x] != 0) << x;
+    uint32_t may[ROWS] = {0}, changed[ROWS];
+    unsigned char at[TRANSITIONS_PLACES];
+    find_places(t, ROWS, at);
+    find_first(part, may);
+    for (int g = 0; g < generations; g++) {
+        transitions_step(t, places, at, cell, g, may, changed);
+        find_next(changed, may);
     }
-    for (int g = 0; g < generations; g++)
-        transitions_step(t, cell, g, changed);
+}
+
+static void all_transitions(const struct life_transitions *t, const struct leaf_states *part[4], unsigned char cell[ROWS][ROWS], int generations)
+{
+    switch (t->places) {
+    case 9: transitions_steps(t, 9, part, cell, generations); break;
+    case 7: transitions_steps(t, 7, part, cell, generations); break;
+    case 5: transitions_steps(t, 5, part, cell, generations); break;
+    default: transitions_steps(t, 3, part, cell, generations);
+    }
 }
 
 void hash_states_step(const struct hashlife *h, const struct leaf_states *part[4], int k, struct leaf_states *out)
@@ -98,7 +134,7 @@ void hash_states_step(const struct hashlife *h, const struct leaf_states *part[4
         for (int i = 0; i < 2; i++)
             memcpy(&cell[y][16 * i], part[y / 16 * 2 + i]->cell[y % 16], 16);
     if (h->rule.transitions)
-        transitions_steps(h->rule.transitions, cell, 1 << k);
+        all_transitions(h->rule.transitions, part, cell, 1 << k);
     for (int g = 0; g < 1 << k && !h->rule.transitions; g++)
         generations_step(h, cell);
     for (int y = 0; y < 16; y++)

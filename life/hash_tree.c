@@ -139,9 +139,9 @@ static unsigned sixteen(const struct life_cells *c, long long x, size_t y)
 }
 
 /* The state of a cell of the window, 0 outside. */
-static unsigned char state_of(const struct window *v, wide x, wide y)
+static unsigned char state_of(const struct window *v, long long x, long long y)
 {
-    if (x < 0 || y < 0 || x >= (wide)v->width || y >= (wide)v->height)
+    if (x < 0 || y < 0 || x >= (long long)v->width || y >= (long long)v->height)
         return 0;
     return v->state ? v->state[(size_t)y * v->width + (size_t)x] : (unsigned char)life_cells_at(v->cells, (size_t)x, (size_t)y);
 }
@@ -149,8 +149,9 @@ static unsigned char state_of(const struct window *v, wide x, wide y)
 static square_t add_states(struct worker *w, const struct window *v, square_t square, wide x, wide y)
 {
     struct leaf_states leaf = *hash_states(w->h, square);
+    const long long column = (long long)(x - v->x), row = (long long)(y - v->y);
     for (int i = 0; i < 256; i++) {
-        const unsigned char state = state_of(v, x + i % 16 - v->x, y + i / 16 - v->y);
+        const unsigned char state = state_of(v, column + i % 16, row + i / 16);
         leaf.cell[i / 16][i % 16] = state ? state : leaf.cell[i / 16][i % 16];
     }
     return hash_leaf_find(w, &leaf);
