@@ -68,10 +68,15 @@ static int check_range(const struct kernel *k, const clndrange_t *ndr)
     if (ndr->dim < 1 || ndr->dim > 3)
         return fail(EINVAL, CL_INVALID_WORK_DIMENSION, "clfork: kernel %s: an index space of %zu dimensions",
                     k->name, ndr->dim);
-    for (size_t i = 0; i < ndr->dim; i++)
+    double items = 1;
+    for (size_t i = 0; i < ndr->dim; i++) {
         if (ndr->gtid[i] == 0)
             return fail(EINVAL, CL_INVALID_GLOBAL_WORK_SIZE, "clfork: kernel %s: no work-items in dimension "
                         "%zu", k->name, i);
+        if ((items *= (double)ndr->gtid[i]) >= 0x1p63) /* PoCL 3.1 ends the program */
+            return fail(EINVAL, CL_INVALID_GLOBAL_WORK_SIZE, "clfork: kernel %s: %zu work-items in dimension %zu are too many; a negative "
+                        "number is such a size, too", k->name, ndr->gtid[i], i);
+    }
     return 0;
 }
 

@@ -960,6 +960,10 @@ static void test_bad_index_spaces(void **state)
     clforka(cp, 0, fill, &group, CL_EVENT_WAIT, out, 1);
     contains(clerror(), "1048576");
     fails_event(EINVAL, clforka(cp, 0, fill, NULL, CL_EVENT_WAIT, out, 1));
+    clndrange_t negative = clndrange_init2d(0, 100, 0, 0, (size_t)-1, 0), many = clndrange_init2d(0, (size_t)1 << 32, 0, 0, (size_t)1 << 31, 0);
+    clforka(cp, 0, fill, &negative, CL_EVENT_WAIT, out, 1);
+    contains(clerror(), "18446744073709551615 work-items in dimension 1 are too many");
+    fails_event(EINVAL, clforka(cp, 0, fill, &many, CL_EVENT_WAIT, out, 1));
 }
 
 static void test_fork_refuses_bad_calls(void **state)
