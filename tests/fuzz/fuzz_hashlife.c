@@ -109,13 +109,21 @@ static bool is_near(hashlife *h, long long most)
                     hashlife_number_double(b.right) <= (double)most && hashlife_number_double(b.bottom) <= (double)most));
 }
 
-/* With B0 cells mean the opposite, always (with S8 too) or in odd generations. */
-static void cells_of(hashlife *h, uint8_t cells[SIDE * SIDE])
+static bool empty_is_born(const struct life_family *rule)
 {
-    const struct life_rule rule = hashlife_rule(h);
-    const bool opposite = rule.birth & 1 && (rule.survival >> 8 & 1 || hashlife_generation(h) & 1);
+    return rule->states == 2 && life_table_next(&rule->table, 0);
+}
+
+/* With B0 cells mean the opposite, always (with S8 too) or in odd generations. */
+static void cells_of(hashlife *h, const struct life_family *rule, uint8_t cells[SIDE * SIDE])
+{
+    const bool opposite = empty_is_born(rule) && (life_table_next(&rule->table, 511) || hashlife_generation(h) & 1);
     uint64_t word[SIDE * SIDE / 64];
     struct life_cells c = {SIDE, SIDE, SIDE / 64, word};
+    if (rule->states > 2) {
+        promise(hashlife_get_states(h, -SIDE / 2, -SIDE / 2, SIDE, SIDE, cells) == 0);
+        return;
+    }
     promise(hashlife_get(h, -SIDE / 2, -SIDE / 2, &c) == 0);
     for (size_t i = 0; i < SIDE * SIDE; i++)
         cells[i] = (word[i / 64] >> i % 64 & 1) ^ opposite;
@@ -131,25 +139,24 @@ static bool agree(const uint8_t a[SIDE * SIDE], const uint8_t b[SIDE * SIDE], si
 }
 
 /* Steps; cells from -SIDE/2 to SIDE/2 that cannot reach the edge are those of life_ref.c. */
-static void check_steps(hashlife *h, unsigned generations)
+static void check_steps(hashlife *h, const struct life_family *rule, unsigned generations)
 {
     static uint8_t cells[2][SIDE * SIDE], got[SIDE * SIDE];
-    const struct life_rule rule = hashlife_rule(h);
     const uint64_t from = hashlife_generation(h);
     const bool near = is_near(h, SIDE / 2 - (long long)generations);
     unsigned at = 0;
     if (near)
-        cells_of(h, cells[0]);
+        cells_of(h, rule, cells[0]);
     if (hashlife_step(h, generations) != 0) {
         promise_sentence(clerror(), "hashlife_step");
         return;
     }
     promise(hashlife_generation(h) == from + generations);
     for (unsigned g = 0; near && g < generations; g++, at ^= 1)
-        life_ref_step(&rule, LIFE_PLANE, SIDE, SIDE, cells[at], cells[at ^ 1]);
+        life_ref_family_rows(rule, LIFE_PLANE, SIDE, SIDE, 0, SIDE, cells[at], cells[at ^ 1]);
     if (near) {
-        cells_of(h, got);
-        promise(agree(got, cells[at], rule.birth & 1 ? generations : 0));
+        cells_of(h, rule, got);
+        promise(agree(got, cells[at], empty_is_born(rule) ? generations : 0));
     }
 }
 
@@ -167,7 +174,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         promise_sentence(clerror(), "name");
         promise(!s.square && s.n == 0);
     } else if (s.n < SQUARES && (h = plane_of(&s, s.rule[0] ? s.rule : NULL))) {
-        check_steps(h, (unsigned)(size % 48));
+        struct life_family rule;
+        promise(life_family_parse(s.rule[0] ? s.rule : "B3/S23", &rule) >= 0);
+        check_steps(h, &rule, (unsigned)(size % 48));
         if (hashlife_step(h, (uint64_t)1 << size % 11) != 0)
             promise_sentence(clerror(), "hashlife_step");
         check_way_back(h, s.rule[0] ? s.rule : NULL);
