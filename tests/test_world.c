@@ -519,6 +519,32 @@ static int one_is_silent(struct rank_run *r)
     return status != 0 ? 0 : WRONG("the barrier held");
 }
 
+/* Rank 0 loses patience at once, and only then rank 1 sends what it waited for: its bytes are the caller's again, and stay. */
+static int comes_too_late(struct rank_run *r)
+{
+    stdcl_world *w = r->world;
+    static const int late = 6, good = 7;
+    int wanted = 5, other = 0;
+    char go = 0;
+    if (r->rank == 1)
+        return mail_receive_now(w, 0, 4, &go, 1) != 0 || !world_send(w, 0, 3, &late, sizeof late) ||
+                       mail_send_now(w, 0, 5, &good, sizeof good) != 0 ? -1 : 0;
+    w->patience = 0;
+    if (mail_receive_now(w, 1, 3, &wanted, sizeof wanted) == 0 || clerrno != ETIMEDOUT)
+        return WRONG("mail that was not sent has come");
+    w->patience = 60;
+    if (mail_send_now(w, 1, 4, &go, 1) != 0 || mail_receive_now(w, 1, 5, &other, sizeof other) != 0)
+        return -1;
+    return wanted == 5 && other == 7 ? 0 : WRONG("%d and %d, not 5 and 7", wanted, other);
+}
+
+static void late_mail_is_left(void **state)
+{
+    (void)state;
+    for (int polled = 0; polled < 2; polled++)
+        ranks_work(2, comes_too_late, (struct ranks_how){.polled = polled});
+}
+
 static void a_job_ends(void **state)
 {
     (void)state;
@@ -781,7 +807,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(differences_are_told), cmocka_unit_test(devices_are_divided), cmocka_unit_test(who_fails_ends_the_others),
         cmocka_unit_test(hosts_are_counted),   cmocka_unit_test(a_job_ends),
         cmocka_unit_test(all_are_told),        cmocka_unit_test(telling_and_leaving), cmocka_unit_test(who_is_held_back_looks_again),
-        cmocka_unit_test(silence_is_told),     cmocka_unit_test(alone),
+        cmocka_unit_test(silence_is_told),     cmocka_unit_test(late_mail_is_left), cmocka_unit_test(alone),
         cmocka_unit_test(launchers),           cmocka_unit_test(waits_are_counted),
     };
     if (all_orders)

@@ -384,12 +384,14 @@ void mail_end(stdcl_world *w, int status)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Who waits at once need not wake the mover. */
+/* Who waits at once need not wake the mover. What has not come in time may not come later: by then the bytes are the caller's. */
 static int now(stdcl_world *w, bool sends, int rank, int tag, void *bytes, size_t size)
 {
     begin_wait(w);
     struct world_mail *m = mail_post(w, sends, rank, tag, bytes, size, false);
     const int status = m ? wait_one(w, m) : -1;
+    if (m && status != 0 && !sends)
+        mail_drop(w, m);
     end_wait(w, rank, 0);
     return status;
 }
