@@ -22,6 +22,27 @@ static const char acorn[] = "x = 7, y = 3\nbo$3bo$2o2b3o!";
 static const char gun[] = "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$"
                           "10bo5bo7bo$11bo3bo$12b2o!";
 
+/* By Hartmut Holzwart, 1998; what others found before is in it (Al Hensel, David Bell, Tim Coe). It fills the plane to a half. */
+static const char spacefiller[] = "x = 49, y = 26, rule = B3/S23\n"
+    "20b3o3b3o$19bobbo3bobbo$4o18bo3bo18b4o$o3bo17bo3bo17bo3bo$o8bo12bo3bo12bo8bo$bobbobboobbo25bobboobbobbo$6bo5bo7b3o3b3o7bo5bo$6bo5bo8"
+    "bo5bo8bo5bo$6bo5bo8b7o8bo5bo$bobbobboobbobboo4bo7bo4boobbobboobbobbo$o8bo3boo4b11o4boo3bo8bo$o3bo9boo17boo9bo3bo$4o11b19o11b4o$16bob"
+    "o11bobo$19b11o$19bo9bo$20b9o$24bo$20b3o3b3o$22bo3bo$$21b3ob3o$21b3ob3o$20bobooboobo$20b3o3b3o$21bo5bo!";
+
+/* By Helmut Postl, 1997: a puffer that leaves a switch engine every 80 generations, each of which leaves blocks. */
+static const char breeder[] = "x = 85, y = 164, rule = B3/S23\n"
+    "58boo5b4o$56booboo3bo3bo$56b4o8bo$57boo5bobbo$$52boo9bo$50b5o8b3o$50boo4bo5bo3bo$50boo5b5o4bo$52boo4b4oboboo$55b3oboo3bo$61bobo$24bo"
+    "o$22booboo14bo$22b4o13boo24b4o$23boo15boo22bo3bo$18bo28b4o17bo$11boo6boo25bo3bo13bobbo$7b4oboo12bo23bo$7b6o11boo20bobbo9boo$8b4o13bo"
+    "obboo24b4oboo$29bobo23b6o$29bo26b4o5b4o$11bo52bo3bo$9boo30boo25bo$10boo29bobo11bobo9bo$41bo22boo$54boo$54boo6boo3boo$54bo7bob3oboo$5"
+    "4boo7b6o$64b4o3$54b6o$53bo5bo$59bo$6bo46bo4bo$4bobo48boo$5boo4$58boo$49b4o4b4o$48bo3bo4booboo$52bo6boo$48bobbo3$56boo$56bobo$56boboo"
+    "$57boo$57bo$$15b4o$14bo3bo39boo$18bo38b4o$14bobbo22boo15booboo$39b4o16boo$39booboo$41boo$48b6o$47bo5bo$53bo4boo$47bo4bo4b4o$49boo6bo"
+    "oboo$59boo$17boo$16b4o32bo$16booboo30b6o$18boo30bo3b8o$51boo8bo$52b3o6bo$53boo5bo$57boo$47b4o$46b6o$46b4oboo$50boo5$26boo$24booboo$2"
+    "4b4o$25boo3$70b4o$69b6o$69b4oboo$73boo$27bo$27boo$26bobo$79b6o$75b4o5bo$63bobo9boobo5bo$63boo10boobbo3bo$64bo16bo$81boo$80b4o$80boob"
+    "oo$82boo$71b6o$70bo5bo$63boo11bo$62b4o4bo4bo$62booboo5boo7boo$64boo14b4o$80booboo$38b4o17boo21boo$37bo3bo16boo$41bo$37bobbo16boo$79b"
+    "oo$73b3o3bobo$70b3o6boboo$70bo9boo$70b3o7bo3$48b4o29boo$47b6o19b4o4b4o$47b4oboo17bo3bo4booboo$51boo22bo6boo$71bobbo$$53bo$8bo42bo3bo"
+    "b6o$8boo40b3o3bo5bo$7bobo40bo5bo5bo$38bobo9boboo3bo3bo$38boo11b3o5bo$39bo19boo$58b4o$26bobo29booboo$26boo32boo$27bo21b6o$48bo5bo$b6o"
+    "34boo11bo$o5bo33b4o4bo4bo$6bo33booboo5boo7boo$o4bo25boo9boo14b4o$bboo27bobo24booboo$16b4o11bo28boo$15bo3bo$19bo$15bobbo29boo$47bobbo"
+    "$42b3o13boo$41bobbo8bo5boo$41booboo3bo3bo4boo$49bo4bo3bo$51bo$$59boo$50b4o4b4o$49bo3bo4booboo$53bo6boo$49bobbo!";
+
 static hashlife *create(const char *rule, size_t memory, unsigned threads)
 {
     hashlife *h = hashlife_create(&(struct hashlife_options){.rule = rule, .memory = memory, .threads = threads});
@@ -206,6 +227,39 @@ static void guns_fire(void **unused)
     assert_string_equal(population(h), "41");
     works(hashlife_step(h, 30 * (((uint64_t)1 << 58) - 1)));
     assert_string_equal(population(h), "1441151880758558756");
+    hashlife_free(h);
+}
+
+/* Its population is known for every generation t, and Golly's file of it says it: ((t + 17)^2 + c) / 4, with a c for each of four. */
+static void spacefiller_fills(void **unused)
+{
+    static const uint64_t c[4] = {511, 608, 563, 580}, at[] = {0, 1, 2, 3, 4, 1001, 12346, (1u << 20) + 2, ((uint64_t)1 << 31) + 3};
+    (void)unused;
+    hashlife *h = holding(spacefiller);
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        works(hashlife_step(h, at[i] - hashlife_generation(h)));
+        assert_int_equal(strtoull(population(h), NULL, 10), ((at[i] + 17) * (at[i] + 17) + c[at[i] % 4]) / 4);
+    }
+    hashlife_free(h);
+}
+
+/* Every 1,440 generations it has as many switch engines more, and all do the same again: a polynomial of the second degree, which three populations tell. */
+static void breeder_breeds(void **unused)
+{
+    const uint64_t begin = 3000, period = 1440, times[] = {5, 1000, 1 << 20};
+    uint64_t n[3];
+    (void)unused;
+    hashlife *h = holding(breeder);
+    works(hashlife_step(h, begin));
+    for (int i = 0; i < 3; i++) {
+        n[i] = strtoull(population(h), NULL, 10);
+        works(hashlife_step(h, period));
+    }
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        const uint64_t t = times[i];
+        works(hashlife_step(h, begin + t * period - hashlife_generation(h)));
+        assert_int_equal(strtoull(population(h), NULL, 10), n[0] + t * (n[1] - n[0]) + t * (t - 1) / 2 * (n[2] - 2 * n[1] + n[0]));
+    }
     hashlife_free(h);
 }
 
@@ -447,7 +501,7 @@ int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
         cmocka_unit_test(density), cmocka_unit_test(methuselahs), cmocka_unit_test(gliders_fly),
-        cmocka_unit_test(guns_fire), cmocka_unit_test(empty), cmocka_unit_test(threads_agree),
+        cmocka_unit_test(guns_fire), cmocka_unit_test(spacefiller_fills), cmocka_unit_test(breeder_breeds), cmocka_unit_test(empty), cmocka_unit_test(threads_agree),
         cmocka_unit_test(too_little_memory), cmocka_unit_test(can_be_ended), cmocka_unit_test(squares),
         cmocka_unit_test(seen_from_afar), cmocka_unit_test(refusals), cmocka_unit_test(numbers),
         /* These take turns. */
@@ -455,5 +509,5 @@ int main(int argc, char **argv)
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
-    return todays_run("hashlife", tests, 12, 2, NULL, NULL);
+    return todays_run("hashlife", tests, 14, 2, NULL, NULL);
 }
