@@ -5,10 +5,9 @@
 #   bench/hashlife.sh BUILD_FOLDER --states GOLLY > bench/studies/NAME.json
 #
 # PATTERNS is a folder of macrocell files, such as /usr/share/golly/Patterns/HashLife, whose .gz files are unpacked first. With --states it is five patterns of rules of
-# more than two states, from a folder such as /usr/share/golly. Each program
-# takes each pattern four times, and the first time is not counted: on a virtual machine memory that the host must give first can take as long
-# as what is computed in it, and which program meets it depends on what ran before. Times are of the processor's work of the whole process,
-# files and start included, the median of three; with two threads they are of the clock. Populations must agree. Idle cores are needed.
+# more than two states, from a folder such as /usr/share/golly. Both programs take each pattern three times, in turns, and before each of these once that is not counted:
+# on a virtual machine memory that the host must give first can take as long as what is computed in it, and which program meets it depends on what ran before. Times are of the
+# processor's work of the whole process, files and start included, the median of three; with two threads they are of the clock. Populations must agree. Idle cores are needed.
 # SPDX-License-Identifier: MIT
 set -eu
 stdcl=$1/bin/stdcl
@@ -49,15 +48,6 @@ timed() {
     { time timeout 300 "$@" > "$folder/out" 2>&1 || true; } 2> "$folder/time"
     awk '{ for (i = 1; i <= NF; i++) sum += $i } END { print sum }' "$folder/time"
 }
-# taken FORMAT FILE COMMAND...: the seconds of three times, after one that is not counted
-taken() {
-    format=$1 into=$2
-    shift 2
-    timed "$format" "$@" > /dev/null
-    for _ in 1 2 3; do
-        timed "$format" "$@"
-    done > "$into"
-}
 median() { sort -n | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'; }
 
 what="$generations generations"
@@ -71,13 +61,20 @@ printf '{\n "what": "HashLife, %s, seconds",\n "date": "%s",\n "commit": "%s",\n
 comma=
 list > "$folder/list"
 while read -r name file generations by; do
-    # shellcheck disable=SC2086 # words
-    taken "%3U %3S" "$folder/peer" bgolly $by -M 4000 -m "$generations" -i "$generations" "$file"
-    population=$(sed -n 's/^[0-9,]*: \([0-9,]*\)$/\1/p' "$folder/out" | tail -n 1 | tr -d ,)
     set -- "$stdcl" life -p "$file" --engine hashlife --memory 4G -n "$generations" --json
-    taken "%3U %3S" "$folder/ours" "$@" --threads 1
-    stdcl_says=$(sed -n 's/^ *"population": "\{0,1\}\([0-9]*\).*/\1/p' "$folder/out")
-    taken "%3R" "$folder/two" "$@" --threads 2
+    rm -f "$folder/peer" "$folder/ours" "$folder/two"
+    for _ in 1 2 3; do
+        for into in /dev/null "$folder/peer"; do
+            # shellcheck disable=SC2086 # words
+            timed "%3U %3S" bgolly $by -M 4000 -m "$generations" -i "$generations" "$file" >> "$into"
+        done
+        population=$(sed -n 's/^[0-9,]*: \([0-9,]*\)$/\1/p' "$folder/out" | tail -n 1 | tr -d ,)
+        for into in /dev/null "$folder/ours"; do
+            timed "%3U %3S" "$@" --threads 1 >> "$into"
+        done
+        stdcl_says=$(sed -n 's/^ *"population": "\{0,1\}\([0-9]*\).*/\1/p' "$folder/out")
+        timed "%3R" "$@" --threads 2 >> "$folder/two"
+    done
     printf '%s\n  {"pattern": "%s", "generations": %s, "population": "%s", "same": %s, "stdcl_s": %s, "golly_s": %s, "stdcl_two_threads_s": %s}' "$comma" \
         "$name" "$generations" "$stdcl_says" "$([ -n "$population" ] && [ "$population" = "$stdcl_says" ] && echo true || echo false)" \
         "$(median < "$folder/ours")" "$(median < "$folder/peer")" "$(median < "$folder/two")"
