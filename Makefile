@@ -37,10 +37,10 @@ test: deps ## run the tests
 	@+$(MAKE) --no-print-directory all
 	@tools/test.sh $(BUILD) -j$(TESTS) -LE "$$(tools/todays.sh)"
 
-test-deep: test-sanitize ## the tests with sanitizers, then all of all tests, with those that take long (ctest label `deep`)
+test-deep: test-sanitize ## the tests with sanitizers, then all of all tests, with those that take long (ctest label `deep`) but not hours
 	@+$(MAKE) --no-print-directory all
 	@STDCL_TEST_DEEP=1 tools/test.sh $(BUILD) -j$(JOBS) -LE '^hours$$'
-	@tools/test.sh $(BUILD)-address -j$(JOBS) -L deep -R test_faults_leaks
+	@STDCL_FAULTS_WORKERS=$(JOBS) tools/test.sh $(BUILD)-address -L deep -R test_faults_leaks
 
 test-faults: deps ## every call that can fail fails once, and signals end commands: thousands of runs
 	@+$(MAKE) --no-print-directory all
