@@ -178,7 +178,11 @@ static int hold(struct nbody_job *job, struct checkpoint *c)
         drop_pieces(c);
         return cli_failed_call(NULL);
     }
-    return nbody_hold(job->engine) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    if (nbody_hold(job->engine) < 0) {
+        drop_pieces(c);
+        return cli_failed_call(NULL);
+    }
+    return CLI_DONE;
 }
 
 /* The arrays that bodies have, besides their state. */
