@@ -7,6 +7,7 @@
 #include "matmul_job.h"
 
 #include "core/asked.h"
+#include "profile/profile.h"
 
 #include <errno.h>
 #include <math.h>
@@ -160,13 +161,6 @@ static double longest_of_devices(CLCONTEXT *cp)
     return longest;
 }
 
-/* Whether there will be a profile that somebody reads. */
-static bool is_profiled(const struct cli_common *common)
-{
-    const char *format = getenv("STDCL_PROFILE"), *trace = getenv("STDCL_TRACE");
-    return common->profile.wanted || common->trace || (format && *format && strcmp(format, "0") != 0) || (trace && *trace);
-}
-
 /* The kernels' time of one product, the longest of the devices'; 0 when the user asked for a profile, since
  * these runs must not be part of it. */
 static int measure_devices(struct runner *r, double *seconds)
@@ -175,7 +169,7 @@ static int measure_devices(struct runner *r, double *seconds)
     const size_t most = r->job->repeat ? r->job->repeat : MOST_RUNS;
     int status = 0;
     *seconds = 0;
-    if (!cp || is_profiled(&r->job->common) || clprofile(cp, CLPROF_EVERY) != 0)
+    if (!cp || r->job->common.profile.wanted || r->job->common.trace || profile_wanted() || clprofile(cp, CLPROF_EVERY) != 0)
         return 0;
     const double start = seconds_now();
     for (size_t run = 0; run < most && !cli_interrupted() && (run == 0 || seconds_now() - start < seconds_timed(ENOUGH / 2)); run++) {
