@@ -1,7 +1,7 @@
 /* layer.c - an OpenCL layer (OPENCL_LAYERS) in which one call, or one command, fails as fault.h says.
  *
  * What waits for a command that failed is done nevertheless: PoCL would wait for ever. But kernels behind it in its queue, up to
- * where somebody waits, are not run, as by drivers that give up what is queued: they would take what it has not written for places in
+ * where somebody waits for this queue, are not run, as by drivers that give up what is queued: they would take what it has not written for places in
  * memory. A command without an event that fails is told by the next marker in its queue, and by nothing else. What is released is
  * released, also when the call then tells an error. A program knows that the layer is there by the variable STDCL_TEST_LAYER, which
  * the layer sets.
@@ -17,8 +17,13 @@
 
 static cl_icd_dispatch next, ours;
 
-/* The queue in which a command failed for which nobody has waited since. */
+/* The queue in which a command failed, if nobody has waited for it since. Waits for other queues, as another rank's, do not count. */
 static _Atomic(cl_command_queue) stopped;
+
+static void waited(cl_command_queue q)
+{
+    atomic_compare_exchange_strong(&stopped, &q, NULL);
+}
 
 /* The queue in which a command without an event failed, and how; a marker has not told it yet. */
 static _Atomic(cl_command_queue) untold_in;
@@ -119,7 +124,11 @@ ASKS(clGetKernelWorkGroupInfo,
 static cl_int CL_API_CALL clWaitForEvents_(cl_uint n, const cl_event *event)
 {
     const struct fault f = fault_of("clWaitForEvents");
-    atomic_store(&stopped, NULL);
+    for (cl_uint i = 0; i < n; i++) {
+        cl_command_queue q = NULL; /* as of the event of a command that failed, see fail() */
+        next.clGetEventInfo(event[i], CL_EVENT_COMMAND_QUEUE, sizeof q, &q, NULL);
+        waited(q ? q : atomic_load(&stopped));
+    }
     return f.how ? f.code : next.clWaitForEvents(n, event);
 }
 
@@ -132,7 +141,7 @@ ASKS(clFlush, (cl_command_queue q), (q))
 static cl_int CL_API_CALL clFinish_(cl_command_queue q)
 {
     const struct fault f = fault_of("clFinish");
-    atomic_store(&stopped, NULL);
+    waited(q);
     return f.how ? f.code : next.clFinish(q);
 }
 
@@ -185,7 +194,7 @@ static struct waits waits_of(cl_uint n, const cl_event *wait)
         const struct fault f = fault_of(#name);                               \
         const struct waits w = waits_of(n, wait);                             \
         if (block)                                                            \
-            atomic_store(&stopped, NULL);                                     \
+            waited(q);                                                        \
         return f.how ? fail(f, block, q, event) : next.name arguments;        \
     }
 
