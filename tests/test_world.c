@@ -545,6 +545,59 @@ static void late_mail_is_left(void **state)
         ranks_work(2, comes_too_late, (struct ranks_how){.polled = polled});
 }
 
+/* The same from the other side: rank 0 loses patience with what it sends, and its bytes are other ones, and freed, when rank 1 wants them. What is
+ * short comes as it was; what is long does not come. `arg`: by world_wait, which frees the mail, too. */
+enum { LONG_WORDS = 10000 };
+
+static int send_for_no_time(struct rank_run *r, int tag, const uint32_t *words, size_t size)
+{
+    world_mail *mail = r->arg ? world_send(r->world, 1, tag, words, size) : NULL;
+    r->world->patience = 0;
+    const int status = r->arg ? world_wait(r->world, &mail, 1) : mail_send_now(r->world, 1, tag, words, size);
+    r->world->patience = 60;
+    return status != 0 && clerrno == ETIMEDOUT ? 0 : WRONG("mail of %zu bytes that nobody wanted is done", size);
+}
+
+static int sends_too_early(struct rank_run *r)
+{
+    uint32_t *words = calloc(LONG_WORDS, sizeof *words), few[3] = {5, 6, 7};
+    int status = send_for_no_time(r, 3, few, sizeof few) == 0 && send_for_no_time(r, 4, words, LONG_WORDS * sizeof *words) == 0 ? 0 : -1;
+    memset(few, 0, sizeof few);
+    free(words);
+    char go = 0;
+    return status == 0 ? mail_send_now(r->world, 1, 5, &go, 1) : -1;
+}
+
+static int receives_late(struct rank_run *r)
+{
+    uint32_t *words = calloc(LONG_WORDS, sizeof *words), few[3] = {0};
+    char go = 0;
+    int status = mail_receive_now(r->world, 0, 5, &go, 1) == 0 && mail_receive_now(r->world, 0, 3, few, sizeof few) == 0 ? 0 : -1;
+    if (status == 0 && (few[0] != 5 || few[1] != 6 || few[2] != 7))
+        status = WRONG("%u %u %u, not 5 6 7", few[0], few[1], few[2]);
+    r->world->patience = 0;
+    if (status == 0 && (mail_receive_now(r->world, 0, 4, words, LONG_WORDS * sizeof *words) == 0 || clerrno != ETIMEDOUT))
+        status = WRONG("what was given up has come");
+    free(words);
+    return status;
+}
+
+static int early_mail(struct rank_run *r)
+{
+    const int status = r->rank == 0 ? sends_too_early(r) : receives_late(r);
+    r->world->patience = 60;
+    return status;
+}
+
+static void early_mail_is_the_callers(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 2; way++) {
+        struct orders none_copied = {.what = ORDER_MAIL, .patience = 60};
+        ranks_work(2, early_mail, (struct ranks_how){.orders = &none_copied, .arg = way ? "world_wait" : NULL});
+    }
+}
+
 static void a_job_ends(void **state)
 {
     (void)state;
@@ -807,7 +860,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(differences_are_told), cmocka_unit_test(devices_are_divided), cmocka_unit_test(who_fails_ends_the_others),
         cmocka_unit_test(hosts_are_counted),   cmocka_unit_test(a_job_ends),
         cmocka_unit_test(all_are_told),        cmocka_unit_test(telling_and_leaving), cmocka_unit_test(who_is_held_back_looks_again),
-        cmocka_unit_test(silence_is_told),     cmocka_unit_test(late_mail_is_left), cmocka_unit_test(alone),
+        cmocka_unit_test(silence_is_told),     cmocka_unit_test(late_mail_is_left), cmocka_unit_test(early_mail_is_the_callers), cmocka_unit_test(alone),
         cmocka_unit_test(launchers),           cmocka_unit_test(waits_are_counted),
     };
     if (all_orders)

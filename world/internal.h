@@ -32,7 +32,8 @@ struct world_mail {
     struct world_mail *next;
     int rank, tag;
     bool sends, standing; /* standing: nobody waits for it, so there is no hurry */
-    char *bytes;
+    bool forsaken;        /* nobody has it any more: it is freed when it is done */
+    char *bytes;          /* the caller's, or a copy behind the requests */
     size_t size, pieces, done; /* done: pieces that have arrived */
     struct transport_request request[];
 };
@@ -60,6 +61,7 @@ struct stdcl_world {
     pthread_t mover;
     bool moving, leaving;
     struct world_mail *flight; /* under way */
+    struct world_mail *held;   /* given up, and the transport may still touch the bytes */
     unsigned hurried;          /* of them not standing */
     size_t load;               /* bytes of the long ones of these */
     double posted;             /* when the last long one was */
@@ -89,8 +91,11 @@ struct stdcl_world {
 struct world_mail *mail_post(stdcl_world *w, bool sends, int rank, int tag, void *bytes, size_t size, bool standing);
 /* Waits up to `seconds`: 0 done, 1 not yet, -1 the transport is broken. Frees nothing. */
 int mail_wait_until(stdcl_world *w, const struct world_mail *mail, double seconds);
-/* Takes mail out of flight, cancelled unless done, and frees it. */
+/* Gives mail up unless it is done, and frees it: what is on its way here does not come. What is sent and not long goes on, as a copy. */
 void mail_drop(stdcl_world *w, struct world_mail *mail);
+/* All that is under way; and what a transport kept, after it was left. */
+void mail_drop_all(stdcl_world *w);
+void mail_free_held(struct world_mail *held);
 bool mail_done(stdcl_world *w, const struct world_mail *mail);
 /* Posts one and waits for it; -1 as world_wait. */
 int mail_send_now(stdcl_world *w, int rank, int tag, const void *bytes, size_t size);

@@ -96,6 +96,8 @@ static void move_all(stdcl_world *w)
             w->news = true;
             pthread_cond_signal(&w->changed);
         }
+        if (m->forsaken)
+            free(m);
     }
     if (standing) {
         const double after = seconds_now(), pause = 20 * (after - now);
@@ -201,15 +203,27 @@ static int start(stdcl_world *w, struct world_mail *m)
     return *w->broken ? broken(w) : 0;
 }
 
-struct world_mail *mail_post(stdcl_world *w, bool sends, int rank, int tag, void *bytes, size_t size, bool standing)
+/* What is sent and not long is copied behind the mail: no transport needs to take it back when patience is lost. */
+static struct world_mail *make(bool sends, int rank, int tag, void *bytes, size_t size, bool standing)
 {
-    const size_t pieces = size ? (size + TRANSPORT_PIECE - 1) / TRANSPORT_PIECE : 1;
-    struct world_mail *m = calloc(1, sizeof *m + pieces * sizeof *m->request);
+    const size_t pieces = size ? (size + TRANSPORT_PIECE - 1) / TRANSPORT_PIECE : 1, copy = sends && size <= LONG_BYTES ? size : 0;
+    struct world_mail *m = malloc(sizeof *m + pieces * sizeof *m->request + copy);
     if (!m) {
         clerror_set(ENOMEM, "no memory for a message to or from rank %d", rank);
         return NULL;
     }
     *m = (struct world_mail){.rank = rank, .tag = tag, .sends = sends, .standing = standing, .bytes = bytes, .size = size, .pieces = pieces};
+    memset(m->request, 0, pieces * sizeof *m->request);
+    if (copy)
+        m->bytes = memcpy(&m->request[pieces], bytes, copy);
+    return m;
+}
+
+struct world_mail *mail_post(stdcl_world *w, bool sends, int rank, int tag, void *bytes, size_t size, bool standing)
+{
+    struct world_mail *m = make(sends, rank, tag, bytes, size, standing);
+    if (!m)
+        return NULL;
     lock(w);
     if (start(w, m) != 0) {
         pthread_mutex_unlock(&w->lock);
@@ -331,46 +345,75 @@ int mail_wait_until(stdcl_world *w, const struct world_mail *mail, double second
     return status;
 }
 
+/* Mail out of flight that is not done: whether the transport may still touch its bytes. Nothing is asked of one that is broken. */
+static bool is_held(stdcl_world *w, struct world_mail *m)
+{
+    bool held = *w->broken && !is_done(m);
+    for (size_t i = m->done; i < m->pieces && !*w->broken; i++)
+        held |= w->by->cancel(w->state, &m->request[i]) != 0;
+    return held;
+}
+
+/* With the lock. */
+static void drop(stdcl_world *w, struct world_mail *m)
+{
+    unlink_mail(w, m);
+    if (is_held(w, m)) {
+        m->next = w->held;
+        w->held = m;
+    } else
+        free(m);
+}
+
 void mail_drop(stdcl_world *w, struct world_mail *mail)
 {
     if (!mail)
         return;
     lock(w);
-    unlink_mail(w, mail);
-    for (size_t i = mail->done; i < mail->pieces && !mail->sends && !*w->broken; i++)
-        w->by->cancel(w->state, &mail->request[i]);
+    if (!is_done(mail) && mail->sends && mail->size <= LONG_BYTES && !*w->broken)
+        mail->forsaken = true;
+    else
+        drop(w, mail);
     pthread_mutex_unlock(&w->lock);
-    free(mail);
 }
 
-/* Mail that is not done is freed with the world: bytes may still come or go until then. */
+void mail_drop_all(stdcl_world *w)
+{
+    lock(w);
+    while (w->flight)
+        drop(w, w->flight);
+    pthread_mutex_unlock(&w->lock);
+}
+
+void mail_free_held(struct world_mail *held)
+{
+    for (struct world_mail *next; held; held = next) {
+        next = held->next;
+        free(held);
+    }
+}
+
+/* What has not come in time may not come later: by then the bytes are the caller's. */
 static int wait_one(stdcl_world *w, struct world_mail *mail)
 {
-    const int status = mail_wait_until(w, mail, w->patience);
-    if (status == 0)
-        free(mail);
+    const int status = mail_wait_until(w, mail, w->patience), rank = mail->rank;
+    mail_drop(w, mail);
     if (status < 0)
         return broken(w);
     if (status == 0)
         return 0;
-    w->awaited = mail->rank;
+    w->awaited = rank;
     return clerror_set(ETIMEDOUT, "rank %d on %s has waited %g s for rank %d on %s; $STDCL_PATIENCE is how long it may wait", w->rank,
-                       world_host(w, w->rank), w->patience, mail->rank, world_host(w, mail->rank));
+                       world_host(w, w->rank), w->patience, rank, world_host(w, rank));
 }
 
 /* After a failure the rest is not waited for. */
-static void abandon(stdcl_world *w, struct world_mail *mail)
-{
-    if (mail && mail_done(w, mail))
-        free(mail);
-}
-
 int world_wait(stdcl_world *w, world_mail *const *mails, size_t n)
 {
     int status = 0;
     for (size_t i = 0; i < n; i++)
         if (status != 0)
-            abandon(w, mails[i]);
+            mail_drop(w, mails[i]);
         else if (!mails[i] || wait_one(w, mails[i]) != 0)
             status = -1;
     return status;
@@ -384,14 +427,12 @@ void mail_end(stdcl_world *w, int status)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Who waits at once need not wake the mover. What has not come in time may not come later: by then the bytes are the caller's. */
+/* Who waits at once need not wake the mover. */
 static int now(stdcl_world *w, bool sends, int rank, int tag, void *bytes, size_t size)
 {
     begin_wait(w);
     struct world_mail *m = mail_post(w, sends, rank, tag, bytes, size, false);
     const int status = m ? wait_one(w, m) : -1;
-    if (m && status != 0 && !sends)
-        mail_drop(w, m);
     end_wait(w, rank, 0);
     return status;
 }

@@ -328,12 +328,13 @@ static int threads_test(void *state, struct transport_request *r, char *why)
     return status;
 }
 
-static void threads_cancel(void *state, struct transport_request *r)
+static int threads_cancel(void *state, struct transport_request *r)
 {
     struct threads *t = ((struct place *)state)->threads;
     pthread_mutex_lock(&t->lock);
     forget(t, (struct message *)(uintptr_t)r->handle[0]);
     pthread_mutex_unlock(&t->lock);
+    return 0;
 }
 
 static void threads_leave(void *state)

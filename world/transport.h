@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TRANSPORT_ABI = 1 };
+enum { TRANSPORT_ABI = 2 };
 
 /* What a transport keeps of a transfer: a handle of its own. */
 struct transport_request {
@@ -29,8 +29,8 @@ struct transport {
     int (*receive)(void *state, int rank, int tag, void *bytes, size_t size, struct transport_request *r, char *why);
     /* Moves what can be moved: 1 when done, 0 when not yet. */
     int (*test)(void *state, struct transport_request *r, char *why);
-    /* A receive that nothing will come for. */
-    void (*cancel)(void *state, struct transport_request *r);
+    /* Gives up a transfer that is not done. 0: its bytes are not touched any more; 1: they may be, until all is left. */
+    int (*cancel)(void *state, struct transport_request *r);
     /* All ranks have called it, and nothing is under way. */
     void (*leave)(void *state);
     /* Ends all ranks at once. */

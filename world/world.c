@@ -75,11 +75,9 @@ static void destroy(stdcl_world *w, bool together)
         told_finish(w);
     told_free(w);
     notes_free(w);
-    for (struct world_mail *m = w->flight, *next; m; m = next) {
-        next = m->next;
-        free(m);
-    }
+    mail_drop_all(w);
     w->by->leave(w->state);
+    mail_free_held(w->held);
     pthread_cond_destroy(&w->changed);
     pthread_mutex_destroy(&w->lock);
     free(w->host);

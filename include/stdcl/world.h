@@ -12,7 +12,8 @@
  *
  * Functions called collective are called by every rank, in the same order, and return on each when the others have done
  * their part. int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers NULL likewise. A rank that
- * waits for another longer than $STDCL_PATIENCE seconds (600) gives up with ETIMEDOUT, and names it.
+ * waits for another longer than $STDCL_PATIENCE seconds (600) gives up with ETIMEDOUT, and names it. Nothing comes into its memory later; but
+ * MPI takes nothing back that was to be sent: of over 16 KiB it may read the bytes until the world is left or ended.
  * A world is used by any thread; collective functions by one at a time.
  * SPDX-License-Identifier: MIT
  */
