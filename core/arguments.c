@@ -52,11 +52,22 @@ static int record_local(struct kernel *k, cl_uint i, size_t size, const char *ca
     return 0;
 }
 
+/* What clmalloc gives to a program that does not look at it. */
+static int no_memory(const struct kernel *k, cl_uint i, const char *type, const char *call)
+{
+    const struct parameter *p = &k->parameters[i];
+    const bool known = p->kind != ARG_UNSET;
+    return fail(EFAULT, 0, "%s: argument %u of kernel %s%s%s%s%s: NULL was given as %s; check what clmalloc returned (a NULL that is meant is a void *)",
+                call, i, k->name, known ? " is memory " : "", known ? p->type : "", known && *p->name ? " " : "", known ? p->name : "", type);
+}
+
 static int record_global(struct kernel *k, cl_uint i, const void *ptr, const char *type, const char *call)
 {
     struct arg *a = arg_of(k, i, call);
     if (!a || check_arg(k, i, ARG_GLOBAL, sizeof ptr, type ? type : "pointer", call) != 0)
         return -1;
+    if (!ptr && type && strcmp(type, "void*") != 0)
+        return no_memory(k, i, type, call);
     if (a->kind == ARG_GLOBAL && a->ptr == ptr)
         return 0;
     a->kind = ARG_GLOBAL;

@@ -423,7 +423,9 @@ cl_int stdcl_set_kernel_arg(cl_kernel krn, cl_uint i, size_t size, const void *v
 /* The types of a kernel's arguments are known when it was built from source, unless a macro or a typedef hides them.
  * Then a wrong size, an int for a float, a double * or int * for a float *, a host pointer for a buffer and the like give
  * EINVAL, and the sentence names the kernel, the argument and both types. A void * or char * passes for any pointer, a
- * whole number for one of the same size, signed or not, and a struct for a struct of the same size. */
+ * whole number for one of the same size, signed or not, and a struct for a struct of the same size.
+ * NULL of another type than void * is memory that clmalloc did not give: EFAULT. For kernels that test for it a NULL is a void *
+ * (in C NULL itself; in C++ (void *)0), and a kernel that does not test reads at address 0, which may end the program. */
 
 /* How a kernel declares an argument: what it takes (enum stdcl_arg_kind, -1 where that is not known), its type
  * without qualifiers, such as "uint" or "float4*", and its name, "" where they are not known. At most 31 letters of
@@ -437,7 +439,7 @@ typedef struct {
 int clarg_info(cl_kernel krn, cl_uint i, clarg_info_t *info);
 
 /* What these macros call. `value` is the address of `size` bytes, which are copied; `type` names its type, or a
- * pointer's, as OpenCL does ("uint", "float*"), or is NULL, which is not compared. */
+ * pointer's, as OpenCL does ("uint", "float*"; "pointer": another), or is NULL, which is not compared. */
 int stdcl_arg_value(cl_kernel krn, cl_uint i, size_t size, const void *value, const char *type);
 size_t stdcl_arg_global(cl_kernel krn, cl_uint i, const void *ptr, const char *type);
 int stdcl_arg_pointer(cl_kernel krn, cl_uint i, const void *ptr, const char *type);
@@ -757,6 +759,7 @@ STDCL_NUMBER(unsigned long long, "ulong")
 STDCL_NUMBER(float, "float")
 STDCL_NUMBER(double, "double")
 #undef STDCL_NUMBER
+template <> struct name<void *> { static const char *of() { return "void*"; } };
 template <> struct name<cl_mem> { static const char *of() { return "cl_mem"; } };
 template <> struct name<cl_sampler> { static const char *of() { return "sampler_t"; } };
 
@@ -862,6 +865,7 @@ template <class T> size_t clarg_set_global(CLCONTEXT *, cl_kernel krn, cl_uint i
         STDCL_NUMBER(unsigned long, "ulong"), STDCL_NUMBER(long long, "long"),               \
         STDCL_NUMBER(unsigned long long, "ulong"), STDCL_NUMBER(float, "float"),             \
         STDCL_NUMBER(double, "double"), cl_mem: "cl_mem", cl_sampler: "sampler_t",           \
+        void *: "void*", const void *: "void*",                                               \
         default: __builtin_classify_type(((void)0, (v))) == 5 ? "pointer" : (const char *)0)
 #define STDCL_ONE(v) {sizeof(STDCL_TYPEOF(v)), STDCL_KIND(v), STDCL_ADDRESS(v), STDCL_TYPE(v)},
 

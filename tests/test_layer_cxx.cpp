@@ -128,6 +128,11 @@ void types(CLCONTEXT *cp, void *program, cl_uint dev)
     CHECK(clforka(cp, dev, scale, &one, CL_EVENT_WAIT, static_cast<double *>(anything), 2.0f) == no_event);
     CHECK(clforka(cp, dev, scale, &one, CL_EVENT_WAIT, anything, 2.0f) == NULL);
     CHECK(clarg_set_global(scale, 0, NULL) == 0);
+    CHECK(clforka(cp, dev, scale, &one, CL_EVENT_WAIT, static_cast<const float *>(NULL), 2.0f) == no_event);
+    CHECK(strstr(clerror(), "NULL was given as float*; check what clmalloc returned") != NULL);
+    CHECK(clarg_set_global(scale, 0, static_cast<float *>(NULL)) == static_cast<size_t>(-1));
+    CHECK(clarg_set_global(scale, 0, static_cast<void *>(NULL)) == 0);
+    CHECK(clarg_set_pointer(scale, 0, static_cast<void *>(NULL)) == 0);
     CHECK(clarg_set_global(scale, 0, anything) == 0);
     CHECK(clfree(x) == 0);
 }

@@ -472,6 +472,38 @@ static void test_global_refuses_unknown_pointers(void **state)
     works(clfree(detached));
 }
 
+/* A program that does not look at what clmalloc returns is told; a kernel that tests for NULL gets one. */
+static void test_null_as_memory(void **state)
+{
+    (void)state;
+    static const char source[] = "__kernel void f(__global int *in, __global int *out) { out[0] = in ? in[0] : 7; }"
+                                 "__kernel void g(__global int4 *in, __global int *out) { out[0] = in ? in[0].x : 8; }";
+    void *tests = clsopen(cp, source, CLLD_NOW);
+    cl_kernel f = clsym(cp, tests, "f", 0), g = clsym(cp, tests, "g", 0);
+    int *none = clmalloc(cp, SIZE_MAX, 0), *result = clmalloc(cp, sizeof *result, 0);
+    const int *none_either = none;
+    cl_int4 *no_vectors = NULL;
+    void *meant = NULL;
+    ready(f), ready(g), ready(result);
+    assert_null(none);
+    fails_event(EFAULT, clforka(cp, 0, f, &one, CL_EVENT_WAIT, none, result));
+    assert_true(clforka(cp, 0, f, &one, CL_EVENT_NOWAIT, none_either, result) == (cl_event)-1);
+    assert_true(clwait(cp, 0, CL_ALL_EVENT) == (cl_event)-1);
+    contains(clerror(), "clforka: argument 0 of kernel f is memory int* in: NULL was given as int*; check what clmalloc returned");
+    fails_event(EFAULT, clforka(cp, 0, g, &one, CL_EVENT_WAIT, no_vectors, result));
+    fails_size(EFAULT, clarg_set_global(f, 0, none));
+    fails_size(EFAULT, clarg_set_global(cp, g, 0, no_vectors));
+    fails(EFAULT, clarg_set_pointer(f, 0, none));
+    done(clforka(cp, 0, f, &one, CL_EVENT_WAIT, NULL, result));
+    done(clmsync(cp, 0, result, CL_MEM_HOST));
+    assert_int_equal(result[0], 7);
+    done(clforka(cp, 0, g, &one, CL_EVENT_WAIT, meant, result));
+    done(clmsync(cp, 0, result, CL_MEM_HOST));
+    assert_int_equal(result[0], 8);
+    works(clfree(result));
+    works(clclose(cp, tests));
+}
+
 static void test_freed_block_as_argument(void **state)
 {
     (void)state;
@@ -1003,7 +1035,7 @@ int main(void)
         cmocka_unit_test(test_pointers_before_the_whole),
         cmocka_unit_test(test_pointer_refuses_offsets_it_cannot_apply),
         cmocka_unit_test(test_global_refuses_unknown_pointers),
-        cmocka_unit_test(test_freed_block_as_argument),
+        cmocka_unit_test(test_null_as_memory), cmocka_unit_test(test_freed_block_as_argument),
         cmocka_unit_test(test_detached_block_as_argument),
         cmocka_unit_test(test_reallocated_block_as_argument),
         cmocka_unit_test(test_local_memory),
