@@ -148,6 +148,8 @@ CLCONTEXT *context_unobserved(const cl_device_id *devices, size_t ndev)
 {
     if (!devices || ndev == 0)
         return (void)fail(EINVAL, 0, "clcontext_create_from: the list of devices is empty"), NULL;
+    if (environment_check() != 0)
+        return NULL;
     CLCONTEXT *cp = calloc(1, sizeof *cp);
     struct device *dev = calloc(ndev, sizeof *dev);
     if (!cp || !dev) {

@@ -374,6 +374,13 @@ bool embedded_unopened(CLCONTEXT *cp);
 /* Whether each error is to be printed as it happens ($STDCL_DEBUG). */
 bool debug_prints(void);
 
+/* ---- environment.c ---- */
+
+/* -1 after fail() when a variable that says how the library works has a value that means nothing. */
+int environment_check(void);
+/* A whole number that a variable must be. */
+int environment_number(const char *name, const char *value, long least, long most, long *number);
+
 /* ---- include.c ---- */
 
 /* The folder of <stdcl.h> for kernels, "" when there is none. */

@@ -3,6 +3,8 @@
  */
 #include "core/internal.h"
 
+#include <limits.h>
+
 #undef stddev
 #undef stdcpu
 #undef stdgpu
@@ -59,11 +61,24 @@ static size_t choose_devices(const char *name, cl_device_type type, const struct
     return n;
 }
 
+/* The number that a variable has, or 0; -1 after fail(). */
+static int number_of(const char *name, const char *suffix, long least, long most, long *number)
+{
+    char whole[64];
+    const char *value = variable(name, suffix);
+    snprintf(whole, sizeof whole, "%s%s", name, suffix);
+    *number = 0;
+    return value ? environment_number(whole, value, least, most, number) : 0;
+}
+
 static CLCONTEXT *make_standard(const char *name, cl_device_type type)
 {
-    const char *enabled = variable(name, ""), *max = variable(name, "_MAX_NDEV");
-    const char *lock = variable(name, "_LOCK");
-    if (enabled && strcmp(enabled, "0") == 0)
+    enum { MOST_DEVICES = 1 << 20 };
+    const char *enabled = variable(name, "");
+    long limit, key, on;
+    if (number_of(name, "", 0, 1, &on) != 0 || (enabled && on == 0))
+        return NULL;
+    if (number_of(name, "_MAX_NDEV", 0, MOST_DEVICES, &limit) != 0 || number_of(name, "_LOCK", INT_MIN, INT_MAX, &key) != 0)
         return NULL;
     const struct candidate **chosen = calloc(machine_size() + 1, sizeof *chosen);
     if (!chosen)
@@ -72,14 +87,12 @@ static CLCONTEXT *make_standard(const char *name, cl_device_type type)
     int *claims = NULL;
     CLCONTEXT *cp = NULL;
     size_t n = choose_devices(name, type, chosen);
-    size_t limit = max ? strtoul(max, NULL, 10) : 0;
-    int key = lock ? (int)strtol(lock, NULL, 0) : 0;
     if (type == CL_DEVICE_TYPE_CPU)
         n = keep_first_platform(chosen, n);
     if (n && key)
-        n = claims_take(chosen, n, limit ? limit : 1, key, &claims);
-    else if (limit && n > limit)
-        n = limit;
+        n = claims_take(chosen, n, limit ? (size_t)limit : 1, (int)key, &claims);
+    else if (limit && n > (size_t)limit)
+        n = (size_t)limit;
     if (n)
         cp = context_of(chosen, n, claims);
     else if (machine_error())

@@ -27,6 +27,17 @@ static const char *wanted_format(void)
     return v && *v && strcmp(v, "0") != 0 ? v : NULL;
 }
 
+/* A word that is none of them would be taken for one. */
+static int check_format(void)
+{
+    static const char *const formats[] = {"1", "table", "csv", "json"};
+    const char *wish = wanted_format();
+    for (size_t i = 0; wish && i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(wish, formats[i]) == 0)
+            wish = NULL;
+    return wish ? fail(EINVAL, 0, "clprofile: STDCL_PROFILE is \"%s\"; what it may be: 0 1 table csv json", wish) : 0;
+}
+
 static const char *wanted_trace(void)
 {
     const char *v = getenv("STDCL_TRACE");
@@ -258,7 +269,7 @@ STDCL_API int clprofile(CLCONTEXT *cp, int on)
         return fail_no_context("clprofile");
     struct profile *p = context_observed(cp);
     const int period = on ? sample_period(cp, on == CLPROF_EVERY || wanted_trace()) : 0;
-    if (period < 0)
+    if (period < 0 || (on && check_format() != 0))
         return -1;
     if (!p && !on)
         return 0;

@@ -182,6 +182,47 @@ static void test_environment_claims_one_device_by_default(void **state)
     assert_int_equal(counts_with(with(two_devices, stdcpu_is_pocl, lock, "STDCPU_MAX_NDEV=2")).cpu, 2);
 }
 
+/* What means nothing is not taken for nothing said. */
+static void test_environment_of_no_meaning(void **state)
+{
+    (void)state;
+    static const char *const standard[][2] = {{"STDDEV=no", "STDDEV is \"no\"; give a whole number, 0 to 1"},
+                                              {"STDDEV_MAX_NDEV=two", "STDDEV_MAX_NDEV is \"two\"; give a whole number, 0 to "},
+                                              {"STDDEV_MAX_NDEV=-3", "STDDEV_MAX_NDEV is \"-3\""},
+                                              {"STDDEV_LOCK=mine", "STDDEV_LOCK is \"mine\"; give a whole number, "}};
+    static const char *const any[][3] = {{"STDCL_DEBUG", "3", "what it may be: 0 1 2"},
+                                         {"STDCL_ARG_INFO", "sources", "what it may be: source"},
+                                         {"STDCL_ARG_INFO", "our", "what it may be: source"},
+                                         {"STDCL_DEVICE_BUILDS", "0 1", "what it may be: 0 1"},
+                                         {"STDCL_KERNEL_PATH", "/proc/nonexistent", "which is no folder"},
+                                         {"STDCL_KERNEL_PATH", "/dev/null", "which is no folder"},
+                                         {"STDCL_INCLUDE", "/proc", "there is no stdcl.h in that folder"},
+                                         {"STDCL_SLICE", "1s", "give a number of seconds above 0"},
+                                         {"STDCL_TIMED", "inf", "give a number of seconds above 0"}};
+    for (size_t i = 0; i < sizeof standard / sizeof *standard; i++) {
+        struct child child = start_child(with(standard[i][0]), (const char *const[]){"standard-claim", NULL});
+        contains(line_of(&child), standard[i][1]);
+        end_child(&child);
+    }
+    for (size_t i = 0; i < sizeof any / sizeof *any; i++) {
+        char start[128];
+        const char *kept = getenv(any[i][0]);
+        char *before = kept ? strdup(kept) : NULL;
+        setenv(any[i][0], any[i][1], 1);
+        assert_null(clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0));
+        assert_int_equal(clerrno, EINVAL);
+        const char *sentence = clerror();
+        snprintf(start, sizeof start, "clcontext: %s is \"%s\"", any[i][0], any[i][1]);
+        contains(sentence, start);
+        contains(sentence, any[i][2]);
+        if (before)
+            setenv(any[i][0], before, 1);
+        else
+            unsetenv(any[i][0]);
+        free(before);
+    }
+}
+
 static void test_no_platform_at_all(void **state)
 {
     (void)state;
@@ -620,6 +661,7 @@ int main(void)
         cmocka_unit_test(test_environment_names_platforms),
         cmocka_unit_test(test_environment_limits_devices),
         cmocka_unit_test(test_environment_claims_one_device_by_default),
+        cmocka_unit_test(test_environment_of_no_meaning),
         cmocka_unit_test(test_no_platform_at_all),
         cmocka_unit_test(test_create_by_pattern),
         cmocka_unit_test(test_create_by_priority),

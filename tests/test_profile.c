@@ -839,6 +839,16 @@ static void environment_may_say_no(void **unused)
     says_nothing(text);
 }
 
+static void environment_of_no_meaning(void **unused)
+{
+    (void)unused;
+    setenv("STDCL_PROFILE", "xml", 1);
+    assert_null(clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0));
+    assert_int_equal(clerrno, EINVAL);
+    contains(clerror(), "STDCL_PROFILE is \"xml\"; what it may be: 0 1 table csv json");
+    unsetenv("STDCL_PROFILE");
+}
+
 static void environment_writes_a_timeline(void **unused)
 {
     (void)unused;
@@ -902,7 +912,7 @@ int main(int argc, char **argv)
         PROFILED(waits_for_what_each_thread_started),
     };
     struct CMUnitTest printed[] = {
-        cmocka_unit_test(environment_may_say_no), cmocka_unit_test(environment_writes_a_timeline),
+        cmocka_unit_test(environment_may_say_no), cmocka_unit_test(environment_of_no_meaning), cmocka_unit_test(environment_writes_a_timeline),
         /* These take turns. */
         cmocka_unit_test(environment_prints_tables), PROFILED(ignores_the_locale),
         cmocka_unit_test(environment_prints_csv_and_json),

@@ -636,6 +636,14 @@ static void alone(void **state)
     struct world_options wrong = {.reserved = {1}};
     assert_null(world_join(&wrong));
     assert_int_equal(clerrno, EINVAL);
+    static const char *const no_times[] = {"a while", "10s", "-1", "0", "nan"};
+    for (size_t i = 0; i < sizeof no_times / sizeof *no_times; i++) {
+        setenv("STDCL_PATIENCE", no_times[i], 1);
+        assert_null(world_join(NULL));
+        assert_int_equal(clerrno, EINVAL);
+        contains(clerror(), "give a number of seconds above 0");
+    }
+    unsetenv("STDCL_PATIENCE");
 }
 
 /* A launcher's words in the environment. */

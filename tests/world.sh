@@ -73,6 +73,8 @@ today && job bad "" 2 "$child" killed
 today && job bad "" 2 "$child" exits
 export STDCL_PATIENCE=5 # in which all ranks have come, also where there is little of the machine for them
 today && job 4 "has waited 5 s for rank 1 on $(uname -n); " 3 "$child" hangs
+export STDCL_PATIENCE=5s
+today && job 1 'STDCL_PATIENCE is "5s"; give a number of seconds above 0' 3 "$stdcl" gas -n 1e5 $pick
 unset STDCL_PATIENCE
 
 # ---- Plugins that are not there, or another MPI's.

@@ -132,6 +132,9 @@ void told_free(stdcl_world *w);
 
 /* ---- world.c ---------------------------------------------------------------------------------- */
 
+/* How long a rank waits for another; the usual time and -1 after clerror_set when $STDCL_PATIENCE is no time. */
+int patience_read(double *seconds);
+
 /* Collective: a world of what by->join has filled in. `host` NULL: this machine's name. Takes the state over, also when it
  * fails. */
 stdcl_world *world_make(const struct transport *by, void *state, int rank, int size, bool background, const char *carrier,

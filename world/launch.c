@@ -144,15 +144,17 @@ static stdcl_world *of_size(stdcl_world *w, int launched)
     return NULL;
 }
 
-static stdcl_world *of_one_version(stdcl_world *w)
+/* All know their patience, and are of one version. */
+static stdcl_world *of_one_mind(stdcl_world *w)
 {
-    if (!w || world_same(w, "stdcl version", STDCL_VERSION) == 0)
+    double seconds;
+    if (!w || (world_agree(w, patience_read(&seconds)) == 0 && world_same(w, "stdcl version", STDCL_VERSION) == 0))
         return w;
     const int code = clerrno;
     const char *sentence = clerror();
     char *why = sentence ? strdup(sentence) : NULL;
     world_end(w, 1, why);
-    clerror_set(code, "%s", why ? why : "world_join: ranks are of different versions");
+    clerror_set(code, "%s", why ? why : "world_join: the ranks are not of one mind");
     free(why);
     return NULL;
 }
@@ -162,8 +164,9 @@ stdcl_world *world_join(const struct world_options *options)
     const struct launcher *l = find_launcher();
     if (options && reserved_check("world_join", options->reserved) != 0)
         return NULL;
+    double patience;
     if (!l)
-        return world_of_threads(NULL, 0, NULL, true, options);
+        return patience_read(&patience) == 0 ? world_of_threads(NULL, 0, NULL, true, options) : NULL;
     char started[64];
     const bool pmix = getenv("PMIX_RANK") != NULL;
     const char *const names[] = {l->plugin ? l->plugin : pmix || !getenv("PMI_FD") ? "openmpi" : "mpich",
@@ -171,7 +174,7 @@ stdcl_world *world_join(const struct world_options *options)
     const int launched = number_in(l->size, 1);
     snprintf(started, sizeof started, "the launcher started %d processes", launched);
     const struct transport *by = choose_plugin(names, started);
-    return by ? of_one_version(of_size(start(by, -1, options), launched)) : NULL;
+    return by ? of_one_mind(of_size(start(by, -1, options), launched)) : NULL;
 }
 
 stdcl_world *world_from_plugin(const char *plugin, int communicator, const struct world_options *options)
@@ -183,5 +186,5 @@ stdcl_world *world_from_plugin(const char *plugin, int communicator, const struc
     }
     const char *const names[] = {plugin, NULL};
     const struct transport *by = strchr(plugin, '/') ? open_plugin(plugin) : choose_plugin(names, "the program has MPI");
-    return by ? of_one_version(start(by, communicator, options)) : NULL;
+    return by ? of_one_mind(start(by, communicator, options)) : NULL;
 }

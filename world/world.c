@@ -12,11 +12,14 @@ static const double PATIENCE_SECONDS = 600;
 
 /* ---- Made. ------------------------------------------------------------------------------------ */
 
-static double patience(void)
+int patience_read(double *seconds)
 {
     const char *text = getenv("STDCL_PATIENCE");
-    const double seconds = text ? strtod(text, NULL) : 0;
-    return seconds > 0 ? seconds : PATIENCE_SECONDS;
+    char *end = NULL;
+    const double wish = text && *text ? strtod(text, &end) : PATIENCE_SECONDS;
+    const bool good = !end || (end != text && !*end && wish > 0);
+    *seconds = good ? wish : PATIENCE_SECONDS;
+    return good ? 0 : clerror_set(EINVAL, "world_join: STDCL_PATIENCE is \"%s\"; give a number of seconds above 0", text);
 }
 
 static int count_hosts(const stdcl_world *w)
@@ -94,8 +97,8 @@ stdcl_world *world_make(const struct transport *by, void *state, int rank, int s
         clerror_set(ENOMEM, "world_join: no memory");
         return NULL;
     }
-    *w = (stdcl_world){.by = by, .state = state, .rank = rank, .size = size, .background = background && size > 1,
-                       .patience = patience(), .awaited = -1};
+    *w = (stdcl_world){.by = by, .state = state, .rank = rank, .size = size, .background = background && size > 1, .awaited = -1};
+    (void)patience_read(&w->patience); /* what is wrong with it all ranks hear when they have joined */
     if (options)
         w->options = *options;
     snprintf(w->carrier, sizeof w->carrier, "%s", carrier);

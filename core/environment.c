@@ -1,0 +1,70 @@
+/* environment.c - the variables of the environment that say how the library works: a value that means nothing is
+ * told when a context is opened, and not taken for none.
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* One of some words. */
+static int check_word(const char *name, const char *value, const char *words)
+{
+    const size_t length = strlen(value);
+    for (const char *word = words; !strchr(value, ' ') && (word = strstr(word, value)); word++)
+        if ((word == words || word[-1] == ' ') && (!word[length] || word[length] == ' '))
+            return 0;
+    return fail(EINVAL, 0, "clcontext: %s is \"%s\"; what it may be: %s", name, value, words);
+}
+
+static int check_seconds(const char *name, const char *value, const char *unused)
+{
+    char *end;
+    const double seconds = strtod(value, &end);
+    (void)unused;
+    return end != value && !*end && isfinite(seconds) && seconds > 0
+               ? 0
+               : fail(EINVAL, 0, "clcontext: %s is \"%s\"; give a number of seconds above 0", name, value);
+}
+
+/* A folder, in which there is a file if one is named. */
+static int check_folder(const char *name, const char *value, const char *file)
+{
+    char path[4096];
+    struct stat about;
+    if (stat(value, &about) != 0 || !S_ISDIR(about.st_mode))
+        return fail(EINVAL, 0, "clcontext: %s is \"%s\", which is no folder", name, value);
+    snprintf(path, sizeof path, "%s/%s", value, file);
+    return access(path, R_OK) == 0 ? 0 : fail(EINVAL, 0, "clcontext: %s is \"%s\", and there is no %s in that folder", name, value, file);
+}
+
+int environment_check(void)
+{
+    static const struct {
+        const char *name, *what;
+        int (*check)(const char *name, const char *value, const char *what);
+    } variables[] = {
+        {"STDCL_DEBUG", "0 1 2", check_word},        {"STDCL_ARG_INFO", "source", check_word},
+        {"STDCL_DEVICE_BUILDS", "0 1", check_word},  {"STDCL_KERNEL_PATH", "", check_folder},
+        {"STDCL_INCLUDE", "stdcl.h", check_folder},  {"STDCL_SLICE", "", check_seconds},
+        {"STDCL_TIMED", "", check_seconds},
+    };
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = getenv(variables[i].name);
+        if (value && *value && variables[i].check(variables[i].name, value, variables[i].what) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int environment_number(const char *name, const char *value, long least, long most, long *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtol(value, &end, 0);
+    return end != value && !*end && errno == 0 && *number >= least && *number <= most
+               ? 0
+               : fail(EINVAL, 0, "clcontext: %s is \"%s\"; give a whole number, %ld to %ld", name, value, least, most);
+}
