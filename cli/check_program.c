@@ -172,18 +172,19 @@ static int tell(const struct pipe_reader *reader, int status, bool quiet)
 {
     size_t seen;
     const size_t n = check_log_end(reader->log, &seen);
+    const bool checked = n > 0 || is_used(reader);
     if (n > 0)
         fprintf(stderr, "%s: %zu place%s with errors, seen %zu time%s\n", cli_program, n, n == 1 ? "" : "s", seen,
                 seen == 1 ? "" : "s");
-    else if (!is_used(reader))
-        cli_warn("the program made no OpenCL context under Oclgrind, so that nothing was checked");
+    else if (!checked)
+        cli_failed("the program made no OpenCL context under Oclgrind, so that nothing was checked");
     else if (!quiet)
         fprintf(stderr, "%s: no errors were found in kernels\n", cli_program);
     if (status > 128)
         cli_failed("the program was ended by signal %d (%s)", status - 128, strsignal(status - 128));
     else if (status != 0)
         cli_failed("the program ended with status %d", status);
-    return n > 0 ? CLI_FAILED : status;
+    return n > 0 || (!checked && status == 0) ? CLI_FAILED : status;
 }
 
 static int no_program(const char *name)

@@ -80,7 +80,7 @@ static int run(int argc, char **argv)
         .about = "Runs a program under Oclgrind, a device that finds out-of-bounds accesses, data races and uninitialised "
                  "values in kernels, and prints each with the kernel's file and line; or compiles kernel files (and "
                  "templates, .clt) for every device, prints what the compilers say, and lists the kernels. Ends with "
-                 "status 1 when something was found.",
+                 "status 1 when something was found, or nothing was checked.",
         .examples = "  stdcl check ./simulation 1000\n"
                     "  stdcl check -D N=64 scale.cl\n",
         .options = options,

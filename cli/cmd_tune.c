@@ -132,6 +132,15 @@ static int plan(struct tune_job *job)
     return status;
 }
 
+/* Rows of --as are for the devices that were tuned. */
+static int check_as(const struct tune_job *job)
+{
+    for (unsigned dev = 0; job->export_as && dev < clgetndev(job->context); dev++)
+        if (cltune_fits(job->context, dev, job->export_as) != 0)
+            return cli_wrong("--as: %s", cli_reason());
+    return CLI_DONE;
+}
+
 /* Makes the folders of the user's file and checks that it can be written, before minutes of searching. */
 static int check_store(const struct tune_job *job)
 {
@@ -247,7 +256,7 @@ static int work(struct tune_job *job)
     job->info = cli_alloc(clgetndev(job->context), sizeof *job->info);
     if (clgetdevinfo(job->context, job->info) < 0)
         return cli_failed_call(NULL);
-    if ((status = plan(job)) != CLI_DONE)
+    if ((status = check_as(job)) != CLI_DONE || (status = plan(job)) != CLI_DONE)
         return status;
     if (job->list)
         return tune_report_list(job);
@@ -275,7 +284,7 @@ static bool parse(struct tune_job *job, int argc, char **argv, int *status)
                    "also write what is found to a file of rows like those that stdcl ships; rows of the file for other "
                    "kernels and devices stay"),
         CLI_STRING(0, "as", "DEVICE", &job->export_as,
-                   "the device's name in the exported rows: part of its name, or family:NAME (default: its "
+                   "the device's name in the exported rows: part of its name, or family:NAME, one of its families (default: its "
                    "whole name)"),
         CLI_COMMON_OPTIONS(&job->common),
         CLI_END,

@@ -1246,6 +1246,13 @@ module stdcl
       integer(c_size_t), value :: size
       type(cltune_row), optional :: row
     end function
+    function cltune_fits(cp, dev, device) bind(C)
+      import
+      integer(c_int) :: cltune_fits
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      character(kind=c_char), intent(in), optional :: device(*)
+    end function
     subroutine cltune_print(rules, shape, text, size) bind(C)
       import
       type(cltune_rules), intent(in), optional :: rules

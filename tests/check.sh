@@ -54,7 +54,9 @@ programs() {
     : >"$folder/text"
     expect 1 ".*text' is no program that may be executed.*" "$stdcl" check "$folder/text"
     # Where Oclgrind has seen no context, nothing was checked.
-    expect 0 '.*warning: the program made no OpenCL context under Oclgrind, so that nothing was checked' "$stdcl" check true
+    expect 1 '.*the program made no OpenCL context under Oclgrind, so that nothing was checked' "$stdcl" check true
+    expect 1 '.*the program made no OpenCL context under Oclgrind, so that nothing was checked' "$stdcl" check -q true
+    expect 7 '.*, so that nothing was checked' "$stdcl" check sh -c 'exit 7'
     [ "$(lines 'no errors were found')" = 0 ] || fail "what was not checked is called good:"
     # Without Oclgrind.
     mkdir "$folder/bin"

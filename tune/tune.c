@@ -152,13 +152,17 @@ static int rank_user(const json_t *row, const struct tune_device *d)
     return strcmp(text_of(row, "driver"), d->driver) == 0 ? TUNE_EXACT : TUNE_OTHER_DRIVER;
 }
 
-static int rank_shipped(const json_t *row, const struct tune_device *d)
+static int rank_named(const char *device, const struct tune_device *d)
 {
-    const char *device = text_of(row, "device");
     for (int i = 0; d->family[i]; i++)
         if (strcmp(device, d->family[i]) == 0)
             return TUNE_FAMILY + i;
     return strncmp(device, "family:", 7) != 0 && strstr(d->name, device) ? TUNE_SHIPPED : TUNE_NONE;
+}
+
+static int rank_shipped(const json_t *row, const struct tune_device *d)
+{
+    return rank_named(text_of(row, "device"), d);
 }
 
 struct choice {
@@ -245,6 +249,25 @@ STDCL_API int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t
     fill(row, best, rank, &device, kernel, size);
     pthread_mutex_unlock(&store_lock);
     return 0;
+}
+
+STDCL_API int cltune_fits(CLCONTEXT *cp, cl_uint dev, const char *device)
+{
+    cl_device_id id = device_id(cp, dev, "cltune_fits");
+    char families[256] = "";
+    if (!id)
+        return -1;
+    if (!device)
+        return fail(EINVAL, 0, "cltune_fits: the name is NULL");
+    struct tune_device own = {.name = device_name(cp, dev)};
+    const cl_int err = families_of(id, device_type(cp, dev), own.family);
+    if (err != CL_SUCCESS)
+        return fail(errno_of(err), err, "cltune_fits: %s does not tell its maker", own.name);
+    if (*device && rank_named(device, &own) != TUNE_NONE)
+        return 0;
+    for (int i = 0; own.family[i]; i++)
+        snprintf(families + strlen(families), sizeof families - strlen(families), "%s%s", i == 0 ? "" : own.family[i + 1] ? ", " : " or ", own.family[i]);
+    return fail(EINVAL, 0, "no device would use rows of '%s' that were measured on %s; give part of that name, or %s", device, own.name, families);
 }
 
 /* ---- Adding a row. ---- */

@@ -77,6 +77,10 @@ void cltune_print(const struct cltune_rules *rules, const void *shape, char *tex
 int cltune_store(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, const char *shape,
                  double rate, const char *unit);
 
+/* 0 if a device takes shipped rows of that name, part of its own or a family; else -1 with EINVAL, and the sentence says
+ * which names there are. */
+int cltune_fits(CLCONTEXT *cp, cl_uint dev, const char *device);
+
 /* Why the user's file was ignored (one sentence that names it), or NULL; and where that file is, or NULL when
  * the environment names no place for it. Static memory. */
 const char *cltune_warning(void);

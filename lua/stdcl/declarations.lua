@@ -290,6 +290,7 @@ char *cltemplatev(const char *name, const char *text, size_t size, const clvalue
 int cltune_choose(const struct cltune_rules *rules, CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, const char *words, void *shape, struct cltune_row *row);
 const char *cltune_file(void);
 int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, struct cltune_row *row);
+int cltune_fits(CLCONTEXT *cp, cl_uint dev, const char *device);
 void cltune_print(const struct cltune_rules *rules, const void *shape, char *text, size_t size);
 int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t size, double budget, unsigned long seed, int (*progress)(void *arg, const struct cltune_progress *now), void *arg, struct cltune_row *row, double *rate);
 int cltune_store(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, const char *shape, double rate, const char *unit);
