@@ -61,32 +61,37 @@ struct pool {
     size_t stride;
 };
 
-/* A node whose result a worker is at (hash_result.c). */
-struct frame {
-    _Alignas(64) square_t square;
-    int level, todo;
-    unsigned left;         /* of the results wanted: a bit each */
-    struct {
-        square_t wanted[9], result[9], four[4]; /* of one level less, and two and two less: not thrown away */
-    } held;
+/* Nodes of one level whose results a thread finds together (hash_result.c). */
+enum { BATCH = 64, WANTED_MOST = 9 * BATCH };
+struct batch {
+    unsigned own, taken; /* how many are wanted: from the front those that this thread came to first, from the end those that another has begun */
+    unsigned n;          /* items, those of them that are at work */
+    square_t wanted[WANTED_MOST], result[WANTED_MOST];
+    struct item {
+        square_t square;
+        unsigned at, left; /* where it is in `wanted`; of the nine or four results that it needs those not known, a bit each */
+        struct {
+            square_t wanted[9], result[9], four[4]; /* of one level less, and two and two less */
+        } held;
+    } item[BATCH];
 };
 
-/* Computes one result at a time; a thread has some of them. Squares in its frames and on its stack are not thrown away. */
-enum { WORKERS = 6, STACK = 32 * NODE_LEVELS };
+/* What a thread is at. Squares in its batches and on its stack are not thrown away. */
+enum { STACK = 32 * NODE_LEVELS };
 struct worker {
     struct hashlife *h;
-    unsigned number;
     uint8_t of;            /* the number of its thread, from 1 on */
-    bool back;             /* takes the nine parts of a node from the last to the first */
-    unsigned start;        /* and begins so many further on */
+    bool back;             /* takes what is wanted from the last to the first */
+    unsigned items;        /* that were begun since `look` was called */
+    bool (*look)(struct worker *w);
     pthread_t thread;
     struct spare {
         square_t first; /* of a list of entries taken from a pool for this thread alone */
         unsigned n;
     } nodes, leaves;
-    square_t part[5][4];   /* of the nodes that are looked for, in the frame that is the last one in use */
-    uint32_t place[5];     /* and what says where they are; the table may be another one meanwhile, and they are cut to its size when they are used */
-    struct frame *top, frame[NODE_LEVELS + 1]; /* the last one in use; the first never is */
+    _Alignas(64) square_t part[BATCH][5][4]; /* of the nodes that are looked for; the items hold what they are parts of */
+    uint32_t place[BATCH][5];   /* and what says where they are; the table may be another one meanwhile, and they are cut to its size when they are used */
+    struct batch batch[NODE_LEVELS]; /* by level */
     size_t depth;
     struct held {
         square_t square;
@@ -144,8 +149,8 @@ struct hashlife {
     double done, total;        /* generations of the call */
     double began;              /* when the step did */
     double told;               /* when progress was told last */
-    struct worker *worker;     /* WORKERS of each thread */
-    unsigned workers_least;    /* that are at work, however small the tree is: 0, and more in tests */
+    double alone;              /* seconds before others help: what is done sooner may be one long chain, at which they would only be in the way */
+    struct worker *worker;     /* one a thread */
 };
 
 static inline const struct leaf *hash_leaf(const struct hashlife *h, square_t square)
@@ -250,13 +255,8 @@ size_t hash_bytes(const struct hashlife *h);
 
 /* ---- hash_result.c ---- */
 
-/* A worker begins with a square, goes on until it has asked for memory (or waits for another worker), has the result or is to leave, and ends. What it asks for
- * is where its nodes are in the table; when that has come, hash_ask asks for the nodes. */
-enum hash_went { HASH_GOES, HASH_ASKED, HASH_KNOWN, HASH_LEAVES };
-void hash_begin(struct worker *w, square_t square, int level);
-enum hash_went hash_go(struct worker *w);
-void hash_ask(const struct worker *w);
-void hash_end(struct worker *w);
+/* Finds the result of the plane's root; false: this thread is to leave. `look`, or NULL, is called every some thousand squares, and says whether to go on. */
+bool hash_result(struct worker *w, bool (*look)(struct worker *w));
 
 /* ---- hash_step.c ---- */
 

@@ -4,7 +4,7 @@
  * to what is touched. A table of lists finds a square by its content. Several threads add squares at once: a new one is put before
  * the head of its list by compare-and-swap, and if another thread came first the list is searched again.
  *
- * When the memory is used up, all threads wait where they hold nothing but what is in their workers' frames and stacks, and one of them marks
+ * When the memory is used up, all threads wait where they hold nothing but what is in their batches and stacks, and one of them marks
  * what the plane, the workers and the results still need; the rest is used again. If that is too much, results are forgotten, which
  * costs time and changes nothing.
  * SPDX-License-Identifier: MIT
@@ -157,16 +157,26 @@ static void mark(struct marks *m, square_t square, int level)
         mark(m, atomic_load_explicit(&n->result, memory_order_relaxed), level - 1);
 }
 
-/* What a worker was at when it asked for memory. */
-static void mark_frame(struct marks *m, const struct frame *f)
+static void mark_item(struct marks *m, const struct item *item, int level)
 {
-    mark(m, f->square, f->level);
+    mark(m, item->square, level);
     for (int i = 0; i < 9; i++) {
-        mark(m, f->held.wanted[i], f->level - 1);
-        mark(m, f->held.result[i], f->level - 2);
+        mark(m, item->held.wanted[i], level - 1);
+        mark(m, item->held.result[i], level - 2);
     }
     for (int i = 0; i < 4; i++)
-        mark(m, f->held.four[i], f->level - 2);
+        mark(m, item->held.four[i], level - 2);
+}
+
+static void mark_batch(struct marks *m, const struct batch *b, int level)
+{
+    for (unsigned i = 0; i < WANTED_MOST; i++)
+        if (i < b->own || i >= WANTED_MOST - b->taken) {
+            mark(m, b->wanted[i], level);
+            mark(m, b->result[i], level - 1);
+        }
+    for (unsigned i = 0; i < b->n; i++)
+        mark_item(m, &b->item[i], level);
 }
 
 static void mark_needed(struct marks *m)
@@ -181,11 +191,11 @@ static void mark_needed(struct marks *m)
     for (size_t i = 1; i < h->n_added; i++)
         if (h->added[i].level >= LEAF_LEVEL)
             mark(m, h->added[i].square, h->added[i].level);
-    for (unsigned t = 0; t < h->threads * WORKERS; t++) {
+    for (unsigned t = 0; t < h->threads; t++) {
         for (size_t i = 0; i < h->worker[t].depth; i++)
             mark(m, h->worker[t].stack[i].square, h->worker[t].stack[i].level);
-        for (const struct frame *f = h->worker[t].top; f > h->worker[t].frame; f--)
-            mark_frame(m, f);
+        for (int level = LEAF_LEVEL + 1; level < NODE_LEVELS; level++)
+            mark_batch(m, &h->worker[t].batch[level], level);
     }
 }
 
@@ -253,7 +263,7 @@ static int collect(struct hashlife *h)
         forget_results(h, &m);
         sweep(h, &h->nodes, m.node, m.nodes);
         sweep(h, &h->leaves, m.leaf, m.leaves);
-        for (unsigned t = 0; t < h->threads * WORKERS; t++)
+        for (unsigned t = 0; t < h->threads; t++)
             h->worker[t].nodes.n = h->worker[t].leaves.n = 0;
         h->collections++;
         h->needed = 2 * (marked_bytes(&m) + tables);

@@ -13,9 +13,10 @@
  *     |   |   |   |   |       |   +--+--+--+  |
  *     +---+---+---+---+       +---+---+---+---+
  *
- * Nearly all the time goes into waiting for memory: where a square is in the table, and then for the square. So a thread has up to six
- * workers, each with its own frames in place of a stack of calls, and goes on with another whenever one has asked for memory. Each takes the nine in another order, and puts off
- * those at which another is at work, of this thread or another one; what one has found all others read in the node.
+ * Nearly all the time goes into waiting for memory, where a square is in the table and then for the square, and into branches that a processor cannot foretell. So a thread
+ * has a batch of nodes of one level at work, and each step is done for all of them before the next: where their squares are is asked for, then the squares, then these are found. Results that
+ * are not known become the list of the next lower level, which is done, batch by batch, before the nodes go on. Threads have lists of their own, in opposite order, and put off what another has
+ * in its list; what one has found all others read in the node.
  * SPDX-License-Identifier: MIT
  */
 #include "life/hash.h"
@@ -29,15 +30,7 @@
 #define UNROLLED _Pragma("GCC unroll 9")
 #endif
 
-/* What a worker does next with a node; before it finds nodes others go on. Loops have as many turns as the compiler knows, and every step is a part of its own: with several
- * workers a processor cannot foretell which way such branches go. */
-enum { BEGIN, FIND_FIVE, NINE, FIND_FOUR, FOUR, FIND_LAST };
-
-/* Up to this level a square at which another worker of the thread is at work is waited for; it has lower ones to do only, so that no two wait for each other. Of others
- * the parts are shared. */
-enum { WAIT_LEVEL = 8 };
-
-/* Frames hold what a worker needs, and its stack nothing. */
+/* Batches hold what is needed, and the stack nothing. */
 static square_t find_leaf(struct worker *w, const void *leaf)
 {
     w->depth = 0;
@@ -86,269 +79,309 @@ static void set_busy(const struct hashlife *h, square_t square, uint8_t thread)
     atomic_store_explicit(&h->node[square].busy, thread, memory_order_relaxed);
 }
 
-static void push(struct worker *w, square_t square, int level)
-{
-    struct frame *f = ++w->top;
-    f->square = square;
-    f->level = level;
-    f->todo = BEGIN;
-    memset(&f->held, 0xff, sizeof f->held); /* NO_SQUARE */
-}
+/* ---- Nodes that are looked for, of all items: asked for, then found. -------------------------- */
 
-/* The result of a node is known: the frame that wanted it, now the last, will read it. */
-static enum hash_went pop(struct worker *w)
-{
-    return --w->top > w->frame ? HASH_GOES : HASH_KNOWN;
-}
-
-static enum hash_went known(struct worker *w, const struct frame *f, square_t result)
-{
-    if (result == NO_SQUARE)
-        return HASH_LEAVES;
-    atomic_store_explicit(&w->h->node[f->square].result, result, memory_order_release);
-    set_busy(w->h, f->square, 0);
-    return pop(w);
-}
-
-/* ---- Nodes that are looked for: asked for, then found. --------------------------------------- */
-
-/* Asks for the memory where n nodes are in the table. */
-INLINE enum hash_went ask_for(struct worker *w, int n)
+INLINE void ask(struct worker *w, unsigned item, int n)
 {
     const struct pool *nodes = &w->h->nodes;
     const _Atomic(square_t) *head = nodes->head;
     const size_t mask = nodes->places - 1;
     UNROLLED for (int i = 0; i < n; i++) {
-        w->place[i] = hash_place(w->part[i]);
-        __builtin_prefetch((const void *)&head[w->place[i] & mask]);
+        w->place[item][i] = hash_place(w->part[item][i]);
+        __builtin_prefetch((const void *)&head[w->place[item][i] & mask]);
     }
-    return HASH_ASKED;
 }
 
-/* All five, however many are looked for: what is there of others costs less than a branch. */
-void hash_ask(const struct worker *w)
+/* When that has come: asks for the nodes. */
+INLINE void ask_nodes(const struct worker *w, unsigned items, int n)
 {
     const struct hashlife *h = w->h;
     const _Atomic(square_t) *head = h->nodes.head;
     const size_t mask = h->nodes.places - 1;
     const struct node *node = h->node;
-    UNROLLED for (int i = 0; i < 5; i++) {
-        const square_t first = ~atomic_load_explicit(&head[w->place[i] & mask], memory_order_relaxed);
-        __builtin_prefetch(&node[first & (0u - (first != NO_SQUARE))]);
-    }
+    for (unsigned item = 0; item < items; item++)
+        UNROLLED for (int i = 0; i < n; i++) {
+            const square_t first = ~atomic_load_explicit(&head[w->place[item][i] & mask], memory_order_relaxed);
+            __builtin_prefetch(&node[first & (0u - (first != NO_SQUARE))]);
+        }
 }
 
 /* False: there is no memory left, or the work was given up. */
-INLINE bool find(struct worker *w, int n, int level, square_t *out)
+INLINE bool find(struct worker *w, unsigned item, int n, int level, square_t *out)
 {
     const struct hashlife *h = w->h;
     UNROLLED for (int i = 0; i < n; i++) {
-        const size_t place = w->place[i] & (h->nodes.places - 1);
+        const size_t place = w->place[item][i] & (h->nodes.places - 1);
         const square_t first = hash_first(&h->nodes, place);
-        if ((out[i] = hash_find(h, level, w->part[i], first)) == NO_SQUARE && (out[i] = hash_node_add(w, level, w->part[i], place, first)) == NO_SQUARE)
+        if ((out[i] = hash_find(h, level, w->part[item][i], first)) == NO_SQUARE && (out[i] = hash_node_add(w, level, w->part[item][i], place, first)) == NO_SQUARE)
             return false;
     }
     return true;
 }
 
-/* Five nodes lie between the parts of one: north, west, in the middle, east, south. */
-static enum hash_went ask_five(struct worker *w, struct frame *f)
+static bool is_slow(const struct hashlife *h, int level)
+{
+    return h->k < level - 2;
+}
+
+/* ---- Results that are wanted. ---------------------------------------------------------------- */
+
+/* Puts a square into the list of its level, a thread's own once. */
+static void want(struct worker *w, struct batch *lower, square_t square)
 {
     const struct hashlife *h = w->h;
-    const struct node *n = &h->node[f->square];
-    const square_t *a = h->node[n->part[NW]].part, *b = h->node[n->part[NE]].part, *c = h->node[n->part[SW]].part,
-                   *d = h->node[n->part[SE]].part;
-    const square_t part[5][4] = {{a[NE], b[NW], a[SE], b[SW]},
-                                 {a[SW], a[SE], c[NW], c[NE]},
-                                 {a[SE], b[SW], c[NE], d[NW]},
-                                 {b[SW], b[SE], d[NW], d[NE]},
-                                 {c[NE], d[NW], c[SE], d[SW]}};
-    memcpy(w->part, part, sizeof part);
-    f->todo = FIND_FIVE;
-    return ask_for(w, 5);
+    const uint8_t busy = atomic_load_explicit(&h->node[square].busy, memory_order_relaxed);
+    if (!busy) {
+        set_busy(h, square, w->of);
+        lower->result[lower->own] = NO_SQUARE;
+        lower->wanted[lower->own++] = square;
+    } else if (busy != w->of) {
+        lower->taken++;
+        lower->result[WANTED_MOST - lower->taken] = NO_SQUARE;
+        lower->wanted[WANTED_MOST - lower->taken] = square;
+    }
 }
 
-static bool is_slow(const struct hashlife *h, const struct frame *f)
+/* Reads which of the results of n squares are known: most, nearly always. */
+INLINE void read_results(struct worker *w, struct batch *lower, struct item *item, int n)
 {
-    return h->k < f->level - 2;
+    const struct hashlife *h = w->h;
+    unsigned left = 0;
+    UNROLLED for (int i = 0; i < n; i++) {
+        item->held.result[i] = result_of(h, item->held.wanted[i]);
+        left |= (unsigned)(item->held.result[i] == NO_SQUARE) << i;
+    }
+    item->left = left;
+    for (; left; left &= left - 1)
+        want(w, lower, item->held.wanted[__builtin_ctz(left)]);
 }
 
-static enum hash_went ask_last(struct worker *w, struct frame *f)
+static bool find_results(struct worker *w, int level);
+
+/* Finds what is not known, and reads it. */
+static bool find_rest(struct worker *w, struct batch *b, int level)
 {
-    memcpy(w->part[0], is_slow(w->h, f) ? f->held.four : f->held.result, sizeof w->part[0]);
-    f->todo = FIND_LAST;
-    return ask_for(w, 1);
+    const struct hashlife *h = w->h;
+    struct batch *lower = &w->batch[level - 1];
+    if (!(lower->own + lower->taken))
+        return true;
+    if (!find_results(w, level - 1))
+        return false;
+    for (unsigned i = 0; i < b->n; i++)
+        for (unsigned left = b->item[i].left; left; left &= left - 1) {
+            const int at = __builtin_ctz(left);
+            b->item[i].held.result[at] = result_of(h, b->item[i].held.wanted[at]);
+        }
+    lower->own = lower->taken = 0;
+    return true;
+}
+
+/* Leaves nodes whose own result another thread has found meanwhile. */
+static void leave_known(struct worker *w, struct batch *b)
+{
+    const struct hashlife *h = w->h;
+    for (unsigned i = 0; h->threads > 1 && i < b->n;) {
+        struct item *item = &b->item[i];
+        if ((b->result[item->at] = result_of(h, item->square)) == NO_SQUARE) {
+            i++;
+        } else {
+            set_busy(h, item->square, 0);
+            *item = b->item[--b->n];
+        }
+    }
+}
+
+/* ---- The nine, the four, the last. ------------------------------------------------------------ */
+
+/* Five nodes lie between the parts of one: north, west, in the middle, east, south. */
+static void ask_five(struct worker *w, const struct batch *b)
+{
+    const struct node *node = w->h->node;
+    for (unsigned i = 0; i < b->n; i++)
+        for (int j = 0; j < 4; j++)
+            __builtin_prefetch(&node[node[b->item[i].square].part[j]]);
+    for (unsigned i = 0; i < b->n; i++) {
+        const square_t *part = node[b->item[i].square].part;
+        const square_t *nw = node[part[NW]].part, *ne = node[part[NE]].part, *sw = node[part[SW]].part, *se = node[part[SE]].part;
+        const square_t five[5][4] = {{nw[NE], ne[NW], nw[SE], ne[SW]},
+                                     {nw[SW], nw[SE], sw[NW], sw[NE]},
+                                     {nw[SE], ne[SW], sw[NE], se[NW]},
+                                     {ne[SW], ne[SE], se[NW], se[NE]},
+                                     {sw[NE], se[NW], sw[SE], se[SW]}};
+        memcpy(w->part[i], five, sizeof five);
+        ask(w, i, 5);
+    }
+}
+
+/* The nine are these five and the parts. */
+static bool find_nine(struct worker *w, struct batch *b, int level)
+{
+    ask_five(w, b);
+    ask_nodes(w, b->n, 5);
+    for (unsigned i = 0; i < b->n; i++) {
+        struct item *item = &b->item[i];
+        if (!find(w, i, 5, level - 1, item->held.wanted))
+            return false;
+        memcpy(item->held.wanted + 5, w->h->node[item->square].part, sizeof(square_t[4]));
+        read_results(w, &w->batch[level - 1], item, 9);
+    }
+    return find_rest(w, b, level);
 }
 
 static const unsigned char corner[4][4] = {{5, 0, 1, 2}, {0, 6, 2, 3}, {1, 2, 7, 4}, {2, 3, 4, 8}};
 
 /* The four squares that results of the nine make, or where they have had all of the time, their middles; of leaves at once. */
-static enum hash_went ask_four(struct worker *w, struct frame *f)
+static bool ask_four(struct worker *w, unsigned at, struct item *item, int level)
 {
     const struct hashlife *h = w->h;
-    const bool slow = is_slow(h, f), leaves = slow && f->level - 2 == LEAF_LEVEL;
+    const bool slow = is_slow(h, level), leaves = slow && level - 2 == LEAF_LEVEL;
     for (int i = 0; i < 4; i++) {
-        square_t *four = w->part[i];
+        square_t *part = w->part[at][i];
         for (int j = 0; j < 4; j++)
-            four[j] = f->held.result[corner[i][j]];
+            part[j] = item->held.result[corner[i][j]];
         for (int j = 0; j < 4 && slow && !leaves; j++)
-            four[j] = h->node[four[j]].part[3 - j];
-        if (leaves && (f->held.four[i] = middle_of_leaves(w, four)) == NO_SQUARE)
-            return HASH_LEAVES;
+            part[j] = h->node[part[j]].part[3 - j];
+        if (leaves && (item->held.four[i] = middle_of_leaves(w, part)) == NO_SQUARE)
+            return false;
     }
-    if (leaves)
-        return ask_last(w, f);
-    f->todo = FIND_FOUR;
-    return ask_for(w, 4);
-}
-
-/* ---- Results that are wanted. ---------------------------------------------------------------- */
-
-/* Begins with a node, unless another worker has the result by now. */
-static enum hash_went begin(struct worker *w, struct frame *f)
-{
-    const struct hashlife *h = w->h;
-    if (result_of(h, f->square) != NO_SQUARE)
-        return pop(w);
-    set_busy(h, f->square, w->of);
-    if (f->level == LEAF_LEVEL + 1)
-        return known(w, f, leaf_result(w, &h->node[f->square]));
-    return ask_five(w, f);
-}
-
-/* Reads which of the results of n squares are known: most, nearly always. */
-INLINE void begin_results(const struct hashlife *h, struct frame *f, int n)
-{
-    f->left = 0;
-    UNROLLED for (int i = 0; i < n; i++) {
-        f->held.result[i] = result_of(h, f->held.wanted[i]);
-        f->left |= (unsigned)(f->held.result[i] == NO_SQUARE) << i;
-    }
-}
-
-/* Of some bits of nine one: every worker of a thread begins with another, and every other thread goes the other way round. */
-static inline int choose(const struct worker *w, unsigned bits)
-{
-    if (w->back) {
-        const unsigned back = bits & ((2u << (8 - w->start)) - 1);
-        return 31 - __builtin_clz(back ? back : bits);
-    }
-    const unsigned from = bits & ~0u << w->start;
-    return __builtin_ctz(from ? from : bits);
-}
-
-static enum hash_went begin_other(struct worker *w, square_t square, int level)
-{
-    push(w, square, level);
-    return begin(w, w->top);
-}
-
-/* Goes on with one of those that are not known; with f->left 0, all are. A node whose own result another worker has found meanwhile is left. */
-static enum hash_went more_results(struct worker *w, struct frame *f)
-{
-    const struct hashlife *h = w->h;
-    square_t taken = NO_SQUARE;
-    uint8_t by = 0, busy;
-    if (result_of(h, f->square) != NO_SQUARE) {
-        set_busy(h, f->square, 0);
-        return pop(w);
-    }
-    for (unsigned todo = f->left; todo;) {
-        const int at = choose(w, todo);
-        const square_t square = f->held.wanted[at];
-        todo &= ~(1u << at);
-        if ((f->held.result[at] = result_of(h, square)) != NO_SQUARE) {
-            f->left &= ~(1u << at);
-        } else if ((busy = atomic_load_explicit(&h->node[square].busy, memory_order_relaxed)) != 0) {
-            taken = square;
-            by = busy;
-        } else {
-            return begin_other(w, square, f->level - 1);
-        }
-    }
-    if (!f->left || (f->level - 1 <= WAIT_LEVEL && by == w->of))
-        return HASH_ASKED;
-    return begin_other(w, taken, f->level - 1);
-}
-
-/* ---- One thing after the other. -------------------------------------------------------------- */
-
-/* Nine squares, five that lie between the parts and the parts. */
-static bool find_nine(struct worker *w, struct frame *f)
-{
-    if (!find(w, 5, f->level - 1, f->held.wanted))
-        return false;
-    memcpy(f->held.wanted + 5, w->h->node[f->square].part, sizeof(square_t[4]));
-    begin_results(w->h, f, 9);
-    f->todo = NINE;
+    if (!leaves)
+        ask(w, at, 4);
     return true;
 }
 
-static bool find_four(struct worker *w, struct frame *f)
+static bool find_four(struct worker *w, struct batch *b, int level)
 {
-    const bool slow = is_slow(w->h, f);
-    if (!find(w, 4, slow ? f->level - 2 : f->level - 1, slow ? f->held.four : f->held.wanted))
-        return false;
-    f->left = 0;
-    if (!slow)
-        begin_results(w->h, f, 4);
-    f->todo = FOUR;
+    const bool slow = is_slow(w->h, level);
+    leave_known(w, b);
+    for (unsigned i = 0; i < b->n; i++)
+        if (!ask_four(w, i, &b->item[i], level))
+            return false;
+    if (slow && level - 2 == LEAF_LEVEL)
+        return true;
+    ask_nodes(w, b->n, 4);
+    for (unsigned i = 0; i < b->n; i++) {
+        struct item *item = &b->item[i];
+        if (!find(w, i, 4, slow ? level - 2 : level - 1, slow ? item->held.four : item->held.wanted))
+            return false;
+        if (!slow)
+            read_results(w, &w->batch[level - 1], item, 4);
+    }
+    return slow || find_rest(w, b, level);
+}
+
+static void known(struct worker *w, struct batch *b, const struct item *item, square_t result)
+{
+    b->result[item->at] = result;
+    atomic_store_explicit(&w->h->node[item->square].result, result, memory_order_release);
+    set_busy(w->h, item->square, 0);
+}
+
+static bool find_last(struct worker *w, struct batch *b, int level)
+{
+    const bool slow = is_slow(w->h, level);
+    leave_known(w, b);
+    for (unsigned i = 0; i < b->n; i++) {
+        memcpy(w->part[i][0], slow ? b->item[i].held.four : b->item[i].held.result, sizeof w->part[i][0]);
+        ask(w, i, 1);
+    }
+    ask_nodes(w, b->n, 1);
+    for (unsigned i = 0; i < b->n; i++) {
+        square_t out;
+        if (!find(w, i, 1, level - 1, &out))
+            return false;
+        known(w, b, &b->item[i], out);
+    }
     return true;
 }
 
-static enum hash_went find_last(struct worker *w, struct frame *f)
+static bool find_leaves(struct worker *w, struct batch *b)
 {
-    square_t out;
-    return find(w, 1, f->level - 1, &out) ? known(w, f, out) : HASH_LEAVES;
-}
-
-/* Until it has asked for memory, or another frame is the last one. */
-static enum hash_went go_on(struct worker *w, struct frame *f)
-{
-    enum hash_went went;
-    switch (f->todo) {
-    case BEGIN:
-        return begin(w, f);
-    case FIND_FIVE:
-        if (!find_nine(w, f))
-            return HASH_LEAVES;
-        /* fall through */
-    case NINE:
-        if (f->left && (went = more_results(w, f), f->left))
-            return went;
-        return ask_four(w, f);
-    case FIND_FOUR:
-        if (!find_four(w, f))
-            return HASH_LEAVES;
-        /* fall through */
-    case FOUR:
-        if (f->left && (went = more_results(w, f), f->left))
-            return went;
-        return ask_last(w, f);
-    default:
-        return find_last(w, f);
+    for (unsigned i = 0; i < b->n; i++) {
+        const square_t out = leaf_result(w, &w->h->node[b->item[i].square]);
+        if (out == NO_SQUARE)
+            return false;
+        known(w, b, &b->item[i], out);
     }
+    return true;
 }
 
-enum hash_went hash_go(struct worker *w)
+/* ---- Batch by batch. -------------------------------------------------------------------------- */
+
+/* Squares between looks at the clock, a millisecond or less. */
+enum { LOOK = 1 << 11 };
+
+/* Lets others do what they cannot do beside this thread; false: it is to leave. */
+static bool stays(struct worker *w)
 {
-    enum hash_went went;
-    do
-        went = go_on(w, w->top);
-    while (went == HASH_GOES);
-    return went;
+    if (atomic_load_explicit(&w->h->stop, memory_order_relaxed) && !hash_pause(w))
+        return false;
+    if (!w->look || w->items < LOOK)
+        return true;
+    w->items = 0;
+    return w->look(w);
 }
 
-void hash_begin(struct worker *w, square_t square, int level)
+/* Adds those to the batch that are not known yet; false: it is full. */
+static bool take(struct worker *w, struct batch *b, unsigned at, unsigned most)
 {
-    w->top = w->frame;
+    if (b->n == most)
+        return false;
+    const square_t square = b->wanted[at];
+    if ((b->result[at] = result_of(w->h, square)) != NO_SQUARE) {
+        set_busy(w->h, square, 0); /* it may have been found before this thread named itself */
+        return true;
+    }
+    struct item *item = &b->item[b->n++];
+    item->square = square;
+    item->at = at;
+    memset(&item->held, 0xff, sizeof item->held); /* NO_SQUARE */
+    return true;
+}
+
+/* Finds results of n of the wanted, so many at a time, from number `at` on or up to it. */
+static bool find_batches(struct worker *w, int level, unsigned at, unsigned n, unsigned most, bool up)
+{
+    struct batch *b = &w->batch[level];
+    while (n) {
+        if (!stays(w))
+            return false;
+        for (; n && take(w, b, at, most); n--)
+            at += up ? 1 : -1u;
+        w->items += b->n;
+        if (level == LEAF_LEVEL + 1 ? !find_leaves(w, b) : !(find_nine(w, b, level) && find_four(w, b, level) && find_last(w, b, level)))
+            return false;
+        b->n = 0;
+    }
+    return true;
+}
+
+/* Of the level's list, where those that another thread has begun come last and one at a time. Every other thread goes the other way round. */
+static bool find_results(struct worker *w, int level)
+{
+    struct hashlife *h = w->h;
+    struct batch *b = &w->batch[level];
+    const uint64_t collections = h->collections;
+    if (!find_batches(w, level, w->back ? b->own - 1 : 0, b->own, BATCH, !w->back) ||
+        !find_batches(w, level, w->back ? WANTED_MOST - b->taken : WANTED_MOST - 1, b->taken, 1, w->back))
+        return false;
+    for (unsigned i = 0; collections != h->collections && i < WANTED_MOST; i++) /* nodes may have forgotten them */
+        if (i < b->own || i >= WANTED_MOST - b->taken)
+            atomic_store_explicit(&h->node[b->wanted[i]].result, b->result[i], memory_order_release);
+    return true;
+}
+
+bool hash_result(struct worker *w, bool (*look)(struct worker *w))
+{
+    struct hashlife *h = w->h;
+    w->look = look;
     w->depth = 0;
-    push(w, square, level);
-}
-
-void hash_end(struct worker *w)
-{
-    for (; w->top > w->frame; w->top--)
-        set_busy(w->h, w->top->square, 0);
-    w->depth = 0;
+    want(w, &w->batch[h->level], h->root);
+    const bool found = find_results(w, h->level);
+    for (int level = LEAF_LEVEL + 1; level < NODE_LEVELS; level++) {
+        struct batch *b = &w->batch[level];
+        for (unsigned i = 0; i < b->own; i++)
+            set_busy(h, b->wanted[i], 0);
+        b->own = b->taken = b->n = 0;
+    }
+    return found;
 }

@@ -120,6 +120,7 @@ hashlife *hashlife_create(const struct hashlife_options *options)
     }
     h->memory = o->memory ? o->memory : (size_t)(life_host_memory() / 2);
     h->threads = o->threads ? o->threads : processors();
+    h->alone = 0.1;
     h->progress = o->progress;
     h->arg = o->arg;
     pthread_mutex_init(&h->lock, NULL);
@@ -128,17 +129,15 @@ hashlife *hashlife_create(const struct hashlife_options *options)
         h->empty[i] = NO_SQUARE;
     h->root = NO_SQUARE;
     h->working = 1;
-    h->worker = aligned_alloc(64, h->threads * WORKERS * sizeof *h->worker);
-    for (unsigned t = 0; h->worker && t < h->threads * WORKERS; t++) {
+    h->worker = aligned_alloc(64, h->threads * sizeof *h->worker);
+    for (unsigned t = 0; h->worker && t < h->threads; t++) {
         struct worker *w = &h->worker[t];
-        memset(w->part, 0, sizeof w->part);
-        memset(w->place, 0, sizeof w->place);
         w->h = h;
-        w->number = t;
-        w->of = (uint8_t)(t / WORKERS + 1);
-        w->back = t / WORKERS % 2 != 0;
-        w->start = 2 * (t % WORKERS) % 9;
-        w->top = w->frame;
+        w->of = (uint8_t)(t + 1);
+        w->back = t % 2 != 0;
+        w->items = 0;
+        for (int i = 0; i < NODE_LEVELS; i++)
+            w->batch[i].own = w->batch[i].taken = w->batch[i].n = 0;
         w->depth = w->nodes.n = w->leaves.n = 0;
     }
     if (!h->worker)

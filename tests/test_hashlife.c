@@ -340,8 +340,8 @@ static void little_memory(void **unused)
     hashlife_free(h);
     for (unsigned threads = 1; threads <= 3; threads += 2) {
         h = soup((size_t)16 << 20, threads, 1536);
-        h->workers_least = WORKERS;
-        for (int i = 0; i < 3; i++) /* long steps: others help with none that are short */
+        h->alone = 0; /* others help at once */
+        for (int i = 0; i < 3; i++)
             works(hashlife_step(h, 500));
         assert_string_equal(population(h), plenty);
         assert_true(hashlife_collections(h) > 0 && hashlife_bytes(h) <= (size_t)16 << 20);
@@ -373,7 +373,7 @@ static void threads_agree(void **unused)
     hashlife_free(h);
     for (unsigned threads = 2; threads <= 4; threads += 2) {
         h = soup((size_t)1 << 30, threads, 512);
-        h->workers_least = threads == 2 ? WORKERS : 0;
+        h->alone = 0;
         works(hashlife_step(h, 2048));
         assert_string_equal(population(h), one);
         assert_int_equal(hashlife_bounding_box(h, &again), 1);
