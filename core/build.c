@@ -144,24 +144,34 @@ static cl_program create(const struct part *p, const struct device *d, cl_uint d
     return clCreateProgramWithBinary(d->context, 1, &d->id, &p->binary_size[which], &binary, &status, err);
 }
 
+/* Loads the program from disk, or creates and builds it. */
+static cl_int make(struct part *p, struct device *d, cl_uint dev, const char *options)
+{
+    struct stored stored = {.lock = -1};
+    cl_int err = CL_SUCCESS;
+    p->program[dev] = p->source && p->keep ? stored_find(&stored, d, p->source, options) : NULL;
+    const bool found = p->program[dev] != NULL;
+    if (!found && (p->program[dev] = create(p, d, dev, &err)) != NULL)
+        err = clBuildProgram(p->program[dev], 1, &d->id, options, NULL, NULL);
+    const bool ready = p->program[dev] && err == CL_SUCCESS;
+    char *log = ready && stored.lock >= 0 ? part_log(p, d->id, p->program[dev]) : NULL;
+    stored_end(&stored, ready && !found ? p->program[dev] : NULL, log);
+    free(log);
+    if (ready)
+        kept_add(d, p->program[dev], p->source, options);
+    return err;
+}
+
 static int try_build(struct part *p, struct device *d, cl_uint dev, bool argument_info, const char *options,
                      const char *call)
 {
-    cl_int err = CL_SUCCESS;
     char *all = all_options(d, p, argument_info, options);
     if (!all)
         return fail(ENOMEM, 0, "%s: no memory on the host", call);
     p->program[dev] = kept_find(d, p->source, all);
-    const bool kept = p->program[dev] != NULL;
-    if (!kept)
-        p->program[dev] = create(p, d, dev, &err);
-    const bool created = p->program[dev] != NULL;
-    if (created && !kept)
-        err = clBuildProgram(p->program[dev], 1, &d->id, all, NULL, NULL);
-    if (created && !kept && err == CL_SUCCESS)
-        kept_add(d, p->program[dev], p->source, all);
+    const cl_int err = p->program[dev] ? CL_SUCCESS : make(p, d, dev, all);
     free(all);
-    if (!created)
+    if (!p->program[dev])
         return fail(p->source ? errno_of(err) : ENOEXEC, err, "%s: %s cannot be loaded for %s", call, p->name,
                     d->name);
     return err ? build_failed(p, d, p->program[dev], err, call) : 0;

@@ -69,11 +69,23 @@ const char *device_name(const CLCONTEXT *cp, cl_uint dev);
 void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_t size, const char *options,
                  int flags, const char *call);
 
+/* The file in $STDCL_KERNEL_PATH that replaces the embedded kernel `name`: its path, or NULL. */
+const char *kernel_override(const char *name, char *path, size_t size);
+
+/* ---- read.c ---- */
+
 /* All bytes of a file, and their number; the caller frees them. NULL after fail(). */
 char *read_file(const char *file, size_t *size, const char *call);
 
-/* The file in $STDCL_KERNEL_PATH that replaces the embedded kernel `name`: its path, or NULL. */
-const char *kernel_override(const char *name, char *path, size_t size);
+/* ---- stored.c ---- */
+
+/* The path of a file in the user's folder for what may be lost: $XDG_CACHE_HOME/stdcl, ~/.cache/stdcl. False when the environment
+ * names no place for it. */
+enum { CACHE_PATH = 4200 };
+bool cache_path(char *path, size_t size, const char *name);
+
+/* Makes the folders above a file, as far as that is possible. */
+void cache_folders(const char *path);
 
 /* ---- symbols.c ---- */
 

@@ -25,9 +25,9 @@ struct embedded {
     extern const unsigned long stdcl_kernel_##symbol##_size; \
     static const struct embedded constant = {path, stdcl_kernel_##symbol, &stdcl_kernel_##symbol##_size}
 
-/* As clopen_named of `file`, behind `nfront` other files that it is built on, each with a #line of its own. */
-static inline void *embedded_open(CLCONTEXT *ctx, const char *options, const struct embedded *file, size_t nfront,
-                                  const struct embedded *const front[])
+/* As clopen_named of `file` with these flags, behind `nfront` other files that it is built on, each with a #line of its own. */
+static inline void *embedded_open_as(int flags, CLCONTEXT *ctx, const char *options, const struct embedded *file, size_t nfront,
+                                     const struct embedded *const front[])
 {
     char *before = NULL;
     size_t size;
@@ -40,9 +40,15 @@ static inline void *embedded_open(CLCONTEXT *ctx, const char *options, const str
     if (!fp || fclose(fp) != 0 || !whole)
         clerror_set(ENOMEM, "%s: no memory on the host for the text of the kernels", file->path);
     else
-        program = clopen_named(ctx, file->path, (const char *)file->text, *file->size, before, CLLD_NOW);
+        program = clopen_named(ctx, file->path, (const char *)file->text, *file->size, before, flags);
     free(before);
     return program;
+}
+
+static inline void *embedded_open(CLCONTEXT *ctx, const char *options, const struct embedded *file, size_t nfront,
+                                  const struct embedded *const front[])
+{
+    return embedded_open_as(CLLD_NOW, ctx, options, file, nfront, front);
 }
 
 #endif

@@ -287,6 +287,7 @@ struct part {
     unsigned char **binary;
     cl_program *program; /* one a device */
     const struct stdcl_embedded *embedded; /* that the source is of, or NULL; not owned */
+    bool keep; /* CLLD_KEEP */
 };
 
 void part_free(struct part *p, cl_uint ndev);
@@ -314,6 +315,28 @@ cl_program kept_find(struct device *d, const char *source, const char *options);
 /* Keeps one that was built, if it may be used again. Nothing is lost when there is no memory for that. */
 void kept_add(struct device *d, cl_program program, const char *source, const char *options);
 void kept_free(struct device *d);
+
+/* Whether the text is all that such a program depends on. */
+bool worth_keeping(const char *source, const char *options);
+
+/* ---- stored.c ---- */
+
+/* A program that is sought on disk and, if it is not there, built; zero, with lock -1, before. */
+struct stored {
+    char *key; /* `size` bytes */
+    size_t size;
+    int lock; /* the descriptor of the lock file, held; -1: not */
+    char path[CACHE_PATH];
+};
+
+/* The program as it was stored, with a reference for the caller; NULL when it must be built. */
+cl_program stored_find(struct stored *s, const struct device *d, const char *source, const char *options);
+
+/* Ends that, and stores the program that was built instead, if any, and if its compiler said nothing: `log`, or NULL. */
+void stored_end(struct stored *s, cl_program built, const char *log);
+
+/* The binary of a program for its one device; the caller frees it. NULL when there is none, with OpenCL's error, if any. */
+unsigned char *binary_of(cl_program program, size_t *size, cl_int *err);
 
 /* ---- program.c ---- */
 

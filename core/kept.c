@@ -30,7 +30,7 @@ static bool includes(const char *source)
     return strstr(source, "__has_include") != NULL;
 }
 
-static bool worth_keeping(const char *source, const char *options)
+bool worth_keeping(const char *source, const char *options)
 {
     return source && !includes(source) && !strstr(options, "-include");
 }

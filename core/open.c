@@ -3,8 +3,6 @@
  */
 #include "core/internal.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* As open_bytes, of what may have to be generated first. */
@@ -17,34 +15,6 @@ static void *open_source(CLCONTEXT *cp, const char *name, const char *data, size
     void *handle = source ? open_bytes(cp, name, source, strlen(source), options, flags, call) : NULL;
     free(source);
     return handle;
-}
-
-char *read_file(const char *file, size_t *size, const char *call)
-{
-    struct stat st;
-    char *data = NULL;
-    int fd = open(file, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        fail(errno, 0, "%s: %s: %s", call, file, strerror(errno));
-    } else if (!S_ISREG(st.st_mode)) {
-        fail(EINVAL, 0, "%s: %s is not a regular file", call, file);
-    } else if (!(data = malloc((size_t)st.st_size + 1))) {
-        fail(ENOMEM, 0, "%s: %s: no memory for its %lld bytes", call, file, (long long)st.st_size);
-    } else {
-        ssize_t n = 1;
-        for (*size = 0; n > 0 && *size < (size_t)st.st_size; *size += n > 0 ? (size_t)n : 0)
-            do
-                n = read(fd, data + *size, (size_t)st.st_size - *size);
-            while (n < 0 && errno == EINTR);
-        if (n < 0) {
-            fail(errno, 0, "%s: %s: %s", call, file, strerror(errno));
-            free(data);
-            data = NULL;
-        }
-    }
-    if (fd >= 0)
-        close(fd);
-    return data;
 }
 
 STDCL_API void *clopen(CLCONTEXT *cp, const char *file, int flags)

@@ -97,6 +97,7 @@ void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_t size,
     bool ok = is_binary(data, size)
                   ? part_of_binaries(p->part, name, 1, &(char *){(char *)(uintptr_t)data}, &size, cp->ndev)
                   : part_of_source(p->part, name, before ? before : "", data, size, cp->ndev);
+    p->part->keep = flags & CLLD_KEEP;
     return program_open(p, ok, flags, call);
 }
 
@@ -123,20 +124,6 @@ struct program *program_of(CLCONTEXT *cp, const void *handle, const char *call)
     return p;
 }
 
-/* The binary of a part for its one device; the caller frees it. NULL after fail(). */
-static unsigned char *binary_of(const struct part *part, cl_uint dev, size_t *size)
-{
-    unsigned char *binary = NULL;
-    cl_int err = clGetProgramInfo(part->program[dev], CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL);
-    if (err == CL_SUCCESS && (binary = malloc(*size ? *size : 1)) != NULL)
-        err = clGetProgramInfo(part->program[dev], CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL);
-    if (binary && err == CL_SUCCESS && *size)
-        return binary;
-    free(binary);
-    fail(err ? errno_of(err) : ENOTSUP, err, "clsave: the platform gives no binary of %s", part->name);
-    return NULL;
-}
-
 static int write_file(const char *file, const unsigned char *data, size_t size)
 {
     struct outfile out;
@@ -160,8 +147,10 @@ STDCL_API int clsave(CLCONTEXT *cp, void *handle, cl_uint dev, const char *file)
         return fail(EINVAL, 0, "clsave: %s", p->built ? "embedded programs have one binary each; open them one "
                     "by one" : "the program is not built yet");
     size_t size = 0;
-    unsigned char *binary = binary_of(&p->part[0], dev, &size);
-    int status = binary ? write_file(file, binary, size) : -1;
+    cl_int err;
+    unsigned char *binary = binary_of(p->part[0].program[dev], &size, &err);
+    int status = binary ? write_file(file, binary, size)
+                        : fail(err ? errno_of(err) : ENOTSUP, err, "clsave: the platform gives no binary of %s", p->part[0].name);
     free(binary);
     return status;
 }

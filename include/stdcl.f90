@@ -140,6 +140,7 @@ module stdcl
   integer(c_int), parameter :: CLLD_LAZY = 1
   integer(c_int), parameter :: CLLD_NOW = 2
   integer(c_int), parameter :: CLLD_NOBUILD = 4
+  integer(c_int), parameter :: CLLD_KEEP = 16
   integer(c_int), parameter :: CLLD_GLOBAL = 8
   integer(c_int), parameter :: CL_FAST = 0
   integer(c_int), parameter :: CL_EVENT_WAIT = int(z'1', c_int)

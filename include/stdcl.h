@@ -348,6 +348,8 @@ cl_event clglmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags);
 #define CLLD_LAZY 1    /* build at the first clsym */
 #define CLLD_NOW 2     /* build before returning; the default */
 #define CLLD_NOBUILD 4 /* clbuild builds, with options of the caller's */
+#define CLLD_KEEP 16   /* of what is built on a CPU by PoCL, keep a binary on disk, which later processes load ten times as fast; the
+                          first one compiles about twice as long (docs/layer.md) */
 #define CLLD_GLOBAL 8  /* historic, no effect: every program is found by clsym with handle NULL */
 
 /* Opens kernels: `file` holds OpenCL C, or a program binary such as clsave wrote; NULL opens the

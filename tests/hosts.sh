@@ -32,7 +32,7 @@ cat >/mnt/ssh <<'END'
 while [ "${1#-}" != "$1" ]; do shift; done
 host=$1
 shift
-exec nsenter -t "$(cat /mnt/hosts/$host)" -m -n -u -i -r env -i PATH="$PATH" HOME="$HOME" ${POCL_CACHE_DIR:+POCL_CACHE_DIR="$POCL_CACHE_DIR"} \
+exec nsenter -t "$(cat /mnt/hosts/$host)" -m -n -u -i -r env -i PATH="$PATH" HOME="$HOME" STDCL_KEEP=0 ${POCL_CACHE_DIR:+POCL_CACHE_DIR="$POCL_CACHE_DIR"} \
     ${OCL_ICD_VENDORS:+OCL_ICD_VENDORS="$OCL_ICD_VENDORS"} ${POCL_DEVICES:+POCL_DEVICES="$POCL_DEVICES"} sh -c "$*"
 END
 chmod +x /mnt/ssh

@@ -53,6 +53,10 @@ target_link_libraries(test_layer_failure PRIVATE ${CMAKE_DL_LIBS})
 # PoCL saves a binary out of its cache, which must not grow meanwhile: two processes share it.
 set_tests_properties(test_layer_loader test_layer_loader_on_two PROPERTIES RESOURCE_LOCK pocl_cache)
 
+stdcl_test(test_layer_stored test_layer_stored.c)
+target_link_options(test_layer_stored PRIVATE -Wl,--wrap=clCreateProgramWithSource -Wl,--wrap=clCreateProgramWithBinary)
+set_tests_properties(test_layer_stored PROPERTIES RESOURCE_LOCK pocl_cache)
+
 stdcl_test(test_layer_cxx test_layer_cxx.cpp)
 stdcl_test_on_two(test_layer_cxx)
 

@@ -15,15 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_BYTES = 16 << 20, PATH_ROOM = 4200 };
+enum { MOST_BYTES = 16 << 20, PATH_ROOM = CACHE_PATH };
 
 bool tune_path(char *path, size_t size, const char *suffix)
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    int n = cache && *cache == '/' ? snprintf(path, size, "%s/stdcl/tune.json%s", cache, suffix)
-            : home && *home        ? snprintf(path, size, "%s/.cache/stdcl/tune.json%s", home, suffix)
-                                   : -1;
-    return n > 0 && (size_t)n < size;
+    char name[64];
+    snprintf(name, sizeof name, "tune.json%s", suffix);
+    return cache_path(path, size, name);
 }
 
 /* ---- Reading. ---- */
@@ -135,18 +133,6 @@ json_t *tune_read(const char *path, char *why, size_t room)
 
 /* ---- Writing. ---- */
 
-/* Makes the folders above a file, as far as that is possible. */
-static void make_folders(const char *path)
-{
-    char folder[PATH_ROOM];
-    snprintf(folder, sizeof folder, "%s", path);
-    for (char *p = strchr(folder + 1, '/'); p; p = strchr(p + 1, '/')) {
-        *p = '\0';
-        mkdir(folder, 0700);
-        *p = '/';
-    }
-}
-
 static bool write_rows(FILE *fp, const json_t *rows)
 {
     size_t i;
@@ -242,7 +228,7 @@ static int take_lock(const char *path)
 
 int tune_put(const char *path, json_t *row)
 {
-    make_folders(path);
+    cache_folders(path);
     int fd = take_lock(path);
     bool ok = fd >= 0 && put_row(path, row);
     int code = errno;

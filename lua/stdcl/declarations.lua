@@ -206,6 +206,7 @@ static const int CLLD_DEFAULT = 0;
 static const int CLLD_LAZY = 1;
 static const int CLLD_NOW = 2;
 static const int CLLD_NOBUILD = 4;
+static const int CLLD_KEEP = 16;
 static const int CLLD_GLOBAL = 8;
 static const int CL_FAST = 0;
 static const int CL_EVENT_WAIT = 0x1;

@@ -1125,6 +1125,7 @@ CONSTANTS = {
     "CLLD_LAZY": 1,
     "CLLD_NOW": 2,
     "CLLD_NOBUILD": 4,
+    "CLLD_KEEP": 16,
     "CLLD_GLOBAL": 8,
     "CL_FAST": 0,
     "CL_EVENT_WAIT": 0x1,
