@@ -76,7 +76,7 @@ static int choose(struct matmul *mm, const struct share *p, const struct product
     v->behind = (size_t)s->width;
     const size_t room = (p->info.dev_local_mem_sz / mm->real - v->behind) / (v->rows * v->depth);
     v->high = smaller((size_t)s->high, room ? room : 1);
-    /* One program, which is told what its kernels depend on, no more, so that few are compiled: PoCL takes 20 ms to load one. */
+    /* One program, which is told what its kernels depend on, no more, so that few are compiled: PoCL takes 20 ms for one that is not on disk (CLLD_KEEP). */
     n = snprintf(options, sizeof options, "-D WIDTH=%d -D VECTORS=%d -D DEPTH=%d ", s->width, s->vectors, s->depth);
     n += x->count ? snprintf(options + n, sizeof options - (size_t)n, "-D BATCH=1 -D TRANS_B=%d ", x->trans_b) : 0;
     snprintf(options + n, sizeof options - (size_t)n, "-D ROWS=%zu -D UNROLL=%d -D TRANS_A=%d -D DIRECT=%d", v->rows,

@@ -31,7 +31,7 @@ static void *build(struct matmul *mm, enum matmul_source s, const char *options)
     const struct embedded *const front = &tile;
     char line[1024];
     snprintf(line, sizeof line, "%s%s", options, mm->precision == MATMUL_DOUBLE ? " -D DOUBLES" : "");
-    return embedded_open(mm->ctx, line, source[s], s == SOURCE_FMA || s == SOURCE_MMA, &front);
+    return embedded_open_as(s == SOURCE_CPU ? CLLD_KEEP : CLLD_NOW, mm->ctx, line, source[s], s == SOURCE_FMA || s == SOURCE_MMA, &front);
 }
 
 /* mm->lock is held. */
