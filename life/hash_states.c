@@ -68,11 +68,30 @@ void hash_states_find_moves(const struct hashlife *h, struct leaf_states *leaf)
     }
 }
 
-/* The cells that may change first: those that leaves say, and all where they meet. */
-static void find_first(const struct leaf_states *part[4], uint32_t may[ROWS])
+/* A bit for each of eight cells that is not 0. */
+static uint32_t alive_of(const unsigned char cell[8])
 {
+    uint32_t bits = 0;
+    for (int i = 0; i < 8; i++)
+        bits |= (uint32_t)(cell[i] != 0) << i;
+    return bits;
+}
+
+/* The cells that may change first: those that leaves say, and where leaves meet all that are alive or have such a neighbour; what is empty stays so. */
+static void find_first(const struct leaf_states *part[4], unsigned char cell[ROWS][ROWS], uint32_t may[ROWS])
+{
+    unsigned char across[ROWS];
+    uint32_t along[ROWS + 2] = {0}, alive = 0;
     for (int y = 0; y < ROWS; y++)
-        may[y] = y == 15 || y == 16 ? ~0u : part[y / 16 * 2]->moves[y % 16] | (uint32_t)part[y / 16 * 2 + 1]->moves[y % 16] << 16 | 3u << 15;
+        memcpy(&along[y + 1], &cell[y][14], sizeof along[0]);
+    for (int x = 0; x < ROWS; x++)
+        across[x] = cell[14][x] | cell[15][x] | cell[16][x] | cell[17][x];
+    for (int x = 0; x < ROWS; x += 8)
+        alive |= alive_of(across + x) << x;
+    for (int y = 0; y < ROWS; y++)
+        may[y] = part[y / 16 * 2]->moves[y % 16] | (uint32_t)part[y / 16 * 2 + 1]->moves[y % 16] << 16 | (along[y] | along[y + 1] | along[y + 2] ? 3u << 15 : 0);
+    for (int y = 15; y <= 16; y++)
+        may[y] |= alive | alive << 1 | alive >> 1;
 }
 
 /* Those that have a cell that has changed among themselves and their neighbours. */
@@ -110,7 +129,7 @@ INLINE void transitions_steps(const struct life_transitions *t, int places, cons
     uint32_t may[ROWS] = {0}, changed[ROWS];
     unsigned char at[TRANSITIONS_PLACES];
     find_places(t, ROWS, at);
-    find_first(part, may);
+    find_first(part, cell, may);
     for (int g = 0; g < generations; g++) {
         transitions_step(t, places, at, cell, g, may, changed);
         find_next(changed, may);

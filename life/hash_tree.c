@@ -138,22 +138,22 @@ static unsigned sixteen(const struct life_cells *c, long long x, size_t y)
     return bits;
 }
 
-/* The state of a cell of the window, 0 outside. */
-static unsigned char state_of(const struct window *v, long long x, long long y)
+static int clamped(wide x)
 {
-    if (x < 0 || y < 0 || x >= (long long)v->width || y >= (long long)v->height)
-        return 0;
-    return v->state ? v->state[(size_t)y * v->width + (size_t)x] : (unsigned char)life_cells_at(v->cells, (size_t)x, (size_t)y);
+    return x < 0 ? 0 : x > 16 ? 16 : (int)x;
 }
 
 static square_t add_states(struct worker *w, const struct window *v, square_t square, wide x, wide y)
 {
     struct leaf_states leaf = *hash_states(w->h, square);
-    const long long column = (long long)(x - v->x), row = (long long)(y - v->y);
-    for (int i = 0; i < 256; i++) {
-        const unsigned char state = state_of(v, column + i % 16, row + i / 16);
-        leaf.cell[i / 16][i % 16] = state ? state : leaf.cell[i / 16][i % 16];
-    }
+    const wide left = v->x - x, top = v->y - y; /* of the window in the leaf */
+    const int first = clamped(left), end = clamped(left + (wide)v->width), bottom = clamped(top + (wide)v->height);
+    for (int i = clamped(top); i < bottom; i++)
+        for (int j = first; j < end; j++) {
+            const size_t row = (size_t)(i - top), column = (size_t)(j - left);
+            const unsigned char state = v->state ? v->state[row * v->width + column] : (unsigned char)life_cells_at(v->cells, column, row);
+            leaf.cell[i][j] = state ? state : leaf.cell[i][j];
+        }
     return hash_leaf_find(w, &leaf);
 }
 
