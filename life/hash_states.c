@@ -104,24 +104,27 @@ static void find_next(const uint32_t changed[ROWS], uint32_t may[ROWS])
         may[y] = wide[y - 1] | wide[y] | wide[y + 1];
 }
 
-/* One generation of the cells that may change; what does is in `changed`. */
-INLINE void transitions_step(const struct life_transitions *t, int places, const unsigned char at[TRANSITIONS_PLACES], unsigned char cell[ROWS][ROWS], int spoilt,
+/* One generation of the cells that may change; what does is in `changed`. Two rows at a time, and what changes in a list: a processor foretells few ends of short loops. */
+INLINE void transitions_step(const struct life_transitions *t, int places, const unsigned char at[TRANSITIONS_PLACES], unsigned char cell[ROWS * ROWS], int spoilt,
                              const uint32_t may[ROWS], uint32_t changed[ROWS])
 {
-    unsigned char next[ROWS][ROWS];
+    unsigned char next[ROWS * ROWS];
+    uint16_t where[ROWS * ROWS];
+    unsigned n = 0;
+    const int first = 1 + spoilt, end = ROWS - 1 - spoilt;
     const uint32_t inside = (uint32_t)0xffffffff << (2 * spoilt + 2) >> (spoilt + 1);
+    for (int y = first / 2 * 2; y < end; y += 2)
+        for (uint64_t left = (y >= first ? may[y] & inside : 0) | (uint64_t)(y + 1 < end ? may[y + 1] & inside : 0) << 32; left; left &= left - 1) {
+            const int i = y * ROWS + __builtin_ctzll(left);
+            next[n] = (unsigned char)transit(t, places, &cell[i - ROWS - 1], at);
+            where[n] = (uint16_t)i;
+            n += next[n] != cell[i];
+        }
     memset(changed, 0, ROWS * sizeof *changed);
-    for (int y = 1 + spoilt; y < ROWS - 1 - spoilt; y++)
-        for (uint32_t left = may[y] & inside; left; left &= left - 1) {
-            const int x = __builtin_ctz(left);
-            next[y][x] = (unsigned char)transit(t, places, &cell[y - 1][x - 1], at);
-            changed[y] |= (uint32_t)(next[y][x] != cell[y][x]) << x;
-        }
-    for (int y = 1; y < ROWS - 1; y++)
-        for (uint32_t left = changed[y]; left; left &= left - 1) {
-            const int x = __builtin_ctz(left);
-            cell[y][x] = next[y][x];
-        }
+    for (unsigned i = 0; i < n; i++) {
+        cell[where[i]] = next[i];
+        changed[where[i] / ROWS] |= (uint32_t)1 << where[i] % ROWS;
+    }
 }
 
 INLINE void transitions_steps(const struct life_transitions *t, int places, const struct leaf_states *part[4], unsigned char cell[ROWS][ROWS], int generations)
@@ -131,7 +134,7 @@ INLINE void transitions_steps(const struct life_transitions *t, int places, cons
     find_places(t, ROWS, at);
     find_first(part, cell, may);
     for (int g = 0; g < generations; g++) {
-        transitions_step(t, places, at, cell, g, may, changed);
+        transitions_step(t, places, at, cell[0], g, may, changed);
         find_next(changed, may);
     }
 }
