@@ -1,7 +1,8 @@
 /* life_apgcode.c - patterns as apgsearch and Catagolue name them: xs4_33 is the block, xp2_7 the blinker, xq4_153 the glider.
  *
  * After the underscore, strips of five rows from top to bottom, with a z between two. A character is a column of five cells, 0 to 9 and a to v
- * for 0 to 31, the top cell in the lowest bit. w stands for 00, x for 000, and y0 to yz for four to 39 columns of dead cells.
+ * for 0 to 31, the top cell in the lowest bit. w stands for 00, x for 000, and y0 to yz for four to 39 columns of dead cells. The number in front is of cells after xs,
+ * of generations in a period after xp and xq.
  * A. P. Goucher's extended form of H. R. Wechsler's notation; conwaylife.com/wiki/Apgcode.
  * SPDX-License-Identifier: MIT
  */
@@ -37,9 +38,22 @@ static bool sniff(const struct life_text *t)
     return head(t->begin, t->end) != NULL;
 }
 
+/* xs4 is a still life of four cells. Numbers after xp and xq are periods, which cells do not tell. */
+static int check_cells(const struct life_text *t, unsigned long long cells)
+{
+    unsigned long long said = 0;
+    for (const char *p = t->begin + 2; *p != '_' && said <= cells; p++)
+        said = 10 * said + (unsigned)(*p - '0');
+    if (t->begin[1] != 's' || said == cells)
+        return 0;
+    const int length = (int)(head(t->begin, t->end) - t->begin);
+    return life_text_error(t, t->begin, "%.*s names a still life of as many cells, and after it there are %llu", length < 40 ? length : 40, t->begin, cells);
+}
+
 static int read_apgcode(const struct life_text *t, struct life_sink *sink)
 {
     long long x = 0, y = 0;
+    unsigned long long cells = 0;
     const char *p = head(t->begin, t->end) + 1;
     for (; p < t->end && !isspace((unsigned char)*p); p++) {
         const int value = digit(*p);
@@ -59,6 +73,7 @@ static int read_apgcode(const struct life_text *t, struct life_sink *sink)
             for (int i = 0; i < 5; i++)
                 if (value >> i & 1)
                     life_sink_run(sink, x, y + i, 1);
+            cells += (unsigned)__builtin_popcount((unsigned)value & 31);
             x++;
         }
     }
@@ -66,6 +81,8 @@ static int read_apgcode(const struct life_text *t, struct life_sink *sink)
         p++;
     if (p < t->end)
         return life_text_error(t, p, "there is something after the apgcode");
+    if (check_cells(t, cells) < 0)
+        return -1;
     if (sink->any && !sink->filling) {
         sink->p->width = (size_t)sink->right;
         sink->p->height = (size_t)sink->bottom;

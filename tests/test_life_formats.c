@@ -130,7 +130,7 @@ static void reads_old_formats(void **state)
     works(life_pattern_read("xp3_co9nas0san9oczgoldlo0oldlogz1047210127401", &p));
     assert_true(p.columns == 13 && p.rows == 13);
     life_pattern_free(&p);
-    read_text("xs2_1y01x1w1", &p);
+    read_text("xs4_1y01x1w1", &p);
     check_drawing(&p, "O....O...O..O/");
     life_pattern_free(&p);
 }
@@ -220,6 +220,8 @@ static void tells_line_and_column(void **state)
         {"x = 1, y = 1, rule = /2/3\nAZ!", "line 2, column 2", "states are"},
         {"xs4_3!", "line 1, column 6", "not part of an apgcode"},
         {"xs4_3y", "line 1, column 7", "after y"},
+        {"xs5_33", "line 1, column 1", "xs5 names a still life of as many cells, and after it there are 4"},
+        {"xs99999999999999999999999999_33", "line 1, column 1", "there are 4"},
         {"-- a script\n", "name: ", "script in Lua"},
         {"\x1f\x8b\x08", "name: ", "gzip"},
         {"\x89PNG\r\n", "name: ", "is a PNG picture"},
