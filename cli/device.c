@@ -6,6 +6,8 @@
  */
 #include "cli.h"
 
+#include "core/no_device.h"
+
 #include <ctype.h>
 #include <strings.h>
 #include <unistd.h>
@@ -77,11 +79,13 @@ cl_uint cli_devices_list(struct cli_devices *devices)
 
 int cli_devices_find(struct cli_devices *devices)
 {
-    char hidden[512];
+    char hidden[1024];
     const cl_uint n = cli_devices_list(devices);
     if (n == 0)
         return cli_failed("this system has no OpenCL platform%s; to make the CPU a device, type: %s",
                           hidden_by(hidden, sizeof hidden), cli_install_hint("/etc/os-release"));
+    if (devices->n == 0 && *no_device_because(hidden, sizeof hidden))
+        return cli_failed("OpenCL is installed, but its %u platform%s no device%s", n, n == 1 ? " has" : "s have", hidden);
     if (devices->n == 0)
         return cli_failed("OpenCL is installed, but its %u platform%s no device; to make the CPU "
                           "one, type: %s", n, n == 1 ? " has" : "s have",

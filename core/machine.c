@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
+#include "core/no_device.h"
 
 #include <ctype.h>
 
@@ -10,6 +11,7 @@ enum { PLATFORM_NOT_FOUND = -1001 }; /* of the ICD loader: none is installed */
 static struct {
     struct candidate *device;
     size_t count;
+    cl_uint platforms;
     cl_int error; /* of a question that was not answered; 0: all were */
 } machine;
 
@@ -88,6 +90,7 @@ static void ask_platforms(void)
     cl_uint n = 0;
     if (refused(clGetPlatformIDs(0, NULL, &n)) || n == 0)
         return;
+    machine.platforms = n;
     cl_platform_id *platform = calloc(n, sizeof *platform);
     if (!refused(platform ? clGetPlatformIDs(n, platform, NULL) : CL_OUT_OF_HOST_MEMORY))
         for (cl_uint i = 0; i < n; i++)
@@ -151,15 +154,17 @@ size_t machine_choose(const char *patterns, cl_device_type type, const struct ca
 
 char *machine_list(void)
 {
-    char *text = NULL;
+    char *text = NULL, why[1024];
     size_t size = 0;
     FILE *fp = open_memstream(&text, &size);
     if (!fp)
         return NULL;
     for (size_t i = 0; i < machine.count; i++)
         fprintf(fp, "%s%s (%s)", i ? ", " : "", machine.device[i].words[2], machine.device[i].words[0]);
-    if (machine.count == 0)
+    if (machine.count == 0 && machine.platforms == 0)
         fputs("none: no OpenCL platform is installed", fp);
+    else if (machine.count == 0)
+        fprintf(fp, "none: no OpenCL platform has a device%s", no_device_because(why, sizeof why));
     fclose(fp);
     return text;
 }

@@ -301,6 +301,11 @@ static void devices(void **state)
     json_decref(r);
     refused("devices", run_with(NO_DRIVERS, "devices"), 1, "install");
     refused("devices --json", run_with(NO_DRIVERS, "devices --json"), 1, "no OpenCL");
+    /* PoCL is there, and cannot keep its files: to install it is no help. */
+    const int status = run_with("POCL_CACHE_DIR=/proc/nobody", "devices");
+    if (status != 0)
+        refused("devices", status, 1, "it has none when it cannot write in '/proc/nobody'");
+    assert_null(strstr(err, "apt-get"));
     refuses("devices x", 2, "unexpected argument 'x'");
     refuses("devices --jsno", 2, "did you mean '--json'?");
 }

@@ -1,0 +1,49 @@
+/* no_device.h - why OpenCL's platforms offer no device, as far as that can be told.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef CORE_NO_DEVICE_H
+#define CORE_NO_DEVICE_H
+
+#include "stdcl.h"
+
+/* Whether PoCL, which makes the CPU a device, is among the platforms. */
+static inline int has_pocl(void)
+{
+    cl_uint n = 0;
+    cl_platform_id platform[32];
+    char name[256] = "";
+    if (clGetPlatformIDs(32, platform, &n) != CL_SUCCESS)
+        return 0;
+    for (cl_uint i = 0; i < n && i < 32; i++)
+        if (clGetPlatformInfo(platform[i], CL_PLATFORM_NAME, sizeof name, name, NULL) == CL_SUCCESS && strstr(name, "Portable Computing Language"))
+            return 1;
+    return 0;
+}
+
+/* The folder in which PoCL keeps compiled kernels, which it makes with those above it. Without one it offers no device. */
+static inline void pocl_folder(char *path, size_t size)
+{
+    const char *own = getenv("POCL_CACHE_DIR"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (own && *own)
+        snprintf(path, size, "%s", own);
+    else if (cache && *cache)
+        snprintf(path, size, "%s/pocl/kcache", cache);
+    else
+        snprintf(path, size, "%s%s/pocl/kcache", home && *home ? home : "/tmp", home && *home ? "/.cache" : "");
+}
+
+/* " (...)": what of the environment may keep PoCL from its device; "" where there is no PoCL. */
+static inline const char *no_device_because(char *text, size_t size)
+{
+    char folder[2048];
+    const char *devices = getenv("POCL_DEVICES");
+    *text = 0;
+    pocl_folder(folder, sizeof folder);
+    if (has_pocl() && devices && *devices)
+        snprintf(text, size, " (POCL_DEVICES is set to '%.200s')", devices);
+    else if (has_pocl())
+        snprintf(text, size, " (PoCL is installed; it has none when it cannot write in '%.400s', and POCL_CACHE_DIR may name another folder)", folder);
+    return text;
+}
+
+#endif
