@@ -6,7 +6,7 @@
  */
 #include "cli.h"
 
-#include "core/no_device.h"
+#include "core/pocl.h"
 
 #include <ctype.h>
 #include <strings.h>

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
+#include "core/pocl.h"
 
 /* What stands in front of such a line's number. The second may be a file of the user's, which the source names then. */
 static const char *place_in(const char *log, const char *source, size_t *length)
@@ -50,6 +51,16 @@ static long presumed_line(const char *source, long physical, char *name, size_t 
     return line;
 }
 
+/* PoCL does not say why it cannot write a file. */
+static void add_reason(const char *log, FILE *fp)
+{
+    char folder[2048];
+    if (!strstr(log, "failed to build the program") || strstr(log, "error:"))
+        return;
+    pocl_folder(folder, sizeof folder);
+    fprintf(fp, "Of a kernel without errors PoCL says so when it cannot write in '%s': the disk may be full, or the folder another user's\n", folder);
+}
+
 char *translate_log(const char *log, const char *source)
 {
     char *text = NULL;
@@ -71,6 +82,7 @@ char *translate_log(const char *log, const char *source)
         log = after;
     }
     fputs(log, fp);
+    add_reason(log, fp);
     fclose(fp);
     return text;
 }

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
-#include "core/no_device.h"
+#include "core/pocl.h"
 
 #include <ctype.h>
 

@@ -11,7 +11,7 @@ char *read_file(const char *file, size_t *size, const char *call)
 {
     struct stat st;
     char *data = NULL;
-    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would be waited for */
     if (fd < 0 || fstat(fd, &st) != 0) {
         fail(errno, 0, "%s: %s: %s", call, file, strerror(errno));
     } else if (!S_ISREG(st.st_mode)) {

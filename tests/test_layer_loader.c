@@ -6,6 +6,8 @@
 #include "todays.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -154,6 +156,40 @@ static void test_open_refuses_bad_files(void **state)
         chmod(path, 0);
         fails_null(EACCES, clopen(cp, path, CLLD_NOW));
     }
+}
+
+/* A pipe is no file, and is not waited for. */
+static void test_open_refuses_a_pipe(void **state)
+{
+    (void)state;
+    char path[64];
+    snprintf(path, sizeof path, "%s/pipe.cl", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    fails_null(EINVAL, clopen(cp, path, CLLD_NOW));
+    contains((clopen(cp, path, CLLD_NOW), clerror()), "is not a regular file");
+}
+
+/* Where no file may grow, PoCL cannot compile, and says nothing of it. */
+static void test_build_without_room(void **state)
+{
+    (void)state;
+    char source[128];
+    snprintf(source, sizeof source, "__kernel void answer(__global int *out) { out[0] = %d; }", (int)getpid());
+    struct rlimit before, none = {0};
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    none.rlim_max = before.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &none);
+    void *program = clsopen(cp, source, CLLD_NOW);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, handler);
+    const char *sentence = program ? NULL : clerror();
+    if (program)
+        works(clclose(cp, program)); /* the driver needs no file */
+    else if (strstr(sentence, "failed to build the program") && !strstr(sentence, "error:"))
+        contains(sentence, "it cannot write in '");
+    else
+        contains(sentence, "does not build");
 }
 
 static void test_open_file_in_a_folder_with_spaces(void **state)
@@ -695,7 +731,7 @@ static void test_kernels_end_with_their_program(void **state)
 int main(void)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_open_file), cmocka_unit_test(test_open_refuses_bad_files),
+        cmocka_unit_test(test_open_file), cmocka_unit_test(test_open_refuses_bad_files), cmocka_unit_test(test_open_refuses_a_pipe), cmocka_unit_test(test_build_without_room),
         cmocka_unit_test(test_open_file_in_a_folder_with_spaces), cmocka_unit_test(test_open_string),
         cmocka_unit_test(test_load_memory), cmocka_unit_test(test_binaries), cmocka_unit_test(test_includes),
         cmocka_unit_test(test_default_defines), cmocka_unit_test(test_unbuilt_program_has_no_kernels),

@@ -1,12 +1,12 @@
-/* no_device.h - why OpenCL's platforms offer no device, as far as that can be told.
+/* pocl.h - what keeps PoCL, which makes the CPU a device, from working, where it does not say so itself.
  * SPDX-License-Identifier: MIT
  */
-#ifndef CORE_NO_DEVICE_H
-#define CORE_NO_DEVICE_H
+#ifndef CORE_POCL_H
+#define CORE_POCL_H
 
 #include "stdcl.h"
 
-/* Whether PoCL, which makes the CPU a device, is among the platforms. */
+/* Whether it is among the platforms. */
 static inline int has_pocl(void)
 {
     cl_uint n = 0;
