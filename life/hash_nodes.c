@@ -40,10 +40,10 @@ static void *addresses(size_t bytes)
     return p;
 }
 
-/* A table has addresses for as many places as it may ever have, and grows where it lies. */
+/* A table has addresses for as many places as it may ever have, a quarter of the memory at most, and grows where it lies. */
 static int open_table(struct pool *pool, size_t memory)
 {
-    for (pool->most_places = FIRST_PLACES; 4 * pool->most_places * sizeof *pool->head <= memory;)
+    for (pool->most_places = FIRST_PLACES; 8 * pool->most_places * sizeof *pool->head <= memory;)
         pool->most_places *= 2;
     pool->places = FIRST_PLACES;
     pool->head = addresses(pool->most_places * sizeof *pool->head);
