@@ -49,7 +49,7 @@ int main(int argc, char **argv)
     }
     if (!mm)
         die("engine");
-    const double error = matmul_error(precision, MATMUL_NN, n, n, n, 1, a, n, b, n, 0, NULL, c, n, 64);
+    const double error = matmul_error(precision, MATMUL_NN, n, n, n, 1, a, n, b, n, 0, NULL, c, n, 16);
     printf(" %.2g\n", error);
     if (!(error <= matmul_tolerance(precision, n, 1))) {
         fprintf(stderr, "first_product: the result is wrong\n");
