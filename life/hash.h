@@ -9,8 +9,8 @@
  *   hash_squares.c the tree as files have it: squares by number
  *   hashlife.c     the functions of stdcl/hashlife.h
  *
- * The tree ends in leaves, squares of 16 x 16 cells, level 4. Nodes begin at level 5. Equal squares are one leaf or one
- * node, so a square is known by a number: `square_t`, of a leaf at level 4 and of a node above. Leaf 0 is the empty one.
+ * The tree ends in leaves, squares of 16 x 16 cells, level 4; of rules of files 8 x 8, level 3. Nodes begin a level above. Equal squares are one leaf or one
+ * node, so a square is known by a number: `square_t`, of a leaf at the level of leaves and of a node above. Leaf 0 is the empty one.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIFE_HASH_H
@@ -26,18 +26,17 @@
 typedef uint32_t square_t;
 #define NO_SQUARE UINT32_MAX
 
-enum { LEAF_LEVEL = 4, LEVEL_MAX = 120, NODE_LEVELS = LEVEL_MAX + 1 };
+enum { LEAF_LEVEL_MOST = 4, LEAF_LEVEL_OF_FILES = 3, LEVEL_MAX = 120, NODE_LEVELS = LEVEL_MAX + 1 };
 
 /* Row y's bit x is cell (x, y). */
 struct leaf {
     uint16_t row[16];
 };
 
-/* The same of a rule of more than two states: cell[y][x]. A plane has leaves of either kind. */
-struct leaf_states {
-    unsigned char cell[16][16];
-    uint16_t moves[16]; /* row y's bit x: cell (x, y) is another after a generation; of rules of files, and of cells that are not at the edges. It follows from the cells, and is no part of the content */
-};
+/* The same of a rule of more than two states: a byte a cell, row after row, 16 or 8 in a row. A plane has leaves of either kind. Rules of files have a byte more for
+ * each row: bit x of byte y says that cell (x, y), not at an edge, is another after a generation. It follows from the cells, and is no part of the content. */
+typedef unsigned char states_t;
+enum { STATES_MOST = 1 << 2 * LEAF_LEVEL_MOST, SIDE_OF_FILES = 1 << LEAF_LEVEL_OF_FILES, STATES_OF_FILES = SIDE_OF_FILES * SIDE_OF_FILES };
 
 /* Parts are in the order north-west, north-east, south-west, south-east. `result` is the middle of the node, one level lower,
  * after 2^min(level - 2, k) generations, NO_SQUARE while nobody knows it. Half a cache line, and never a part of two. */
@@ -105,7 +104,8 @@ struct hashlife {
     struct life_logic logic[2]; /* of a step from an even generation, and from an odd one */
     uint8_t *middle[2];         /* for other rules: the middle 2 x 2 of 4 x 4 cells a generation on; NULL */
     bool conway;
-    bool many;                  /* states: leaves are struct leaf_states */
+    bool many;                  /* states: leaves have a byte a cell */
+    int leaf_level;
     size_t memory;
     unsigned threads;
     int (*progress)(void *arg, double fraction);
@@ -113,8 +113,8 @@ struct hashlife {
 
     struct pool nodes, leaves;
     struct node *node;
-    unsigned char *leaf;       /* leaves of leaf_bytes each */
-    size_t leaf_bytes;
+    unsigned char *leaf;       /* leaves of leaf_bytes each, of which so many are content */
+    size_t leaf_bytes, leaf_content;
     square_t *leaf_next;
     square_t empty[NODE_LEVELS]; /* by level */
     uint64_t collections;
@@ -129,7 +129,7 @@ struct hashlife {
     struct added {
         int level;
         bool bits;             /* of level 3, `cells` has it */
-        square_t square;       /* from level 4 up */
+        square_t square;       /* from the level of leaves up */
         union {
             uint64_t cells;
             uint32_t part[4];  /* of levels 1, states; 2 and 3, squares */
@@ -158,9 +158,15 @@ static inline const struct leaf *hash_leaf(const struct hashlife *h, square_t sq
     return (const struct leaf *)(h->leaf + square * sizeof(struct leaf));
 }
 
-static inline const struct leaf_states *hash_states(const struct hashlife *h, square_t square)
+static inline const states_t *hash_states(const struct hashlife *h, square_t square)
 {
-    return (const struct leaf_states *)(h->leaf + square * sizeof(struct leaf_states));
+    return h->leaf + square * h->leaf_bytes;
+}
+
+/* Cells in a row of a leaf. */
+static inline int hash_side(const struct hashlife *h)
+{
+    return 1 << h->leaf_level;
 }
 
 /* Which cells of a leaf's row are not 0, a bit each. */
@@ -169,8 +175,8 @@ static inline unsigned hash_row(const struct hashlife *h, square_t square, int y
     unsigned bits = 0;
     if (!h->many)
         return hash_leaf(h, square)->row[y];
-    const unsigned char *cell = hash_states(h, square)->cell[y];
-    for (int x = 0; x < 16; x++)
+    const states_t *cell = hash_states(h, square) + (y << h->leaf_level);
+    for (int x = 0; x < hash_side(h); x++)
         bits |= (unsigned)(cell[x] != 0) << x;
     return bits;
 }
@@ -191,9 +197,9 @@ void hash_leaf_middle(const struct leaf *part[4], struct leaf *out);
 
 /* ---- hash_states.c: the same two ---- */
 
-void hash_states_step(const struct hashlife *h, const struct leaf_states *part[4], int k, struct leaf_states *out);
-void hash_states_find_moves(const struct hashlife *h, struct leaf_states *leaf);
-void hash_states_middle(const struct leaf_states *part[4], struct leaf_states *out);
+void hash_states_step(const struct hashlife *h, const states_t *part[4], int k, states_t *out);
+void hash_states_find_moves(const struct hashlife *h, states_t *leaf);
+void hash_states_middle(const struct hashlife *h, const states_t *part[4], states_t *out);
 
 /* ---- hash_nodes.c ---- */
 

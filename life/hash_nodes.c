@@ -19,7 +19,7 @@
 /* Squares that a thread takes from the pool at a time; how far ahead nodes of a table that grows ask for their places. */
 enum { BLOCK = 256, AHEAD = 16, FIRST_PLACES = 1 << 12 };
 
-static const size_t NODE_BYTES = sizeof(struct node), STATES_BYTES = sizeof ((struct leaf_states *)NULL)->cell;
+static const size_t NODE_BYTES = sizeof(struct node);
 
 /* Of a leaf, and of its place in a list. */
 static size_t leaf_bytes(const struct hashlife *h)
@@ -53,7 +53,8 @@ static int open_table(struct pool *pool, size_t memory)
 int hash_nodes_open(struct hashlife *h)
 {
     const size_t most = UINT32_MAX - 1;
-    h->leaf_bytes = h->many ? sizeof(struct leaf_states) : sizeof(struct leaf);
+    h->leaf_content = h->many ? (size_t)1 << 2 * h->leaf_level : sizeof(struct leaf);
+    h->leaf_bytes = h->leaf_content + (h->rule.transitions ? SIDE_OF_FILES : 0);
     h->nodes.most = h->memory / NODE_BYTES < most ? h->memory / NODE_BYTES : most;
     h->leaves.most = h->memory / leaf_bytes(h) < most ? h->memory / leaf_bytes(h) : most;
     h->nodes.free = h->leaves.free = NO_SQUARE;
@@ -106,7 +107,7 @@ static size_t place_of_node(const struct hashlife *h, const square_t part[4])
 static size_t place_of_leaf(const struct hashlife *h, const void *leaf)
 {
     uint64_t word[4], x = 0;
-    for (size_t at = 0; at == 0 || (h->many && at < STATES_BYTES); at += sizeof word) {
+    for (size_t at = 0; at == 0 || (h->many && at < h->leaf_content); at += sizeof word) {
         memcpy(word, (const char *)leaf + at, sizeof word);
         for (int i = 0; i < 4; i++)
             x = ((x << 23 | x >> 41) ^ word[i]) * 0x9e3779b97f4a7c15u;
@@ -118,7 +119,7 @@ static size_t place_of_leaf(const struct hashlife *h, const void *leaf)
 /* Of either kind, with sizes that the compiler knows: this is where much of the time goes. */
 static bool same_leaf(const struct hashlife *h, square_t i, const void *leaf)
 {
-    return (h->many ? memcmp(hash_states(h, i), leaf, STATES_BYTES) : memcmp(hash_leaf(h, i), leaf, sizeof(struct leaf))) == 0;
+    return (!h->many ? memcmp(hash_leaf(h, i), leaf, sizeof(struct leaf)) : h->rule.transitions ? memcmp(hash_states(h, i), leaf, STATES_OF_FILES) : memcmp(hash_states(h, i), leaf, STATES_MOST)) == 0;
 }
 
 /* ---- Marking, and using again. --------------------------------------------------------------- */
@@ -143,7 +144,7 @@ static void mark(struct marks *m, square_t square, int level)
 {
     if (square == NO_SQUARE)
         return;
-    if (level == LEAF_LEVEL) {
+    if (level == m->h->leaf_level) {
         m->leaves += mark_once(m->leaf, square);
         return;
     }
@@ -185,16 +186,16 @@ static void mark_needed(struct marks *m)
     m->nodes = m->leaves = 0;
     memset(m->node, 0, (h->nodes.used / 64 + 1) * sizeof *m->node);
     memset(m->leaf, 0, (h->leaves.used / 64 + 1) * sizeof *m->leaf);
-    for (int level = LEAF_LEVEL; level < NODE_LEVELS; level++)
+    for (int level = h->leaf_level; level < NODE_LEVELS; level++)
         mark(m, h->empty[level], level);
     mark(m, h->root, h->level);
     for (size_t i = 1; i < h->n_added; i++)
-        if (h->added[i].level >= LEAF_LEVEL)
+        if (h->added[i].level >= h->leaf_level)
             mark(m, h->added[i].square, h->added[i].level);
     for (unsigned t = 0; t < h->threads; t++) {
         for (size_t i = 0; i < h->worker[t].depth; i++)
             mark(m, h->worker[t].stack[i].square, h->worker[t].stack[i].level);
-        for (int level = LEAF_LEVEL + 1; level < NODE_LEVELS; level++)
+        for (int level = h->leaf_level + 1; level < NODE_LEVELS; level++)
             mark_batch(m, &h->worker[t].batch[level], level);
     }
 }
@@ -240,7 +241,7 @@ static void forget_results(struct hashlife *h, const struct marks *m)
         const square_t result = atomic_load_explicit(&n->result, memory_order_relaxed);
         if (!is_marked(m->node, i))
             n->level = 0;
-        else if (result != NO_SQUARE && !(m->results && is_marked(n->level == LEAF_LEVEL + 1 ? m->leaf : m->node, result)))
+        else if (result != NO_SQUARE && !(m->results && is_marked(n->level == h->leaf_level + 1 ? m->leaf : m->node, result)))
             atomic_store_explicit(&n->result, NO_SQUARE, memory_order_relaxed);
     }
 }
@@ -494,7 +495,7 @@ square_t hash_leaf_find(struct worker *w, const void *leaf)
         while (i != NO_SQUARE && !same_leaf(h, i, leaf))
             i = h->leaf_next[i];
         if (i != NO_SQUARE) {
-            hash_keep(w, i, LEAF_LEVEL);
+            hash_keep(w, i, h->leaf_level);
             return i;
         }
         if (!w->leaves.n) {
@@ -504,11 +505,11 @@ square_t hash_leaf_find(struct worker *w, const void *leaf)
         }
         i = w->leaves.first;
         unsigned char *to = h->leaf + i * h->leaf_bytes;
-        memcpy(to, leaf, h->many ? STATES_BYTES : sizeof(struct leaf));
+        memcpy(to, leaf, h->many ? h->leaf_content : sizeof(struct leaf));
         if (h->rule.transitions)
-            hash_states_find_moves(h, (struct leaf_states *)to);
+            hash_states_find_moves(h, to);
         if (publish(h, &h->leaves, &w->leaves, place, first)) {
-            hash_keep(w, i, LEAF_LEVEL);
+            hash_keep(w, i, h->leaf_level);
             return i;
         }
     }
@@ -516,10 +517,10 @@ square_t hash_leaf_find(struct worker *w, const void *leaf)
 
 square_t hash_empty(struct worker *w, int level)
 {
-    static const struct leaf_states none; /* as large as either kind */
+    static const states_t none[STATES_MOST]; /* as large as any kind */
     square_t *empty = w->h->empty;
-    if (empty[level] == NO_SQUARE && level == LEAF_LEVEL) {
-        empty[level] = hash_leaf_find(w, &none);
+    if (empty[level] == NO_SQUARE && level == w->h->leaf_level) {
+        empty[level] = hash_leaf_find(w, none);
     } else if (empty[level] == NO_SQUARE) {
         const square_t part = hash_empty(w, level - 1);
         if (part != NO_SQUARE)

@@ -40,12 +40,12 @@ static square_t find_leaf(struct worker *w, const void *leaf)
 static square_t leaf_result(struct worker *w, const struct node *n)
 {
     const struct hashlife *h = w->h;
-    const int k = h->k < LEAF_LEVEL - 1 ? h->k : LEAF_LEVEL - 1;
+    const int k = h->k < h->leaf_level - 1 ? h->k : h->leaf_level - 1;
     if (h->many) {
-        const struct leaf_states *part[4] = {hash_states(h, n->part[0]), hash_states(h, n->part[1]), hash_states(h, n->part[2]), hash_states(h, n->part[3])};
-        struct leaf_states out;
-        hash_states_step(h, part, k, &out);
-        return find_leaf(w, &out);
+        const states_t *part[4] = {hash_states(h, n->part[0]), hash_states(h, n->part[1]), hash_states(h, n->part[2]), hash_states(h, n->part[3])};
+        states_t out[STATES_MOST];
+        hash_states_step(h, part, k, out);
+        return find_leaf(w, out);
     }
     const struct leaf *part[4] = {hash_leaf(h, n->part[0]), hash_leaf(h, n->part[1]), hash_leaf(h, n->part[2]), hash_leaf(h, n->part[3])};
     struct leaf out;
@@ -57,10 +57,10 @@ static square_t middle_of_leaves(struct worker *w, const square_t four[4])
 {
     const struct hashlife *h = w->h;
     if (h->many) {
-        const struct leaf_states *leaf[4] = {hash_states(h, four[0]), hash_states(h, four[1]), hash_states(h, four[2]), hash_states(h, four[3])};
-        struct leaf_states middle;
-        hash_states_middle(leaf, &middle);
-        return find_leaf(w, &middle);
+        const states_t *leaf[4] = {hash_states(h, four[0]), hash_states(h, four[1]), hash_states(h, four[2]), hash_states(h, four[3])};
+        states_t middle[STATES_MOST];
+        hash_states_middle(h, leaf, middle);
+        return find_leaf(w, middle);
     }
     const struct leaf *leaf[4] = {hash_leaf(h, four[0]), hash_leaf(h, four[1]), hash_leaf(h, four[2]), hash_leaf(h, four[3])};
     struct leaf middle;
@@ -234,7 +234,7 @@ static const unsigned char corner[4][4] = {{5, 0, 1, 2}, {0, 6, 2, 3}, {1, 2, 7,
 static bool ask_four(struct worker *w, unsigned at, struct item *item, int level)
 {
     const struct hashlife *h = w->h;
-    const bool slow = is_slow(h, level), leaves = slow && level - 2 == LEAF_LEVEL;
+    const bool slow = is_slow(h, level), leaves = slow && level - 2 == w->h->leaf_level;
     for (int i = 0; i < 4; i++) {
         square_t *part = w->part[at][i];
         for (int j = 0; j < 4; j++)
@@ -256,7 +256,7 @@ static bool find_four(struct worker *w, struct batch *b, int level)
     for (unsigned i = 0; i < b->n; i++)
         if (!ask_four(w, i, &b->item[i], level))
             return false;
-    if (slow && level - 2 == LEAF_LEVEL)
+    if (slow && level - 2 == w->h->leaf_level)
         return true;
     ask_nodes(w, b->n, 4);
     for (unsigned i = 0; i < b->n; i++) {
@@ -348,7 +348,7 @@ static bool find_batches(struct worker *w, int level, unsigned at, unsigned n, u
         for (; n && take(w, b, at, most); n--)
             at += up ? 1 : -1u;
         w->items += b->n;
-        if (level == LEAF_LEVEL + 1 ? !find_leaves(w, b) : !(find_nine(w, b, level) && find_four(w, b, level) && find_last(w, b, level)))
+        if (level == w->h->leaf_level + 1 ? !find_leaves(w, b) : !(find_nine(w, b, level) && find_four(w, b, level) && find_last(w, b, level)))
             return false;
         b->n = 0;
     }
@@ -377,7 +377,7 @@ bool hash_result(struct worker *w, bool (*look)(struct worker *w))
     w->depth = 0;
     want(w, &w->batch[h->level], h->root);
     const bool found = find_results(w, h->level);
-    for (int level = LEAF_LEVEL + 1; level < NODE_LEVELS; level++) {
+    for (int level = h->leaf_level + 1; level < NODE_LEVELS; level++) {
         struct batch *b = &w->batch[level];
         for (unsigned i = 0; i < b->own; i++)
             set_busy(h, b->wanted[i], 0);

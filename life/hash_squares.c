@@ -33,16 +33,6 @@ static struct added *new_square(struct hashlife *h, int level, uint32_t *square)
     return &h->added[h->n_added++];
 }
 
-int hashlife_add_leaf(hashlife *h, uint64_t cells, uint32_t *square)
-{
-    struct added *a = new_square(h, EIGHT, square);
-    if (!a)
-        return -1;
-    a->bits = true;
-    a->cells = cells;
-    return 0;
-}
-
 int hashlife_add_states(hashlife *h, const unsigned char state[4], uint32_t *square)
 {
     for (int i = 0; i < 4; i++)
@@ -69,36 +59,38 @@ static unsigned char state_in(const struct hashlife *h, uint32_t square, int lev
     return square && (a->cells >> (8 * (y & 7) + (x & 7)) & 1);
 }
 
-/* The cells of a square up to the level of leaves, in the first corner of a leaf. */
-static struct leaf_states leaf_of(const struct hashlife *h, uint32_t square, int level)
-{
-    struct leaf_states leaf = {.cell = {{0}}};
-    for (unsigned y = 0; y < 1u << level; y++)
-        for (unsigned x = 0; x < 1u << level; x++)
-            leaf.cell[y][x] = state_in(h, square, level, x, y);
-    return leaf;
-}
-
-/* The four parts, squares of 8 x 8 cells, as a leaf; of bits, row by row. */
-static square_t leaf_of_parts(struct hashlife *h, const uint32_t part[4])
+/* A square of the level of leaves as one. */
+static square_t leaf_of(struct hashlife *h, uint32_t square)
 {
     struct leaf leaf = {{0}};
-    bool bits = !h->many;
-    for (int i = 0; i < 4; i++)
-        bits = bits && (!part[i] || h->added[part[i]].bits);
-    for (int y = 0; y < 16 && bits; y++) {
+    states_t states[STATES_MOST];
+    for (int y = 0; y < hash_side(h); y++)
+        for (int x = 0; x < hash_side(h); x++) {
+            states[y << h->leaf_level | x] = state_in(h, square, h->leaf_level, (unsigned)x, (unsigned)y);
+            leaf.row[y] |= (uint16_t)(states[y << h->leaf_level | x] << x); /* of two states */
+        }
+    return hash_leaf_find(hash_worker(h), h->many ? (const void *)states : &leaf);
+}
+
+/* Of four parts of bits, row by row. */
+static square_t leaf_of_bits(struct hashlife *h, const uint32_t part[4])
+{
+    struct leaf leaf;
+    for (int y = 0; y < 16; y++) {
         const int i = y / 8 * 2, shift = 8 * (y % 8);
         const unsigned west = (unsigned)(part[i] ? h->added[part[i]].cells >> shift & 255 : 0),
                        east = (unsigned)(part[i + 1] ? h->added[part[i + 1]].cells >> shift & 255 : 0);
         leaf.row[y] = (uint16_t)(west | east << 8);
     }
-    struct leaf_states states = {.cell = {{0}}};
-    for (unsigned at = 0; at < 256 && !bits; at++) {
-        const unsigned x = at % 16, y = at / 16;
-        states.cell[y][x] = state_in(h, part[x / 8 + y / 8 * 2], EIGHT, x & 7, y & 7);
-        leaf.row[y] |= (uint16_t)(states.cell[y][x] << x); /* of two states */
-    }
-    return hash_leaf_find(hash_worker(h), h->many ? (const void *)&states : &leaf);
+    return hash_leaf_find(hash_worker(h), &leaf);
+}
+
+static bool are_bits(const struct hashlife *h, const uint32_t part[4])
+{
+    for (int i = 0; i < 4; i++)
+        if (h->many || (part[i] && !h->added[part[i]].bits))
+            return false;
+    return true;
 }
 
 static square_t node_of_parts(struct hashlife *h, int level, const uint32_t part[4])
@@ -109,6 +101,24 @@ static square_t node_of_parts(struct hashlife *h, int level, const uint32_t part
         if ((p[i] = part[i] ? h->added[part[i]].square : hash_empty(w, level - 1)) == NO_SQUARE)
             return NO_SQUARE;
     return hash_node_find(w, level, p[NW], p[NE], p[SW], p[SE]);
+}
+
+/* Finds the leaf or node of what was added. */
+static int make_square(struct hashlife *h, struct added *a, uint32_t square)
+{
+    const int level = a->level;
+    a->square = level > h->leaf_level ? node_of_parts(h, level, a->part) : !a->bits && are_bits(h, a->part) ? leaf_of_bits(h, a->part) : leaf_of(h, square);
+    return a->square == NO_SQUARE ? hash_failed(h, "hashlife_add_square") : 0;
+}
+
+int hashlife_add_leaf(hashlife *h, uint64_t cells, uint32_t *square)
+{
+    struct added *a = new_square(h, EIGHT, square);
+    if (!a)
+        return -1;
+    a->bits = true;
+    a->cells = cells;
+    return EIGHT < h->leaf_level ? 0 : make_square(h, a, *square);
 }
 
 int hashlife_add_square(hashlife *h, int level, const uint32_t part[4], uint32_t *square)
@@ -122,24 +132,17 @@ int hashlife_add_square(hashlife *h, int level, const uint32_t part[4], uint32_t
     if (!a)
         return -1;
     memcpy(a->part, part, sizeof a->part);
-    if (level < LEAF_LEVEL)
-        return 0;
-    const square_t made = level == LEAF_LEVEL ? leaf_of_parts(h, part) : node_of_parts(h, level, part);
-    if (made == NO_SQUARE)
-        return hash_failed(h, "hashlife_add_square");
-    a->square = made;
-    return 0;
+    return level < h->leaf_level ? 0 : make_square(h, a, *square);
 }
 
 /* A square too small to be cut into nodes, as cells. */
 static int put_small(struct hashlife *h, uint32_t square, int level)
 {
-    const struct leaf_states leaf = leaf_of(h, square, level);
     const size_t side = (size_t)1 << level;
-    unsigned char state[256];
-    uint64_t word[16] = {0};
+    unsigned char state[STATES_MOST];
+    uint64_t word[1 << LEAF_LEVEL_MOST] = {0};
     for (size_t at = 0; at < side * side; at++) {
-        state[at] = leaf.cell[at / side][at % side];
+        state[at] = state_in(h, square, level, (unsigned)(at % side), (unsigned)(at / side));
         word[at / side] |= (uint64_t)(state[at] != 0) << at % side;
     }
     const struct life_cells cells = {.width = side, .height = side, .stride = 1, .word = word};
@@ -153,14 +156,14 @@ int hashlife_set_square(hashlife *h, uint32_t square, uint64_t generation)
         return clerror_set(EINVAL, "hashlife_set_square: %u is not a square that was added", square);
     const int level = square ? h->added[square].level : 0;
     int status = hash_clear(h);
-    if (status == 0 && square && level <= LEAF_LEVEL) {
+    if (status == 0 && square && level <= h->leaf_level) {
         status = put_small(h, square, level);
     } else if (status == 0 && square) {
         h->root = h->added[square].square;
         h->level = level;
         if (hash_empty(hash_worker(h), h->level) == NO_SQUARE)
             status = -1;
-        while (status == 0 && h->level < LEAF_LEVEL + 3)
+        while (status == 0 && h->level < h->leaf_level + 3)
             status = hash_grow(h);
     }
     h->generation = generation;
@@ -214,9 +217,10 @@ static uint64_t part_of_leaf(const struct leaf *leaf, int i)
 }
 
 /* 2 x 2 states. */
-static int walk_states(struct walker *w, const struct leaf_states *leaf, unsigned x, unsigned y, uint32_t *number)
+static int walk_states(struct walker *w, const states_t *leaf, unsigned x, unsigned y, uint32_t *number)
 {
-    const unsigned char state[4] = {leaf->cell[y][x], leaf->cell[y][x + 1], leaf->cell[y + 1][x], leaf->cell[y + 1][x + 1]};
+    const states_t *north = leaf + (y << w->h->leaf_level) + x, *south = north + hash_side(w->h);
+    const unsigned char state[4] = {north[0], north[1], south[0], south[1]};
     uint32_t key;
     memcpy(&key, state, sizeof key);
     *number = 0;
@@ -235,7 +239,7 @@ static bool half_of(struct walker *w, const uint32_t part[2], uint64_t *half)
     return true;
 }
 
-static int walk_small(struct walker *w, const struct leaf_states *leaf, int level, unsigned x, unsigned y, uint32_t *number)
+static int walk_small(struct walker *w, const states_t *leaf, int level, unsigned x, unsigned y, uint32_t *number)
 {
     uint32_t part[4];
     uint64_t half[2];
@@ -258,16 +262,17 @@ static int walk(struct walker *w, square_t square, int level, uint32_t *number);
 
 static int walk_part(struct walker *w, square_t square, int level, int i, uint32_t *number)
 {
-    if (level > LEAF_LEVEL)
+    const unsigned half = (unsigned)hash_side(w->h) / 2;
+    if (level > w->h->leaf_level)
         return walk(w, w->h->node[square].part[i], level - 1, number);
     if (w->h->many)
-        return walk_small(w, hash_states(w->h, square), EIGHT, i & 1 ? 8 : 0, i & 2 ? 8 : 0, number);
+        return walk_small(w, hash_states(w->h, square), level - 1, i & 1 ? half : 0, i & 2 ? half : 0, number);
     return walk_leaf(w, part_of_leaf(hash_leaf(w->h, square), i), number);
 }
 
 static int walk(struct walker *w, square_t square, int level, uint32_t *number)
 {
-    const uint64_t key = (uint64_t)(level == LEAF_LEVEL) << 32 | square;
+    const uint64_t key = (uint64_t)(level == w->h->leaf_level) << 32 | square;
     uint32_t part[4];
     *number = 0;
     if (square == w->h->empty[level] || (*number = map_get(&w->squares, key)) != MAP_NONE)

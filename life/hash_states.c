@@ -1,8 +1,8 @@
-/* hash_states.c - the lowest level of HashLife for rules of more than two states: 32 x 32 cells of a byte each, up to eight generations on.
+/* hash_states.c - the lowest level of HashLife for rules of more than two states, a byte a cell: 32 x 32 cells up to eight generations on; of rules of files 16 x 16 cells up to four.
  *
  * Of Generations, what lives next is as in hash_leaf.c, 32 cells at a time; the rest is counting up. A rule of a file is looked up in its tree cell by
- * cell: in the first generation of those that change, which leaves know of all but their edges, and then of those about what has changed. Every generation spoils one cell
- * more from the edges inward.
+ * cell: in the first generation of those that change, which leaves know of all but their edges, and then of those about what has changed. That takes long, so leaves are smaller there, and more
+ * squares are met again. Every generation spoils one cell more from the edges inward.
  * SPDX-License-Identifier: MIT
  */
 #include "life/hash.h"
@@ -11,6 +11,8 @@
 #include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
+
+/* ---- Generations: a row is a word. ------------------------------------------------------------- */
 
 enum { ROWS = 32 };
 
@@ -31,6 +33,23 @@ static void generations_step(const struct hashlife *h, unsigned char cell[ROWS][
         }
 }
 
+static void generations_steps(const struct hashlife *h, const states_t *part[4], int generations, states_t *out)
+{
+    unsigned char cell[ROWS][ROWS];
+    for (int y = 0; y < ROWS; y++)
+        for (int i = 0; i < 2; i++)
+            memcpy(&cell[y][16 * i], part[y / 16 * 2 + i] + y % 16 * 16, 16);
+    for (int g = 0; g < generations; g++)
+        generations_step(h, cell);
+    for (int y = 0; y < 16; y++)
+        memcpy(out + 16 * y, &cell[y + 8][8], 16);
+}
+
+/* ---- Rules of files: four rows of 16 cells are a word. ------------------------------------------ */
+
+enum { SIDE = SIDE_OF_FILES, WIDE = 2 * SIDE, WORDS = WIDE * WIDE / 64 };
+#define FOUR(row) ((uint64_t)(row) * 0x0001000100010001u)
+
 /* As life_transit, of the cell in the middle of the block that begins at p; `at`: where the places are from there. How many there are the compiler knows. */
 INLINE unsigned transit(const struct life_transitions *t, int places, const unsigned char *p, const unsigned char at[TRANSITIONS_PLACES])
 {
@@ -47,19 +66,19 @@ static void find_places(const struct life_transitions *t, int stride, unsigned c
         at[i] = (unsigned char)(t->place[i] / 3 * stride + t->place[i] % 3);
 }
 
-INLINE void find_moves(const struct life_transitions *t, int places, struct leaf_states *leaf)
+INLINE void find_moves(const struct life_transitions *t, int places, states_t *leaf)
 {
     unsigned char at[TRANSITIONS_PLACES];
-    find_places(t, 16, at);
-    for (int y = 1; y < 15; y++)
-        for (int x = 1; x < 15; x++)
-            leaf->moves[y] |= (uint16_t)((transit(t, places, &leaf->cell[y - 1][x - 1], at) != leaf->cell[y][x]) << x);
+    find_places(t, SIDE, at);
+    for (int y = 1; y < SIDE - 1; y++)
+        for (int x = 1; x < SIDE - 1; x++)
+            leaf[STATES_OF_FILES + y] |= (states_t)((transit(t, places, &leaf[(y - 1) * SIDE + x - 1], at) != leaf[y * SIDE + x]) << x);
 }
 
-void hash_states_find_moves(const struct hashlife *h, struct leaf_states *leaf)
+void hash_states_find_moves(const struct hashlife *h, states_t *leaf)
 {
     const struct life_transitions *t = h->rule.transitions;
-    memset(leaf->moves, 0, sizeof leaf->moves);
+    memset(leaf + STATES_OF_FILES, 0, SIDE);
     switch (t->places) {
     case 9: find_moves(t, 9, leaf); break;
     case 7: find_moves(t, 7, leaf); break;
@@ -68,104 +87,112 @@ void hash_states_find_moves(const struct hashlife *h, struct leaf_states *leaf)
     }
 }
 
-/* A bit for each of eight cells that is not 0. */
-static uint32_t alive_of(const unsigned char cell[8])
+/* Cells that are not 0, a bit each; and those beside them. */
+static unsigned near_of(const unsigned char row[WIDE])
 {
-    uint32_t bits = 0;
-    for (int i = 0; i < 8; i++)
-        bits |= (uint32_t)(cell[i] != 0) << i;
-    return bits;
+    unsigned bits = 0;
+    for (int x = 0; x < WIDE; x++)
+        bits |= (unsigned)(row[x] != 0) << x;
+    return (bits | bits << 1 | bits >> 1) & 0xffff;
 }
 
 /* The cells that may change first: those that leaves say, and where leaves meet all that are alive or have such a neighbour; what is empty stays so. */
-static void find_first(const struct leaf_states *part[4], unsigned char cell[ROWS][ROWS], uint32_t may[ROWS])
+static void find_first(const states_t *part[4], const unsigned char cell[WIDE * WIDE], uint64_t may[WORDS])
 {
-    unsigned char across[ROWS];
-    uint32_t along[ROWS + 2] = {0}, alive = 0;
-    for (int y = 0; y < ROWS; y++)
-        memcpy(&along[y + 1], &cell[y][14], sizeof along[0]);
-    for (int x = 0; x < ROWS; x++)
-        across[x] = cell[14][x] | cell[15][x] | cell[16][x] | cell[17][x];
-    for (int x = 0; x < ROWS; x += 8)
-        alive |= alive_of(across + x) << x;
-    for (int y = 0; y < ROWS; y++)
-        may[y] = part[y / 16 * 2]->moves[y % 16] | (uint32_t)part[y / 16 * 2 + 1]->moves[y % 16] << 16 | (along[y] | along[y + 1] | along[y + 2] ? 3u << 15 : 0);
-    for (int y = 15; y <= 16; y++)
-        may[y] |= alive | alive << 1 | alive >> 1;
-}
-
-/* Those that have a cell that has changed among themselves and their neighbours. */
-static void find_next(const uint32_t changed[ROWS], uint32_t may[ROWS])
-{
-    uint32_t wide[ROWS];
-    for (int y = 0; y < ROWS; y++)
-        wide[y] = changed[y] | changed[y] << 1 | changed[y] >> 1;
-    for (int y = 1; y < ROWS - 1; y++)
-        may[y] = wide[y - 1] | wide[y] | wide[y + 1];
-}
-
-/* One generation of the cells that may change; what does is in `changed`. Two rows at a time, and what changes in a list: a processor foretells few ends of short loops. */
-INLINE void transitions_step(const struct life_transitions *t, int places, const unsigned char at[TRANSITIONS_PLACES], unsigned char cell[ROWS * ROWS], int spoilt,
-                             const uint32_t may[ROWS], uint32_t changed[ROWS])
-{
-    unsigned char next[ROWS * ROWS];
-    uint16_t where[ROWS * ROWS];
-    unsigned n = 0;
-    const int first = 1 + spoilt, end = ROWS - 1 - spoilt;
-    const uint32_t inside = (uint32_t)0xffffffff << (2 * spoilt + 2) >> (spoilt + 1);
-    for (int y = first / 2 * 2; y < end; y += 2)
-        for (uint64_t left = (y >= first ? may[y] & inside : 0) | (uint64_t)(y + 1 < end ? may[y + 1] & inside : 0) << 32; left; left &= left - 1) {
-            const int i = y * ROWS + __builtin_ctzll(left);
-            next[n] = (unsigned char)transit(t, places, &cell[i - ROWS - 1], at);
-            where[n] = (uint16_t)i;
-            n += next[n] != cell[i];
-        }
-    memset(changed, 0, ROWS * sizeof *changed);
-    for (unsigned i = 0; i < n; i++) {
-        cell[where[i]] = next[i];
-        changed[where[i] / ROWS] |= (uint32_t)1 << where[i] % ROWS;
+    unsigned char across[WIDE];
+    uint32_t along[WIDE + 2] = {0};
+    for (int y = 0; y < WIDE; y++)
+        memcpy(&along[y + 1], &cell[y * WIDE + SIDE - 2], sizeof along[0]);
+    for (int x = 0; x < WIDE; x++)
+        across[x] = cell[(SIDE - 2) * WIDE + x] | cell[(SIDE - 1) * WIDE + x] | cell[SIDE * WIDE + x] | cell[(SIDE + 1) * WIDE + x];
+    const unsigned meet = near_of(across);
+    memset(may, 0, WORDS * sizeof *may);
+    for (int y = 0; y < WIDE; y++) {
+        const states_t *const *side = &part[y / SIDE * 2];
+        unsigned row = side[0][STATES_OF_FILES + y % SIDE] | (unsigned)side[1][STATES_OF_FILES + y % SIDE] << SIDE;
+        row |= along[y] | along[y + 1] | along[y + 2] ? 3u << (SIDE - 1) : 0;
+        row |= y == SIDE - 1 || y == SIDE ? meet : 0;
+        may[y / 4] |= (uint64_t)row << y % 4 * WIDE;
     }
 }
 
-INLINE void transitions_steps(const struct life_transitions *t, int places, const struct leaf_states *part[4], unsigned char cell[ROWS][ROWS], int generations)
+/* Those that have a cell that has changed among themselves and their neighbours. */
+static void find_next(const uint64_t changed[WORDS], uint64_t may[WORDS])
 {
-    uint32_t may[ROWS] = {0}, changed[ROWS];
+    uint64_t wide[WORDS + 2] = {0};
+    for (int i = 0; i < WORDS; i++)
+        wide[i + 1] = changed[i] | (changed[i] << 1 & FOUR(0xfffe)) | (changed[i] >> 1 & FOUR(0x7fff));
+    for (int i = 0; i < WORDS; i++)
+        may[i] = wide[i + 1] | wide[i + 1] << WIDE | wide[i + 1] >> WIDE | wide[i] >> (64 - WIDE) | wide[i + 2] << (64 - WIDE);
+}
+
+/* One generation of the cells that may change; what does is in a list, and in `changed`. A loop for each row would end where a processor does not foretell it. */
+INLINE void transitions_step(const struct life_transitions *t, int places, const unsigned char at[TRANSITIONS_PLACES], unsigned char cell[WIDE * WIDE],
+                             const uint64_t inside[WORDS], const uint64_t may[WORDS], uint64_t changed[WORDS])
+{
+    unsigned char next[WIDE * WIDE], where[WIDE * WIDE];
+    unsigned n = 0;
+    for (int word = 0; word < WORDS; word++)
+        for (uint64_t left = may[word] & inside[word]; left; left &= left - 1) {
+            const int i = 64 * word + __builtin_ctzll(left);
+            next[n] = (unsigned char)transit(t, places, &cell[i - WIDE - 1], at);
+            where[n] = (unsigned char)i;
+            n += next[n] != cell[i];
+        }
+    memset(changed, 0, WORDS * sizeof *changed);
+    for (unsigned i = 0; i < n; i++) {
+        cell[where[i]] = next[i];
+        changed[where[i] / 64] |= (uint64_t)1 << where[i] % 64;
+    }
+}
+
+INLINE void transitions_steps(const struct life_transitions *t, int places, const states_t *part[4], unsigned char cell[WIDE * WIDE], int generations)
+{
+    /* The cells of each generation that are not spoilt. */
+    static const uint64_t inside[SIDE / 2][WORDS] = {{FOUR(0x7ffe) << 16, FOUR(0x7ffe), FOUR(0x7ffe), FOUR(0x7ffe) >> 16},
+                                                     {FOUR(0x3ffc) << 32, FOUR(0x3ffc), FOUR(0x3ffc), FOUR(0x3ffc) >> 32},
+                                                     {FOUR(0x1ff8) << 48, FOUR(0x1ff8), FOUR(0x1ff8), FOUR(0x1ff8) >> 48},
+                                                     {0, FOUR(0x0ff0), FOUR(0x0ff0), 0}};
+    uint64_t may[WORDS], changed[WORDS];
     unsigned char at[TRANSITIONS_PLACES];
-    find_places(t, ROWS, at);
+    find_places(t, WIDE, at);
     find_first(part, cell, may);
     for (int g = 0; g < generations; g++) {
-        transitions_step(t, places, at, cell[0], g, may, changed);
+        transitions_step(t, places, at, cell, inside[g], may, changed);
         find_next(changed, may);
     }
 }
 
-static void all_transitions(const struct life_transitions *t, const struct leaf_states *part[4], unsigned char cell[ROWS][ROWS], int generations)
+static void all_transitions(const struct life_transitions *t, const states_t *part[4], int generations, states_t *out)
 {
+    unsigned char cell[WIDE * WIDE];
+    for (int y = 0; y < WIDE; y++)
+        for (int i = 0; i < 2; i++)
+            memcpy(&cell[y * WIDE + i * SIDE], part[y / SIDE * 2 + i] + y % SIDE * SIDE, SIDE);
     switch (t->places) {
     case 9: transitions_steps(t, 9, part, cell, generations); break;
     case 7: transitions_steps(t, 7, part, cell, generations); break;
     case 5: transitions_steps(t, 5, part, cell, generations); break;
     default: transitions_steps(t, 3, part, cell, generations);
     }
+    for (int y = 0; y < SIDE; y++)
+        memcpy(out + y * SIDE, &cell[(y + SIDE / 2) * WIDE + SIDE / 2], SIDE);
 }
 
-void hash_states_step(const struct hashlife *h, const struct leaf_states *part[4], int k, struct leaf_states *out)
+/* ---- Either kind. ------------------------------------------------------------------------------- */
+
+void hash_states_step(const struct hashlife *h, const states_t *part[4], int k, states_t *out)
 {
-    unsigned char cell[ROWS][ROWS];
-    for (int y = 0; y < ROWS; y++)
-        for (int i = 0; i < 2; i++)
-            memcpy(&cell[y][16 * i], part[y / 16 * 2 + i]->cell[y % 16], 16);
     if (h->rule.transitions)
-        all_transitions(h->rule.transitions, part, cell, 1 << k);
-    for (int g = 0; g < 1 << k && !h->rule.transitions; g++)
-        generations_step(h, cell);
-    for (int y = 0; y < 16; y++)
-        memcpy(out->cell[y], &cell[y + 8][8], 16);
+        all_transitions(h->rule.transitions, part, 1 << k, out);
+    else
+        generations_steps(h, part, 1 << k, out);
 }
 
-void hash_states_middle(const struct leaf_states *part[4], struct leaf_states *out)
+void hash_states_middle(const struct hashlife *h, const states_t *part[4], states_t *out)
 {
-    for (int y = 0; y < 16; y++)
+    const int side = hash_side(h), half = side / 2;
+    for (int y = 0; y < side; y++)
         for (int i = 0; i < 2; i++)
-            memcpy(&out->cell[y][8 * i], &part[y / 8 * 2 + i]->cell[(y + 8) % 16][8 * !i], 8);
+            memcpy(out + y * side + i * half, part[y / half * 2 + i] + (y + half) % side * side + (1 - i) * half, (size_t)half);
 }

@@ -75,7 +75,7 @@ static void end_helpers(struct hashlife *h)
 int hash_step(struct hashlife *h, int k)
 {
     h->error = 0;
-    while (h->level < LEAF_LEVEL + 3 || h->level < k + 3 || !hash_has_room(h))
+    while (h->level < h->leaf_level + 3 || h->level < k + 3 || !hash_has_room(h))
         if (hash_grow(h) < 0)
             return -1;
     hash_set_k(h, k);

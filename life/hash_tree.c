@@ -46,7 +46,7 @@ static int give_up(struct hashlife *h, int error)
 int hash_clear(struct hashlife *h)
 {
     struct worker *w = hash_worker(h);
-    h->level = LEAF_LEVEL + 3;
+    h->level = h->leaf_level + 3;
     h->root = hash_empty(w, h->level);
     h->generation = 0;
     return h->root == NO_SQUARE ? -1 : 0;
@@ -94,7 +94,7 @@ bool hash_has_room(const struct hashlife *h)
 void hash_shrink(struct hashlife *h)
 {
     struct worker *w = hash_worker(h);
-    for (; h->level > LEAF_LEVEL + 3; h->level--) {
+    for (; h->level > h->leaf_level + 3; h->level--) {
         square_t middle[4];
         for (int i = 0; i < 4; i++) {
             const square_t quarter = h->node[h->root].part[i];
@@ -138,23 +138,26 @@ static unsigned sixteen(const struct life_cells *c, long long x, size_t y)
     return bits;
 }
 
-static int clamped(wide x)
+/* A column or row of a leaf, or its end. */
+static int clamped(const struct hashlife *h, wide x)
 {
-    return x < 0 ? 0 : x > 16 ? 16 : (int)x;
+    return x < 0 ? 0 : x > hash_side(h) ? hash_side(h) : (int)x;
 }
 
 static square_t add_states(struct worker *w, const struct window *v, square_t square, wide x, wide y)
 {
-    struct leaf_states leaf = *hash_states(w->h, square);
+    const struct hashlife *h = w->h;
+    states_t leaf[STATES_MOST];
+    memcpy(leaf, hash_states(h, square), h->leaf_content);
     const wide left = v->x - x, top = v->y - y; /* of the window in the leaf */
-    const int first = clamped(left), end = clamped(left + (wide)v->width), bottom = clamped(top + (wide)v->height);
-    for (int i = clamped(top); i < bottom; i++)
+    const int first = clamped(h, left), end = clamped(h, left + (wide)v->width), bottom = clamped(h, top + (wide)v->height);
+    for (int i = clamped(h, top); i < bottom; i++)
         for (int j = first; j < end; j++) {
             const size_t row = (size_t)(i - top), column = (size_t)(j - left);
             const unsigned char state = v->state ? v->state[row * v->width + column] : (unsigned char)life_cells_at(v->cells, column, row);
-            leaf.cell[i][j] = state ? state : leaf.cell[i][j];
+            leaf[i << h->leaf_level | j] = state ? state : leaf[i << h->leaf_level | j];
         }
-    return hash_leaf_find(w, &leaf);
+    return hash_leaf_find(w, leaf);
 }
 
 static square_t add_to_leaf(struct worker *w, const struct window *v, square_t square, wide x, wide y)
@@ -175,7 +178,7 @@ static square_t add_window(struct worker *w, const struct window *v, square_t sq
 {
     if (!meets(v, level, x, y))
         return square;
-    if (level == LEAF_LEVEL)
+    if (level == w->h->leaf_level)
         return add_to_leaf(w, v, square, x, y);
     const size_t depth = w->depth;
     const wide half = side_of(level - 1);
@@ -244,16 +247,17 @@ static void get_states(const struct hashlife *h, const struct window *v, unsigne
 {
     if (square == h->empty[level] || !meets(v, level, x, y))
         return;
-    if (level > LEAF_LEVEL) {
+    if (level > h->leaf_level) {
         for (int i = 0; i < 4; i++)
             get_states(h, v, state, h->node[square].part[i], level - 1, i & 1 ? x + side_of(level - 1) : x, i & 2 ? y + side_of(level - 1) : y);
         return;
     }
-    for (int i = 0; i < 256; i++) {
-        const wide column = x + i % 16 - v->x, row = y + i / 16 - v->y;
+    for (int i = 0; i < 1 << 2 * h->leaf_level; i++) {
+        const int at_x = i % hash_side(h), at_y = i >> h->leaf_level;
+        const wide column = x + at_x - v->x, row = y + at_y - v->y;
         if (column >= 0 && row >= 0 && column < (wide)v->width && row < (wide)v->height)
             state[(size_t)row * v->width + (size_t)column] =
-                (unsigned char)(h->many ? hash_states(h, square)->cell[i / 16][i % 16] : hash_leaf(h, square)->row[i / 16] >> i % 16 & 1);
+                (unsigned char)(h->many ? hash_states(h, square)[i] : hash_leaf(h, square)->row[at_y] >> at_x & 1);
     }
 }
 
@@ -289,8 +293,8 @@ static void look(const struct hashlife *h, const struct distant *v, square_t squ
         return;
     if (level <= (int)v->zoom && level < h->level) { /* the whole plane lies in four squares, however large they are */
         see(v, x, y);
-    } else if (level == LEAF_LEVEL) {
-        for (int i = 0; i < 16; i++)
+    } else if (level == h->leaf_level) {
+        for (int i = 0; i < hash_side(h); i++)
             for (unsigned bits = hash_row(h, square, i); bits; bits &= bits - 1)
                 see(v, x + __builtin_ctz(bits), y + i);
     } else {
@@ -344,13 +348,13 @@ static uint64_t count_small(const struct hashlife *h, square_t square, int level
     uint64_t n = 0;
     if (square == h->empty[level])
         return 0;
-    if (level == LEAF_LEVEL) {
+    if (level == h->leaf_level) {
         uint64_t word[4];
         if (!h->many)
             memcpy(word, hash_leaf(h, square), sizeof word);
         for (int i = 0; i < 4 && !h->many; i++)
             n += (uint64_t)__builtin_popcountll(word[i]);
-        for (int y = 0; y < 16 && h->many; y++)
+        for (int y = 0; y < hash_side(h) && h->many; y++)
             n += (uint64_t)__builtin_popcount(hash_row(h, square, y));
         return n;
     }
@@ -422,7 +426,7 @@ static uint64_t *counter_of(const struct raster *r, wide x, wide y)
 
 static void count_leaf(const struct hashlife *h, const struct raster *r, square_t leaf, wide x, wide y)
 {
-    for (int i = 0; i < 16; i++)
+    for (int i = 0; i < hash_side(h); i++)
         for (unsigned bits = hash_row(h, leaf, i); bits; bits &= bits - 1) {
             uint64_t *to = counter_of(r, x + __builtin_ctz(bits), y + i);
             if (to)
@@ -448,7 +452,7 @@ static bool count_squares(const struct hashlife *h, struct raster *r, square_t s
         *counter_of(r, x, y) += (uint64_t)n;
         return true;
     }
-    if (level == LEAF_LEVEL) {
+    if (level == h->leaf_level) {
         count_leaf(h, r, square, x, y);
         return true;
     }
@@ -516,8 +520,8 @@ static void parts_of(const struct hashlife *h, const struct front *from, int lev
 static int margin_of_leaf(const struct hashlife *h, square_t leaf, int side)
 {
     unsigned all = 0;
-    int top = 0, bottom = 15;
-    for (int y = 0; y < 16; y++)
+    int top = 0, bottom = hash_side(h) - 1;
+    for (int y = 0; y < hash_side(h); y++)
         all |= hash_row(h, leaf, y);
     while (!hash_row(h, leaf, top))
         top++;
@@ -526,8 +530,8 @@ static int margin_of_leaf(const struct hashlife *h, square_t leaf, int side)
     switch (side) {
     case 0: return __builtin_ctz(all);
     case 1: return top;
-    case 2: return __builtin_clz(all) - 16;
-    default: return 15 - bottom;
+    case 2: return __builtin_clz(all) - (32 - hash_side(h));
+    default: return hash_side(h) - 1 - bottom;
     }
 }
 
@@ -540,7 +544,7 @@ static bool margin(const struct hashlife *h, int side, wide *out)
     *out = 0;
     if (done)
         f.square[0] = h->root;
-    for (int level = h->level; level > LEAF_LEVEL && done; level--) {
+    for (int level = h->level; level > h->leaf_level && done; level--) {
         struct front next = {malloc(2 * f.n * sizeof *next.square), 0};
         done = next.square != NULL;
         if (done)
@@ -552,7 +556,7 @@ static bool margin(const struct hashlife *h, int side, wide *out)
         free(f.square);
         f = next;
     }
-    int least = 16;
+    int least = hash_side(h);
     for (size_t i = 0; i < f.n && done; i++) {
         const int m = margin_of_leaf(h, f.square[i], side);
         least = m < least ? m : least;

@@ -84,6 +84,7 @@ static int take_rule(struct hashlife *h, const struct life_family *rule)
                             *const of[2] = {&even, &odd};
     h->rule = *rule;
     h->many = rule->states > 2 || rule->transitions;
+    h->leaf_level = rule->transitions ? LEAF_LEVEL_OF_FILES : LEAF_LEVEL_MOST;
     if (rule->transitions)
         return 0;
     h->alternates = birth && !stays;
