@@ -9,6 +9,7 @@
 
 arrays *arrays_create(const struct arrays_options *o)
 {
+    o = o ? o : &(const struct arrays_options){.ctx = NULL};
     CLCONTEXT *ctx = reserved_check("arrays_create", o->reserved) == 0 ? arrays_context(o->ctx) : NULL;
     if (!ctx)
         return NULL;

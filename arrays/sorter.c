@@ -211,6 +211,7 @@ static int describe(arrays_sorter *s)
 
 arrays_sorter *arrays_sorter_create(const struct arrays_sorter_options *o)
 {
+    o = o ? o : &(const struct arrays_sorter_options){.ctx = NULL};
     CLCONTEXT *ctx = reserved_check("arrays_sorter_create", o->reserved) == 0 ? arrays_context(o->ctx) : NULL;
     if (!ctx)
         return NULL;

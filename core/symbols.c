@@ -179,6 +179,7 @@ STDCL_API cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int fla
     struct device *d = device_of(cp, dev, "clexec");
     if (!d)
         return event_or_refusal(cp, d, KERNEL_EVENT, CL_FAILED, flags);
+    symbol = symbol ? symbol : "";
     symbol += strspn(symbol, "\" "); /* the macro may have made a string of a string */
     snprintf(name, sizeof name, "%.*s", (int)strcspn(symbol, "\" "), symbol);
     struct program *p = embedded_of(cp, CLLD_NOW, "clexec");

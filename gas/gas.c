@@ -294,6 +294,7 @@ static gas *create(const struct gas_options *o)
 
 gas *gas_create(const struct gas_options *o)
 {
+    o = o ? o : &(const struct gas_options){.n = 0};
     gas *g = create(o);
     if (world_agree(o->world, g && make(g, o) == 0 ? 0 : -1) == 0)
         return g;

@@ -256,7 +256,7 @@ life_census *life_census_create(const struct life_census_options *options)
         return NULL;
     }
     pthread_mutex_init(&c->lock, NULL);
-    if (make(c, options) == 0)
+    if (make(c, options ? options : &(const struct life_census_options){.ctx = NULL}) == 0)
         return c;
     life_census_free(c);
     return NULL;

@@ -130,6 +130,7 @@ static life *create(const struct life_options *options)
 
 life *life_create(const struct life_options *options)
 {
+    options = options ? options : &(const struct life_options){.ctx = NULL};
     life *lf = create(options);
     if (world_agree(options->world, lf ? 0 : -1) == 0)
         return lf;

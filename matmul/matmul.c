@@ -100,6 +100,7 @@ static int check_words(struct matmul *mm)
 
 matmul *matmul_create(const struct matmul_options *o)
 {
+    o = o ? o : &(const struct matmul_options){.ctx = NULL};
     if (check_options(o) != 0)
         return NULL;
     const bool host = matmul_kind_is_host(o->kind);

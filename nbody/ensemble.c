@@ -219,6 +219,7 @@ static int warm(nbody_ensemble *e)
 nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *o, size_t systems, size_t bodies,
                                       const double *mass, const double (*pos)[3], const double (*vel)[3])
 {
+    o = o ? o : &(const struct nbody_ensemble_options){.ctx = NULL};
     if (check(o, systems, bodies, mass, pos, vel) != 0)
         return NULL;
     CLCONTEXT *ctx = o->ctx ? o->ctx : stdgpu ? stdgpu : stdcpu;

@@ -488,6 +488,7 @@ static nbody *create(const struct nbody_options *o, size_t n, const double *mass
 nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass, const double (*pos)[3],
                     const double (*vel)[3])
 {
+    o = o ? o : &(const struct nbody_options){.ctx = NULL};
     nbody *nb = create(o, n, mass, pos, vel, false);
     if (nb && nb->share[0].for_many && !nb->share[0].steps) { /* whose shape is not a good one for a launch a step */
         nbody_free(nb);

@@ -396,6 +396,8 @@ static void the_tree(void **state)
         first = r;
     }
     arrays_free(s);
+    ready(s = arrays_create(NULL));
+    arrays_free(s);
     s = make(ARRAYS_LONG, ARRAYS_WIDE, ARRAYS_TREE, NULL);
     fails(EINVAL, arrays_sum(s, x, 1, &r));
     arrays_free(s);

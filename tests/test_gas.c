@@ -385,6 +385,7 @@ static void refusals(void **state)
     refuses(.n = 1, .source = GAS_HOST);
     refuses(.n = 1, .method = ARRAYS_TREE);
     refuses(.n = 1, .shape = "colour=3");
+    fails_null(EINVAL, gas_create(NULL));
     fails_null(EINVAL, gas_create(&(struct gas_options){
                            .ctx = cp, .n = 1, .storage = GAS_STORED, .type = ARRAYS_INT}));
     gas *g = make((struct gas_options){.n = 1000000, .shape = "chunk=0", .progress = end_at, .arg = &done});

@@ -117,6 +117,7 @@ static void test_embedded_kernels(void **state)
         assert_int_equal(out[0], 8);
     }
     fails_event(ENOENT, clexecb(cp, 0, &one, nowhere, out));
+    fails_event(ENOENT, clexecv(cp, 0, &one, CL_EVENT_WAIT, NULL, 0, NULL));
 }
 
 /* ---- Where programs come from. ---- */

@@ -317,6 +317,9 @@ static void wrong_options_are_refused(void **unused)
     fails_null(EINVAL, life_census_create(&(struct life_census_options){.rule = "B03/S23"}));
     fails_null(EINVAL, life_census_create(&(struct life_census_options){.rule = "23/3/4"}));
     fails_null(EINVAL, life_census_create(&(struct life_census_options){.width = 65}));
+    life_census *plain = life_census_create(NULL);
+    ready(plain);
+    life_census_free(plain);
     fails_null(EINVAL, life_census_create(&(struct life_census_options){.density = 1.5}));
     fails_null(EINVAL, life_census_create(&(struct life_census_options){.reserved = {1}}));
     life_census_free(NULL);

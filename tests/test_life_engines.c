@@ -219,6 +219,7 @@ static void impossible_shapes(void **state)
     (void)state;
     struct life_options options = {.width = 64, .height = 64, .shape = "tile=1 passes=2"};
     fails_null(EINVAL, life_create(&options));
+    fails_null(EINVAL, life_create(NULL));
     options.shape = "tile=0 passes=2";
     life *lf = life_create(&options);
     if (!lf)

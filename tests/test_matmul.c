@@ -634,6 +634,9 @@ static void tells_what_is_wrong(void **unused)
     matmul_free(mm);
     struct matmul_options grown = {.ctx = one_device()};
     refuses_reserved(grown, matmul_create(&grown));
+    struct matmul *plain = matmul_create(NULL);
+    ready(plain);
+    matmul_free(plain);
     fails_null(EINVAL, matmul_create(&(struct matmul_options){.ctx = one_device(), .shape = "colour=3"}));
     fails_null(EINVAL, matmul_create(&(struct matmul_options){.ctx = one_device(), .shape = "rows=x"}));
     check_forget();

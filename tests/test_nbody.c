@@ -731,6 +731,7 @@ static void bad_input(void **state)
     create_fails(good, 3, "out of range in single precision");
     vel[0][0] = 0;
     fails_null(EINVAL, nbody_create(&good, 3, NULL, (rows)pos, (rows)vel));
+    fails_null(EINVAL, nbody_create(NULL, 3, mass, (rows)pos, (rows)vel)); /* without a step */
     struct nbody_options grown = good;
     refuses_reserved(grown, nbody_create(&grown, 3, mass, (rows)pos, (rows)vel));
     double shares[64] = {-1};

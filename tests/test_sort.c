@@ -440,6 +440,9 @@ static void refused_jobs(void **state)
     fails_null(EINVAL,
                arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .dev = clgetndev(cp)}));
     fails_null(EINVAL, arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .reserved = {0, 1}}));
+    arrays_sorter *plain = arrays_sorter_create(NULL);
+    ready(plain);
+    arrays_sorter_free(plain);
 }
 
 /* ---- All of them. ----------------------------------------------------------------------------- */

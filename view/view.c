@@ -89,6 +89,7 @@ view *view_open(const struct view_options *options)
         return NULL;
     }
     const struct view_options *o = &v->about.options;
+    options = options ? options : &(const struct view_options){.program = NULL};
     if (prepare(v, options) == 0 && ((o->address && strcmp(o->address, "-") == 0) || open_server(v) == 0) &&
         (!o->record || (v->recording = recording_open(&v->about)))) {
         viewers_want(v, &(struct stage){.closing = false}, NULL, 0);

@@ -68,7 +68,8 @@ struct gas_options {
 };
 
 /* Builds the kernels, takes memory, and draws the velocities of a stored gas unless they are given. EINVAL: a
- * bad number (named); ENODEV; ENOTSUP; ENOMEM; ENOEXEC; ECANCELED: `progress` ended it. The caller frees it. */
+ * bad number (named); ENODEV; ENOTSUP; ENOMEM; ENOEXEC; ECANCELED: `progress` ended it. The caller frees it. `options` NULL is
+ * options of 0, in all libraries. */
 gas *gas_create(const struct gas_options *options);
 void gas_free(gas *g);
 
