@@ -54,7 +54,8 @@ target_link_libraries(test_layer_failure PRIVATE ${CMAKE_DL_LIBS})
 set_tests_properties(test_layer_loader test_layer_loader_on_two PROPERTIES RESOURCE_LOCK pocl_cache)
 
 stdcl_test(test_layer_stored test_layer_stored.c)
-target_link_options(test_layer_stored PRIVATE -Wl,--wrap=clCreateProgramWithSource -Wl,--wrap=clCreateProgramWithBinary)
+target_link_options(test_layer_stored PRIVATE -Wl,--wrap=clCreateProgramWithSource -Wl,--wrap=clCreateProgramWithBinary
+  -Wl,--wrap=clGetProgramInfo)
 set_tests_properties(test_layer_stored PROPERTIES RESOURCE_LOCK pocl_cache)
 
 stdcl_test(test_layer_cxx test_layer_cxx.cpp)

@@ -13,13 +13,16 @@
 
 static cl_device_id device;
 static int sources, binaries; /* programs created so far */
+static int to_refusal;        /* of these and of questions about programs, the one to which 1 counts down is refused */
 
 extern cl_program __real_clCreateProgramWithSource(cl_context, cl_uint, const char **, const size_t *, cl_int *);
+extern cl_int __real_clGetProgramInfo(cl_program, cl_program_info, size_t, void *, size_t *);
 extern cl_program __real_clCreateProgramWithBinary(cl_context, cl_uint, const cl_device_id *, const size_t *, const unsigned char **,
                                                    cl_int *, cl_int *);
 cl_program __wrap_clCreateProgramWithSource(cl_context, cl_uint, const char **, const size_t *, cl_int *);
 cl_program __wrap_clCreateProgramWithBinary(cl_context, cl_uint, const cl_device_id *, const size_t *, const unsigned char **, cl_int *,
                                             cl_int *);
+cl_int __wrap_clGetProgramInfo(cl_program, cl_program_info, size_t, void *, size_t *);
 
 cl_program __wrap_clCreateProgramWithSource(cl_context context, cl_uint n, const char **text, const size_t *size, cl_int *err)
 {
@@ -31,7 +34,16 @@ cl_program __wrap_clCreateProgramWithBinary(cl_context context, cl_uint n, const
                                             const unsigned char **binary, cl_int *status, cl_int *err)
 {
     binaries++;
+    if (to_refusal && --to_refusal == 0)
+        return *err = CL_OUT_OF_HOST_MEMORY, NULL;
     return __real_clCreateProgramWithBinary(context, n, id, size, binary, status, err);
+}
+
+cl_int __wrap_clGetProgramInfo(cl_program program, cl_program_info what, size_t size, void *to, size_t *actual)
+{
+    if (to_refusal && --to_refusal == 0)
+        return CL_OUT_OF_HOST_MEMORY;
+    return __real_clGetProgramInfo(program, what, size, to, actual);
 }
 
 /* Whether there is a device for whose platform programs are stored. */
@@ -191,6 +203,11 @@ static void test_spoilt_files_are_replaced(void **state)
     assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_KEEP, 1, 0), 3);
     assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_KEEP, 0, 1), 3);
     assert_int_equal(stored(NULL, 0), 1);
+    if (geteuid() == 0) { /* another user's */
+        works(chown(path_of(name[0]), 65534, (gid_t)-1));
+        assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_KEEP, 1, 0), 3);
+        assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_KEEP, 0, 1), 3);
+    }
     free(bytes);
     free(others);
 }
@@ -226,6 +243,27 @@ static void test_a_binary_that_does_not_load_is_replaced(void **state)
     free(bytes);
     assert_int_equal(answer(TEXT(2), "-D MORE=0", CLLD_KEEP, 1, 2), 2); /* it was tried before and under the lock */
     assert_int_equal(answer(TEXT(2), "-D MORE=0", CLLD_KEEP, 0, 1), 2);
+}
+
+/* A driver that does not give a binary, or does not take one. */
+static void test_refused_calls(void **state)
+{
+    (void)state;
+    for (int call = 1; call <= 2; call++) {
+        begin(call == 1 ? "no_size" : "no_bytes");
+        to_refusal = call;
+        assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_KEEP, 1, 0), 6);
+        assert_int_equal(to_refusal, 0);
+        assert_int_equal(stored(NULL, 0), 0);
+        assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_KEEP, 1, 0), 6); /* nothing more from this process, see below */
+        assert_int_equal(stored(NULL, 0), 0);
+    }
+    begin("not_taken");
+    assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_KEEP, 1, 0), 6);
+    to_refusal = 1;
+    assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_KEEP, 0, 2), 6); /* it is tried again under the lock */
+    assert_int_equal(to_refusal, 0);
+    assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_KEEP, 0, 1), 6);
 }
 
 static void test_what_is_not_stored(void **state)
@@ -293,6 +331,8 @@ static void test_the_oldest_go(void **state)
         put_text(path_of(old), "old");
         works(utimensat(AT_FDCWD, path_of(old), (struct timespec[]){{.tv_sec = 1000 + i}, {.tv_sec = 1000 + i}}, 0));
     }
+    works(utimensat(AT_FDCWD, path_of(first), (struct timespec[]){{.tv_sec = 1}, {.tv_sec = 1}}, 0));
+    assert_int_equal(answer(TEXT(1), "-D MORE=6", CLLD_KEEP, 0, 1), 7); /* of use again, so it is new */
     assert_int_equal(answer(TEXT(1), "-D MORE=7", CLLD_KEEP, 1, 0), 8);
     assert_int_equal(stored(name, 80), 64);
     assert_int_equal(access(path_of(first), F_OK), 0);
@@ -356,7 +396,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stored_and_loaded), cmocka_unit_test(test_a_loaded_program_is_as_a_built_one),
         cmocka_unit_test(test_spoilt_files_are_replaced), cmocka_unit_test(test_a_binary_that_does_not_load_is_replaced),
-        cmocka_unit_test(test_what_is_not_stored), cmocka_unit_test(test_switched_off),
+        cmocka_unit_test(test_refused_calls), cmocka_unit_test(test_what_is_not_stored), cmocka_unit_test(test_switched_off),
         cmocka_unit_test(test_no_place), cmocka_unit_test(test_the_oldest_go),
         cmocka_unit_test(test_another_process_stores), cmocka_unit_test(test_another_process_has_not_stored),
     };
