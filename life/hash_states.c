@@ -16,21 +16,53 @@
 
 enum { ROWS = 32 };
 
+/* Eight cells as a word, the first lowest, and back. */
+INLINE uint64_t eight_of(const unsigned char cell[8])
+{
+    uint64_t word = 0;
+    for (int i = 0; i < 8; i++)
+        word |= (uint64_t)cell[i] << 8 * i;
+    return word;
+}
+
+INLINE void put_eight(uint64_t word, unsigned char cell[8])
+{
+    for (int i = 0; i < 8; i++)
+        cell[i] = (unsigned char)(word >> 8 * i);
+}
+
+#define EIGHT(byte) ((uint64_t)(byte) * 0x0101010101010101u)
+
+/* A bit for each of eight cells that is 1. */
+INLINE uint32_t ones_of(const unsigned char cell[8])
+{
+    const uint64_t other = eight_of(cell) ^ EIGHT(1), is = ~(((other & EIGHT(0x7f)) + EIGHT(0x7f)) | other) & EIGHT(0x80);
+    return (uint32_t)((is >> 7) * 0x0102040810204080u >> 56);
+}
+
+/* Bytes 0 or 1 by the bits of one. */
+INLINE uint64_t spread(uint32_t bits)
+{
+    return ((EIGHT(bits & 255) & 0x8040201008040201u) + EIGHT(0x7f)) >> 7 & EIGHT(1);
+}
+
 static void generations_step(const struct hashlife *h, unsigned char cell[ROWS][ROWS])
 {
-    const unsigned states = h->rule.states;
-    uint32_t next[ROWS];
-    for (int y = 0; y < ROWS; y++) {
-        next[y] = 0;
-        for (int x = 0; x < ROWS; x++)
-            next[y] |= (uint32_t)(cell[y][x] == 1) << x;
-    }
+    const unsigned char wraps = (unsigned char)h->rule.states;
+    uint32_t next[ROWS] = {0};
+    for (int y = 0; y < ROWS; y++)
+        for (int x = 0; x < ROWS; x += 8)
+            next[y] |= ones_of(&cell[y][x]) << x;
     hash_leaf_rows(h, next, 1);
-    for (int y = 1; y < ROWS - 1; y++)
+    for (int y = 1; y < ROWS - 1; y++) {
+        unsigned char lives[ROWS];
+        for (int x = 0; x < ROWS; x += 8)
+            put_eight(spread(next[y] >> x), &lives[x]);
         for (int x = 0; x < ROWS; x++) {
-            const unsigned s = cell[y][x], more = s + 1 < states ? s + 1 : 0, lives = next[y] >> x & 1;
-            cell[y][x] = (unsigned char)(s > 1 ? more : lives ? 1 : s ? more : 0);
+            const unsigned char s = cell[y][x], after = (unsigned char)(s + 1), more = after == wraps ? 0 : after, young = lives[x] ? 1 : (unsigned char)(2 * s);
+            cell[y][x] = s > 1 ? more : young;
         }
+    }
 }
 
 static void generations_steps(const struct hashlife *h, const states_t *part[4], int generations, states_t *out)
