@@ -74,6 +74,7 @@ struct kernels {
     cl_uint ndev;
     struct kernels_on *on; /* ndev of them */
     struct pace pace;      /* in blocks of each device */
+    int keep;              /* CLLD_KEEP: what is built is stored for the next process; else 0 */
 };
 
 /* In front of all kernels that add up blocks. */

@@ -70,7 +70,7 @@ static void *open_on(struct kernels *k, cl_uint dev, const char *options, const 
              on->cpu ? " -w" : "", options);
     on->owner = true;
     return values ? clopen_templatev(k->ctx, file->path, (const char *)file->text, *file->size, all, CLLD_NOW, values)
-                  : embedded_open(k->ctx, all, file, nfront, front);
+                  : embedded_open_as(CLLD_NOW | k->keep, k->ctx, all, file, nfront, front);
 }
 
 int arrays_kernels_open(struct kernels *k, const char *name, const char *options, const struct embedded *file,

@@ -220,6 +220,7 @@ static int make_fused(gas *g, const char *words)
         return -1;
     g->kind = doubles ? (struct arrays_partial){WIDE_DOUBLE, JOIN_ADD}
                       : (struct arrays_partial){WIDE_FLOAT, JOIN_PAIRS};
+    g->fused.keep = words ? 0 : CLLD_KEEP; /* a search tries many shapes */
     if (arrays_kernels_shape(&g->fused, g->ctx, "gas.fused", 0, words) != 0 ||
         arrays_kernels_open(&g->fused, "fused",
                             doubles ? "-D MW_WIDTH=WIDTH -D WIDE=double -D PAIRED=0"

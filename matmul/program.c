@@ -20,7 +20,8 @@ EMBEDDED(ladder, "matmul/ladder.cl", matmul_ladder_cl);
 
 /* ---- Programs. -------------------------------------------------------------------------------- */
 
-/* The tiles' sources stand behind tile.cl. One that defines what tile.cl is to know gets that as an option instead. */
+/* The tiles' sources stand behind tile.cl. One that defines what tile.cl is to know gets that as an option instead. Kernels for CPUs are
+ * stored for the next process, but for shapes of the caller's, of which a search tries many. */
 static void *build(struct matmul *mm, enum matmul_source s, const char *options)
 {
     static const struct embedded *const source[SOURCES] = {[SOURCE_FMA] = &fma_file,
@@ -31,7 +32,8 @@ static void *build(struct matmul *mm, enum matmul_source s, const char *options)
     const struct embedded *const front = &tile;
     char line[1024];
     snprintf(line, sizeof line, "%s%s", options, mm->precision == MATMUL_DOUBLE ? " -D DOUBLES" : "");
-    return embedded_open_as(s == SOURCE_CPU ? CLLD_KEEP : CLLD_NOW, mm->ctx, line, source[s], s == SOURCE_FMA || s == SOURCE_MMA, &front);
+    return embedded_open_as(s == SOURCE_CPU && !mm->words ? CLLD_KEEP : CLLD_NOW, mm->ctx, line, source[s],
+                            s == SOURCE_FMA || s == SOURCE_MMA, &front);
 }
 
 /* mm->lock is held. */
