@@ -330,6 +330,19 @@ static void check_squares(hashlife *h, const struct hashlife_options *o)
         assert_int_equal(hashlife_bounding_box(copy, &box), 1);
         assert_true(box.left.low == 0 && box.top.low == 0 && box.right.low == 1 && box.bottom.low == 1);
     }
+    for (int large = 3; large <= 5; large++) { /* squares of 8 x 8 bits, with cells (1, 0) and (0, 2), are of state 1 here */
+        uint32_t square, part[4] = {0, 0, 0, 0};
+        unsigned char got[9];
+        works(hashlife_add_leaf(copy, 1 << 1 | 1 << 16, &square));
+        for (int l = 4; l <= large; l++) {
+            part[l == large ? 3 : 0] = square;
+            works(hashlife_add_square(copy, l, part, &square));
+            part[0] = 0;
+        }
+        works(hashlife_set_square(copy, square, 0));
+        works(hashlife_get_states(copy, large == 3 ? -4 : 0, large == 3 ? -4 : 0, 3, 3, got));
+        assert_memory_equal(got, ((unsigned char[]){0, 1, 0, 0, 0, 0, 1, 0, 0}), sizeof got);
+    }
     hashlife_free(copy);
 }
 
