@@ -149,7 +149,7 @@ static void find_first(const states_t *part[4], const unsigned char cell[WIDE * 
 }
 
 /* Those that have a cell that has changed among themselves and their neighbours. */
-static void find_next(const uint64_t changed[WORDS], uint64_t may[WORDS])
+INLINE void find_next(const uint64_t changed[WORDS], uint64_t may[WORDS])
 {
     uint64_t wide[WORDS + 2] = {0};
     for (int i = 0; i < WORDS; i++)
@@ -158,8 +158,8 @@ static void find_next(const uint64_t changed[WORDS], uint64_t may[WORDS])
         may[i] = wide[i + 1] | wide[i + 1] << WIDE | wide[i + 1] >> WIDE | wide[i] >> (64 - WIDE) | wide[i + 2] << (64 - WIDE);
 }
 
-/* One generation of the cells that may change; what does is in a list, and in `changed`. A loop for each row would end where a processor does not foretell it. */
-INLINE void transitions_step(const struct life_transitions *t, int places, const unsigned char at[TRANSITIONS_PLACES], unsigned char cell[WIDE * WIDE],
+/* One generation of the cells that may change; what does is in a list, and in `changed`; false: nothing does. A loop for each row would end where a processor does not foretell it. */
+INLINE bool transitions_step(const struct life_transitions *t, int places, const unsigned char at[TRANSITIONS_PLACES], unsigned char cell[WIDE * WIDE],
                              const uint64_t inside[WORDS], const uint64_t may[WORDS], uint64_t changed[WORDS])
 {
     unsigned char next[WIDE * WIDE], where[WIDE * WIDE];
@@ -176,6 +176,7 @@ INLINE void transitions_step(const struct life_transitions *t, int places, const
         cell[where[i]] = next[i];
         changed[where[i] / 64] |= (uint64_t)1 << where[i] % 64;
     }
+    return n > 0;
 }
 
 INLINE void transitions_steps(const struct life_transitions *t, int places, const states_t *part[4], unsigned char cell[WIDE * WIDE], int generations)
@@ -189,10 +190,8 @@ INLINE void transitions_steps(const struct life_transitions *t, int places, cons
     unsigned char at[TRANSITIONS_PLACES];
     find_places(t, WIDE, at);
     find_first(part, cell, may);
-    for (int g = 0; g < generations; g++) {
-        transitions_step(t, places, at, cell, inside[g], may, changed);
+    for (int g = 0; g < generations && transitions_step(t, places, at, cell, inside[g], may, changed); g++)
         find_next(changed, may);
-    }
 }
 
 static void all_transitions(const struct life_transitions *t, const states_t *part[4], int generations, states_t *out)
