@@ -16,7 +16,7 @@ import os
 from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Sequence, Union
 
 from . import _declarations as c
-from ._library import Error, Owner, check, html_table, lib, sizes, whole
+from ._library import Error, Owner, check, html_table, letters, lib, sizes, whole
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -93,8 +93,8 @@ class Context(Owner):
 
     def source(self, text: str, options: str | None = None) -> Program:
         """Builds kernels from OpenCL C. The Error of one that does not build has the compiler's log."""
-        code = text.encode()
-        return Program(self, lib.clopen_named(self._use(), b"<source>", code, len(code), options and options.encode(), 0))
+        code, words = letters(text, "the source"), None if options is None else letters(options, "options")
+        return Program(self, lib.clopen_named(self._use(), b"<source>", code, len(code), words, 0))
 
     def file(self, path: str | os.PathLike[str]) -> Program:
         """Builds kernels from a file, OpenCL C or a binary of clsave."""
@@ -102,7 +102,7 @@ class Context(Owner):
 
     def template(self, text: str, **values: bool | int | float | str) -> Program:
         """Builds kernels from a template, with numbers, truths and strings as its values."""
-        code, items = text.encode(), (c.clvalue * (len(values) + 1))()
+        code, items = letters(text, "the template"), (c.clvalue * (len(values) + 1))()
         for item, (name, value) in zip(items, values.items()):
             item.name = name.encode()
             _set_value(item, value)
@@ -140,7 +140,7 @@ def _set_value(item: Any, value: object) -> None:
                                (str, "STRING", "string")):
         if isinstance(value, kind):
             item.kind = c.CONSTANTS["STDCL_V_" + name]
-            setattr(getattr(item, "as"), member, value.encode() if isinstance(value, str) else value)
+            setattr(getattr(item, "as"), member, letters(value, "a template's value") if isinstance(value, str) else value)
             if kind is int and getattr(item, "as").integer != value:
                 raise TypeError("a template takes whole numbers of 64 bits, and not %r" % value)
             return
@@ -187,7 +187,7 @@ def _standard(which: int) -> Context | None:
 
 def open(pattern: str = "", most: int = 0) -> Context:  # noqa: A001
     """A context of the devices whose name, vendor or platform has `pattern` in it; at most `most` of them (0: all)."""
-    return Context(check(lib.clcontext_create(pattern.encode(), 0x7FFFFFFF, whole(most, "most"), None, 0)), True)
+    return Context(check(lib.clcontext_create(letters(pattern, "the pattern"), 0x7FFFFFFF, whole(most, "most"), None, 0)), True)
 
 
 class local(NamedTuple):  # noqa: N801
@@ -220,7 +220,7 @@ class Program(Owner):
         return kernel
 
     def __getitem__(self, name: str) -> Kernel:
-        return Kernel(self, name, check(lib.clsym(self._context._use(), self._use(), name.encode(), 0)))
+        return Kernel(self, name, check(lib.clsym(self._context._use(), self._use(), letters(name, "a kernel's name"), 0)))
 
 
 _SCALARS: dict[str, Any] = {"char": ctypes.c_int8, "short": ctypes.c_int16, "int": ctypes.c_int32, "long": ctypes.c_int64,

@@ -136,8 +136,19 @@ def whole(value: Any, what: str) -> int:
     return number
 
 
+def letters(value: Any, what: str) -> bytes:
+    """A text for C, which ends at the first character of value 0."""
+    if not isinstance(value, str):
+        raise TypeError("%s is a text, and not %r" % (what, value))
+    if "\0" in value:
+        raise ValueError("%s has a character of value 0: %r" % (what, value))
+    return value.encode()
+
+
 def sizes(value: Any, what: str) -> tuple[int, ...]:
     """A number or several, as a tuple."""
+    if isinstance(value, (str, bytes, dict)):
+        raise TypeError("%s is a whole number, or several, and not %r" % (what, value))
     return tuple(whole(one, what) for one in (value if hasattr(value, "__iter__") else (value,)))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _declarations as c
-from ._library import Owner, check, html_table, lib, whole
+from ._library import Owner, check, html_table, letters, lib, whole
 from .arrays import Array, allocate  # noqa: F401
 
 if TYPE_CHECKING:
@@ -39,13 +39,17 @@ class _Engine(Owner):
 
     def _make(self, context: Context | None, args: tuple[Any, ...], **options: Any) -> None:
         """Calls NAME_create with these members of struct NAME_options; words stand for the numbers of an enum."""
+        from . import Context as Wanted  # which has this module
+        if context is not None and not isinstance(context, Wanted):
+            raise TypeError("context is a stdcl.Context, and not %r" % (context,))
         self._context, self._options = context, getattr(c, self._name + "_options")()
+        texts = [name for name, kind in self._options._fields_ if kind is ctypes.c_char_p]
         self._interrupt: BaseException | None = None
         choices: Any = c.CHOICES[self._name + "_options"]
         for name, value in options.items():
             if name in choices and str(value).lower() not in choices[name]:
                 raise ValueError("%s is one of %s, and not %r" % (name, ", ".join(choices[name]), value))
-            value = choices[name][value.lower()] if name in choices else value.encode() if isinstance(value, str) else value
+            value = choices[name][value.lower()] if name in choices else letters(value, name) if name in texts and value is not None else value
             try:
                 setattr(self._options, name, value)
                 if isinstance(value, int) and getattr(self._options, name) != value:
@@ -152,7 +156,7 @@ class Nbody(_Engine):
 def initial(model: str, n: int, seed: int = 0) -> tuple[Floats, Floats, Floats]:
     """Masses (n), positions and velocities (n, 3) of a model that nbody.h describes, such as "plummer" or "galaxy"."""
     mass, pos, vel = np.empty(whole(n, "n")), np.empty((n, 3)), np.empty((n, 3))
-    check(lib.nbody_initial(check(lib.nbody_model_by_name(model.encode())), n, whole(seed, "seed"), mass.ctypes.data,
+    check(lib.nbody_initial(check(lib.nbody_model_by_name(letters(model, "the model"))), n, whole(seed, "seed"), mass.ctypes.data,
                             pos.ctypes.data, vel.ctypes.data))
     return mass, pos, vel
 
@@ -201,7 +205,10 @@ class Life(_Engine):
 
     def put(self, cells: npt.ArrayLike, x: int = 0, y: int = 0) -> None:
         """Copies a rectangle of truths into the grid, its top left corner at column x of row y."""
-        given = np.atleast_2d(np.asarray(cells, dtype=bool))
+        values = np.asarray(cells)
+        if values.dtype.kind not in "biuf":
+            raise TypeError("cells are truths or numbers, and not %r" % (cells,))
+        given = np.atleast_2d(values.astype(bool))
         if given.ndim != 2:
             raise ValueError("cells have %d dimensions, not two" % given.ndim)
         height, width = given.shape

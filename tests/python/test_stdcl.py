@@ -99,6 +99,11 @@ def test_wrong_arguments_are_sentences():
     refused(stdcl.Error, "not a multiple", lambda: program.twice(100, x, local=64))
     assert refused(stdcl.Error, "error", lambda: ctx.source("__kernel void broken( {")).errno != 0
     refused(TypeError, "Python objects", lambda: ctx.empty(3, object))
+    refused(TypeError, "the source is a text, and not 5", lambda: ctx.source(5))
+    refused(TypeError, "options is a text, and not 0", lambda: ctx.source(SOURCE, 0))
+    refused(TypeError, "a kernel's name is a text", lambda: program[1])
+    refused(ValueError, "the pattern has a character of value 0", lambda: stdcl.open("cpu\0gpu"))
+    refused(TypeError, "is a whole number, or several, and not 'x'", lambda: program.twice("x", x))
 
 
 def test_engines_check_their_input():
@@ -111,6 +116,12 @@ def test_engines_check_their_input():
     refused(TypeError, "width cannot be -1", lambda: stdcl.Life(-1, 10))
     refused(TypeError, "steps is a whole number", lambda: stdcl.Nbody([1], [[0, 0, 0]], [[0, 0, 0]], dt=1).step(-1))
     refused(stdcl.Error, "B9", lambda: stdcl.Life(10, 10, rule="B9"))
+    refused(TypeError, "rule is a text, and not 1", lambda: stdcl.Life(10, 10, rule=1))  # would be taken for an address
+    refused(ValueError, "rule has a character of value 0", lambda: stdcl.Life(10, 10, rule="B3\0"))
+    refused(TypeError, "context is a stdcl.Context, and not []", lambda: stdcl.Gas(10, context=[]))
+    refused(TypeError, "context is a stdcl.Context", lambda: stdcl.Gas(10, context=context().source(SOURCE)))  # has a handle, too
+    refused(TypeError, "cells are truths or numbers", lambda: stdcl.Life(10, 10).put("x"))
+    refused(TypeError, "the model is a text", lambda: stdcl.initial(5, 10))
     refused(TypeError, "float32 or both float64", lambda: stdcl.matmul(np.ones((2, 2), int), np.ones((2, 2), int)))
     refused(ValueError, "cannot be multiplied", lambda: stdcl.matmul(np.ones((2, 3)), np.ones((2, 3))))
 
