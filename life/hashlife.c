@@ -121,7 +121,7 @@ hashlife *hashlife_create(const struct hashlife_options *options)
     }
     h->memory = o->memory ? o->memory : (size_t)(life_host_memory() / 2);
     h->threads = o->threads ? o->threads : processors();
-    h->alone = 0.1;
+    h->alone = 0.02;
     h->progress = o->progress;
     h->arg = o->arg;
     pthread_mutex_init(&h->lock, NULL);
