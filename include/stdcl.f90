@@ -1261,6 +1261,16 @@ module stdcl
       character(kind=c_char), optional :: text(*)
       integer(c_size_t), value :: size
     end subroutine
+    function cltune_rows(cp, dev, kernel, rows, sizes, most) bind(C)
+      import
+      integer(c_int) :: cltune_rows
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      character(kind=c_char), intent(in), optional :: kernel(*)
+      type(cltune_row), optional :: rows
+      integer(c_size_t), optional :: sizes(*)
+      integer(c_size_t), value :: most
+    end function
     function cltune_search(kernel, cp, dev, size, budget, seed, progress, arg, row, rate) bind(C)
       import
       integer(c_int) :: cltune_search

@@ -344,6 +344,30 @@ static void sees_what_others_write(void **unused)
     found("k", 64, "");
 }
 
+/* All shipped rows of a device's family, among them the one for a size; none where the user has measured. */
+static void rows_to_compare(void **unused)
+{
+    (void)unused;
+    struct cltune_row rows[16], one;
+    size_t sizes[16];
+    static const char kernel[] = "nbody.direct.single";
+    const int n = cltune_rows(cp, 0, kernel, rows, sizes, 16);
+    assert_in_range(n, 1, 16);
+    works(cltune_find(cp, 0, kernel, sizes[n - 1], &one));
+    bool among = false;
+    for (int i = 0; i < n; i++) {
+        contains(rows[i].source, "shipped for");
+        among |= strcmp(rows[i].shape, one.shape) == 0;
+    }
+    assert_true(among);
+    assert_int_equal(cltune_rows(cp, 0, kernel, rows, sizes, 1), 1);
+    assert_int_equal(cltune_rows(cp, 0, kernel, rows, sizes, 0), 0);
+    assert_int_equal(cltune_rows(cp, 0, "no.such.kernel", rows, sizes, 16), 0);
+    works(cltune_store(cp, 0, kernel, 64, "a=1", 1, "u"));
+    assert_int_equal(cltune_rows(cp, 0, kernel, rows, sizes, 16), 0);
+    assert_int_equal(unlink(in_cache("tune.json")), 0);
+}
+
 static void wants_proper_arguments(void **unused)
 {
     (void)unused;
@@ -352,6 +376,12 @@ static void wants_proper_arguments(void **unused)
     fails(EINVAL, cltune_find(cp, clgetndev(cp), "k", 1, &row));
     fails(EINVAL, cltune_find(cp, 0, NULL, 1, &row));
     fails(EINVAL, cltune_find(cp, 0, "k", 1, NULL));
+    size_t size;
+    fails(EINVAL, cltune_rows(NULL, 0, "k", &row, &size, 1));
+    fails(EINVAL, cltune_rows(cp, clgetndev(cp), "k", &row, &size, 1));
+    fails(EINVAL, cltune_rows(cp, 0, NULL, &row, &size, 1));
+    fails(EINVAL, cltune_rows(cp, 0, "k", NULL, &size, 1));
+    fails(EINVAL, cltune_rows(cp, 0, "k", &row, NULL, 1));
     fails(EINVAL, cltune_store(NULL, 0, "k", 1, "a=1", 1, "u"));
     fails(EINVAL, cltune_store(cp, clgetndev(cp), "k", 1, "a=1", 1, "u"));
     fails(EINVAL, cltune_store(cp, 0, NULL, 1, "a=1", 1, "u"));
@@ -709,6 +739,7 @@ int main(int argc, char **argv)
         CACHED(knows_nothing_of_others),
         CACHED(stores_and_finds),
         CACHED(sees_what_others_write),
+        CACHED(rows_to_compare),
         CACHED(wants_proper_arguments),
         CACHED(ignores_corrupt_files),
         CACHED(ignores_truncated_files),

@@ -228,27 +228,60 @@ static void fill(struct cltune_row *out, const json_t *row, int rank, const stru
              reason_of(rank, d));
 }
 
-STDCL_API int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, struct cltune_row *row)
+/* What rows are compared with; d->driver has 256 bytes. -1 after fail(). */
+static int describe(CLCONTEXT *cp, cl_uint dev, struct tune_device *d, char *driver, const char *call)
 {
-    cl_device_id id = device_id(cp, dev, "cltune_find");
-    char driver[256] = "";
-    int rank;
+    cl_device_id id = device_id(cp, dev, call);
     if (!id)
         return -1;
-    if (!kernel || !row)
-        return fail(EINVAL, 0, "cltune_find: the kernel's name or the result is NULL");
-    struct tune_device device = {.name = device_name(cp, dev), .driver = driver};
-    cl_int err = families_of(id, device_type(cp, dev), device.family);
+    *d = (struct tune_device){.name = device_name(cp, dev), .driver = driver};
+    cl_int err = families_of(id, device_type(cp, dev), d->family);
     if (err == CL_SUCCESS)
-        err = clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof driver, driver, NULL);
-    if (err != CL_SUCCESS)
-        return fail(errno_of(err), err, "cltune_find: %s does not tell its maker and driver", device.name);
+        err = clGetDeviceInfo(id, CL_DRIVER_VERSION, 256, driver, NULL);
+    return err == CL_SUCCESS ? 0 : fail(errno_of(err), err, "%s: %s does not tell its maker and driver", call, d->name);
+}
+
+STDCL_API int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, struct cltune_row *row)
+{
+    char driver[256] = "";
+    struct tune_device device;
+    int rank;
+    if (device_id(cp, dev, "cltune_find") && (!kernel || !row))
+        return fail(EINVAL, 0, "cltune_find: the kernel's name or the result is NULL");
+    if (describe(cp, dev, &device, driver, "cltune_find") != 0)
+        return -1;
     pthread_mutex_lock(&store_lock);
     load();
     const json_t *best = tune_choose(store.user, store.shipped, &device, kernel, size, &rank);
     fill(row, best, rank, &device, kernel, size);
     pthread_mutex_unlock(&store_lock);
     return 0;
+}
+
+STDCL_API int cltune_rows(CLCONTEXT *cp, cl_uint dev, const char *kernel, struct cltune_row *rows, size_t *sizes, size_t most)
+{
+    char driver[256] = "";
+    struct tune_device device;
+    int rank;
+    size_t n = 0, i;
+    json_t *row;
+    if (device_id(cp, dev, "cltune_rows") && (!kernel || !rows || !sizes))
+        return fail(EINVAL, 0, "cltune_rows: the kernel's name or a result is NULL");
+    if (describe(cp, dev, &device, driver, "cltune_rows") != 0)
+        return -1;
+    pthread_mutex_lock(&store_lock);
+    load();
+    tune_choose(store.user, store.shipped, &device, kernel, 1, &rank);
+    json_array_foreach(store.shipped, i, row)
+    {
+        if (n >= most || rank == TUNE_NONE || rank_shipped(row, &device) != rank || strcmp(text_of(row, "kernel"), kernel) != 0)
+            continue;
+        sizes[n] = (size_t)json_integer_value(json_object_get(row, "size"));
+        fill(rows + n, row, rank, &device, kernel, sizes[n]);
+        n++;
+    }
+    pthread_mutex_unlock(&store_lock);
+    return (int)n;
 }
 
 STDCL_API int cltune_fits(CLCONTEXT *cp, cl_uint dev, const char *device)

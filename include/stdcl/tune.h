@@ -28,6 +28,11 @@ struct cltune_row {
  * Fails only with EINVAL; a user's file that cannot be read counts as empty (see cltune_warning). */
 int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, struct cltune_row *row);
 
+/* For a kernel that chooses its row by more than a size: the shipped rows of which cltune_find would take one, the first `most` of them in rows[], in
+ * the order of their file, and for what sizes they are in sizes[]. Returns how many these are; 0 when there are none, or where the user has
+ * measured this kernel on this device, whose rows come first. -1 with EINVAL, as cltune_find. */
+int cltune_rows(CLCONTEXT *cp, cl_uint dev, const char *kernel, struct cltune_row *rows, size_t *sizes, size_t most);
+
 /* The number after KEY= in a shape, the last one if KEY stands there several times; or `missing`. */
 long cltune_value(const char *shape, const char *key, long missing);
 

@@ -293,6 +293,7 @@ const char *cltune_file(void);
 int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, struct cltune_row *row);
 int cltune_fits(CLCONTEXT *cp, cl_uint dev, const char *device);
 void cltune_print(const struct cltune_rules *rules, const void *shape, char *text, size_t size);
+int cltune_rows(CLCONTEXT *cp, cl_uint dev, const char *kernel, struct cltune_row *rows, size_t *sizes, size_t most);
 int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t size, double budget, unsigned long seed, int (*progress)(void *arg, const struct cltune_progress *now), void *arg, struct cltune_row *row, double *rate);
 int cltune_store(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, const char *shape, double rate, const char *unit);
 int cltune_time(int (*run)(void *problem, size_t n), void *problem, double *seconds);

@@ -715,6 +715,7 @@ FUNCTIONS = {
     "cltune_find": ("stdcl", "c_int, [c_void_p, c_uint32, c_char_p, c_size_t, POINTER(cltune_row)]"),
     "cltune_fits": ("stdcl", "c_int, [c_void_p, c_uint32, c_char_p]"),
     "cltune_print": ("stdcl", "None, [POINTER(cltune_rules), c_void_p, c_char_p, c_size_t]"),
+    "cltune_rows": ("stdcl", "c_int, [c_void_p, c_uint32, c_char_p, POINTER(cltune_row), c_void_p, c_size_t]"),
     "cltune_search": ("stdcl", "c_int, [POINTER(cltune_kernel), c_void_p, c_uint32, c_size_t, c_double, c_ulong, CFUNCTYPE(c_int, c_void_p, c_void_p), c_void_p, POINTER(cltune_row), c_void_p]"),
     "cltune_store": ("stdcl", "c_int, [c_void_p, c_uint32, c_char_p, c_size_t, c_char_p, c_double, c_char_p]"),
     "cltune_time": ("stdcl", "c_int, [CFUNCTYPE(c_int, c_void_p, c_size_t), c_void_p, c_void_p]"),
