@@ -43,7 +43,7 @@ static double longest(const struct division *d, size_t tiles, size_t panels, siz
  * one that keeps no core waiting long for another. */
 static struct division divide(const struct share *p, size_t high, size_t tiles, size_t panels)
 {
-    const size_t cores = p->info.dev_max_core ? p->info.dev_max_core : 1, least = divide_up(tiles, high);
+    const size_t cores = matmul_units(p), least = divide_up(tiles, high);
     struct division best = {0, 0};
     double best_time = 0;
     for (size_t down = least; down <= tiles && down < least + 2 * GROUPS_A_CORE * cores; down++)
@@ -185,7 +185,7 @@ int matmul_cpu_batch(struct matmul *mm, struct share *p, const struct product *x
 {
     const size_t cols = (size_t)p->shape.width * (size_t)p->shape.vectors, panels = divide_up(x->n, cols);
     const bool direct = !x->trans_b && x->n % cols == 0 && divide_up(x->m, (size_t)p->shape.rows) <= THIN;
-    const size_t cores = p->info.dev_max_core ? p->info.dev_max_core : 1;
+    const size_t cores = matmul_units(p);
     const size_t products = divide_up(x->count, smaller(x->count, GROUPS_A_CORE * cores)), groups = divide_up(x->count, products);
     struct variant v;
     if (choose(mm, p, x, direct, &v) != 0)

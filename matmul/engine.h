@@ -110,8 +110,11 @@ enum { OF_TILES = 1 << PATH_TILES, OF_PANELS = 1 << PATH_PANELS, OF_BOTH = OF_TI
     X(async, OF_TILES, 0, 1, 0, "1: cp.async, by PTX; NVIDIA from compute capability 8")                        \
     X(pack, OF_TILES, 0, 1 << 20, 256,                                                                          \
       "operands without 16-byte alignment are copied if the other one has at least so many rows; 0: never")     \
-    X(fill, OF_TILES, 1, 1 << 20, 8, "work-groups wanted for each compute unit: the depth is split to get them") \
+    X(fill, OF_TILES, 1, 1 << 20, 8, "work-groups that a compute unit has at a time: the depth is split to get them") \
     X(span, OF_TILES, 0, 1 << 20, 0, "the shortest part of a depth that is split; 0: never split")              \
+    X(rate, OF_TILES, 0, 100, 0, "percent of its peak that a compute unit reaches with `fill` groups; 0: unknown")  \
+    X(alone, OF_TILES, 1, 100, 100, "and with one; where `rate` is known, the row of least predicted time is used") \
+    X(narrow, OF_TILES, 1, 100, 100, "percent of that where rows of A or B begin anywhere, and are not copied")     \
     X(width, OF_PANELS, 2, 16, 4, "elements of a vector")                                                       \
     X(rows, OF_PANELS, 1, 32, 6, "rows of C that a work-item holds in registers, at most")                      \
     X(vectors, OF_PANELS, 1, 8, 2, "vectors a row")                                                             \
@@ -125,6 +128,14 @@ struct matmul_shape {
     MATMUL_SHAPE_KEYS(X)
 #undef X
 };
+
+/* A row of the tuning store for a device that can be compared with others. */
+struct matmul_row {
+    size_t size;
+    struct matmul_shape shape;
+    char line[512]; /* the same as words */
+};
+enum { MOST_ROWS = 16 };
 
 /* A block of C. None: rows or cols are 0. */
 struct area {
@@ -152,6 +163,13 @@ struct effort {
     double work, seconds;
 };
 
+/* What the plan for a product depends on. */
+struct extent {
+    size_t m, n, k, real; /* real: bytes of an element */
+    bool narrow;          /* rows of A or B do not begin at multiples of 16 bytes */
+    bool divisible;       /* several groups may share a tile */
+};
+
 /* One device's share of the work. */
 struct share {
     cl_uint dev;
@@ -170,6 +188,10 @@ struct share {
     struct cltune_row row;         /* the same as a line of words, and where it comes from */
     size_t row_size;               /* the size of problem it was chosen for */
     bool row_batch;                /* and whether for a batch */
+    struct extent extent;          /* of the last product for which rows were compared */
+    struct matmul_row rows[MOST_ROWS]; /* those that can be compared */
+    size_t nrows;
+    bool knows_rows;               /* they were looked for */
     /* Called, while the device's kernels take long, with how many multiply-adds more are done; non-zero ends the product.
      * NULL: nobody is to be told, and kernels are launched whole and without waiting. */
     int (*pause)(void *arg, double work);
@@ -221,11 +243,29 @@ void *matmul_clblast(void);
 
 /* ---- shape.c ---------------------------------------------------------------------------------- */
 
-/* The shape of TUNED on a share's device for a product, left in share->shape, label and reason. */
-int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k);
+/* The shape of TUNED on a share's device for a product, left in share->shape, label and reason. narrow: as in struct extent. */
+int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k, bool narrow);
+
+/* Compute units of its device. */
+size_t matmul_units(const struct share *p);
 
 /* The same for many products of that size by one launch. */
 int matmul_shape_choose_batch(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k);
+
+/* ---- plan.c ----------------------------------------------------------------------------------- */
+
+/* The first `whole` tiles are computed by a group each, the others by `splits`. */
+struct tile_plan {
+    size_t tiles, whole, splits;
+    double cost; /* multiply-adds that a compute unit could do meanwhile */
+};
+enum { PLAN_SHARED = 1 << 14 }; /* tiles that are shared, at most */
+
+/* Of least cost, on so many compute units. */
+struct tile_plan matmul_plan(const struct matmul_shape *s, size_t units, const struct extent *e);
+
+/* Of some rows, in ascending order of sizes, that of least cost; of several such the last one that is not for more. NULL: there are none. */
+const struct matmul_row *matmul_plan_row(const struct matmul_row *rows, size_t count, size_t units, const struct extent *e);
 
 /* ---- program.c -------------------------------------------------------------------------------- */
 
@@ -259,6 +299,9 @@ int matmul_scale(struct matmul *mm, struct share *p, size_t m, size_t n, double 
 void matmul_programs_close(struct matmul *mm);
 
 /* ---- What computes. --------------------------------------------------------------------------- */
+
+/* Whether rows of A or B begin anywhere. */
+bool matmul_gpu_narrow(const struct matmul *mm, const struct product *x);
 
 /* Queue a product on a share's device. */
 int matmul_gpu_start(struct matmul *mm, struct share *p, const struct product *x);

@@ -84,15 +84,15 @@ static int apart(int r, int lanes, int along_k, int step, int span, int row)
     return THREADS % block == 0 ? w / block * (along_k ? 8 : 1) * row : 0;
 }
 
-/* Where an item's runs come from and go to. `exist`: how many i exist in this tile. Copies of others repeat the last
- * one, and what is computed from them is never stored. Places a constant apart cost no registers. */
+/* Where an item's runs come from and go to. `exist`: how many i exist in this tile; `before`: there is a tile before it. Places a constant apart cost no
+ * registers. */
 static void plan_runs(__global const T **address, __global const T *first, int *place, int runs, int lanes, int along_k,
-                      int step, int span, int row, int ld, int exist, int thread)
+                      int step, int span, int row, int ld, int exist, int before, int thread)
 {
 #pragma unroll
     for (int r = 0; r < runs; r++) {
         const int w = thread + r * THREADS, k = run_k(w, lanes, along_k, step, span);
-        const int i = run_i(w, lanes, along_k, step, span), from = min(i, (exist - 1) / step * step);
+        const int i = run_i(w, lanes, along_k, step, span), from = brought(i, step, span, exist, before);
         const int on = apart(r, lanes, along_k, step, span, row);
         place[r] = r && on ? place[0] + on : k * row + i;
         address[r] = first + (along_k ? from * ld + k : k * ld + from);
@@ -313,8 +313,8 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
     f.advance_b = TRANS_B ? BK : (size_t)BK * ldb;
     f.thread = thread;
     f.left = work.k1 - work.k0;
-    plan_runs(f.a, f.other_a, f.place_a, COPIES_A / RUN_A, K_LANES_A, !TRANS_A, STEP_A, BM, ROW_A, lda, m - row, thread);
-    plan_runs(f.b, f.other_b, f.place_b, COPIES_B / RUN_B, K_LANES_B, TRANS_B, STEP_B, BN, ROW_B, ldb, n - col, thread);
+    plan_runs(f.a, f.other_a, f.place_a, COPIES_A / RUN_A, K_LANES_A, !TRANS_A, STEP_A, BM, ROW_A, lda, m - row, row > 0, thread);
+    plan_runs(f.b, f.other_b, f.place_b, COPIES_B / RUN_B, K_LANES_B, TRANS_B, STEP_B, BN, ROW_B, ldb, n - col, col > 0, thread);
 
     T sum[TM * TN];
 #pragma unroll

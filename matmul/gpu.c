@@ -1,17 +1,14 @@
 /* gpu.c - TUNED by tiles (fma.cl, mma.cl): which variant of the kernel, and how many groups.
  *
  * The kernels copy 16 bytes at a time where rows start at multiples of 16 bytes. An operand whose rows do not is first
- * copied to one whose rows do, when the product is large enough to repay that. The depth is divided where the tiles alone
- * would leave compute units without work, above all at the end.
+ * copied to one whose rows do, when the product is large enough to repay that. How groups share the depth, see plan.c.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
 
 enum {
-    MOST_SPLITS = 64,
     MOST_LD = 1 << 22,   /* offsets inside a tile are ints */
     MOST_SIDE = 1 << 21, /* of what one launch computes, so that packed operands stay below that too */
-    COUNTERS = 1 << 14
 };
 static const size_t MOST_PACKED = (size_t)2 << 30; /* bytes of scratch memory for copies */
 
@@ -49,6 +46,11 @@ static struct side side_b(const struct matmul *mm, const struct product *x)
     b.extra = x->count ? (x->count - 1) * x->step_b : 0;
     b.wide = is_wide(mm, &b);
     return b;
+}
+
+bool matmul_gpu_narrow(const struct matmul *mm, const struct product *x)
+{
+    return !side_a(mm, x).wide || !side_b(mm, x).wide;
 }
 
 /* ---- Copies. ---------------------------------------------------------------------------------- */
@@ -94,45 +96,12 @@ static int pack(struct matmul *mm, struct share *p, struct side *a, bool pack_a,
     return 0;
 }
 
-/* ---- Groups. ---------------------------------------------------------------------------------- */
-
-/* The first `whole` tiles are computed by a group each, the others by `splits`. */
-struct plan {
-    size_t tiles, whole, splits;
-};
-
-/* Groups run in waves of `slots`. The tiles of the last wave are divided into `s` parts, so that it ends sooner: the
- * parts take ceil(rest s / slots) / s of a wave. Joining them costs something for each part. */
-static struct plan plan_groups(const struct matmul_shape *shape, size_t slots, size_t m, size_t n, size_t k)
-{
-    struct plan plan = {.tiles = divide_up(m, (size_t)shape->bm) * divide_up(n, (size_t)shape->bn), .splits = 1};
-    const size_t rest = plan.tiles % slots;
-    const size_t most = shape->span && rest <= COUNTERS ? smaller(k / (size_t)shape->span, MOST_SPLITS) : 1;
-    double best = 1;
-    plan.whole = plan.tiles;
-    for (size_t s = 2; rest && s <= most; s++) {
-        const double waves = (double)divide_up(rest * s, slots) / (double)s;
-        const double cost = waves + 50.0 * (double)s / (double)k + 0.02;
-        if (cost < best) {
-            best = cost;
-            plan.splits = s;
-            plan.whole = plan.tiles - rest;
-        }
-    }
-    return plan;
-}
-
-/* Every tile is one group's. */
-static struct plan plan_whole(const struct matmul_shape *shape, size_t m, size_t n)
-{
-    const size_t tiles = divide_up(m, (size_t)shape->bm) * divide_up(n, (size_t)shape->bn);
-    return (struct plan){.tiles = tiles, .whole = tiles, .splits = 1};
-}
+/* ---- Parts of the depth. ----------------------------------------------------------------------- */
 
 /* Scratch memory for partial sums: the counters, which are 0 whenever no kernel runs, then the sums. */
-static void *partials(struct matmul *mm, struct share *p, const struct plan *plan)
+static void *partials(struct matmul *mm, struct share *p, const struct tile_plan *plan)
 {
-    const size_t area = (size_t)p->shape.bm * (size_t)p->shape.bn, counters = COUNTERS * sizeof(cl_uint);
+    const size_t area = (size_t)p->shape.bm * (size_t)p->shape.bn, counters = PLAN_SHARED * sizeof(cl_uint);
     const size_t size = counters + plan->splits * (plan->tiles - plan->whole) * area * mm->real;
     struct scratch *s = &p->scratch[SCRATCH_SPLIT];
     const bool fresh = !s->block || s->size < size;
@@ -151,11 +120,12 @@ static void options_of(const struct share *p, const struct matmul_shape *s, cons
 {
     snprintf(text, size,
              "-D BM=%d -D BN=%d -D BK=%d -D WM=%d -D WN=%d -D SETS=%d -D K_LEAST=%d -D ORDER=%d -D EARLY=%d -D STAGES=%d -D AHEAD=%d -D LANES=%d -D RASTER=%d "
-             "-D PTX=%d -D ASYNC=%d -D TRANS_A=%d -D TRANS_B=%d -D WIDE_A=%d -D WIDE_B=%d -D WIDE_C=%d -D TAIL=%d -D SPLIT=%d%s%s%s%s",
+             "-D PTX=%d -D ASYNC=%d -D TRANS_A=%d -D TRANS_B=%d -D WIDE_A=%d -D WIDE_B=%d -D WIDE_C=%d -D TAIL=%d -D SPLIT=%d%s%s%s%s%s",
              s->bm, s->bn, s->bk, s->wm, s->wn, s->sets, s->along, s->order, s->early, s->stages, s->ahead, s->lanes, s->raster, p->capability > 0, s->async,
              x->trans_a,
              x->trans_b, wide_a, wide_b, wide_c, tail, split, s->mma ? " -D RUN=2" : "",
              s->mma && tail && x->k % 2 == 0 ? " -D PARTIAL=0" : "", edge ? " -D EDGE=1" : "",
+             x->m % (size_t)s->bm || x->n % (size_t)s->bn ? "" : " -D EDGES=0",
              x->count ? " -D BATCH=1" : "");
 }
 
@@ -164,9 +134,9 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
 {
     const struct matmul_shape *s = &p->shape;
     const size_t threads = (size_t)(s->bm / s->wm * (s->bn / s->wn) * 32 * s->sets);
-    const size_t slots = (size_t)s->fill * (p->info.dev_max_core ? p->info.dev_max_core : 1);
-    const bool undivided = x->count || mm->as[0]; /* bits of ranks do not depend on where blocks of C end */
-    const struct plan plan = undivided ? plan_whole(s, x->m, x->n) : plan_groups(s, slots, x->m, x->n, x->k);
+    /* Bits of ranks do not depend on where blocks of C end. */
+    const struct extent extent = {x->m, x->n, x->k, mm->real, !a->wide || !b->wide, !x->count && !mm->as[0]};
+    const struct tile_plan plan = matmul_plan(s, matmul_units(p), &extent);
     const struct side c = {.x = x->c, .rows = x->m, .cols = x->n};
     const size_t run = s->mma ? 2 : 4;
     const size_t bm = (size_t)s->bm, bn = (size_t)s->bn;
@@ -181,7 +151,7 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
     const cl_int m = (cl_int)x->m, n = (cl_int)x->n, k = (cl_int)x->k, lda = (cl_int)a->x.ld, ldb = (cl_int)b->x.ld,
                  ldc = (cl_int)x->c.ld, whole = (cl_int)plan.whole, splits = (cl_int)plan.splits;
     const cl_ulong step_a = x->step_a, step_b = x->step_b, step_c = x->step_c;
-    const cl_ulong a0 = a->x.offset, b0 = b->x.offset, c0 = x->c.offset, sums0 = COUNTERS * sizeof(cl_uint) / mm->real;
+    const cl_ulong a0 = a->x.offset, b0 = b->x.offset, c0 = x->c.offset, sums0 = PLAN_SHARED * sizeof(cl_uint) / mm->real;
     const struct operand scratch = shared ? (struct operand){.block = shared} : x->c; /* any, when unused */
     REAL_NUMBER(alpha, x->alpha);
     REAL_NUMBER(beta, x->beta);

@@ -56,12 +56,12 @@ static int place_of(int k, int i, int along_k, int span)
 }
 
 /* Where copy w of a slice comes from and goes to; returns how deep in the slice it starts. `exist`: how many i exist in
- * this tile. Copies of others repeat the last one, and what is computed from them is never stored. */
-static int copy_plan(int w, int along_k, int step, int span, int ld, int exist, int *offset, int *place)
+ * this tile; `before`: there is a tile before it. */
+static int copy_plan(int w, int along_k, int step, int span, int ld, int exist, int before, int *offset, int *place)
 {
     const int k = along_k ? w % (BK / step) * step : w / (span / step);
     const int i = along_k ? w / (BK / step) : w % (span / step) * step;
-    const int from = min(i, along_k ? exist - 1 : (exist - 1) / step * step);
+    const int from = brought(i, along_k ? 1 : step, span, exist, before);
     *place = place_of(k, i, along_k, span);
     *offset = along_k ? from * ld + k : k * ld + from;
     return k;
@@ -69,13 +69,13 @@ static int copy_plan(int w, int along_k, int step, int span, int ld, int exist, 
 
 /* The same for all copies of an item; deep[] is how deep they start. Places a constant apart cost no registers. */
 static void plan_copies(int *offset, int *place, int *deep, int copies, int step, int along_k, int span, int ld, int exist,
-                        int thread)
+                        int before, int thread)
 {
     const int across = along_k ? BK / step : span / step; /* copies of one row of the slice */
     const int apart = THREADS % across == 0 && THREADS / across % 4 == 0 ? THREADS / across * (along_k ? 8 : span) : 0;
 #pragma unroll
     for (int c = 0; c < copies; c++) {
-        deep[c] = copy_plan(thread + c * THREADS, along_k, step, span, ld, exist, offset + c, place + c);
+        deep[c] = copy_plan(thread + c * THREADS, along_k, step, span, ld, exist, before, offset + c, place + c);
         deep[c] = c && THREADS % across == 0 ? deep[0] + (along_k ? 0 : c * (THREADS / across)) : deep[c];
 #if EDGE
         const int w = thread + c * THREADS;
@@ -89,12 +89,12 @@ static void plan_copies(int *offset, int *place, int *deep, int copies, int step
 /* All copies of an item, of a slice that may be short: `left` is what is left of the depth, and what lies beyond
  * becomes 0. */
 static void copy_short(__local double *slot, __global const double *slice, int copies, int step, int along_k, int span,
-                       int ld, int exist, int left, int thread)
+                       int ld, int exist, int before, int left, int thread)
 {
 #pragma unroll 1
     for (int c = 0; c < copies; c++) {
         int offset, place;
-        const int k = copy_plan(thread + c * THREADS, along_k, step, span, ld, exist, &offset, &place);
+        const int k = copy_plan(thread + c * THREADS, along_k, step, span, ld, exist, before, &offset, &place);
         const int valid = along_k ? clamp(left - k, 0, step) : left > k ? step : 0;
         copy(slot + place, valid ? slice + offset : slice, step, valid);
     }
@@ -136,7 +136,7 @@ static int kept(int x)
 /* An operand, and what an item needs to know of it. */
 struct source {
     __global const double *first; /* where this tile's first slice begins */
-    int ld, exist, advance;       /* leading dimension; how many i exist in this tile; from one slice to the next */
+    int ld, exist, before, advance; /* leading dimension; see copy_plan; from one slice to the next */
 };
 
 /* What is left of the depth from the slice on that is copied next; with TAIL also from where this item's first copy of each operand starts. */
@@ -175,9 +175,9 @@ static struct left end_copies(struct source a, __local double *slot_a, __global 
 {
 #if !ASYNC
     const size_t at = (size_t)(depth - left.slice);
-    copy_short(slot_a, a.first + (left.slice <= 0 ? 0 : TRANS_A ? at * a.ld : at), COPIES_A, STEP_A, !TRANS_A, BM, a.ld, a.exist,
+    copy_short(slot_a, a.first + (left.slice <= 0 ? 0 : TRANS_A ? at * a.ld : at), COPIES_A, STEP_A, !TRANS_A, BM, a.ld, a.exist, a.before,
                left.slice, thread);
-    copy_short(slot_b, b.first + (left.slice <= 0 ? 0 : TRANS_B ? at : at * b.ld), COPIES_B, STEP_B, TRANS_B, BN, b.ld, b.exist,
+    copy_short(slot_b, b.first + (left.slice <= 0 ? 0 : TRANS_B ? at : at * b.ld), COPIES_B, STEP_B, TRANS_B, BN, b.ld, b.exist, b.before,
                left.slice, thread);
 #endif
     COMMIT();
@@ -333,8 +333,8 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
 
     /* What this item copies. */
     int offset_a[COPIES_A], place_a[COPIES_A], deep_a[COPIES_A], offset_b[COPIES_B], place_b[COPIES_B], deep_b[COPIES_B];
-    plan_copies(offset_a, place_a, deep_a, COPIES_A, STEP_A, !TRANS_A, BM, lda, m - row, thread);
-    plan_copies(offset_b, place_b, deep_b, COPIES_B, STEP_B, TRANS_B, BN, ldb, n - col, thread);
+    plan_copies(offset_a, place_a, deep_a, COPIES_A, STEP_A, !TRANS_A, BM, lda, m - row, row > 0, thread);
+    plan_copies(offset_b, place_b, deep_b, COPIES_B, STEP_B, TRANS_B, BN, ldb, n - col, col > 0, thread);
 
     double sum[ROWS * COLS * 4];
 #pragma unroll
@@ -348,8 +348,8 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
 #pragma unroll
     for (int q = 0; q < COPIES_B; q++)
         from_b[q] = b + offset_b[q];
-    const struct source source_a = {a, lda, m - row, kept(TRANS_A ? BK * lda : BK)};
-    const struct source source_b = {b, ldb, n - col, kept(TRANS_B ? BK : BK * ldb)};
+    const struct source source_a = {a, lda, m - row, row > 0, kept(TRANS_A ? BK * lda : BK)};
+    const struct source source_b = {b, ldb, n - col, col > 0, kept(TRANS_B ? BK : BK * ldb)};
     const int first = kept(depth);
     struct left left = {first, first - deep_a[0], first - deep_b[0]};
 

@@ -173,7 +173,7 @@ int matmul_fork(struct matmul *mm, struct share *p, cl_kernel kernel, const clnd
     const double group = work / ((double)across * (double)down), fit = pace_slice(&p->pace) / group;
     if (!p->pause || !(fit < (double)across * (double)down))
         return fork_range(mm, p, kernel, ndr, work, nargs, args);
-    const size_t units = p->info.dev_max_core ? p->info.dev_max_core : 1, most = fit < (double)units ? units : (size_t)fit;
+    const size_t units = matmul_units(p), most = fit < (double)units ? units : (size_t)fit;
     for (size_t x = 0, y = 0; y < down;) {
         const bool rows = x == 0 && most >= across;
         const size_t wide = rows ? across : smaller(most, across - x), high = rows ? smaller(most / across, down - y) : 1;

@@ -120,30 +120,104 @@ static const char *kernel_name(const struct matmul *mm, enum matmul_path path, b
     return d ? "matmul.tiles.double" : "matmul.tiles.single";
 }
 
-static int choose(struct matmul *mm, struct share *p, size_t size, bool batch)
+static enum matmul_path path_of(const struct matmul *mm, const struct share *p)
 {
-    if (p->row_size == size && p->row_batch == batch)
-        return 0;
-    const long usual = p->is_cpu ? PATH_PANELS : PATH_TILES, asked = cltune_value(mm->words, "path", usual);
-    struct place place = {p, asked == PATH_PANELS ? PATH_PANELS : PATH_TILES, mm->real};
+    return cltune_value(mm->words, "path", p->is_cpu ? PATH_PANELS : PATH_TILES) == PATH_PANELS ? PATH_PANELS : PATH_TILES;
+}
+
+/* The row for a size of problem, with the caller's words, or without. */
+static int choose_row(struct matmul *mm, const struct share *p, size_t size, bool batch, const char *words, struct matmul_shape *shape,
+                      struct cltune_row *row)
+{
+    struct place place = {p, path_of(mm, p), mm->real};
     const struct cltune_rules rules = {.name = "matmul",
                                        .keys = keys,
                                        .kind = place.path == PATH_PANELS ? OF_PANELS : OF_TILES,
                                        .defaults = defaults,
                                        .fit = fit,
                                        .arg = &place};
+    return cltune_choose(&rules, mm->ctx, p->dev, kernel_name(mm, place.path, batch), size, words, shape, row);
+}
+
+static int choose(struct matmul *mm, struct share *p, size_t size, bool batch)
+{
+    if (p->row_size == size && p->row_batch == batch)
+        return 0;
     p->row_size = 0; /* an error leaves no shape */
-    if (cltune_choose(&rules, mm->ctx, p->dev, kernel_name(mm, place.path, batch), size, mm->words, &p->shape, &p->row) != 0)
+    if (choose_row(mm, p, size, batch, mm->words, &p->shape, &p->row) != 0)
         return -1;
+    p->shape.rate = (int)cltune_value(mm->words, "rate", 0); /* the row's may be another tile's */
     p->row_size = size;
     p->row_batch = batch;
     return 0;
 }
 
-int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k)
+/* The device's rows that can be compared, since they tell their `rate`. Where the caller's words say how large tiles are, there are none. */
+static int find_rows(struct matmul *mm, struct share *p)
 {
-    const size_t *as = mm->as;
-    return choose(mm, p, as[0] ? size_of(as[0], as[1], as[2]) : size_of(m, n, k), false);
+    struct cltune_row rows[MOST_ROWS];
+    size_t sizes[MOST_ROWS];
+    const bool own = path_of(mm, p) != PATH_TILES || cltune_value(mm->words, "bm", 0) || cltune_value(mm->words, "bn", 0);
+    p->nrows = 0;
+    const int n = own ? 0 : cltune_rows(mm->ctx, p->dev, kernel_name(mm, PATH_TILES, false), rows, sizes, MOST_ROWS);
+    for (int i = 0; i < n; i++) {
+        struct matmul_row *next = p->rows + p->nrows;
+        if (cltune_value(rows[i].shape, "rate", 0) == 0)
+            continue;
+        char words[2 * sizeof rows->shape]; /* all that the row says, then the caller's */
+        struct cltune_row row;
+        if (snprintf(words, sizeof words, "%s %s", rows[i].shape, mm->words ? mm->words : "") >= (int)sizeof words)
+            return clerror_set(EINVAL, "matmul: shape: more than %zu letters", sizeof rows->shape);
+        if (choose_row(mm, p, sizes[i], false, words, &next->shape, &row) != 0)
+            return -1;
+        next->size = sizes[i];
+        memcpy(next->line, row.shape, sizeof next->line);
+        p->nrows++;
+    }
+    p->knows_rows = n >= 0;
+    return n < 0 ? -1 : 0;
+}
+
+/* A row that was compared with others. */
+static void take_row(const struct matmul *mm, struct share *p, const struct matmul_row *row, const struct extent *e)
+{
+    p->shape = row->shape;
+    p->row_size = SIZE_MAX; /* whatever the next one is, it is chosen anew */
+    p->row_batch = false;
+    snprintf(p->row.shape, sizeof p->row.shape, "%s", row->line);
+    snprintf(p->row.source, sizeof p->row.source, "%s, %zu x %zu x %zu: of %zu rows shipped for this device that of least predicted time",
+             kernel_name(mm, PATH_TILES, false), e->m, e->n, e->k, p->nrows);
+}
+
+size_t matmul_units(const struct share *p) { return p->info.dev_max_core ? p->info.dev_max_core : 1; }
+
+/* Of the mean block of C where ranks multiply: all take the same row. */
+static struct extent extent_of(const struct matmul *mm, size_t m, size_t n, size_t k, bool narrow)
+{
+    const size_t *as = mm->as, step = 16 / mm->real;
+    if (as[0])
+        return (struct extent){as[0], as[1], as[2], mm->real, as[1] % step || as[2] % step, false};
+    return (struct extent){m, n, k, mm->real, narrow, true};
+}
+
+static bool same(const struct extent *a, const struct extent *b)
+{
+    return a->m == b->m && a->n == b->n && a->k == b->k && a->narrow == b->narrow && a->divisible == b->divisible;
+}
+
+int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k, bool narrow)
+{
+    const struct extent e = extent_of(mm, m, n, k, narrow);
+    if (p->row_size && !p->row_batch && same(&e, &p->extent))
+        return 0;
+    if (!p->knows_rows && find_rows(mm, p) != 0)
+        return -1;
+    const struct matmul_row *row = matmul_plan_row(p->rows, p->nrows, matmul_units(p), &e);
+    p->extent = e;
+    if (!row)
+        return choose(mm, p, size_of(e.m, e.n, e.k), false);
+    take_row(mm, p, row, &e);
+    return 0;
 }
 
 int matmul_shape_choose_batch(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k)

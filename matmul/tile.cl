@@ -77,6 +77,9 @@
 #ifndef SPLIT
 #define SPLIT 1 /* 0: every tile is one group's, which leaves more registers */
 #endif
+#ifndef EDGES
+#define EDGES 1 /* 0: M is a multiple of BM, and N of BN */
+#endif
 #ifndef BATCH
 #define BATCH 0 /* 1: many products, whose groups stand one behind the other */
 #endif
@@ -150,6 +153,19 @@ static __global const T *further(__global const T *p, size_t by)
 #define COMMIT()
 #define AWAIT(n)
 #endif
+
+/* Which row of A, or column of B, a copy for number i of a tile brings: steps of `step`, of which the first `exist` exist. What is brought for others is
+ * never stored. It is that of the tile before, if there is one: if all repeated the last one, all groups at an edge would ask for one
+ * address, and 577 took longer than 701. */
+static int brought(int i, int step, int span, int exist, int before)
+{
+    const int last = (exist - 1) / step * step;
+#if EDGES
+    return i <= last ? i : before ? i - span : last;
+#else
+    return min(i, last); /* which it is; without this NVIDIA's compiler makes another loop */
+#endif
+}
 
 /* ---- Which tile, and which part of the depth. -------------------------------------------------- */
 

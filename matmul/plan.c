@@ -1,0 +1,109 @@
+/* plan.c - how groups share a product, and which row of shapes takes the least time for it.
+ *
+ * Time is reckoned in multiply-adds that a compute unit could do meanwhile. A group does bm x bn of them for each step of the depth, and
+ * takes as long as `started` steps more to begin and to store. A unit that has `fill` groups at a time does `rate` percent of what it could,
+ * and with g fewer g x `alone` percent. Where rows of A or B begin anywhere that is `narrow` percent as much, or they are copied first. A tile
+ * that several groups share costs each of them `joined` steps more, and JOINED_EACH for every one of them.
+ *
+ * The numbers were fitted to products of 300 to 4,096 and thin ones on an H200 (bench/studies/nvidia-h200-plans.json); those of a row are in
+ * tuning/matmul.json. A row without `rate` is for its own size, and all its groups are taken for equally fast.
+ * SPDX-License-Identifier: MIT
+ */
+#include "matmul/engine.h"
+
+#include <math.h>
+
+enum { MOST_SPLITS = 64, JOINED_EACH = 2 };
+static const double worth = 0.985; /* tiles are shared if that takes less than this part of the time */
+
+/* While the only group of a unit begins, nothing else goes on there. */
+static double started(const struct matmul_shape *s, const struct extent *e) { return (s->fill == 1 ? 8 : 4) * (double)e->real; }
+static double joined(const struct extent *e) { return 9 * (double)e->real; }
+
+/* Of the kernel that can share tiles: it has fewer registers left, which matters where a unit has several groups. */
+static double shared_speed(const struct matmul_shape *s) { return s->fill == 1 ? 1 : 0.9; }
+
+/* How much of what a unit could do it does with so many groups, `fill` at most. */
+static double speed(const struct matmul_shape *s, size_t groups)
+{
+    if (s->rate == 0)
+        return (double)groups / s->fill;
+    return (groups == (size_t)s->fill ? s->rate : fmin((double)groups * s->alone, fmax(s->rate, s->alone))) / 100;
+}
+
+/* Multiply-adds that a unit could do while so many groups of that depth run on it, `fill` at a time. */
+static double busy(const struct matmul_shape *s, size_t groups, double depth)
+{
+    const size_t fill = (size_t)s->fill, rest = groups % fill;
+    const double one = (double)s->bm * (double)s->bn * depth, whole = (double)(groups - rest) * one / speed(s, fill);
+    return rest ? whole + (double)rest * one / speed(s, rest) : whole;
+}
+
+/* The same of a unit with `tiles` of the whole depth and `parts` of a depth. */
+static double busy_with_parts(const struct matmul_shape *s, size_t tiles, double depth, size_t parts, double part)
+{
+    if (tiles == 0)
+        return busy(s, parts, part);
+    const double sum = (double)tiles * depth + (double)parts * part;
+    return (double)s->bm * (double)s->bn * sum / speed(s, smaller(tiles + parts, (size_t)s->fill));
+}
+
+/* The most parts of a tile. Where a unit has room for another group than its whole tiles', there are fewer parts than units: NVIDIA's devices
+ * place groups otherwise when there is one more for each unit, and some units have two whole tiles and others none. */
+static size_t most_splits(const struct matmul_shape *s, size_t units, size_t whole, size_t rest, size_t k)
+{
+    const size_t most = rest <= PLAN_SHARED ? smaller(k / (size_t)s->span, MOST_SPLITS) : 1;
+    return rest && whole && whole / units < (size_t)s->fill ? smaller(most, (units - 1) / rest) : most;
+}
+
+/* With the tiles behind the first `whole` shared by groups, if that takes less time than `best`. */
+static void share_tiles(struct tile_plan *best, const struct matmul_shape *s, size_t units, size_t whole, const struct extent *e)
+{
+    const size_t rest = best->tiles - whole, most = most_splits(s, units, whole, rest, e->k);
+    for (size_t splits = 2; rest && splits <= most; splits++) {
+        const double part = (double)divide_up(e->k, splits) + started(s, e) + joined(e) + JOINED_EACH * (double)splits;
+        const double busy = busy_with_parts(s, whole / units, (double)e->k + started(s, e), divide_up(rest * splits, units), part);
+        const double cost = busy / shared_speed(s);
+        if (cost < best->cost * (best->splits > 1 ? 1 : worth)) {
+            best->whole = whole;
+            best->splits = splits;
+            best->cost = cost;
+        }
+    }
+}
+
+/* What rows that begin anywhere cost, or copies of A and B: a launch, and memory. */
+static double with_narrow(const struct matmul_shape *s, const struct extent *e, double cost)
+{
+    const double copies = 1e6 + 0.09 * (double)e->real * (double)(e->m + e->n) * (double)e->k;
+    const bool packed = s->pack && smaller(e->m, e->n) >= (size_t)s->pack;
+    return !e->narrow ? cost : packed ? cost + copies : cost * 100 / s->narrow;
+}
+
+struct tile_plan matmul_plan(const struct matmul_shape *s, size_t units, const struct extent *e)
+{
+    const size_t tiles = divide_up(e->m, (size_t)s->bm) * divide_up(e->n, (size_t)s->bn), full = units * (size_t)s->fill;
+    struct tile_plan plan = {tiles, tiles, 1, busy(s, divide_up(tiles, units), (double)e->k + started(s, e))};
+    if (e->divisible && s->span) {
+        share_tiles(&plan, s, units, tiles - tiles % units, e);
+        if (tiles < full)
+            share_tiles(&plan, s, units, 0, e);
+    }
+    plan.cost = with_narrow(s, e, plan.cost);
+    return plan;
+}
+
+const struct matmul_row *matmul_plan_row(const struct matmul_row *rows, size_t count, size_t units, const struct extent *e)
+{
+    const struct matmul_row *best = NULL;
+    const double size = cbrt((double)e->m * (double)e->n * (double)e->k);
+    double least = INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        const double cost = matmul_plan(&rows[i].shape, units, e).cost;
+        if (cost < least || (cost == least && (double)rows[i].size <= size)) {
+            least = cost;
+            best = rows + i;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,110 @@
+/* test_matmul_plan.c - how groups share a product, and which row is taken for it; and products whose tiles are shared.
+ * SPDX-License-Identifier: MIT
+ */
+#include "check.h"
+
+#include "matmul/engine.h"
+
+#include <stdcl/matmul.h>
+
+enum { UNITS = 132 };
+
+static const struct matmul_row rows[] = {
+    {.size = 512, .shape = {.bm = 32, .bn = 32, .fill = 4, .span = 64, .rate = 60, .alone = 30, .narrow = 60}},
+    {.size = 1024, .shape = {.bm = 64, .bn = 64, .fill = 2, .span = 64, .rate = 80, .alone = 60, .narrow = 75}},
+    {.size = 4096, .shape = {.bm = 128, .bn = 128, .fill = 1, .span = 256, .rate = 90, .alone = 90, .narrow = 98}},
+    {.size = 8192, .shape = {.bm = 128, .bn = 128, .fill = 1, .span = 256, .rate = 90, .alone = 90, .narrow = 98}},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static struct extent cube(size_t n)
+{
+    return (struct extent){n, n, n, sizeof(double), false, true};
+}
+
+/* Tiles cover C, shared ones have two parts at least, none of which is empty; and no part begins where units have room for it beside whole
+ * tiles, but not one for each. */
+static void plans_are_whole(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < ROWS; i++)
+        for (size_t m = 1; m < 6000; m = m * 7 / 5 + 1)
+            for (size_t n = 1; n < 6000; n = n * 8 / 5 + 3)
+                for (size_t k = 1; k < 20000; k = k * 3 + 5) {
+                    const struct matmul_shape *s = &rows[i].shape;
+                    const struct extent e = {m, n, k, 8, false, (m + n + k) % 4 > 0};
+                    const struct tile_plan p = matmul_plan(s, UNITS, &e);
+                    assert_int_equal(p.tiles, divide_up(m, (size_t)s->bm) * divide_up(n, (size_t)s->bn));
+                    assert_true(p.cost > 0 && p.whole <= p.tiles && p.splits >= 1);
+                    assert_true((p.splits == 1) == (p.whole == p.tiles));
+                    assert_true(p.splits == 1 || (e.divisible && k / p.splits >= (size_t)s->span && p.tiles - p.whole <= PLAN_SHARED));
+                    if (p.splits > 1 && p.whole > 0 && p.whole / UNITS < (size_t)s->fill)
+                        assert_true((p.tiles - p.whole) * p.splits < UNITS);
+                }
+}
+
+static size_t size_taken(struct extent e)
+{
+    return matmul_plan_row(rows, ROWS, UNITS, &e)->size;
+}
+
+/* Tiles of all sizes have their uses; of two rows of equal cost, that for the product's size. */
+static void rows_by_time(void **unused)
+{
+    (void)unused;
+    assert_int_equal(size_taken(cube(256)), 512);
+    assert_int_equal(size_taken(cube(1024)), 1024);
+    assert_int_equal(size_taken(cube(4096)), 4096);
+    assert_int_equal(size_taken(cube(8192)), 8192);
+    struct extent thin = {64, 64, 100000, 8, false, true};
+    assert_true(matmul_plan(&rows[1].shape, UNITS, &thin).splits > 8);
+    thin.divisible = false;
+    assert_int_equal(matmul_plan(&rows[1].shape, UNITS, &thin).splits, 1);
+    assert_null(matmul_plan_row(rows, 0, UNITS, &thin));
+    struct extent narrow = cube(1024);
+    narrow.narrow = true;
+    assert_true(matmul_plan(&rows[0].shape, UNITS, &narrow).cost > matmul_plan(&rows[0].shape, UNITS, &(struct extent){1024, 1024, 1024, 8, false, true}).cost);
+}
+
+/* A tile or two of great depth: each is several groups'. Whole numbers, so that sums in any order are exact. */
+static void shared_tiles(void **unused)
+{
+    (void)unused;
+    enum { M = 33, N = 20, K = 700 };
+    static const char *const shapes[] = {
+        "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 sets=1 stages=3 ahead=1 lanes=1 mma=0 async=0 pack=0 fill=2 span=32",
+        "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 sets=1 stages=2 ahead=1 lanes=0 mma=1 async=0 pack=0 fill=2 span=32",
+    };
+    static double a[M * K], b[K * N], c[M * N];
+    const cl_device_id first = clgetdevice(stddev, 0);
+    CLCONTEXT *cp = clcontext_create_from(&first, 1);
+    assert_non_null(cp);
+    for (size_t i = 0; i < M * K; i++)
+        a[i] = (double)(i * 7 % 13) - 6;
+    for (size_t i = 0; i < K * N; i++)
+        b[i] = (double)(i * 5 % 11) - 5;
+    for (size_t s = 0; s < 2; s++) {
+        matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .precision = MATMUL_DOUBLE, .shape = shapes[s]});
+        assert_non_null(mm);
+        assert_int_equal(matmul_multiply(mm, MATMUL_NN, M, N, K, 1, a, K, b, N, 0, c, N), 0);
+        for (size_t i = 0; i < M; i++)
+            for (size_t j = 0; j < N; j++) {
+                double sum = 0;
+                for (size_t x = 0; x < K; x++)
+                    sum += a[i * K + x] * b[x * N + j];
+                assert_true(c[i * N + j] == sum);
+            }
+        matmul_free(mm);
+    }
+    assert_int_equal(clcontext_destroy(cp), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plans_are_whole),
+        cmocka_unit_test(rows_by_time),
+        cmocka_unit_test(shared_tiles),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
