@@ -101,6 +101,24 @@ static double items_of(const clndrange_t *ndr)
     return items;
 }
 
+/* PoCL (3.1 at least) counts the work-groups of a launch in 32 bits, and ends the program where they are more. Without local sizes its groups are as
+ * large as the device can have them at best. */
+static int check_groups(const struct kernel *k, const struct device *d, const clndrange_t *ndr)
+{
+    double groups = items_of(ndr);
+    size_t largest = 1;
+    if (groups < 0x1p32 || !(d->type & CL_DEVICE_TYPE_CPU))
+        return 0;
+    if (!ndr->ltid[0])
+        clGetDeviceInfo(d->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof largest, &largest, NULL);
+    for (size_t i = 0; i < ndr->dim && ndr->ltid[0]; i++)
+        largest *= ndr->ltid[i] ? ndr->ltid[i] : 1;
+    groups /= (double)largest;
+    return groups < 0x1p32 ? 0
+                           : fail(EINVAL, CL_INVALID_GLOBAL_WORK_SIZE, "clfork: kernel %s on %s: %.3g work-groups are too many for one launch; "
+                                  "fewer than 2^32 are possible", k->name, d->name, groups);
+}
+
 /* Has the newest images of the blocks that the kernel is given on a device. */
 static int bring_blocks(const struct kernel *k, cl_uint dev)
 {
@@ -118,7 +136,7 @@ static int enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr,
     struct device *d = &k->program->cp->dev[dev];
     const bool bare = event_spared(k->program->cp, d, flags);
     size_t local[3];
-    if (check_local_memory(k, d) != 0 || arguments_bind(k, dev, "clfork") != 0 || bring_blocks(k, dev) != 0)
+    if (check_groups(k, d, ndr) != 0 || check_local_memory(k, d) != 0 || arguments_bind(k, dev, "clfork") != 0 || bring_blocks(k, dev) != 0)
         return -1;
     for (size_t i = 0; i < ndr->dim; i++)
         local[i] = ndr->ltid[i] ? ndr->ltid[i] : 1;

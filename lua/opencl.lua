@@ -494,6 +494,9 @@ local function hold_arguments(k, command)
 end
 
 function queue:enqueue_ndrange_kernel(k, offset, global, group, events)
+  if not istype("cl_kernel", k) then
+    wrong("enqueue_ndrange_kernel: a kernel is wanted, not a %s", status.kind(k))
+  end
   local n = #global
   if n < 1 or n > 3 then
     wrong("enqueue_ndrange_kernel: the global size has %d dimensions; 1 to 3 are wanted", n)

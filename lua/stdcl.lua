@@ -269,6 +269,9 @@ function stdcl.open(text, values, options)
   if type(text) ~= "string" then
     wrong("stdcl.open: OpenCL C or the name of a file is wanted, not a %s", status.kind(text))
   end
+  if options and type(options) ~= "string" then
+    wrong("stdcl.open: the options are a string, not a %s", status.kind(options))
+  end
   local cp = context()
   local handle = open(cp, text, values, options and C.CLLD_NOBUILD or C.CLLD_NOW)
   if handle == nil then
@@ -354,6 +357,9 @@ local function put_pointer(arg, name, what)
     held = value -- the collector does not look into the box
     if type(value) ~= "cdata" then
       wrong("%s is declared as %s: an array of stdcl.malloc is wanted, not a %s", what, name, type(value))
+    end
+    if value == nil and not istype("void *", value) then
+      wrong("%s is declared as %s: a null pointer was given (a void * where that is meant)", what, name)
     end
     local is_mem = istype("cl_mem", value)
     arg.size, arg.kind, arg.type = sizeof(box), is_mem and VALUE or GLOBAL, is_mem and "cl_mem" or nil

@@ -275,6 +275,7 @@ test("arguments", function()
   s:set_arg(0, b)
   s:set_arg(1, ffi.new("cl_float4", {{1, 2, 3, 4}}))
   queue:enqueue_ndrange_kernel(s, nil, {1})
+  raises("a kernel is wanted, not a nil", queue.enqueue_ndrange_kernel, queue, nil, nil, {1})
   equal(ffi.cast("float *", uints(b, 4))[3], 4)
   local m = program:create_kernel "maybe"
   m:set_arg(0, nil)
