@@ -16,7 +16,7 @@
  *   - A queue of commands per device runs in order; queues of different devices run at once.
  *   - Every call may be used by several threads at the same time, on the same or on different
  *     contexts. Two threads that use one kernel set its arguments with clforka, which sets and
- *     starts in one step.
+ *     starts in one step. What one of them frees, detaches, closes or destroys no other may be giving to a call.
  *   - Nothing here prints or exits, except functions whose purpose is to print; with STDCL_DEBUG=1
  *     in the environment each error is also printed to stderr as it happens, and with STDCL_DEBUG=2 the
  *     program runs under Oclgrind, too, as `stdcl check` runs it (docs/command.md).
