@@ -17,8 +17,9 @@ char *embed_read_file(const char *name, size_t *size)
 {
     struct stat status;
     FILE *fp = fopen(name, "rb");
-    if (!fp || (fstat(fileno(fp), &status) == 0 && S_ISDIR(status.st_mode))) {
-        const char *why = fp ? "it is a folder" : strerror(errno);
+    const mode_t kind = fp && fstat(fileno(fp), &status) == 0 ? status.st_mode : 0;
+    if (!fp || S_ISDIR(kind) || S_ISCHR(kind)) { /* /dev/zero has no end */
+        const char *why = !fp ? strerror(errno) : S_ISDIR(kind) ? "it is a folder" : "it is a device";
         if (fp)
             fclose(fp);
         return (void)cli_failed("cannot read '%s': %s", name, why), NULL;

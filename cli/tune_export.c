@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <sys/stat.h>
 
 #define FORMAT "stdcl-tuning-1"
 
@@ -21,7 +22,9 @@ int tune_export_open(struct tune_job *job)
         status = cli_check_output(job->export_file);
     if (status != CLI_DONE)
         return status;
-    FILE *fp = fopen(job->export_file, "r");
+    struct stat about;
+    const bool has_rows = stat(job->export_file, &about) == 0 && S_ISREG(about.st_mode); /* a pipe would be waited for */
+    FILE *fp = has_rows ? fopen(job->export_file, "r") : NULL;
     if (!fp)
         return CLI_DONE;
     json_t *root = json_loadf(fp, JSON_REJECT_DUPLICATES, &error);

@@ -85,4 +85,6 @@ expect 0 'warning: this machine has no OpenCL device' env OCL_ICD_VENDORS="$PWD/
 expect 1 'no OpenCL platform' env OCL_ICD_VENDORS="$PWD/none" OCL_ICD_FILENAMES= "$stdcl" embed --binary -c h.cl
 printf 'kernel void n(global int *x) { x[0] = N; }\n' >n.cl
 expect 1 'n.cl:1' "$stdcl" embed -c n.cl
+ln -s /dev/zero endless.cl
+expect 1 "cannot read 'endless.cl': it is a device" "$stdcl" embed -c endless.cl
 expect 0 '' "$stdcl" embed --no-compile -c n.cl

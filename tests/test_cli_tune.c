@@ -267,6 +267,8 @@ static void exports_into_no_other_file(void **unused)
     refuses("tune nbody --export notes.txt", 2, "notes.txt exists");
     put_text(in_folder("other.json"), "{\"format\": \"other\", \"rows\": []}");
     refuses("tune nbody --export other.json", 2, "other.json exists");
+    assert_int_equal(mkfifo(in_folder("pipe.json"), 0600), 0); /* which has no rows to read */
+    refuses("tune nbody --export pipe.json --as family:none", 2, "no device would use rows of 'family:none'");
     size_t size;
     char *text = bytes_of(in_folder("notes.txt"), &size);
     assert_string_equal(text, "not mine");
