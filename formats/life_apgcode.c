@@ -47,7 +47,7 @@ static int check_cells(const struct life_text *t, unsigned long long cells)
     if (t->begin[1] != 's' || said == cells)
         return 0;
     const int length = (int)(head(t->begin, t->end) - t->begin);
-    return life_text_error(t, t->begin, "%.*s names a still life of as many cells, and after it there are %llu", length < 40 ? length : 40, t->begin, cells);
+    return life_text_error(t, t->begin, "%.*s stands for a still life of %.*s cells, but the code has %llu", length < 40 ? length : 40, t->begin, length < 40 ? length - 2 : 38, t->begin + 2, cells);
 }
 
 static int read_apgcode(const struct life_text *t, struct life_sink *sink)
