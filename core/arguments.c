@@ -66,7 +66,8 @@ static int record_global(struct kernel *k, cl_uint i, const void *ptr, const cha
     struct arg *a = arg_of(k, i, call);
     if (!a || check_arg(k, i, ARG_GLOBAL, sizeof ptr, type ? type : "pointer", call) != 0)
         return -1;
-    if (!ptr && type && strcmp(type, "void*") != 0)
+    const bool typed = type && (strchr(type, '*') || strcmp(type, "pointer") == 0) && strcmp(type, "void*") != 0; /* and no literal 0 */
+    if (!ptr && typed)
         return no_memory(k, i, type, call);
     if (a->kind == ARG_GLOBAL && a->ptr == ptr)
         return 0;

@@ -55,10 +55,10 @@ static long presumed_line(const char *source, long physical, char *name, size_t 
 static void add_reason(const char *log, FILE *fp)
 {
     char folder[2048];
-    if (!strstr(log, "failed to build the program") || strstr(log, "error:"))
+    if (!strstr(log, "failed to build the program") || strcasestr(log, "error"))
         return;
     pocl_folder(folder, sizeof folder);
-    fprintf(fp, "Of a kernel without errors PoCL says so when it cannot write in '%s': the disk may be full, or the folder another user's\n", folder);
+    fprintf(fp, "PoCL says no more than this when it cannot write in '%s': the disk may be full, or the folder another user's\n", folder);
 }
 
 char *translate_log(const char *log, const char *source)

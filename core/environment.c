@@ -37,7 +37,7 @@ static int check_folder(const char *name, const char *value, const char *file)
     if (stat(value, &about) != 0 || !S_ISDIR(about.st_mode))
         return fail(EINVAL, 0, "clcontext: %s is \"%s\", which is no folder", name, value);
     snprintf(path, sizeof path, "%s/%s", value, file);
-    return access(path, R_OK) == 0 ? 0 : fail(EINVAL, 0, "clcontext: %s is \"%s\", and there is no %s in that folder", name, value, file);
+    return !*file || access(path, R_OK) == 0 ? 0 : fail(EINVAL, 0, "clcontext: %s is \"%s\", and there is no %s in that folder", name, value, file);
 }
 
 int environment_check(void)
@@ -49,7 +49,7 @@ int environment_check(void)
         {"STDCL_DEBUG", "0 1 2", check_word},        {"STDCL_ARG_INFO", "source", check_word},
         {"STDCL_DEVICE_BUILDS", "0 1", check_word},  {"STDCL_KERNEL_PATH", "", check_folder},
         {"STDCL_INCLUDE", "stdcl.h", check_folder},  {"STDCL_SLICE", "", check_seconds},
-        {"STDCL_TIMED", "", check_seconds},
+        {"STDCL_TIMED", "", check_seconds},          {"STDCL_KEEP", "0 1", check_word},
     };
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         const char *value = getenv(variables[i].name);
@@ -63,7 +63,7 @@ int environment_number(const char *name, const char *value, long least, long mos
 {
     char *end;
     errno = 0;
-    *number = strtol(value, &end, 0);
+    *number = strtol(value, &end, strncasecmp(value, "0x", 2) == 0 ? 16 : 10);
     return end != value && !*end && errno == 0 && *number >= least && *number <= most
                ? 0
                : fail(EINVAL, 0, "clcontext: %s is \"%s\"; give a whole number, %ld to %ld", name, value, least, most);

@@ -28,6 +28,8 @@ char *read_file(const char *file, size_t *size, const char *call)
             fail(errno, 0, "%s: %s: %s", call, file, strerror(errno));
             free(data);
             data = NULL;
+        } else {
+            data[*size] = '\0';
         }
     }
     if (fd >= 0)

@@ -75,10 +75,11 @@ static CLCONTEXT *make_standard(const char *name, cl_device_type type)
 {
     enum { MOST_DEVICES = 1 << 20 };
     const char *enabled = variable(name, "");
+    const bool number = enabled && *enabled && enabled[strspn(enabled, "0123456789")] == '\0'; /* any but 0 has always been a yes */
     long limit, key, on;
-    if (number_of(name, "", 0, 1, &on) != 0 || (enabled && on == 0))
+    if (number ? strtol(enabled, NULL, 10) == 0 : number_of(name, "", 0, 1, &on) != 0)
         return NULL;
-    if (number_of(name, "_MAX_NDEV", 0, MOST_DEVICES, &limit) != 0 || number_of(name, "_LOCK", INT_MIN, INT_MAX, &key) != 0)
+    if (number_of(name, "_MAX_NDEV", 0, MOST_DEVICES, &limit) != 0 || number_of(name, "_LOCK", INT_MIN, UINT_MAX, &key) != 0)
         return NULL;
     const struct candidate **chosen = calloc(machine_size() + 1, sizeof *chosen);
     if (!chosen)

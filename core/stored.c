@@ -19,6 +19,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -169,7 +170,8 @@ static cl_program lock_or_take(struct stored *s, const struct device *d)
     cache_folders(path);
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     bool alone = false, shared = false;
-    for (int tries = 0; fd >= 0 && !program && !alone && !shared && tries < PATIENCE; tries++) {
+    static atomic_int patience = PATIENCE; /* who has lost it does not wait for each program again */
+    for (int tries = 0; fd >= 0 && !program && !alone && !shared && tries < patience; tries++) {
         if (tries) /* another process stores one, perhaps this */
             nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
         alone = flock(fd, LOCK_EX | LOCK_NB) == 0;
@@ -178,6 +180,8 @@ static cl_program lock_or_take(struct stored *s, const struct device *d)
             break;
         program = take(s, d);
     }
+    if (fd >= 0 && !program && !alone && !shared)
+        patience = 1;
     if (alone && !program)
         s->lock = fd;
     else if (shared && !program)
