@@ -169,7 +169,7 @@ static int find_rows(struct matmul *mm, struct share *p)
         if (snprintf(words, sizeof words, "%s %s", rows[i].shape, mm->words ? mm->words : "") >= (int)sizeof words)
             return clerror_set(EINVAL, "matmul: shape: more than %zu letters", sizeof rows->shape);
         if (choose_row(mm, p, sizes[i], false, words, &next->shape, &row) != 0)
-            return -1;
+            continue; /* not for this device, or these words; without any row choose() tells what is wrong */
         next->size = sizes[i];
         memcpy(next->line, row.shape, sizeof next->line);
         p->nrows++;

@@ -22,7 +22,7 @@ static struct extent cube(size_t n)
     return (struct extent){n, n, n, sizeof(double), false, true};
 }
 
-/* Tiles cover C, shared ones have two parts at least, none of which is empty; and no part begins where units have room for it beside whole
+/* Tiles cover C, shared ones have two parts at least, of `span` or more; and no part begins where units have room for it beside whole
  * tiles, but not one for each. */
 static void plans_are_whole(void **unused)
 {
