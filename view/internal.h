@@ -401,6 +401,7 @@ struct view {
     struct view_state said;
     bool rows_given; /* of a replay */
     bool shown; /* the state of a run that is paused */
+    bool stood; /* the run was paused when it last told its state */
     unsigned long long worked_before, used_before; /* at the last picture, in ns: the server's thread; all threads */
     double settled, cores;                         /* when that was; processors */
 };

@@ -373,13 +373,14 @@ void view_tell(view *v, const struct view_state *state)
     const bool news = state->paused != v->said.paused || state->speed < v->said.speed || state->speed > v->said.speed ||
                       state->frame != v->said.frame;
     const double now = seconds_now();
+    if (state->paused && (!v->stood || state->frame != v->said.frame))
+        v->shown = false; /* the state at which it stopped, or a replay went to; also when it ran so shortly that nobody was told */
+    v->stood = state->paused;
     if ((!news && now < v->told + 1) || pthread_mutex_trylock(&v->lock) != 0)
         return;
     v->state = *state;
     v->states++;
     pthread_mutex_unlock(&v->lock);
-    if (state->paused && (!v->said.paused || state->frame != v->said.frame))
-        v->shown = false; /* the state at which it stopped, or a replay went to */
     v->said = *state;
     v->told = now;
     thread_wake(v);
