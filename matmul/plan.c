@@ -1,8 +1,8 @@
 /* plan.c - how groups share a product, and which row of shapes takes the least time for it.
  *
  * Time is reckoned in multiply-adds that a compute unit could do meanwhile. A group does bm x bn of them for each step of the depth, and
- * takes as long as `started` steps more to begin and to store. A unit that has `fill` groups at a time does `rate` percent of what it could,
- * and with g fewer g x `alone` percent. Where rows of A or B begin anywhere that is `narrow` percent as much, or they are copied first. A tile
+ * takes as long as `started` steps more to begin and to store. A unit that has `fill` groups at a time does `rate` percent of what it could;
+ * with fewer each does `alone` percent, as long as that is not more in all. Where rows of A or B begin anywhere that is `narrow` percent as much, or they are copied first. A tile
  * that several groups share costs each of them `joined` steps more, and JOINED_EACH for every one of them.
  *
  * The numbers were fitted to products of 300 to 4,096 and thin ones on an H200 (bench/studies/nvidia-h200-plans.json); those of a row are in

@@ -110,7 +110,8 @@ static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, siz
 static int use(struct problem *p, const char *shape)
 {
     char words[sizeof p->shape];
-    snprintf(words, sizeof words, "path=%d %s", (int)p->path, shape);
+    /* A stored row is used without the `rate` that the row of the start may have, which is of other tiles. */
+    snprintf(words, sizeof words, "path=%d %s%s", (int)p->path, shape, p->path == PATH_TILES ? " rate=0" : "");
     if (p->mm && strcmp(words, p->shape) == 0)
         return 0;
     matmul_free(p->mm);

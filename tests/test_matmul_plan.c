@@ -72,13 +72,17 @@ static void shared_tiles(void **unused)
     (void)unused;
     enum { M = 33, N = 20, K = 700 };
     static const char *const shapes[] = {
-        "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 sets=1 stages=3 ahead=1 lanes=1 mma=0 async=0 pack=0 fill=2 span=32",
-        "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 sets=1 stages=2 ahead=1 lanes=0 mma=1 async=0 pack=0 fill=2 span=32",
+        "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 sets=1 stages=3 ahead=1 lanes=1 mma=0 async=0 pack=0 fill=4 span=32",
+        "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 sets=1 stages=2 ahead=1 lanes=0 mma=1 async=0 pack=0 fill=4 span=32",
     };
     static double a[M * K], b[K * N], c[M * N];
     const cl_device_id first = clgetdevice(stddev, 0);
     CLCONTEXT *cp = clcontext_create_from(&first, 1);
     assert_non_null(cp);
+    for (size_t units = 1; units <= 256; units++) { /* whatever device this is */
+        const struct matmul_shape s = {.bm = 32, .bn = 32, .fill = 4, .span = 32};
+        assert_true(matmul_plan(&s, units, &(struct extent){M, N, K, sizeof *a, false, true}).splits > 1);
+    }
     for (size_t i = 0; i < M * K; i++)
         a[i] = (double)(i * 7 % 13) - 6;
     for (size_t i = 0; i < K * N; i++)
