@@ -3,6 +3,7 @@
  */
 #include "arrays/internal.h"
 
+#include "core/handle.h"
 #include "core/reserved.h"
 
 /* ---- Making. ---------------------------------------------------------------------------------- */
@@ -67,6 +68,9 @@ void arrays_free(arrays *a)
 
 void arrays_share(const arrays *a, size_t n, cl_uint dev, size_t *first, size_t *count)
 {
+    *first = *count = 0;
+    if (no_handle(a, __func__))
+        return;
     const uint64_t blocks = blocks_of(n);
     size_t from = 0, to = n;
     if (a->method != ARRAYS_TREE && dev < a->ndev) {
@@ -79,6 +83,8 @@ void arrays_share(const arrays *a, size_t n, cl_uint dev, size_t *first, size_t 
 
 int arrays_place(arrays *a, const void *x, size_t n)
 {
+    if (no_handle(a, __func__))
+        return -1;
     const size_t size = type_bytes(a->type);
     int status = 0;
     for (cl_uint dev = 0; dev < a->ndev; dev++) {
@@ -120,12 +126,16 @@ static const struct kernels_on *explained(const arrays *a, cl_uint dev)
 
 const char *arrays_shape(const arrays *a, cl_uint dev)
 {
+    if (no_handle(a, __func__))
+        return "";
     const struct kernels_on *on = explained(a, dev);
     return on ? on->row.shape : "";
 }
 
 const char *arrays_explain(const arrays *a, cl_uint dev)
 {
+    if (no_handle(a, __func__))
+        return "";
     const struct kernels_on *on = explained(a, dev);
     return on ? on->row.source : "no kernel has been used yet";
 }

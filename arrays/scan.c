@@ -3,6 +3,8 @@
  */
 #include "arrays/sorter.h"
 
+#include "core/handle.h"
+
 EMBEDDED(scan_file, "arrays/scan.cl", arrays_scan_cl);
 
 static const char *const names[SCAN_KERNELS] = {"scan_sums", "scan_carry", "scan_write"};
@@ -29,6 +31,8 @@ static size_t work_size(const arrays_sorter *s, const struct sorter_program *p,
 
 size_t arrays_scan_work(arrays_sorter *s, const struct arrays_scan_job *job)
 {
+    if (no_handle(s, __func__))
+        return 0;
     const struct sorter_program *p = program_of(s, "arrays_scan_work", job);
     return p ? work_size(s, p, job) : 0;
 }
@@ -75,10 +79,14 @@ static int start(arrays_sorter *s, const char *caller, const struct arrays_scan_
 
 int arrays_scan_start(arrays_sorter *s, const struct arrays_scan_job *job)
 {
+    if (no_handle(s, __func__))
+        return -1;
     return start(s, "arrays_scan_start", job);
 }
 
 int arrays_scan(arrays_sorter *s, const struct arrays_scan_job *job)
 {
+    if (no_handle(s, __func__))
+        return -1;
     return sorter_finish(s, start(s, "arrays_scan", job));
 }

@@ -3,6 +3,8 @@
  */
 #include "arrays/sorter.h"
 
+#include "core/handle.h"
+
 EMBEDDED(sort_file, "arrays/sort.cl", arrays_sort_cl);
 
 static const char *const names[SORT_KERNELS] = {"sort_count", "sort_scan", "sort_scatter", "sort_copy"};
@@ -52,6 +54,8 @@ static struct parts parts_of(const arrays_sorter *s, const struct sorter_program
 
 size_t arrays_sort_work(arrays_sorter *s, const struct arrays_sort_job *job)
 {
+    if (no_handle(s, __func__))
+        return 0;
     const struct sorter_program *p = program_of(s, "arrays_sort_work", job);
     return p ? parts_of(s, p, job).size : 0;
 }
@@ -152,10 +156,14 @@ static int start(arrays_sorter *s, const char *caller, const struct arrays_sort_
 
 int arrays_sort_start(arrays_sorter *s, const struct arrays_sort_job *job)
 {
+    if (no_handle(s, __func__))
+        return -1;
     return start(s, "arrays_sort_start", job);
 }
 
 int arrays_sort(arrays_sorter *s, const struct arrays_sort_job *job)
 {
+    if (no_handle(s, __func__))
+        return -1;
     return sorter_finish(s, start(s, "arrays_sort", job));
 }

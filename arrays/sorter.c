@@ -4,6 +4,7 @@
 #include "arrays/sorter.h"
 
 #include "arrays/blocks.h"
+#include "core/handle.h"
 #include "core/reserved.h"
 
 #include <stddef.h>
@@ -255,10 +256,14 @@ void arrays_sorter_free(arrays_sorter *s)
 
 const char *arrays_sorter_shape(const arrays_sorter *s)
 {
+    if (no_handle(s, __func__))
+        return "";
     return s->last ? s->last->row.shape : "";
 }
 
 const char *arrays_sorter_explain(const arrays_sorter *s)
 {
+    if (no_handle(s, __func__))
+        return "";
     return s->last ? s->last->row.source : "no kernel has been used yet";
 }

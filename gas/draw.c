@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "core/handle.h"
 #include "gas/maxwell.h"
 
 EMBEDDED(draw_file, "gas/draw.cl", gas_draw_cl);
@@ -212,10 +213,14 @@ static int set(gas *g, const float (*single)[3], const double (*wide)[3])
 
 int gas_set_velocities(gas *g, const double (*velocity)[3])
 {
+    if (no_handle(g, __func__))
+        return -1;
     return set(g, NULL, velocity);
 }
 int gas_set_velocities_single(gas *g, const float (*velocity)[3])
 {
+    if (no_handle(g, __func__))
+        return -1;
     return set(g, velocity, NULL);
 }
 
@@ -237,6 +242,8 @@ static int fetch(gas *g, size_t first, size_t count)
 
 int gas_velocities(gas *g, uint64_t first, size_t count, double (*velocity)[3])
 {
+    if (no_handle(g, __func__))
+        return -1;
     if (first > g->n || count > g->n - first)
         return clerror_set(EINVAL, "gas_velocities: there are no %zu molecules from %llu on; the gas has %llu", count,
                            (unsigned long long)first, (unsigned long long)g->n);
@@ -325,6 +332,8 @@ static int count_all(gas *g, float scale, unsigned bins, uint64_t *count)
 
 int gas_histogram(gas *g, double top, unsigned bins, uint64_t *count)
 {
+    if (no_handle(g, __func__))
+        return -1;
     if (!isfinite(top) || top <= 0 || bins < 1 || bins > MOST_BINS)
         return clerror_set(EINVAL, "gas_histogram: %u bins up to %g; there must be 1 to %d up to a speed > 0",
                            bins, top, MOST_BINS);

@@ -6,6 +6,7 @@
  */
 #include "gas/engine.h"
 
+#include "core/handle.h"
 #include "core/reserved.h"
 
 #include <math.h>
@@ -352,6 +353,8 @@ static int sum_squares(gas *g, double *squares)
 
 int gas_measure(gas *g, struct gas_energy *e)
 {
+    if (no_handle(g, __func__))
+        return -1;
     const double kt = g->boltzmann * g->temperature, n = (double)g->n;
     double squares;
     if (sum_squares(g, &squares) != 0)
@@ -381,6 +384,8 @@ double gas_slower(double speed, double temperature, double mass, double boltzman
 
 uint64_t gas_molecules(const gas *g)
 {
+    if (no_handle(g, __func__))
+        return 0;
     return g->n;
 }
 
@@ -394,11 +399,15 @@ void gas_part(const stdcl_world *world, int rank, uint64_t n, uint64_t *first, u
 
 double gas_bytes(const gas *g)
 {
+    if (no_handle(g, __func__))
+        return 0;
     return g->storage == GAS_FUSED ? 0 : 3.0 * (double)g->n * (double)type_bytes(g->type);
 }
 
 const char *gas_shape(const gas *g, cl_uint dev)
 {
+    if (no_handle(g, __func__))
+        return "";
     if (g->storage == GAS_STORED)
         return arrays_shape(g->arrays, dev);
     return dev < g->ndev ? g->fused.on[dev].row.shape : "";
@@ -406,6 +415,8 @@ const char *gas_shape(const gas *g, cl_uint dev)
 
 const char *gas_explain(const gas *g, cl_uint dev)
 {
+    if (no_handle(g, __func__))
+        return "";
     if (g->storage == GAS_STORED)
         return arrays_explain(g->arrays, dev);
     return dev < g->ndev ? g->fused.on[dev].row.source : "";

@@ -14,6 +14,7 @@
 #include "core/clock.h"
 #include "core/crew.h"
 #include "core/embedded.h"
+#include "core/handle.h"
 
 #include <errno.h>
 #include <math.h>
@@ -570,6 +571,8 @@ static void clear(life_census *c)
 
 int life_census_run(life_census *c, uint64_t soups)
 {
+    if (no_handle(c, __func__))
+        return -1;
     int status = 0;
     c->asked = soups;
     c->done = 0;
@@ -630,6 +633,8 @@ static void find_errors(struct life_object *o, double soups, double all, double 
 
 const struct life_object *life_census_objects(life_census *c, size_t *n)
 {
+    if (no_handle(c, __func__))
+        return NULL;
     size_t most = 1, found = 0;
     double all = 0, squares = 0;
     for (size_t i = 0; i < c->sorters; i++)
@@ -666,6 +671,9 @@ const struct life_object *life_census_objects(life_census *c, size_t *n)
 void life_census_total(const life_census *c, struct life_census_totals *sums)
 {
     double squares = 0;
+    *sums = (struct life_census_totals){0};
+    if (no_handle(c, __func__))
+        return;
     *sums = c->sums;
     for (size_t i = 0; i < c->sorters; i++) {
         squares += c->sorter[i].squares;

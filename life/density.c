@@ -4,6 +4,8 @@
  */
 #include "life/internal.h"
 
+#include "core/handle.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +91,8 @@ static void add_up(void *a, const void *b, void *n)
 
 int life_density(life *lf, long long x, long long y, size_t width, size_t height, unsigned zoom, uint32_t *count)
 {
+    if (no_handle(lf, __func__))
+        return -1;
     struct life_raster q = {.width = width, .height = height, .zoom = zoom};
     if (place(lf, x, y, &q) < 0)
         return -1;

@@ -3,6 +3,8 @@
  */
 #include "life/packed.h"
 
+#include "core/handle.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -69,6 +71,8 @@ static int take_over(life *lf, struct run then, const uint64_t *had)
 
 int life_divide(life *lf, double weight)
 {
+    if (no_handle(lf, __func__))
+        return -1;
     const struct run then = {lf->first, lf->rows};
     if (!isfinite(weight) || weight <= 0)
         return clerror_set(EINVAL, "life_divide: a weight of %g; it must be a number > 0", weight);

@@ -3,6 +3,7 @@
  */
 #include "life/hash.h"
 
+#include "core/handle.h"
 #include "life/hash_map.h"
 
 #include <errno.h>
@@ -35,6 +36,8 @@ static struct added *new_square(struct hashlife *h, int level, uint32_t *square)
 
 int hashlife_add_states(hashlife *h, const unsigned char state[4], uint32_t *square)
 {
+    if (no_handle(h, __func__))
+        return -1;
     for (int i = 0; i < 4; i++)
         if (state[i] >= h->rule.states)
             return clerror_set(EINVAL, "hashlife_add_states: there is a cell of state %d, and the rule %s has states 0 to %u", state[i], h->rule.text, h->rule.states - 1);
@@ -113,6 +116,8 @@ static int make_square(struct hashlife *h, struct added *a, uint32_t square)
 
 int hashlife_add_leaf(hashlife *h, uint64_t cells, uint32_t *square)
 {
+    if (no_handle(h, __func__))
+        return -1;
     struct added *a = new_square(h, EIGHT, square);
     if (!a)
         return -1;
@@ -123,6 +128,8 @@ int hashlife_add_leaf(hashlife *h, uint64_t cells, uint32_t *square)
 
 int hashlife_add_square(hashlife *h, int level, const uint32_t part[4], uint32_t *square)
 {
+    if (no_handle(h, __func__))
+        return -1;
     if (level <= PAIR || level > LEVEL_MAX)
         return clerror_set(EINVAL, "hashlife_add_square: level %d; squares of four parts have levels %d to %d", level, PAIR + 1, LEVEL_MAX);
     for (int i = 0; i < 4; i++)
@@ -152,6 +159,8 @@ static int put_small(struct hashlife *h, uint32_t square, int level)
 
 int hashlife_set_square(hashlife *h, uint32_t square, uint64_t generation)
 {
+    if (no_handle(h, __func__))
+        return -1;
     if (square && square >= h->n_added)
         return clerror_set(EINVAL, "hashlife_set_square: %u is not a square that was added", square);
     const int level = square ? h->added[square].level : 0;
@@ -299,6 +308,8 @@ static int walk_all(struct walker *w, int *level)
 int hashlife_walk(hashlife *h, int *level, int (*leaf)(void *arg, uint64_t cells),
                   int (*square)(void *arg, int level, const uint32_t part[4]), void *arg)
 {
+    if (no_handle(h, __func__))
+        return -1;
     if (h->many)
         return clerror_set(ENOTSUP, "hashlife_walk: squares of 8 x 8 bits are of rules of two states, and %s has %u; see hashlife_walk_states", h->rule.text, h->rule.states);
     return walk_all(&(struct walker){.h = h, .leaf = leaf, .square = square, .arg = arg}, level);
@@ -307,6 +318,8 @@ int hashlife_walk(hashlife *h, int *level, int (*leaf)(void *arg, uint64_t cells
 int hashlife_walk_states(hashlife *h, int *level, int (*states)(void *arg, const unsigned char state[4]),
                          int (*square)(void *arg, int level, const uint32_t part[4]), void *arg)
 {
+    if (no_handle(h, __func__))
+        return -1;
     if (!h->many)
         return clerror_set(ENOTSUP, "hashlife_walk_states: is for rules of more than two states, and %s has two; see hashlife_walk", h->rule.text);
     return walk_all(&(struct walker){.h = h, .states = states, .square = square, .arg = arg}, level);

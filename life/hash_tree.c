@@ -6,6 +6,7 @@
  */
 #include "life/hash.h"
 
+#include "core/handle.h"
 #include "life/hash_map.h"
 
 #include <errno.h>
@@ -219,6 +220,8 @@ static int put(hashlife *h, const char *call, const struct window *v)
 
 int hashlife_put(hashlife *h, long long x, long long y, const struct life_cells *cells)
 {
+    if (no_handle(h, __func__))
+        return -1;
     if (!cells || !cells->word)
         return clerror_set(EINVAL, "hashlife_put: the cells are NULL");
     return put(h, "hashlife_put", &(struct window){cells, NULL, cells->width, cells->height, x, y});
@@ -226,6 +229,8 @@ int hashlife_put(hashlife *h, long long x, long long y, const struct life_cells 
 
 int hashlife_put_states(hashlife *h, long long x, long long y, size_t width, size_t height, const unsigned char *state)
 {
+    if (no_handle(h, __func__))
+        return -1;
     for (size_t i = 0; i < width * height; i++)
         if (state[i] >= h->rule.states)
             return clerror_set(EINVAL, "hashlife_put_states: cell %zu,%zu has state %d, and the rule %s has states 0 to %u", i % width, i / width, state[i],
@@ -263,6 +268,8 @@ static void get_states(const struct hashlife *h, const struct window *v, unsigne
 
 int hashlife_get_states(hashlife *h, long long x, long long y, size_t width, size_t height, unsigned char *state)
 {
+    if (no_handle(h, __func__))
+        return -1;
     const struct window v = {NULL, state, width, height, x, y};
     if (is_far(x, width) || is_far(y, height))
         return clerror_set(ERANGE, "hashlife_get_states: cells more than 2^62 from the middle cannot be had");
@@ -316,11 +323,15 @@ static int look_from(const char *call, const struct hashlife *h, unsigned zoom, 
 
 int hashlife_get(hashlife *h, long long x, long long y, struct life_cells *cells)
 {
+    if (no_handle(h, __func__))
+        return -1;
     return look_from("hashlife_get", h, 0, x, y, cells);
 }
 
 int hashlife_look(hashlife *h, unsigned zoom, long long x, long long y, struct life_cells *cells)
 {
+    if (no_handle(h, __func__))
+        return -1;
     if (zoom > 60 || (cells && (is_far(x, cells->width) || is_far(y, cells->height))))
         return clerror_set(ERANGE, "hashlife_look: squares of 2^%u cells from %lld,%lld on cannot be looked at; zoom is 0 to "
                            "60, and places are below 2^62", zoom, x, y);
@@ -395,6 +406,8 @@ static bool count(const struct hashlife *h, struct counted *c, square_t square, 
 
 int hashlife_population(hashlife *h, struct hashlife_number *population)
 {
+    if (no_handle(h, __func__))
+        return -1;
     struct counted c = {.of = NULL};
     uwide n = 0;
     const bool done = count(h, &c, h->root, h->level, &n);
@@ -465,6 +478,8 @@ static bool count_squares(const struct hashlife *h, struct raster *r, square_t s
 
 int hashlife_density(hashlife *h, long long x, long long y, size_t width, size_t height, unsigned zoom, uint64_t *live)
 {
+    if (no_handle(h, __func__))
+        return -1;
     if (zoom > MOST_ZOOM)
         return clerror_set(EINVAL, "hashlife_density: squares of 2^%u cells a side are too large; at most 2^%d", zoom, MOST_ZOOM);
     const long long side = 1LL << zoom;
@@ -568,6 +583,8 @@ static bool margin(const struct hashlife *h, int side, wide *out)
 
 int hashlife_bounding_box(hashlife *h, struct hashlife_box *box)
 {
+    if (no_handle(h, __func__))
+        return -1;
     wide m[4];
     const wide half = side_of(h->level - 1);
     if (h->root == h->empty[h->level])

@@ -1,6 +1,7 @@
 /* hashlife.c - the functions of stdcl/hashlife.h that are not about the tree. */
 /* SPDX-License-Identifier: MIT */
 #include "life/hash.h"
+#include "core/handle.h"
 #include "life/transitions.h"
 
 #include "core/reserved.h"
@@ -178,6 +179,8 @@ static int step_failed(const struct hashlife *h)
 
 int hashlife_step(hashlife *h, uint64_t generations)
 {
+    if (no_handle(h, __func__))
+        return -1;
     if (generations > UINT64_MAX - h->generation)
         return clerror_set(ERANGE, "hashlife_step: generations are counted up to 2^64 - 1");
     h->total = (double)generations;
@@ -193,25 +196,35 @@ int hashlife_step(hashlife *h, uint64_t generations)
 
 uint64_t hashlife_generation(const hashlife *h)
 {
+    if (no_handle(h, __func__))
+        return 0;
     return h->generation;
 }
 
 unsigned hashlife_states(const hashlife *h)
 {
+    if (no_handle(h, __func__))
+        return 0;
     return h->rule.states;
 }
 
 struct life_rule hashlife_rule(const hashlife *h)
 {
+    if (no_handle(h, __func__))
+        return (struct life_rule){0};
     return h->rule.rule;
 }
 
 size_t hashlife_bytes(const hashlife *h)
 {
+    if (no_handle(h, __func__))
+        return 0;
     return hash_bytes(h);
 }
 
 uint64_t hashlife_collections(const hashlife *h)
 {
+    if (no_handle(h, __func__))
+        return 0;
     return h->collections;
 }

@@ -7,6 +7,7 @@
  */
 #include "life/internal.h"
 
+#include "core/handle.h"
 #include "core/reserved.h"
 
 #include <errno.h>
@@ -188,6 +189,8 @@ static int place(const life *lf, long long *x, long long *y, const struct life_c
 
 int life_put(life *lf, long long x, long long y, const struct life_cells *cells)
 {
+    if (no_handle(lf, __func__))
+        return -1;
     if (place(lf, &x, &y, cells) < 0 || life_to_host(lf) < 0)
         return -1;
     const size_t left = (size_t)x, before = lf->width - left; /* cells up to the right edge */
@@ -329,6 +332,8 @@ static int get_blocks(life *lf, size_t x, size_t y, struct life_cells *cells)
 
 int life_get(life *lf, long long x, long long y, struct life_cells *cells)
 {
+    if (no_handle(lf, __func__))
+        return -1;
     if (place(lf, &x, &y, cells) < 0)
         return -1;
     const bool few = lf->host_stale && lf->backend->window && !life_in_blocks(lf) && cells->width * cells->height < lf->width * lf->height / 4;
@@ -358,6 +363,8 @@ static void clear_planes(life *lf, unsigned first)
 
 int life_clear(life *lf)
 {
+    if (no_handle(lf, __func__))
+        return -1;
     clear_planes(lf, 0);
     lf->host_stale = false;
     lf->device_stale = true;
@@ -367,6 +374,8 @@ int life_clear(life *lf)
 
 int life_soup(life *lf, double density, uint64_t seed)
 {
+    if (no_handle(lf, __func__))
+        return -1;
     if (!(density >= 0 && density <= 1))
         return clerror_set(EINVAL, "life: a soup's density is from 0 to 1, not %g", density);
     if (density == 0 && seed > UINT_MAX)
@@ -392,6 +401,8 @@ static bool stopped(void)
 
 int life_step(life *lf, uint64_t generations)
 {
+    if (no_handle(lf, __func__))
+        return -1;
     if (!generations)
         return 0;
     life_call_begin(lf, (double)generations);
@@ -405,6 +416,8 @@ int life_step(life *lf, uint64_t generations)
 
 int life_trace(life *lf, size_t n, struct life_sample *sample)
 {
+    if (no_handle(lf, __func__))
+        return -1;
     if (!n)
         return 0;
     life_call_begin(lf, (double)n);
@@ -421,6 +434,8 @@ int life_trace(life *lf, size_t n, struct life_sample *sample)
 
 int life_look(life *lf, struct life_sample *sample)
 {
+    if (no_handle(lf, __func__))
+        return -1;
     life_call_begin(lf, 0);
     if (life_to_device(lf) < 0 || lf->backend->trace(lf, 0, sample) < 0)
         return -1;
@@ -430,6 +445,8 @@ int life_look(life *lf, struct life_sample *sample)
 
 int life_population(life *lf, uint64_t *population)
 {
+    if (no_handle(lf, __func__))
+        return -1;
     struct life_sample sample;
     if (life_look(lf, &sample) < 0)
         return -1;
@@ -535,6 +552,8 @@ static int settle(life *lf, uint64_t p, uint64_t ahead)
 int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *generation,
                       int (*watch)(void *arg, const struct life_sample *sample), void *arg)
 {
+    if (no_handle(lf, __func__))
+        return -1;
     struct life_sample batch[LIFE_LONGEST_PERIOD];
     *period = *generation = 0;
     if (recall(lf) < 0)
@@ -570,63 +589,91 @@ int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *gene
 
 uint64_t life_generation(const life *lf)
 {
+    if (no_handle(lf, __func__))
+        return 0;
     return lf->generation;
 }
 size_t life_width(const life *lf)
 {
+    if (no_handle(lf, __func__))
+        return 0;
     return lf->width;
 }
 size_t life_height(const life *lf)
 {
+    if (no_handle(lf, __func__))
+        return 0;
     return lf->height;
 }
 size_t life_rows(const life *lf)
 {
+    if (no_handle(lf, __func__))
+        return 0;
     return lf->rows;
 }
 const char *life_rule_text(const life *lf)
 {
+    if (no_handle(lf, __func__))
+        return "";
     return lf->rule.text;
 }
 
 unsigned life_reach(const life *lf)
 {
+    if (no_handle(lf, __func__))
+        return 0;
     return lf->rule.large.range ? lf->rule.large.range : 1;
 }
 
 struct life_rule life_rule_of(const life *lf)
 {
+    if (no_handle(lf, __func__))
+        return (struct life_rule){0};
     return lf->rule.rule;
 }
 char *life_grid_text(const life *lf, char text[LIFE_GRID_TEXT])
 {
+    if (no_handle(lf, __func__))
+        return NULL;
     life_grid_write(&lf->grid, text);
     return text;
 }
 enum life_bounds life_bounds_of(const life *lf)
 {
+    if (no_handle(lf, __func__))
+        return 0;
     return lf->bounds;
 }
 uint64_t life_launches(const life *lf)
 {
+    if (no_handle(lf, __func__))
+        return 0;
     return lf->launches;
 }
 size_t life_device_bytes(const life *lf)
 {
+    if (no_handle(lf, __func__))
+        return 0;
     return lf->device_bytes;
 }
 
 unsigned life_devices(const life *lf)
 {
+    if (no_handle(lf, __func__))
+        return 0;
     return lf->backend->devices ? lf->backend->devices(lf) : 0;
 }
 
 const char *life_shape(const life *lf, unsigned dev)
 {
+    if (no_handle(lf, __func__))
+        return "";
     return lf->backend->shape ? lf->backend->shape(lf, dev) : "";
 }
 
 const char *life_explain(const life *lf, unsigned dev)
 {
+    if (no_handle(lf, __func__))
+        return "";
     return lf->backend->explain ? lf->backend->explain(lf, dev) : "";
 }

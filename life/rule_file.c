@@ -11,6 +11,8 @@
  */
 #include "life/transitions.h"
 
+#include "core/handle.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -131,15 +133,21 @@ void life_transitions_free(life_transitions *t)
 
 const char *life_transitions_name(const life_transitions *t)
 {
+    if (no_handle(t, __func__))
+        return "";
     return t->name;
 }
 
 unsigned life_transitions_states(const life_transitions *t)
 {
+    if (no_handle(t, __func__))
+        return 0;
     return t->states;
 }
 
 const unsigned char *life_transitions_colour(const life_transitions *t, unsigned state)
 {
+    if (no_handle(t, __func__))
+        return NULL;
     return t->has_colours ? t->colour[state & 255] : NULL;
 }

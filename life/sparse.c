@@ -7,6 +7,7 @@
 #include "life/sparse.h"
 
 #include "core/embedded.h"
+#include "core/handle.h"
 #include "core/reserved.h"
 
 #include <errno.h>
@@ -295,6 +296,8 @@ static int advance(life_sparse *s, unsigned generations, uint64_t passes, uint64
 
 int life_sparse_step(life_sparse *s, uint64_t generations)
 {
+    if (no_handle(s, __func__))
+        return -1;
     const uint64_t began = s->generation;
     if (generations > UINT64_MAX - s->generation)
         return clerror_set(ERANGE, "life_sparse_step: generations are counted up to 2^64 - 1");
@@ -305,6 +308,8 @@ int life_sparse_step(life_sparse *s, uint64_t generations)
 
 int life_sparse_population(life_sparse *s, uint64_t *population)
 {
+    if (no_handle(s, __func__))
+        return -1;
     clndrange_t all = clndrange_init1d(0, s->counters, COUNTERS);
     if (sparse_to_device(s) < 0)
         return -1;
@@ -322,41 +327,57 @@ int life_sparse_population(life_sparse *s, uint64_t *population)
 
 uint64_t life_sparse_generation(const life_sparse *s)
 {
+    if (no_handle(s, __func__))
+        return 0;
     return s->generation;
 }
 
 const char *life_sparse_rule(const life_sparse *s)
 {
+    if (no_handle(s, __func__))
+        return "";
     return s->rule.text;
 }
 
 size_t life_sparse_tiles(const life_sparse *s)
 {
+    if (no_handle(s, __func__))
+        return 0;
     return (size_t)s->pool.control[SPARSE_USED] - 1;
 }
 
 size_t life_sparse_bytes(const life_sparse *s)
 {
+    if (no_handle(s, __func__))
+        return 0;
     return (size_t)s->pool.capacity * sparse_tile_bytes();
 }
 
 uint64_t life_sparse_launches(const life_sparse *s)
 {
+    if (no_handle(s, __func__))
+        return 0;
     return s->launches;
 }
 
 uint64_t life_sparse_computed(const life_sparse *s)
 {
+    if (no_handle(s, __func__))
+        return 0;
     return s->computed;
 }
 
 const char *life_sparse_shape(const life_sparse *s)
 {
+    if (no_handle(s, __func__))
+        return "";
     return s->passes ? "tile=48 generations=8 group=1" : "tile=48 generations=8 group=64";
 }
 
 const char *life_sparse_explain(const life_sparse *s)
 {
+    if (no_handle(s, __func__))
+        return "";
     return s->passes ? "fixed: tiles of 48 x 48 cells, vectors of eight rows; few tiles are taken by one item in launches of many passes"
                      : "fixed: tiles of 48 x 48 cells, an item a row";
 }

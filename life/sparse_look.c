@@ -3,6 +3,8 @@
  */
 #include "life/sparse.h"
 
+#include "core/handle.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -40,6 +42,8 @@ static long long end_of(long long from, size_t n, unsigned zoom)
 
 int life_sparse_get(life_sparse *s, long long x, long long y, struct life_cells *cells)
 {
+    if (no_handle(s, __func__))
+        return -1;
     const struct part whole = {x, y, end_of(x, cells->width, 0), end_of(y, cells->height, 0)};
     struct part part;
     if (sparse_to_host(s, false) < 0)
@@ -86,6 +90,8 @@ static void count(void *counts, size_t i, size_t j, unsigned live)
 
 int life_sparse_density(life_sparse *s, long long x, long long y, size_t width, size_t height, unsigned zoom, uint64_t *live)
 {
+    if (no_handle(s, __func__))
+        return -1;
     if (zoom > MOST_ZOOM)
         return clerror_set(EINVAL, "life_sparse_density: squares of 2^%u cells a side are too large; at most 2^%d", zoom, MOST_ZOOM);
     memset(live, 0, width * height * sizeof *live);
@@ -108,6 +114,8 @@ static long long in_cells(long long squares, unsigned zoom)
 
 int life_sparse_look(life_sparse *s, unsigned zoom, long long x, long long y, struct life_cells *cells)
 {
+    if (no_handle(s, __func__))
+        return -1;
     if (zoom > MOST_LOOK)
         return clerror_set(EINVAL, "life_sparse_look: squares of 2^%u cells a side are too large; at most 2^%d", zoom, MOST_LOOK);
     for (size_t j = 0; j < cells->height; j++)
@@ -140,6 +148,8 @@ static void widen(const life_sparse *s, int tile, struct life_sparse_box *box)
 
 int life_sparse_bounding_box(life_sparse *s, struct life_sparse_box *box)
 {
+    if (no_handle(s, __func__))
+        return -1;
     *box = (struct life_sparse_box){LLONG_MAX, LLONG_MAX, LLONG_MIN, LLONG_MIN};
     if (sparse_to_host(s, false) < 0)
         return -1;
@@ -153,6 +163,8 @@ int life_sparse_bounding_box(life_sparse *s, struct life_sparse_box *box)
 
 int life_sparse_walk(life_sparse *s, int (*tile)(void *arg, long long x, long long y, const uint64_t row[48]), void *arg)
 {
+    if (no_handle(s, __func__))
+        return -1;
     if (sparse_to_host(s, false) < 0)
         return -1;
     for (int t = 1; t < s->pool.control[SPARSE_USED]; t++) {

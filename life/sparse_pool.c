@@ -6,6 +6,8 @@
  */
 #include "life/sparse.h"
 
+#include "core/handle.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -283,6 +285,8 @@ static int put_tile(life_sparse *s, long long x, long long y, const struct life_
 
 int life_sparse_put(life_sparse *s, long long x, long long y, const struct life_cells *cells)
 {
+    if (no_handle(s, __func__))
+        return -1;
     const long long farthest = (long long)SPARSE_FARTHEST * SPARSE_SIDE, width = (long long)cells->width, height = (long long)cells->height;
     if (!width || !height)
         return 0;

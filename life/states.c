@@ -3,10 +3,14 @@
  */
 #include "life/internal.h"
 
+#include "core/handle.h"
+
 #include <errno.h>
 
 unsigned life_states(const life *lf)
 {
+    if (no_handle(lf, __func__))
+        return 0;
     return lf->rule.states;
 }
 
@@ -22,6 +26,8 @@ static int check(const life *lf, long long x, long long y, size_t width, size_t 
 
 int life_put_states(life *lf, long long x, long long y, size_t width, size_t height, const unsigned char *state)
 {
+    if (no_handle(lf, __func__))
+        return -1;
     if (check(lf, x, y, width, height) < 0)
         return -1;
     for (size_t i = 0; i < width * height; i++)
@@ -39,6 +45,8 @@ int life_put_states(life *lf, long long x, long long y, size_t width, size_t hei
 
 int life_get_states(life *lf, long long x, long long y, size_t width, size_t height, unsigned char *state)
 {
+    if (no_handle(lf, __func__))
+        return -1;
     if (check(lf, x, y, width, height) < 0 || life_to_host(lf) < 0)
         return -1;
     for (size_t j = 0; j < height; j++)

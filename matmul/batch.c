@@ -6,6 +6,8 @@
  */
 #include "matmul/engine.h"
 
+#include "core/handle.h"
+
 enum {
     LARGE_ON_GPU = 2048,     /* products of cubes of this side are launched one by one */
     LARGE_ON_CPU = 512,
@@ -59,6 +61,8 @@ int matmul_batch(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, siz
                  const void *a, size_t lda, size_t stride_a, const void *b, size_t ldb, size_t stride_b, double beta,
                  void *c, size_t ldc, size_t stride_c, size_t count)
 {
+    if (no_handle(mm, __func__))
+        return -1;
     struct host_product h = {trans, m, n, k, alpha, beta, a, b, c, lda, ldb, ldc};
     const bool ta = trans_a(trans), tb = trans_b(trans);
     if (mm->ndev == 0)

@@ -8,6 +8,8 @@
  */
 #include "matmul/grid.h"
 
+#include "core/handle.h"
+
 #include <math.h>
 
 /* What each rank tells the others before a product. */
@@ -92,6 +94,8 @@ int matmul_divide_look(struct matmul_grid *g)
 
 int matmul_divide(matmul *mm, double weight)
 {
+    if (no_handle(mm, __func__))
+        return -1;
     if (!isfinite(weight) || weight <= 0)
         return clerror_set(EINVAL, "matmul_divide: a weight of %g; it must be a number > 0", weight);
     bool measured = mm->world != NULL;
@@ -109,6 +113,8 @@ int matmul_divide(matmul *mm, double weight)
 
 double matmul_busy(const matmul *mm, double *work)
 {
+    if (no_handle(mm, __func__))
+        return 0;
     double longest = 0;
     *work = mm->effort.work;
     for (cl_uint d = 0; d < mm->ndev; d++) {

@@ -6,6 +6,7 @@
 #include "matmul/engine.h"
 
 #include "core/asked.h"
+#include "core/handle.h"
 #include "core/reserved.h"
 
 #include <CL/cl_ext.h>
@@ -150,6 +151,8 @@ void matmul_free(matmul *mm)
 int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha, const void *a,
                     size_t lda, const void *b, size_t ldb, double beta, void *c, size_t ldc)
 {
+    if (no_handle(mm, __func__))
+        return -1;
     struct host_product p = {trans, m, n, k, alpha, beta, a, b, c, lda, ldb, ldc};
     if (mm->world)
         return matmul_ranks_multiply(mm, &p);
@@ -165,6 +168,8 @@ int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, siz
 int matmul_multiply_far(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha, const struct matmul_far *a,
                         const struct matmul_far *b, double beta, const struct matmul_far *c)
 {
+    if (no_handle(mm, __func__))
+        return -1;
     const struct host_product p = {.trans = trans, .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta};
     const struct matmul_far *const far[3] = {a, b, c};
     return matmul_ranks_multiply_far(mm, &p, far);
@@ -198,6 +203,8 @@ int matmul_operand(const struct matmul *mm, const struct matrices *s, struct ope
 int matmul_enqueue(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha,
                    const void *a, size_t lda, const void *b, size_t ldb, double beta, void *c, size_t ldc)
 {
+    if (no_handle(mm, __func__))
+        return -1;
     struct host_product h = {trans, m, n, k, alpha, beta, a, b, c, lda, ldb, ldc};
     const bool ta = trans_a(trans), tb = trans_b(trans);
     struct product x = {.trans_a = ta, .trans_b = tb, .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta};
@@ -265,12 +272,16 @@ static const struct share *share_for(matmul *mm, cl_uint dev, size_t m, size_t n
 
 const char *matmul_shape(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k)
 {
+    if (no_handle(mm, __func__))
+        return "";
     const struct share *p = share_for(mm, dev, m, n, k);
     return p ? p->row.shape : "";
 }
 
 const char *matmul_explain(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k)
 {
+    if (no_handle(mm, __func__))
+        return "";
     const struct share *p = share_for(mm, dev, m, n, k);
     return p ? p->row.source : "";
 }

@@ -7,6 +7,7 @@
 #include "matmul/engine.h"
 
 #include "core/clock.h"
+#include "core/handle.h"
 
 /* ---- Copies under way. ------------------------------------------------------------------------ */
 
@@ -145,6 +146,8 @@ static bool any_in_place(const struct matmul *mm)
 int matmul_load(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, const void *a, size_t lda,
                 const void *b, size_t ldb)
 {
+    if (no_handle(mm, __func__))
+        return -1;
     struct host_product h = {.trans = trans, .m = m, .n = n, .k = k, .alpha = 1, .a = a, .b = b, .lda = lda,
                              .ldb = ldb};
     double any; /* for the check, which wants a C */
@@ -216,6 +219,8 @@ static int get_result(struct matmul *mm, void *c, size_t ldc)
 
 int matmul_load_result(matmul *mm, const void *c, size_t ldc)
 {
+    if (no_handle(mm, __func__))
+        return -1;
     union {
         const void *in;
         void *out;
@@ -230,6 +235,8 @@ int matmul_load_result(matmul *mm, const void *c, size_t ldc)
 
 int matmul_result(matmul *mm, void *c, size_t ldc)
 {
+    if (no_handle(mm, __func__))
+        return -1;
     if (check_result(mm, "matmul_result", c, &ldc) != 0)
         return -1;
     if (!mm->has_result)
@@ -289,6 +296,8 @@ static int compute_busy(struct matmul *mm, double alpha, double beta)
 
 int matmul_compute(matmul *mm, double alpha, double beta)
 {
+    if (no_handle(mm, __func__))
+        return -1;
     if (!mm->loaded)
         return clerror_set(EINVAL, "matmul_compute: nothing is loaded; call matmul_load first");
     if (beta != 0 && !mm->has_result)

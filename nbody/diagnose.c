@@ -7,6 +7,8 @@
  */
 #include "nbody/ranks.h"
 
+#include "core/handle.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -81,6 +83,8 @@ static int check_range(const struct nbody *nb, const double *sum)
 
 int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d)
 {
+    if (no_handle(nb, __func__))
+        return -1;
     double sum[SUM_TERMS] = {0};
     nbody_task_begin(nb, "nbody_diagnose", nbody_forces_work(nb, POTENTIALS));
     if (nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, POTENTIALS) != 0)

@@ -8,6 +8,7 @@
 #include "core/args.h"
 #include "core/asked.h"
 #include "core/embedded.h"
+#include "core/handle.h"
 #include "core/pace.h"
 #include "core/reserved.h"
 #include "stdcl/nbody.h"
@@ -264,6 +265,8 @@ void nbody_ensemble_free(nbody_ensemble *e)
 
 int nbody_ensemble_step(nbody_ensemble *e, size_t steps)
 {
+    if (no_handle(e, __func__))
+        return -1;
     for (size_t done = 0, some; done < steps; done += some) {
         some = slice(e, steps - done);
         for (cl_uint d = 0; d < e->ndev; d++)
@@ -330,6 +333,8 @@ static int fetch(nbody_ensemble *e)
 
 int nbody_ensemble_state(nbody_ensemble *e, double (*pos)[3], double (*vel)[3])
 {
+    if (no_handle(e, __func__))
+        return -1;
     if (fetch(e) != 0)
         return -1;
     for (cl_uint d = 0; d < e->ndev; d++)
@@ -361,6 +366,8 @@ static double energy_of(const struct part *p, size_t i, size_t bodies, double G,
 
 int nbody_ensemble_energies(nbody_ensemble *e, double *energy)
 {
+    if (no_handle(e, __func__))
+        return -1;
     if (fetch(e) != 0)
         return -1;
     for (cl_uint d = 0; d < e->ndev; d++)
@@ -387,6 +394,8 @@ static size_t numbers(const nbody_ensemble *e)
 
 size_t nbody_ensemble_save_bytes(const nbody_ensemble *e)
 {
+    if (no_handle(e, __func__))
+        return 0;
     return sizeof(struct saved_head) + e->systems * (sizeof *e->centre + numbers(e) * sizeof(double));
 }
 
@@ -410,6 +419,8 @@ static void copy_states(const nbody_ensemble *e, char *all, bool out)
 
 int nbody_ensemble_save(nbody_ensemble *e, void *to)
 {
+    if (no_handle(e, __func__))
+        return -1;
     const struct saved_head h = head_of(e);
     const size_t centres = e->systems * sizeof *e->centre;
     if (fetch(e) != 0)
@@ -422,6 +433,8 @@ int nbody_ensemble_save(nbody_ensemble *e, void *to)
 
 int nbody_ensemble_load(nbody_ensemble *e, const void *from, size_t size)
 {
+    if (no_handle(e, __func__))
+        return -1;
     struct saved_head h = {.systems = 0};
     const struct saved_head own = head_of(e);
     const size_t centres = e->systems * sizeof *e->centre;
@@ -441,10 +454,14 @@ int nbody_ensemble_load(nbody_ensemble *e, const void *from, size_t size)
 
 double nbody_ensemble_time(const nbody_ensemble *e)
 {
+    if (no_handle(e, __func__))
+        return 0;
     return e->dt * (double)e->steps;
 }
 
 size_t nbody_ensemble_steps(const nbody_ensemble *e)
 {
+    if (no_handle(e, __func__))
+        return 0;
     return e->steps;
 }

@@ -5,6 +5,7 @@
 #include "nbody/ranks.h"
 
 #include "core/clock.h"
+#include "core/handle.h"
 #include "nbody/blocks.h"
 
 struct collecting {
@@ -57,6 +58,8 @@ static int accelerations(struct nbody *nb, struct share *p, double *out)
 
 int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
 {
+    if (no_handle(nb, __func__))
+        return -1;
     nbody_task_begin(nb, "nbody_forces",
                      (acc ? nbody_forces_work(nb, nb->integrator->sum) : 0) +
                          (potential ? nbody_forces_work(nb, POTENTIALS) : 0));
@@ -90,6 +93,8 @@ static int wait_all(struct nbody *nb)
 
 int nbody_measure(nbody *nb, size_t times, double *seconds)
 {
+    if (no_handle(nb, __func__))
+        return -1;
     nbody_task_begin(nb, "nbody_measure", (double)times * nbody_forces_work(nb, nb->integrator->sum));
     if (nbody_integrate_prime(nb) != 0 || wait_all(nb) != 0)
         return -1;

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
+#include "core/handle.h"
 #include "nbody/ranks.h"
 
 #include <math.h>
@@ -63,6 +64,8 @@ static int ask_all(struct nbody *nb, int bad)
 
 int nbody_step(nbody *nb, size_t steps)
 {
+    if (no_handle(nb, __func__))
+        return -1;
     if (nb->integrator->host)
         return nbody_host_step(nb, steps);
     if (nb->blocks)
@@ -104,12 +107,16 @@ int nbody_step(nbody *nb, size_t steps)
 
 void nbody_set_clock(nbody *nb, double time, size_t steps)
 {
+    if (no_handle(nb, __func__))
+        return;
     nb->base_time = time;
     nb->base_steps = nb->steps = steps;
 }
 
 int nbody_set_dt(nbody *nb, double dt)
 {
+    if (no_handle(nb, __func__))
+        return -1;
     if (!(dt < 0 || dt > 0) || dt - dt != 0)
         return clerror_set(EINVAL, "nbody_set_dt: a time step of %g; it must be a finite number other than 0", dt);
     nb->base_time = nbody_time(nb);

@@ -6,6 +6,7 @@
 #include "nbody/engine.h"
 
 #include "core/asked.h"
+#include "core/handle.h"
 
 #include <math.h>
 
@@ -100,6 +101,8 @@ static void compare(const struct nbody *nb, const double (*acc)[3], const double
 
 int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_force_errors *errors)
 {
+    if (no_handle(nb, __func__))
+        return -1;
     struct share *p = nb->share;
     cl_uint width = 0;
     while (!p->rows)

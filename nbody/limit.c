@@ -14,6 +14,7 @@
 #include "nbody/integrate.h"
 
 #include "core/asked.h"
+#include "core/handle.h"
 
 static double instructions(const struct nbody *nb, cl_device_type type)
 {
@@ -28,6 +29,8 @@ static double instructions(const struct nbody *nb, cl_device_type type)
 
 double nbody_limit(const nbody *nb)
 {
+    if (no_handle(nb, __func__))
+        return 0;
     double limit = 0;
     for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
         cl_device_type type = 0;

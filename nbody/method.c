@@ -3,6 +3,8 @@
  */
 #include "nbody/integrate.h"
 
+#include "core/handle.h"
+
 /* Whether bodies choose steps by what only the tree goes with. */
 static bool by_rungs(const struct nbody *nb)
 {
@@ -123,10 +125,14 @@ int nbody_method_choose(struct nbody *nb, enum nbody_method asked)
 
 const char *nbody_explain_method(const nbody *nb)
 {
+    if (no_handle(nb, __func__))
+        return "";
     return nb->method_text;
 }
 
 enum nbody_method nbody_method(const nbody *nb)
 {
+    if (no_handle(nb, __func__))
+        return 0;
     return nb->method;
 }

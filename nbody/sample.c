@@ -4,6 +4,7 @@
  */
 #include "nbody/integrate.h"
 
+#include "core/handle.h"
 #include "nbody/blocks.h"
 #include "nbody/ranks.h"
 
@@ -163,6 +164,8 @@ static int sample_share(struct nbody *nb, struct share *p, size_t count, float (
 
 int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3], float (*vel)[3])
 {
+    if (no_handle(nb, __func__))
+        return -1;
     if ((!nb->sampler && open_sampler(nb) != 0) || make_room(nb, count) != 0 || choose(nb, count, which) != 0)
         return -1;
     for (struct share *p = nb->share; count && p < nb->share + nb->ndev; p++)

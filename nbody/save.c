@@ -11,6 +11,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
+#include "core/handle.h"
 #include "nbody/ranks.h"
 #include "nbody/tree.h"
 
@@ -31,6 +32,8 @@ static size_t fours(const struct nbody *nb)
 
 size_t nbody_save_bytes(const nbody *nb)
 {
+    if (no_handle(nb, __func__))
+        return 0;
     const size_t felt = nb->method == NBODY_TREE ? nb->real : 0, order = nb->ordered ? sizeof *nb->body : 0;
     return sizeof(struct head) + nb->n * (nb->real * (4 * fours(nb) + nb->planes) + felt + order);
 }
@@ -138,6 +141,8 @@ static int save_all(struct nbody *nb, char *to)
 
 int nbody_save(nbody *nb, void *to_)
 {
+    if (no_handle(nb, __func__))
+        return -1;
     struct head head = head_of(nb);
     if (world_reduce(nb->world, &head, sizeof head, larger, NULL) != 0)
         return -1;
@@ -267,6 +272,8 @@ static int hold_image(struct nbody *nb, struct held *h)
 
 int nbody_hold(nbody *nb)
 {
+    if (no_handle(nb, __func__))
+        return -1;
     struct held *h = open_held(nb);
     if (world_agree(nb->world, h ? 0 : clerror_set(ENOMEM, "nbody_hold: no memory on the host")) != 0)
         return -1;
@@ -282,6 +289,8 @@ int nbody_hold(nbody *nb)
 
 int nbody_held(nbody *nb, void *to_)
 {
+    if (no_handle(nb, __func__))
+        return -1;
     const struct held *h = nb->held;
     if (!h || !h->any)
         return clerror_set(EINVAL, "nbody_held: nothing is held; call nbody_hold first");
@@ -382,6 +391,8 @@ static int load(struct nbody *nb, const struct head *h, const char *from, size_t
 
 int nbody_load(nbody *nb, const void *from_, size_t size)
 {
+    if (no_handle(nb, __func__))
+        return -1;
     const char *from = from_;
     struct head h = {.n = 0};
     if (size >= sizeof h)

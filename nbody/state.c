@@ -3,6 +3,7 @@
  */
 #include "nbody/integrate.h"
 
+#include "core/handle.h"
 #include "nbody/blocks.h"
 #include "nbody/ranks.h"
 
@@ -48,6 +49,8 @@ static void copy_block(void *copying, size_t block, size_t first, size_t end)
 
 int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
 {
+    if (no_handle(nb, __func__))
+        return -1;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
         struct copying copying = {nb, p, pos, vel};
         if (p->count && fetch(nb, p, pos != NULL, vel != NULL) != 0)
@@ -65,39 +68,52 @@ int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
 
 double nbody_time(const nbody *nb)
 {
+    if (no_handle(nb, __func__))
+        return 0;
     return nb->base_time + nb->dt * (double)(nb->steps - nb->base_steps);
 }
 
 size_t nbody_steps(const nbody *nb)
 {
+    if (no_handle(nb, __func__))
+        return 0;
     return nb->steps;
 }
 
 size_t nbody_bodies(const nbody *nb)
 {
+    if (no_handle(nb, __func__))
+        return 0;
     return nb->n;
 }
 
 double nbody_interactions(const nbody *nb)
 {
+    if (no_handle(nb, __func__))
+        return 0;
     return nb->method == NBODY_TREE ? 0 : nb->evaluations * (double)nb->n * (double)nb->n;
 }
 
 void nbody_block_counts(const nbody *nb, double *blocks, double *steps)
 {
+    const bool none = no_handle(nb, __func__);
     if (blocks)
-        *blocks = nb->counts.blocks;
+        *blocks = none ? 0 : nb->counts.blocks;
     if (steps)
-        *steps = nb->counts.steps;
+        *steps = none ? 0 : nb->counts.steps;
 }
 
 double nbody_eta(const nbody *nb)
 {
+    if (no_handle(nb, __func__))
+        return 0;
     return nb->eta;
 }
 
 size_t nbody_device_bytes(const nbody *nb)
 {
+    if (no_handle(nb, __func__))
+        return 0;
     size_t most = 0;
     for (cl_uint d = 0; d < nb->ndev; d++)
         most = nb->share[d].bytes > most ? nb->share[d].bytes : most;
@@ -106,6 +122,8 @@ size_t nbody_device_bytes(const nbody *nb)
 
 unsigned nbody_devices(const nbody *nb)
 {
+    if (no_handle(nb, __func__))
+        return 0;
     unsigned owners = 0;
     for (cl_uint d = 0; d < nb->ndev; d++)
         owners += nb->share[d].rows > 0;
@@ -114,15 +132,21 @@ unsigned nbody_devices(const nbody *nb)
 
 size_t nbody_share(const nbody *nb, unsigned dev)
 {
+    if (no_handle(nb, __func__))
+        return 0;
     return dev < nb->ndev ? nb->share[dev].count : 0;
 }
 
 const char *nbody_shape(const nbody *nb, unsigned dev)
 {
+    if (no_handle(nb, __func__))
+        return "";
     return dev < nb->ndev ? nb->share[dev].row.shape : "";
 }
 
 const char *nbody_explain(const nbody *nb, unsigned dev)
 {
+    if (no_handle(nb, __func__))
+        return "";
     return dev < nb->ndev ? nb->share[dev].row.source : "";
 }

@@ -6,6 +6,8 @@
  */
 #include "view/internal.h"
 
+#include "core/handle.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -139,11 +141,15 @@ void view_recording_close(view_recording *r)
 
 size_t view_recording_frames(const view_recording *r)
 {
+    if (no_handle(r, __func__))
+        return 0;
     return r->pictures;
 }
 
 double view_recording_time(const view_recording *r, size_t frame)
 {
+    if (no_handle(r, __func__))
+        return 0;
     return frame < r->pictures ? time_of(&r->picture[frame]) : 0;
 }
 
@@ -210,6 +216,8 @@ static const char *of_hello(const view_recording *r, const char *name)
 
 const char *view_recording_title(const view_recording *r)
 {
+    if (no_handle(r, __func__))
+        return "";
     return of_hello(r, "title");
 }
 

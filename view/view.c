@@ -7,6 +7,7 @@
 
 #include "core/clock.h"
 #include "core/crew.h"
+#include "core/handle.h"
 
 #include <errno.h>
 #include <math.h>
@@ -223,6 +224,8 @@ size_t view_bodies_wanted(const view *v)
 
 const uint32_t *view_order(view *v)
 {
+    if (!v)
+        return NULL;
     if (!v->order && !(v->order = about_order(v->about.options.points.total)))
         clerror_set(ENOMEM, "view_order: no memory for %zu bodies", v->about.options.points.total);
     return v->order;
@@ -318,6 +321,8 @@ static void give_row(void *arg, const double *row)
 
 int view_show_recorded(view *v, view_recording *r, size_t frame)
 {
+    if (no_handle(r, __func__))
+        return -1;
     if (!v || frame >= view_recording_frames(r))
         return 0;
     const struct bytes *picture = recording_picture(r, frame);

@@ -282,7 +282,7 @@ bool mail_done(stdcl_world *w, const struct world_mail *mail)
 
 int world_arrived(stdcl_world *w, const world_mail *mail)
 {
-    return look(w, mail) == 0;
+    return !mail || look(w, mail) == 0;
 }
 
 /* While somebody waits, the mover does not move. */

@@ -10,6 +10,7 @@
  * are told apart and counted by their apgcodes, as Catagolue does, with the spaceships that have left. Soup number i of a seed is the same, and leaves
  * the same, on every device.
  * int functions return 0, or -1 with clerrno set and a sentence in clerror(). Only one thread at a time may use a census; it uses threads of its own.
+ * A handle of NULL, which is what a call that failed returns, is EINVAL: what is given back is -1, NULL, 0 or, of a text, "". It may be freed.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CENSUS_H

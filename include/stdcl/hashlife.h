@@ -14,6 +14,7 @@
  * Cell (x, y) is column x, to the right, of row y, downwards; both may be negative. int functions return 0, or -1 with
  * clerrno set and a sentence in clerror(). A function that returns a pointer fails with NULL in the same way. Only one thread at a
  * time may use a plane; it uses threads of its own. Results do not depend on their number, nor on the memory.
+ * A handle of NULL, which is what a call that failed returns, is EINVAL: what is given back is -1, NULL, 0 or, of a text, "". It may be freed.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_HASHLIFE_H

@@ -16,6 +16,7 @@
  * One engine is used by one thread at a time; different engines are independent of each other.
  * A struct of options may grow in a later version 1, by its reserved words: they must be 0 (EINVAL). All other structs
  * stay as they are. Their sizes and offsets: tests/install/layout.txt.
+ * A handle of NULL, which is what a call that failed returns, is EINVAL: what is given back is -1, NULL, 0 or, of a text, "". It may be freed.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_H

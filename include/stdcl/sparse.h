@@ -13,6 +13,7 @@
  * Cell (x, y) is column x, to the right, of row y, downwards; both may be negative, and are up to 48 (2^31 - 16) from 0. int functions return 0, or -1
  * with clerrno set and a sentence in clerror(). A function that returns a pointer fails with NULL in the same way. Only one thread at a time may use a plane.
  * Cells are the same on every device, and those of the other engines.
+ * A handle of NULL, which is what a call that failed returns, is EINVAL: what is given back is -1, NULL, 0 or, of a text, "". It may be freed.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_SPARSE_H

@@ -13,7 +13,8 @@
  * viewers view_due is one atomic load. It listens on this machine's loopback addresses (or a Unix socket) alone, and shows
  * nothing to those who do not know the link's token. view/WIRE.md is what goes over the wire.
  * int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers NULL likewise. All functions of a view are
- * for one thread, that of the run. A NULL view is one that nobody looks at, everywhere.
+ * for one thread, that of the run. A NULL view is one that nobody looks at, everywhere; a NULL recording
+ * is EINVAL.
  * A struct of options may grow in a later version 1, by its reserved words: they must be 0 (EINVAL). All other structs
  * stay as they are. Their sizes and offsets: tests/install/layout.txt.
  * SPDX-License-Identifier: MIT

@@ -119,7 +119,7 @@ typedef struct world_mail world_mail;
 world_mail *world_send(stdcl_world *world, int rank, int tag, const void *bytes, size_t size);
 world_mail *world_receive(stdcl_world *world, int rank, int tag, void *bytes, size_t size);
 
-/* 1 when a mail is done, else 0; world_wait still is to be called. */
+/* 1 when a mail is done, else 0; world_wait still is to be called. NULL is done: world_send or world_receive told the error. */
 int world_arrived(stdcl_world *world, const world_mail *mail);
 
 /* Waits for n mails and frees them; NULL among them is an error that was reported before. ETIMEDOUT: see above; EPROTO. */

@@ -339,7 +339,7 @@ DOCUMENTATION = {
     "view_write_page": 'Writes a page that needs no server, with a recording in it, of at most 256 MiB (EFBIG).',
     "world_add": 'Adds up integers of 64 bits.',
     "world_agree": 'Tells all whether one failed: 0 where `status` is 0 on all ranks, else -1, with the sentence of the lowest rank that failed,\n"rank 3 on node17: ..." unless all failed alike. `status` -1 goes with the sentence that clerror() has here.',
-    "world_arrived": '1 when a mail is done, else 0; world_wait still is to be called.',
+    "world_arrived": '1 when a mail is done, else 0; world_wait still is to be called. NULL is done: world_send or world_receive told the error.',
     "world_barrier": 'Returns when all have called it.',
     "world_broadcast": 'Copies bytes of rank `root` to all.',
     "world_carrier": 'How many hosts there are, and what carries the messages: "Open MPI 4.1.4"; "" alone. Owned by the world.',

@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: MIT
 """
+import ctypes
 import gc
 import os
 import shutil
@@ -124,6 +125,43 @@ def test_engines_check_their_input():
     refused(TypeError, "the model is a text", lambda: stdcl.initial(5, 10))
     refused(TypeError, "float32 or both float64", lambda: stdcl.matmul(np.ones((2, 2), int), np.ones((2, 2), int)))
     refused(ValueError, "cannot be multiplied", lambda: stdcl.matmul(np.ones((2, 3)), np.ones((2, 3))))
+
+
+# Engines' functions whose first pointer is no handle: a world, a context, a file.
+NO_HANDLE = ("gas_part", "matmul_slab", "matmul_block_limit", "matmul_peak", "nbody_find_structure_on", "view_write_page")
+NO_CHECK_YET = ["arrays_" + name for name in "dot max mean min squares sum sum_integer variance".split()]
+
+
+def called_with_nothing(name):
+    """A function's result where its first argument is NULL, all other pointers have room, and numbers are 1."""
+    function = getattr(lib, name)
+    room = [ctypes.create_string_buffer(4096) for _ in function.argtypes]
+    given = [None]
+    for kind, bytes in list(zip(function.argtypes, room))[1:]:
+        if kind is ctypes.c_void_p or kind is ctypes.c_char_p or hasattr(kind, "contents"):
+            given.append(ctypes.cast(bytes, kind))
+        else:
+            given.append(kind() if issubclass(kind, (ctypes.Structure, ctypes._CFuncPtr)) else kind(1))
+    lib.clerror()
+    return function(*given)
+
+
+def test_null_handles_are_refused():
+    refusals = 0
+    for name, (room, types) in sorted(c.FUNCTIONS.items()):
+        if room not in ("arrays", "gas", "life", "matmul", "nbody", "view") or name in NO_HANDLE or name in NO_CHECK_YET:
+            continue
+        if name.endswith("_tune_kernels") or getattr(lib, name).argtypes[:1] != [ctypes.c_void_p]:
+            continue
+        result = called_with_nothing(name)
+        said = (lib.clerror() or b"").decode()
+        if name.endswith(("_free", "_close")) or room == "view" and not name.startswith("view_recording"):
+            assert not said, (name, said)
+            continue
+        assert said.startswith(name + ": the handle is NULL"), (name, said)
+        assert result == -1 or not result or not any(bytes(result)), (name, result)
+        refusals += 1
+    assert refusals > 140, refusals
 
 
 def test_two_bodies_go_round():
