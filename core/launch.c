@@ -3,6 +3,8 @@
  */
 #include "core/internal.h"
 
+#include "core/pocl.h"
+
 static const char *unset_args(const struct kernel *k, char *text, size_t size)
 {
     size_t n = 0;
@@ -107,7 +109,7 @@ static int check_groups(const struct kernel *k, const struct device *d, const cl
 {
     double groups = items_of(ndr);
     size_t largest = 1;
-    if (groups < 0x1p32 || !(d->type & CL_DEVICE_TYPE_CPU))
+    if (groups < 0x1p32 || !is_pocl(d->platform))
         return 0;
     if (!ndr->ltid[0])
         clGetDeviceInfo(d->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof largest, &largest, NULL);
@@ -116,7 +118,7 @@ static int check_groups(const struct kernel *k, const struct device *d, const cl
     groups /= (double)largest;
     return groups < 0x1p32 ? 0
                            : fail(EINVAL, CL_INVALID_GLOBAL_WORK_SIZE, "clfork: kernel %s on %s: %.3g work-groups are too many for one launch; "
-                                  "fewer than 2^32 are possible", k->name, d->name, groups);
+                                  "PoCL takes fewer than 2^32", k->name, d->name, groups);
 }
 
 /* Has the newest images of the blocks that the kernel is given on a device. */

@@ -6,16 +6,21 @@
 
 #include "stdcl.h"
 
+static inline int is_pocl(cl_platform_id platform)
+{
+    char name[256] = "";
+    return clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL) == CL_SUCCESS && strstr(name, "Portable Computing Language");
+}
+
 /* Whether it is among the platforms. */
 static inline int has_pocl(void)
 {
     cl_uint n = 0;
     cl_platform_id platform[32];
-    char name[256] = "";
     if (clGetPlatformIDs(32, platform, &n) != CL_SUCCESS)
         return 0;
     for (cl_uint i = 0; i < n && i < 32; i++)
-        if (clGetPlatformInfo(platform[i], CL_PLATFORM_NAME, sizeof name, name, NULL) == CL_SUCCESS && strstr(name, "Portable Computing Language"))
+        if (is_pocl(platform[i]))
             return 1;
     return 0;
 }
