@@ -4,6 +4,7 @@
 #ifndef CORE_CLOCK_H
 #define CORE_CLOCK_H
 
+#include <locale.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
@@ -27,12 +28,22 @@ static inline double seconds_now(void)
     return 1e-9 * (double)ns_now();
 }
 
+/* A number of seconds, with a point in every locale; as strtod. */
+static inline double seconds_read(const char *text, char **end)
+{
+    const locale_t points = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    const double seconds = points ? strtod_l(text, end, points) : strtod(text, end);
+    if (points)
+        freelocale(points);
+    return seconds;
+}
+
 /* For how long something is timed: `usual` seconds, or $STDCL_TIMED if that is less: tests, which do not look at speeds, set
  * it to almost nothing. */
 static inline double seconds_timed(double usual)
 {
     const char *wish = getenv("STDCL_TIMED");
-    const double seconds = wish ? strtod(wish, NULL) : 0;
+    const double seconds = wish ? seconds_read(wish, NULL) : 0;
     return seconds > 0 && seconds < usual ? seconds : usual;
 }
 

@@ -4,6 +4,8 @@
  */
 #include "core/internal.h"
 
+#include "core/clock.h"
+
 #include <errno.h>
 #include <math.h>
 #include <sys/stat.h>
@@ -22,7 +24,7 @@ static int check_word(const char *name, const char *value, const char *words)
 static int check_seconds(const char *name, const char *value, const char *unused)
 {
     char *end;
-    const double seconds = strtod(value, &end);
+    const double seconds = seconds_read(value, &end);
     (void)unused;
     return end != value && !*end && isfinite(seconds) && seconds > 0
                ? 0

@@ -38,7 +38,7 @@ struct pace {
 static inline struct pace pace_of(double rate)
 {
     const char *slice = getenv("STDCL_SLICE");
-    const double seconds = slice ? strtod(slice, NULL) : 0;
+    const double seconds = slice ? seconds_read(slice, NULL) : 0;
     return (struct pace){.seconds = seconds > 0 ? seconds : PACE_SECONDS, .rate = rate};
 }
 

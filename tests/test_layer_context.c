@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "child.h"
+#include "commas.h"
+#include "core/clock.h"
 #include "pocl.h"
 
 #include <dirent.h>
@@ -180,6 +182,27 @@ static void test_environment_claims_one_device_by_default(void **state)
     snprintf(lock, sizeof lock, "STDCPU_LOCK=%d", key);
     assert_int_equal(counts_with(with(two_devices, stdcpu_is_pocl, lock)).cpu, 1);
     assert_int_equal(counts_with(with(two_devices, stdcpu_is_pocl, lock, "STDCPU_MAX_NDEV=2")).cpu, 2);
+}
+
+/* Numbers have points, whatever locale the program has chosen. */
+static void test_environment_in_a_locale(void **state)
+{
+    (void)state;
+    if (!enter_decimal_commas())
+        skip();
+    const double timed = strtod("0.5", NULL); /* by that locale there is a 0, and then a rest */
+    setenv("STDCL_TIMED", "0.25", 1);
+    CLCONTEXT *point = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0);
+    const double half = seconds_timed(1);
+    setenv("STDCL_TIMED", "0,25", 1);
+    CLCONTEXT *comma = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0);
+    setlocale(LC_NUMERIC, "C");
+    unsetenv("STDCL_TIMED");
+    assert_true(timed == 0 && half == 0.25);
+    assert_non_null(point);
+    assert_null(comma);
+    contains(clerror(), "STDCL_TIMED is \"0,25\"");
+    works(clcontext_destroy(point));
 }
 
 /* What means nothing is not taken for nothing said. */
@@ -661,6 +684,7 @@ int main(void)
         cmocka_unit_test(test_environment_names_platforms),
         cmocka_unit_test(test_environment_limits_devices),
         cmocka_unit_test(test_environment_claims_one_device_by_default),
+        cmocka_unit_test(test_environment_in_a_locale),
         cmocka_unit_test(test_environment_of_no_meaning),
         cmocka_unit_test(test_no_platform_at_all),
         cmocka_unit_test(test_create_by_pattern),

@@ -6,9 +6,9 @@
 #define _GNU_SOURCE /* memmem */
 #endif
 #include "check.h"
+#include "commas.h"
 #include "todays.h"
 
-#include <locale.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -356,33 +356,12 @@ static void test_listed_values(void **state)
     check_sentence("bad", LIST("-", bad), "template: the value b was not made by clvalue", EINVAL);
 }
 
-/* Makes a locale of nothing but decimal commas and enters it; few machines have one ready. */
-static bool enter_comma_locale(void)
-{
-    char folder[] = "/tmp/stdcl-locale-XXXXXX", command[300];
-    if (!mkdtemp(folder))
-        return false;
-    snprintf(
-        command, sizeof command,
-        "cd %s && printf 'LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \"\"\ngrouping -1\nEND LC_NUMERIC\n'"
-        " >source && localedef -c -i ./source -f ANSI_X3.4-1968 ./commas >log 2>&1",
-        folder);
-    int status = system(command); /* not 0: all the rest of a locale is undefined */
-    setenv("LOCPATH", folder, 1);
-    bool entered = setlocale(LC_NUMERIC, "commas") != NULL;
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    status = system(command);
-    return entered && status == 0;
-}
-
 static void test_decimal_comma(void **state)
 {
     (void)state;
     char comma[16];
-    if (!enter_comma_locale()) {
-        print_message("localedef cannot make a locale with decimal commas here\n");
+    if (!enter_decimal_commas())
         skip();
-    }
     const clvalue_t list[] = {clvalue("x", 2.5), CLVALUE_END};
     snprintf(comma, sizeof comma, "%g", 2.5);
     char *formatted = EXPAND("${x} ${0.25}", "x = %g", 2.5), *listed = LIST("${x}", list);

@@ -3,6 +3,7 @@
  */
 #include "world/internal.h"
 
+#include "core/clock.h"
 #include "core/reserved.h"
 
 #include <stdio.h>
@@ -16,7 +17,7 @@ int patience_read(double *seconds)
 {
     const char *text = getenv("STDCL_PATIENCE");
     char *end = NULL;
-    const double wish = text && *text ? strtod(text, &end) : PATIENCE_SECONDS;
+    const double wish = text && *text ? seconds_read(text, &end) : PATIENCE_SECONDS;
     const bool good = !end || (end != text && !*end && wish > 0);
     *seconds = good ? wish : PATIENCE_SECONDS;
     return good ? 0 : clerror_set(EINVAL, "world_join: STDCL_PATIENCE is \"%s\"; give a number of seconds above 0", text);
