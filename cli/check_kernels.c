@@ -4,6 +4,8 @@
 #include "check_job.h"
 #include "compile.h"
 
+#include <sys/stat.h>
+
 /* -D and -I as the compilers take them; the caller frees it. */
 static char *build_options(const struct check_files *job)
 {
@@ -27,7 +29,9 @@ static bool is_text(const char *file)
     char bytes[65536];
     size_t n = 0;
     bool text = true;
-    FILE *fp = fopen(file, "rb");
+    struct stat info;
+    const bool regular = stat(file, &info) == 0 && S_ISREG(info.st_mode); /* a pipe would be waited for */
+    FILE *fp = regular ? fopen(file, "rb") : NULL;
     while (fp && text && (n = fread(bytes, 1, sizeof bytes, fp)) > 0)
         text = !memchr(bytes, 0, n);
     if (fp)

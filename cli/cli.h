@@ -466,6 +466,10 @@ int cli_check_output(const char *path);
 int cli_check_suffix(const char *option, const char *file, const char *what, const char *suffix);
 int cli_check_table(const char *option, const char *file);
 
+/* Opens text to read it line by line. NULL after a sentence that ends with what is wanted: for a folder, too, and for a device but a
+ * terminal: /dev/zero has no end of a line. */
+FILE *cli_open_text(const char *file, const char *wanted);
+
 /* Whether two names are of one file, which need not be there: "x.tab" and "./x.tab". Devices and pipes are not files. */
 bool cli_same_file(const char *a, const char *b);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 bool cli_output_is_whole(const char *path)
 {
@@ -46,6 +47,21 @@ bool cli_has_suffix(const char *path, const char *suffix)
 {
     const size_t length = strlen(path), tail = strlen(suffix);
     return length > tail && strcasecmp(path + length - tail, suffix) == 0;
+}
+
+FILE *cli_open_text(const char *file, const char *wanted)
+{
+    struct stat info;
+    FILE *fp = fopen(file, "re");
+    const char *why = !fp ? strerror(errno) : NULL;
+    if (fp && fstat(fileno(fp), &info) == 0)
+        why = S_ISDIR(info.st_mode) ? "is a folder" : S_ISCHR(info.st_mode) && !isatty(fileno(fp)) ? "is a device" : NULL;
+    if (!why)
+        return fp;
+    cli_failed("%s: %s; %s", file, why, wanted);
+    if (fp)
+        fclose(fp);
+    return NULL;
 }
 
 /* ---- Files that are named twice. ------------------------------------------------------------- */

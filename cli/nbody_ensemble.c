@@ -85,14 +85,12 @@ static int make_copies(struct nbody_job *job, struct ensemble *e, size_t systems
 /* The names of files in a list, a line each; from malloc, with 0 at their ends. */
 static char *read_names(const char *list, size_t *n)
 {
-    FILE *fp = fopen(list, "r");
+    FILE *fp = cli_open_text(list, "--ensemble wants a number, or a file that lists files");
     char *names = NULL, *line = NULL;
     size_t size = 0, room = 0, bytes = 0;
     *n = 0;
-    if (!fp) {
-        cli_failed("%s: %s; --ensemble wants a number, or a file that lists files", list, strerror(errno));
+    if (!fp)
         return NULL;
-    }
     while (getline(&line, &room, fp) > 0) {
         char *name = line + strspn(line, " \t");
         name[strcspn(name, "\r\n")] = 0;

@@ -25,9 +25,10 @@ struct resumed {
 static char *read_all(const char *file, size_t *size)
 {
     struct stat info = {0};
-    FILE *fp = fopen(file, "rb");
+    const bool pipe = stat(file, &info) == 0 && S_ISFIFO(info.st_mode); /* which would be waited for */
+    FILE *fp = pipe ? NULL : fopen(file, "rb");
     if (!fp || fstat(fileno(fp), &info) != 0 || !S_ISREG(info.st_mode)) {
-        cli_failed("--resume: %s: %s", file, !fp ? strerror(errno) : S_ISDIR(info.st_mode) ? "is a folder; give the name of a checkpoint in it" : "is no file");
+        cli_failed("--resume: %s: %s", file, pipe ? "is a pipe" : !fp ? strerror(errno) : S_ISDIR(info.st_mode) ? "is a folder; give the name of a checkpoint in it" : "is no file");
         if (fp)
             fclose(fp);
         return NULL;

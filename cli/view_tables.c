@@ -139,9 +139,9 @@ static int read_sweep(struct view_job *job, FILE *fp, const char *file)
 int view_sweep_open(struct view_job *job)
 {
     const char *file = job->file.item[0];
-    FILE *fp = fopen(file, "re");
+    FILE *fp = cli_open_text(file, "a table of 'stdcl matmul --sweep --csv' is wanted");
     if (!fp)
-        return cli_failed("%s: %s", file, strerror(errno));
+        return CLI_FAILED;
     const int status = read_sweep(job, fp, file);
     fclose(fp);
     job->frames = 1;

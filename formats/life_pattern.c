@@ -190,18 +190,28 @@ static int explain(const char *name, int code)
                             : clerror_set(code, "%s: cannot be read: %s", name, strerror(code));
 }
 
+/* What a terminal may give; /dev/zero gives more than any memory holds. */
+enum { DEVICE_MOST = 1 << 24 };
+
 /* The whole content, for the caller to free; NULL after an error. */
 static char *slurp(FILE *fp, const char *name, size_t *size)
 {
     char *data = NULL;
     size_t room = 0;
     struct stat info;
+    const int known = fstat(fileno(fp), &info);
+    const size_t most = known == 0 && S_ISCHR(info.st_mode) ? DEVICE_MOST : SIZE_MAX;
     *size = 0;
-    if (fstat(fileno(fp), &info) == 0 && S_ISDIR(info.st_mode)) {
+    if (known == 0 && S_ISDIR(info.st_mode)) {
         explain(name, EISDIR);
         return NULL;
     }
     do {
+        if (*size >= most) {
+            clerror_set(EFBIG, "%s: is a device that does not end, not a pattern", name);
+            free(data);
+            return NULL;
+        }
         if (*size == room) {
             room = room ? 2 * room : 1 << 16;
             char *more = realloc(data, room);

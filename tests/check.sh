@@ -91,6 +91,8 @@ kernels() {
     expect 2 ".*-D: 'N=\"a b\"' is no NAME or NAME=VALUE.*" "$stdcl" check -D 'N="a b"' "$folder/n.cl"
     printf 'kernel\0' >"$folder/n.cl"
     expect 1 ".*n.cl' is not OpenCL C: it has bytes of value 0" "$stdcl" check "$folder/n.cl"
+    mkfifo "$folder/p.cl" # which nobody ever writes to
+    expect 1 '.*p.cl is not a regular file' "$stdcl" check "$folder/p.cl"
     expect 2 '.*the program or kernel file is missing.*' "$stdcl" check
 }
 

@@ -544,6 +544,7 @@ static void rules_of_files(void **unused)
     }
     refuses(2, "'Nowhere' is no rule, and there is no file Nowhere.rule beside the pattern", "-p wire.rle --rule Nowhere");
     refuses(2, "nowhere.rule: cannot be read", "-p wire.rle --rule nowhere.rule");
+    refuses(1, "/dev/zero: is a device that does not end", "-p /dev/zero -n 1");
     put_text(in_folder("bad.rule"), "@RULE bad\n@TABLE\nn_states:1\n");
     refuses(2, "bad.rule: line 3: n_states is 2 to 256", "-p wire.rle --rule bad.rule");
 }

@@ -313,6 +313,8 @@ static void refuses_damage(void **unused)
     refuses(1, "none.ckpt: No such file", "--resume none.ckpt");
     refuses(1, ".: is a folder; give the name of a checkpoint in it", "--resume .");
     refuses(1, "/dev/null: is no file", "--resume /dev/null");
+    assert_int_equal(mkfifo(in_folder("pipe.ckpt"), 0600), 0); /* which nobody ever writes to */
+    refuses(1, "pipe.ckpt: is a pipe", "--resume pipe.ckpt");
     put_text(in_folder("foreign.ckpt"), "1 2 3 4 5 6 7\n");
     refuses(1, "foreign.ckpt is no checkpoint of stdcl", "--resume foreign.ckpt");
     put_bytes(in_folder("cut.ckpt"), bytes, size - 1);

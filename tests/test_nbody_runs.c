@@ -299,6 +299,8 @@ static void ensembles_of_files(void **unused)
     particles_free(&p);
     refuses(1, "lists no files", "--ensemble empty");
     refuses(1, "none: No such file", "--ensemble none");
+    refuses(1, "/dev/zero: is a device; --ensemble wants a number", "--ensemble /dev/zero");
+    refuses(1, ".: is a folder; --ensemble wants a number", "--ensemble .");
     refuses(1, "one.tab has 2 bodies, and the systems before it have 3", "--ensemble uneven");
     refuses(1, "light.tab: the first body must be the star, and body 2 is heavier", "-i light.tab --ensemble 4");
     refuses(2, "add -i FILE", "--ensemble 4");

@@ -105,7 +105,7 @@ view_recording *recording_read(const void *bytes, size_t size)
 view_recording *view_recording_open(const char *file)
 {
     struct stat st;
-    const int fd = open(file, O_RDONLY | O_CLOEXEC);
+    const int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would be waited for */
     void *bytes = MAP_FAILED;
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
         bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
