@@ -1,5 +1,5 @@
 /* test_nbody_hands.c - the threads that start kernels of several GPUs (nbody/hands.c), without a GPU: the file is included, and
- * told that every device is one.
+ * told that every device is one and how many processors there are.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
@@ -11,7 +11,16 @@ static cl_int every_device_is_a_gpu(cl_device_id id, cl_device_info what, size_t
     return CL_SUCCESS;
 }
 
+#include "core/crew.h"
+
+static size_t processors;
+static size_t as_many_as_processors(size_t n)
+{
+    return n < processors ? n : processors;
+}
+
 #define clGetDeviceInfo every_device_is_a_gpu
+#define crew_size as_many_as_processors
 #include "nbody/hands.c"
 
 #include "check.h"
@@ -38,13 +47,26 @@ static int refuse_one(struct nbody *n, struct share *p, cl_uint which)
     return (cl_uint)(p - share) == which ? clerror_set(ENOMEM, "share %u has none", which) : 0;
 }
 
-static int setup(void **state)
+static int setup_for(size_t given)
 {
-    (void)state;
+    processors = given;
     nb.ctx = stddev;
+    memset(sum, 0, sizeof sum);
     for (size_t k = 0; k < SHARES; k++)
         share[k].tree = k == NONE_AT ? NULL : &tree[k];
     return nbody_hands_open(&nb);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return setup_for(SHARES);
+}
+
+static int setup_with_two(void **state)
+{
+    (void)state;
+    return setup_for(2);
 }
 
 static int teardown(void **state)
@@ -56,20 +78,34 @@ static int teardown(void **state)
 }
 
 /* What a call writes is there when it returns. */
-static void each_share_is_called_once(void **state)
+static void call_often(void)
 {
     size_t all = 0;
-    (void)state;
     for (cl_uint call = 1; call <= CALLS; call++) {
         works(nbody_hands_all(&nb, add, call));
         all += call;
         for (size_t k = 0; k < SHARES; k++)
             assert_int_equal(sum[k], k == NONE_AT ? 0 : all);
     }
+}
+
+static void each_share_is_called_once(void **state)
+{
+    (void)state;
+    call_often();
     for (size_t k = 0; k < SHARES; k++)
         for (size_t other = k + 1; k != NONE_AT && other < SHARES; other++)
             assert_true(other == NONE_AT || !pthread_equal(by[k], by[other]));
     assert_true(pthread_equal(by[0], pthread_self()));
+}
+
+/* With two processors the last share has a thread, and the caller starts all others. */
+static void with_few_processors_the_caller_has_the_rest(void **state)
+{
+    (void)state;
+    call_often();
+    for (size_t k = 0; k < SHARES; k++)
+        assert_true(k == NONE_AT || !!pthread_equal(by[k], pthread_self()) == (k != SHARES - 1));
 }
 
 /* Errors are a thread's own: the caller gets that of any. */
@@ -90,6 +126,11 @@ static void what_one_cannot_do_is_told(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_share_is_called_once), cmocka_unit_test(what_one_cannot_do_is_told)};
-    return cmocka_run_group_tests(tests, setup, teardown);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(each_share_is_called_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(with_few_processors_the_caller_has_the_rest, setup_with_two, teardown),
+        cmocka_unit_test_setup_teardown(what_one_cannot_do_is_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_one_cannot_do_is_told, setup_with_two, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
