@@ -297,7 +297,7 @@ static bool parse(struct tune_job *job, int argc, char **argv, int *status)
             "of --list, its first words (nbody, nbody.direct) or a pattern ('*.double').",
         .examples = "  stdcl tune --list\n"
                     "  stdcl tune nbody.direct.single --size 8192 --minutes 2\n"
-                    "  stdcl tune --device H200 --minutes 20 --export h200.json --as H200\n",
+                    "  stdcl tune --device H200 --minutes 20 --export hopper.json --as family:hopper\n",
         .options = options,
         .operands = &job->names,
         .operand = "KERNEL",

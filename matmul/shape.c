@@ -185,7 +185,7 @@ static void take_row(const struct matmul *mm, struct share *p, const struct matm
     p->row_size = SIZE_MAX; /* whatever the next one is, it is chosen anew */
     p->row_batch = false;
     snprintf(p->row.shape, sizeof p->row.shape, "%s", row->line);
-    snprintf(p->row.source, sizeof p->row.source, "%s, %zu x %zu x %zu: of %zu rows shipped for this device that of least predicted time",
+    snprintf(p->row.source, sizeof p->row.source, "%s, %zu x %zu x %zu: of %zu rows shipped for such a device that of least predicted time",
              kernel_name(mm, PATH_TILES, false), e->m, e->n, e->k, p->nrows);
 }
 

@@ -85,6 +85,31 @@ static const char *chosen(const json_t *user, const json_t *shipped, const struc
     return row ? json_string_value(json_object_get(row, "shape")) : "none";
 }
 
+/* Hopper is NVIDIA's name of its GPUs of compute capability 9.x: H100, H200 and those of their kind. */
+static void families_of_gpus(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *vendor;
+        cl_uint capability;
+        const char *families;
+    } gpu[] = {
+        {"NVIDIA Corporation", 9, "family:hopper family:nvidia family:gpu "},
+        {"NVIDIA Corporation", 8, "family:nvidia family:gpu "},
+        {"NVIDIA Corporation", 0, "family:nvidia family:gpu "},
+        {"Advanced Micro Devices, Inc.", 9, "family:amd family:gpu "},
+        {"Intel(R) Corporation", 9, "family:gpu "},
+    };
+    for (size_t k = 0; k < sizeof gpu / sizeof *gpu; k++) {
+        const char *family[TUNE_MAX_FAMILIES + 1];
+        char all[256] = "";
+        tune_families(CL_DEVICE_TYPE_GPU, gpu[k].vendor, gpu[k].capability, family);
+        for (int i = 0; family[i]; i++)
+            snprintf(all + strlen(all), sizeof all - strlen(all), "%s ", family[i]);
+        assert_string_equal(all, gpu[k].families);
+    }
+}
+
 /* Of all places where a row may come from, the first in the promised order; each is then taken away. */
 static void follows_the_order(void **unused)
 {
@@ -730,6 +755,7 @@ int main(int argc, char **argv)
         return child(argv[1]);
 #define CACHED(test) cmocka_unit_test_setup_teardown(test, own_cache, no_cache)
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(families_of_gpus),
         cmocka_unit_test(follows_the_order),
         cmocka_unit_test(takes_the_nearest_size),
         cmocka_unit_test(knows_powers_of_two),

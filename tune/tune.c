@@ -115,11 +115,9 @@ STDCL_API const char *cltune_file(void)
 
 /* ---- Which rows fit a device. ---- */
 
-static cl_int families_of(cl_device_id id, cl_device_type type, const char *family[TUNE_MAX_FAMILIES + 1])
+void tune_families(cl_device_type type, const char *vendor, cl_uint capability, const char *family[TUNE_MAX_FAMILIES + 1])
 {
-    char vendor[256] = "";
     size_t n = 0;
-    const cl_int err = clGetDeviceInfo(id, CL_DEVICE_VENDOR, sizeof vendor, vendor, NULL);
     if (type & CL_DEVICE_TYPE_CPU) {
 #if defined(__x86_64__) || defined(__i386__)
         if (__builtin_cpu_supports("avx512f"))
@@ -129,13 +127,29 @@ static cl_int families_of(cl_device_id id, cl_device_type type, const char *fami
 #endif
         family[n++] = "family:cpu";
     } else {
-        if (strcasestr(vendor, "nvidia"))
+        if (strcasestr(vendor, "nvidia")) {
+            if (capability == 9)
+                family[n++] = "family:hopper";
             family[n++] = "family:nvidia";
-        else if (strcasestr(vendor, "amd") || strcasestr(vendor, "advanced micro"))
+        } else if (strcasestr(vendor, "amd") || strcasestr(vendor, "advanced micro"))
             family[n++] = "family:amd";
         family[n++] = "family:gpu";
     }
     family[n] = NULL;
+}
+
+static cl_int families_of(cl_device_id id, cl_device_type type, const char *family[TUNE_MAX_FAMILIES + 1])
+{
+    char vendor[256] = "";
+    cl_uint capability = 0;
+    cl_int err = clGetDeviceInfo(id, CL_DEVICE_VENDOR, sizeof vendor, vendor, NULL);
+    if (err == CL_SUCCESS && type & CL_DEVICE_TYPE_GPU && strcasestr(vendor, "nvidia"))
+        err = clGetDeviceInfo(id, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, sizeof capability, &capability, NULL);
+    if (err == CL_INVALID_VALUE) { /* NVIDIA's GPU by another driver, which does not know the question */
+        err = CL_SUCCESS;
+        capability = 0;
+    }
+    tune_families(type, vendor, capability, family);
     return err;
 }
 

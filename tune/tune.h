@@ -47,6 +47,9 @@ struct tune_device {
     const char *family[TUNE_MAX_FAMILIES + 1]; /* "family:...", most special first, NULL at the end */
 };
 
+/* The families of a device by its type, its vendor and, of NVIDIA's GPUs, the major number of their compute capability (0: not known). */
+void tune_families(cl_device_type type, const char *vendor, cl_uint capability, const char *family[TUNE_MAX_FAMILIES + 1]);
+
 /* The best row for a kernel and size, or NULL. `family` of *rank: rank - TUNE_FAMILY. */
 const json_t *tune_choose(const json_t *user, const json_t *shipped, const struct tune_device *device,
                           const char *kernel, size_t size, int *rank);

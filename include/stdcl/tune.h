@@ -24,7 +24,7 @@ struct cltune_row {
 /* The row of `kernel` ("nbody.direct.single") for a problem of `size` (a kernel's own measure, such as the
  * number of bodies) on device `dev`. Looks for, in this order: the user's rows of this device and driver;
  * of this device with another driver; shipped rows that name the device; its family (AVX-512 and AVX2
- * CPUs, NVIDIA and AMD GPUs); any GPU, any CPU; and among those takes the size nearest by powers of two.
+ * CPUs, NVIDIA's Hopper GPUs, NVIDIA and AMD GPUs); any GPU, any CPU; and among those takes the size nearest by powers of two.
  * Fails only with EINVAL; a user's file that cannot be read counts as empty (see cltune_warning). */
 int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, struct cltune_row *row);
 
