@@ -7,6 +7,8 @@
  */
 #include "tune/tune.h"
 
+
+#include <CL/cl_ext.h>
 #include <math.h>
 #include <sys/stat.h>
 
