@@ -3,8 +3,10 @@
 #
 #   bench/devices.sh BUILD_FOLDER DEVICE NAME [COUNT...]      bench/devices.sh build H200 nvidia-h200-x4 1 2 4
 #
-# All counts of a case run one after the other, so that their ratios are of the same minutes. It takes about three
-# minutes for 1 2 4 on H200s. Close other programs first. COMMIT=... in the environment names what was built, where the
+# First programs that have all devices in one process, then, where mpirun is, jobs of as many ranks with a device each. All counts of a
+# case run one after the other, so that their ratios are of the same minutes. Beside them stands what `stdcl cluster-model` predicts
+# from what one device did (of trees it knows nothing), so that 1 must be among the counts. It takes about six minutes
+# for 1 2 4 on H200s. Close other programs first. COMMIT=... in the environment names what was built, where the
 # folder is not a clone.
 # SPDX-License-Identifier: MIT
 set -eu
@@ -21,11 +23,59 @@ on_each_count() { # on_each_count PROGRAM OPTION...
     done
 }
 
+# jobs COMMAND OPTION...: stdcl by mpirun, on as many ranks as devices; a row has the numbers of the report.
+jobs() {
+    command -v mpirun > /dev/null || return 0
+    for count in $counts; do
+        devices=$(seq 0 $((count - 1)) | sed "s/.*/--device $device:&/")
+        echo "@ mpirun --bind-to none -n $count stdcl" $* $devices
+        OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --bind-to none --oversubscribe -n "$count" "$build/bin/stdcl" "$@" $devices --json |
+            sed -n 's/^  "\([a-z_]*\)": \([-+0-9.e]*\),\{0,1\}$/\1=\2/p' | grep -v '^seed=' | tr '\n' ' ' | sed "s/^/ranks.$1 ranks=$count /; s/\$/\n/" |
+            grep ' seconds=' || echo "mpirun -n $count stdcl $*" >> "$failed"
+    done
+}
+
+# rate PROGRAM KEY WORD: the number KEY of the row with that word which PROGRAM printed of one device.
+rate() {
+    awk -v program="$1" -v key="$2" -v word="$3" '
+        /^@ / { mine = $2 == program && / --devices 1 / && !/ --method /; next }
+        mine && index(" " $0 " ", " " word " ") { for (i = 1; i <= NF; i++) if (sub("^" key "=", "", $i)) { print $i; exit } }' "$lines"
+}
+
+# predict PROGRAM N RATE: seconds of a step, a generation, a product or a sum on each count of devices.
+predict() {
+    for count in $counts; do
+        echo "@ stdcl cluster-model --of $1 -n $2 --rate $3 --gpus-a-host $count --gpus $count"
+        "$build/bin/stdcl" cluster-model --of "$1" -n "$2" --rate "$3" --gpus-a-host "$count" --gpus "$count" --json |
+            sed -n 's/^ *"seconds": \([0-9.e+-]*\),$/'"predicted.$1 n=$2 devices=$count seconds=\1/p" |
+            grep . || echo "cluster-model --of $1 -n $2 --rate $3" >> "$failed"
+    done
+}
+
+bodies=${BODIES:-"65536 262144 1048576"} tree=${TREE:-16777216} cells=${CELLS:-131072} rows=${ROWS:-32768} molecules=${MOLECULES:-1e11}
 {
-    on_each_count bench_nbody --n 65536,262144,1048576 --seconds 0.5 --no-peer
-    on_each_count bench_life --size 131072 --engine packed --runs 3 --seconds 1
-    on_each_count bench_matmul --precision double --size 32768 --seconds 0.5 --no-peer
-    on_each_count bench_gas --molecules 1e11 --runs 3
-    echo "# whole"
+    on_each_count bench_nbody --n "$(echo $bodies | tr ' ' ,)" --seconds 0.5 --no-peer
+    on_each_count bench_nbody --n "$tree" --method tree --accuracy 0.0015 --seconds 0.3 --no-peer --checksum
+    on_each_count bench_life --size "$cells" --engine packed --runs 3 --seconds 1
+    on_each_count bench_matmul --precision double --size "$rows" --seconds 0.5 --no-peer
+    on_each_count bench_gas --molecules "$molecules" --runs 3
+    for n in $bodies; do
+        jobs nbody -n "$n" --method direct --precision single --dt 1e-4 --steps $((2199023255552 / n / n + 1))
+    done
+    jobs nbody -n "$tree" --method tree --accuracy 0.0015 --precision single --dt 1e-5 --eps 0.01 --steps 20
+    jobs life --size "$cells" --generations 4096 --soup=0.5
+    jobs matmul -n "$rows" --precision double --repeat 3
+    jobs gas -n "$molecules" --fused --repeat 3
 } | tee "$lines" >&2
+{
+    for n in $bodies; do
+        predict nbody "$n" "$(rate bench_nbody median "n=$n")e9"
+    done
+    predict life "$cells" "$(rate bench_life median_Gcells_per_s engine=packed)e9"
+    predict matmul "$rows" "$(rate bench_matmul gflops engine=tuned)e9"
+    predict gas "$molecules" "$(rate bench_gas gelements_per_s gas.fused)e9"
+    echo "# whole"
+} > "$lines.more"
+tee -a "$lines" < "$lines.more" >&2
+rm "$lines.more"
 write_results "$name" "$(for count in $counts; do echo "$count"; done | sort -n | tail -n 1)"
