@@ -40,6 +40,8 @@ static int launch_size(struct matmul *mm, struct share *p, const struct product 
     if (mm->kind != MATMUL_TUNED || work == 0 || x->alpha == 0 || work >= large * large * large ||
         x->m * x->n > MOST_ELEMENTS / 2)
         return 0;
+    if (cltune_value(mm->words, "path", 0) == PATH_THIN)
+        return 0; /* thin.cl has no batches */
     *most = MOST_ELEMENTS / (x->m * x->n);
     return matmul_shape_choose_batch(mm, p, x->m, x->n, x->k);
 }

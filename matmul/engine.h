@@ -13,6 +13,7 @@
  *   shape.c      how kernels are launched on a device: rows of data
  *   program.c    kernels, built when first asked for and then kept
  *   gpu.c        TUNED on GPUs: tiles          cpu.c      TUNED on CPUs: panels
+ *   thin.c       TUNED on GPUs: a matrix times a few vectors
  *   ladder.c     NAIVE and BLOCKED             clblast.c  CLBlast
  *   host.c       CPU_NAIVE, CPU_BLOCKED, OPENBLAS      sycl.cpp   SYCL
  *   reference.c  random matrices, and the right answer
@@ -84,15 +85,17 @@ static inline size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 /* How a product is computed: the key `path`. */
 enum matmul_path {
     PATH_TILES = 1, /* by tiles of C, from slices of A and B in local memory: GPUs (fma.cl, mma.cl) */
-    PATH_PANELS = 2 /* by vectors, from panels of B in caches: CPUs (cpu.cl) */
+    PATH_PANELS = 2, /* by vectors, from panels of B in caches: CPUs (cpu.cl) */
+    PATH_THIN = 3 /* a matrix, read once, times a few vectors in local memory: GPUs (thin.cl) */
 };
-enum { OF_TILES = 1 << PATH_TILES, OF_PANELS = 1 << PATH_PANELS, OF_BOTH = OF_TILES | OF_PANELS };
+enum { OF_TILES = 1 << PATH_TILES, OF_PANELS = 1 << PATH_PANELS, OF_THIN = 1 << PATH_THIN, OF_ALL = OF_TILES | OF_PANELS | OF_THIN };
+enum { THIN_VECTORS = 16 }; /* columns or rows of C that thin.cl computes at a time, at most */
 
 /* The numbers that shape the launches on a device: X(key, of which path, least, most, default, what it means). They
  * are -D options of the kernels, launch sizes of the host, and the label of a benchmark, all at once. The defaults
  * hold when the store knows nothing of a device: small enough for any. */
 #define MATMUL_SHAPE_KEYS(X)                                                                                    \
-    X(path, OF_BOTH, 1, 2, 0, "1: tiles; 2: panels")                                                            \
+    X(path, OF_ALL, 1, 3, 0, "1: tiles; 2: panels; 3: a matrix times a few vectors")                                \
     X(bm, OF_TILES, 1, 256, 32, "rows of C a work-group computes")                                              \
     X(bn, OF_TILES, 1, 256, 32, "columns of C a work-group computes")                                           \
     X(bk, OF_TILES, 1, 64, 8, "depth of a slice in local memory, a multiple of 8")                              \
@@ -121,7 +124,16 @@ enum { OF_TILES = 1 << PATH_TILES, OF_PANELS = 1 << PATH_PANELS, OF_BOTH = OF_TI
     X(depth, OF_PANELS, 1, 1 << 20, 256, "depth of a block, a multiple of width")                               \
     X(high, OF_PANELS, 1, 1 << 20, 16,                                                                          \
       "a block of A, which the second-level cache holds, has at most `high` times `rows` rows")                 \
-    X(unroll, OF_PANELS, 1, 64, 1, "steps of the inner loop written out")
+    X(unroll, OF_PANELS, 1, 64, 1, "steps of the inner loop written out")                                       \
+    X(few, OF_THIN, 0, THIN_VECTORS, 8, "rows or columns of C at most, with which this path is taken; 0: never")  \
+    X(items, OF_THIN, 32, 1024, 256, "work-items of a group, a power of two")                                   \
+    X(line, OF_THIN, 16, 1024, 128, "bytes of a row along the depth that neighbouring items read together, a power of two") \
+    X(each, OF_THIN, 1, 8, 2, "rows along the depth that an item adds up; with 16 vectors half as many")         \
+    X(beside, OF_THIN, 1, 256, 32, "items side by side where rows lie across the depth, a power of two")         \
+    X(steps, OF_THIN, 1, 16, 4, "loads of an item, of each row, that are on their way together")                \
+    X(groups, OF_THIN, 1, 1 << 20, 512, "groups that there shall be: the depth is split to get them")           \
+    X(part, OF_THIN, 1, 1 << 20, 256, "the shortest part of a depth that is split")                             \
+    X(byte, OF_THIN, 1, 1000, 9, "multiply-adds that the device could do while it reads a byte of memory")
 
 struct matmul_shape {
 #define X(key, paths, least, most, value, text) int key;
@@ -143,7 +155,7 @@ struct area {
 };
 
 /* Programs are built for a source and a line of options, when first asked for. */
-enum matmul_source { SOURCE_FMA, SOURCE_MMA, SOURCE_PACK, SOURCE_CPU, SOURCE_LADDER, SOURCES };
+enum matmul_source { SOURCE_FMA, SOURCE_MMA, SOURCE_PACK, SOURCE_CPU, SOURCE_LADDER, SOURCE_THIN, SOURCES };
 struct program {
     enum matmul_source source;
     char *options;
@@ -192,6 +204,7 @@ struct share {
     struct matmul_row rows[MOST_ROWS]; /* those that can be compared */
     size_t nrows;
     bool knows_rows;               /* they were looked for */
+    struct matmul_row thin;        /* that of few rows or columns; `size` 0: not looked for */
     /* Called, while the device's kernels take long, with how many multiply-adds more are done; non-zero ends the product.
      * NULL: nobody is to be told, and kernels are launched whole and without waiting. */
     int (*pause)(void *arg, double work);
@@ -267,6 +280,10 @@ struct tile_plan matmul_plan(const struct matmul_shape *s, size_t units, const s
 /* Of some rows, in ascending order of sizes, that of least cost; of several such the last one that is not for more. NULL: there are none. */
 const struct matmul_row *matmul_plan_row(const struct matmul_row *rows, size_t count, size_t units, const struct extent *e);
 
+/* The cost of a product by thin.cl, of `thin` a row of PATH_THIN; and what the same product costs at least by tiles, as memory sets the pace. */
+double matmul_plan_thin(const struct matmul_shape *thin, size_t units, const struct extent *e);
+double matmul_plan_memory(const struct matmul_shape *thin, size_t units, const struct extent *e);
+
 /* ---- program.c -------------------------------------------------------------------------------- */
 
 /* The kernel `name` of a source, built with these options for all devices. */
@@ -284,6 +301,9 @@ void *matmul_block(struct matmul *mm, const struct share *p, size_t size, int fl
 
 /* At least `size` bytes of scratch memory of a share, made on its device; the old content is lost. */
 void *matmul_scratch(struct matmul *mm, struct share *p, int which, size_t size);
+
+/* Scratch memory for partial sums of groups: PLAN_SHARED counters, which are 0 whenever no kernel runs, then so many elements. */
+void *matmul_partials(struct matmul *mm, struct share *p, size_t elements);
 
 /* Queues a kernel that does `work` multiply-adds (0: it ends soon anyway): 0, or -1. With p->pause a launch that would take
  * long is cut into ranges of its groups, so kernels number groups by their global id; ECANCELED when that ends it. */
@@ -306,6 +326,7 @@ bool matmul_gpu_narrow(const struct matmul *mm, const struct product *x);
 /* Queue a product on a share's device. */
 int matmul_gpu_start(struct matmul *mm, struct share *p, const struct product *x);
 int matmul_cpu_start(struct matmul *mm, struct share *p, const struct product *x);
+int matmul_thin_start(struct matmul *mm, struct share *p, const struct product *x);
 int matmul_gpu_batch(struct matmul *mm, struct share *p, const struct product *x); /* x->count of them */
 int matmul_cpu_batch(struct matmul *mm, struct share *p, const struct product *x);
 int matmul_ladder_start(struct matmul *mm, struct share *p, const struct product *x);

@@ -96,23 +96,6 @@ static int pack(struct matmul *mm, struct share *p, struct side *a, bool pack_a,
     return 0;
 }
 
-/* ---- Parts of the depth. ----------------------------------------------------------------------- */
-
-/* Scratch memory for partial sums: the counters, which are 0 whenever no kernel runs, then the sums. */
-static void *partials(struct matmul *mm, struct share *p, const struct tile_plan *plan)
-{
-    const size_t area = (size_t)p->shape.bm * (size_t)p->shape.bn, counters = PLAN_SHARED * sizeof(cl_uint);
-    const size_t size = counters + plan->splits * (plan->tiles - plan->whole) * area * mm->real;
-    struct scratch *s = &p->scratch[SCRATCH_SPLIT];
-    const bool fresh = !s->block || s->size < size;
-    void *block = matmul_scratch(mm, p, SCRATCH_SPLIT, size);
-    if (!block || !fresh || matmul_fill(mm, p, block, 0, counters) == 0)
-        return block;
-    clfree(s->block); /* or the next product would take it for cleared */
-    s->block = NULL;
-    return NULL;
-}
-
 /* ---- The launch. ------------------------------------------------------------------------------ */
 
 static void options_of(const struct share *p, const struct matmul_shape *s, const struct product *x, bool wide_a, bool wide_b, bool wide_c,
@@ -143,7 +126,7 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
     const bool edge = s->mma && !x->count && (x->m <= bm || x->n <= bn) && (x->m % bm || x->n % bn); /* of few tiles much does not exist */
     const bool wide_c = x->c.offset % run == 0 && x->c.ld % run == 0 && x->step_c % run == 0 && x->c.skew % 16 == 0;
     char options[512];
-    void *shared = plan.splits > 1 ? partials(mm, p, &plan) : NULL;
+    void *shared = plan.splits > 1 ? matmul_partials(mm, p, plan.splits * (plan.tiles - plan.whole) * bm * bn) : NULL;
     options_of(p, s, x, a->wide, b->wide, wide_c, tail || edge, plan.splits > 1, edge, options, sizeof options);
     cl_kernel kernel = matmul_kernel(mm, s->mma ? SOURCE_MMA : SOURCE_FMA, options, s->mma ? "matmul_mma" : "matmul_fma");
     if (!kernel || (plan.splits > 1 && !shared))

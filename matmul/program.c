@@ -17,6 +17,7 @@ EMBEDDED(mma_file, "matmul/mma.cl", matmul_mma_cl);
 EMBEDDED(pack, "matmul/pack.cl", matmul_pack_cl);
 EMBEDDED(cpu, "matmul/cpu.cl", matmul_cpu_cl);
 EMBEDDED(ladder, "matmul/ladder.cl", matmul_ladder_cl);
+EMBEDDED(thin, "matmul/thin.cl", matmul_thin_cl);
 
 /* ---- Programs. -------------------------------------------------------------------------------- */
 
@@ -28,7 +29,8 @@ static void *build(struct matmul *mm, enum matmul_source s, const char *options)
                                                            [SOURCE_MMA] = &mma_file,
                                                            [SOURCE_PACK] = &pack,
                                                            [SOURCE_CPU] = &cpu,
-                                                           [SOURCE_LADDER] = &ladder};
+                                                           [SOURCE_LADDER] = &ladder,
+                                                           [SOURCE_THIN] = &thin};
     const struct embedded *const front = &tile;
     char line[1024];
     snprintf(line, sizeof line, "%s%s", options, mm->precision == MATMUL_DOUBLE ? " -D DOUBLES" : "");
@@ -132,6 +134,19 @@ void *matmul_scratch(struct matmul *mm, struct share *p, int which, size_t size)
     return s->block;
 }
 
+void *matmul_partials(struct matmul *mm, struct share *p, size_t elements)
+{
+    const size_t counters = PLAN_SHARED * sizeof(cl_uint), size = counters + elements * mm->real;
+    struct scratch *s = &p->scratch[SCRATCH_SPLIT];
+    const bool fresh = !s->block || s->size < size;
+    void *block = matmul_scratch(mm, p, SCRATCH_SPLIT, size);
+    if (!block || !fresh || matmul_fill(mm, p, block, 0, counters) == 0)
+        return block;
+    clfree(s->block); /* or the next product would take it for cleared */
+    s->block = NULL;
+    return NULL;
+}
+
 void matmul_pause_by(struct matmul *mm, struct share *p, int (*pause)(void *arg, double work), void *arg)
 {
     p->pause = mm->progress ? pause : NULL;
@@ -147,7 +162,10 @@ static int make_room(struct matmul *mm, struct share *p)
     pace_waited(&p->pace);
     if (failed)
         return -1;
-    return p->pause(p->pause_arg, done) == 0 ? 0 : clerror_set(ECANCELED, "matmul: stopped before the end");
+    if (p->pause(p->pause_arg, done) == 0)
+        return 0;
+    p->scratch[SCRATCH_SPLIT].size = 0; /* its counters count groups that will not come: the next product gets new ones */
+    return clerror_set(ECANCELED, "matmul: stopped before the end");
 }
 
 static int fork_range(struct matmul *mm, struct share *p, cl_kernel kernel, const clndrange_t *ndr, double work,

@@ -48,6 +48,15 @@ static const char *contradiction_of_panels(const struct matmul_shape *s)
     return s->depth % s->width ? "depth must be a multiple of width" : NULL;
 }
 
+static bool is_power(int x) { return (x & (x - 1)) == 0; }
+
+static const char *contradiction_of_thin(const struct matmul_shape *s)
+{
+    if (!is_power(s->items) || !is_power(s->line) || !is_power(s->beside))
+        return "items, line and beside must be powers of two";
+    return s->beside > s->items || s->line > 16 * s->items ? "beside and line / 16 must not be more than items" : NULL;
+}
+
 /* Elements behind a row of a slice in local memory, at most (fma.cl). */
 static size_t pad_of(const struct matmul_shape *s, int span, size_t real)
 {
@@ -75,6 +84,15 @@ static int fit_tiles(const struct matmul_shape *s, const struct share *p, size_t
     return 0;
 }
 
+static int fit_thin(const struct matmul_shape *s, const struct share *p)
+{
+    const size_t local = (size_t)20 << 10; /* rather more than launches take (thin.c) */
+    if ((size_t)s->items > p->info.dev_max_wg_sz || local > p->info.dev_local_mem_sz)
+        return clerror_set(EINVAL, "matmul: shape: groups of %d items and %zu bytes of local memory, but %s takes at most %zu and %llu",
+                           s->items, local, p->info.dev_name, p->info.dev_max_wg_sz, (unsigned long long)p->info.dev_local_mem_sz);
+    return 0;
+}
+
 /* A shape for a device. */
 struct place {
     const struct share *share;
@@ -91,15 +109,15 @@ static int fit(void *shape, int stored, void *arg)
 {
     struct matmul_shape *s = shape;
     const struct place *place = arg;
-    const bool panels = place->path == PATH_PANELS;
     if (stored && place->share->capability < 80)
         s->async = 0; /* what the row offers besides holds */
     const char *reason = s->path != (int)place->path ? "the row is of another path"
-                         : panels                    ? contradiction_of_panels(s)
-                                                     : contradiction_of_tiles(s, place->real);
+                         : place->path == PATH_PANELS ? contradiction_of_panels(s)
+                         : place->path == PATH_THIN   ? contradiction_of_thin(s)
+                                                      : contradiction_of_tiles(s, place->real);
     if (reason)
         return clerror_set(EINVAL, "matmul: shape: %s", reason);
-    return panels ? 0 : fit_tiles(s, place->share, place->real);
+    return place->path == PATH_PANELS ? 0 : place->path == PATH_THIN ? fit_thin(s, place->share) : fit_tiles(s, place->share, place->real);
 }
 
 /* ---- What the rest of the engine calls. ------------------------------------------------------- */
@@ -115,6 +133,8 @@ static const char *kernel_name(const struct matmul *mm, enum matmul_path path, b
     const bool d = mm->precision == MATMUL_DOUBLE;
     if (path == PATH_PANELS)
         return d ? "matmul.panels.double" : "matmul.panels.single";
+    if (path == PATH_THIN)
+        return d ? "matmul.thin.double" : "matmul.thin.single";
     if (batch)
         return d ? "matmul.batch.double" : "matmul.batch.single";
     return d ? "matmul.tiles.double" : "matmul.tiles.single";
@@ -122,17 +142,18 @@ static const char *kernel_name(const struct matmul *mm, enum matmul_path path, b
 
 static enum matmul_path path_of(const struct matmul *mm, const struct share *p)
 {
-    return cltune_value(mm->words, "path", p->is_cpu ? PATH_PANELS : PATH_TILES) == PATH_PANELS ? PATH_PANELS : PATH_TILES;
+    const long path = cltune_value(mm->words, "path", p->is_cpu ? PATH_PANELS : PATH_TILES);
+    return path == PATH_PANELS || path == PATH_THIN ? (enum matmul_path)path : PATH_TILES;
 }
 
 /* The row for a size of problem, with the caller's words, or without. */
-static int choose_row(struct matmul *mm, const struct share *p, size_t size, bool batch, const char *words, struct matmul_shape *shape,
-                      struct cltune_row *row)
+static int choose_row(struct matmul *mm, const struct share *p, enum matmul_path path, size_t size, bool batch, const char *words,
+                      struct matmul_shape *shape, struct cltune_row *row)
 {
-    struct place place = {p, path_of(mm, p), mm->real};
+    struct place place = {p, path, mm->real};
     const struct cltune_rules rules = {.name = "matmul",
                                        .keys = keys,
-                                       .kind = place.path == PATH_PANELS ? OF_PANELS : OF_TILES,
+                                       .kind = 1u << path,
                                        .defaults = defaults,
                                        .fit = fit,
                                        .arg = &place};
@@ -144,7 +165,7 @@ static int choose(struct matmul *mm, struct share *p, size_t size, bool batch)
     if (p->row_size == size && p->row_batch == batch)
         return 0;
     p->row_size = 0; /* an error leaves no shape */
-    if (choose_row(mm, p, size, batch, mm->words, &p->shape, &p->row) != 0)
+    if (choose_row(mm, p, path_of(mm, p), size, batch, mm->words, &p->shape, &p->row) != 0)
         return -1;
     p->shape.rate = (int)cltune_value(mm->words, "rate", 0); /* the row's may be another tile's */
     p->row_size = size;
@@ -168,7 +189,7 @@ static int find_rows(struct matmul *mm, struct share *p)
         struct cltune_row row;
         if (snprintf(words, sizeof words, "%s %s", rows[i].shape, mm->words ? mm->words : "") >= (int)sizeof words)
             return clerror_set(EINVAL, "matmul: shape: more than %zu letters", sizeof rows->shape);
-        if (choose_row(mm, p, sizes[i], false, words, &next->shape, &row) != 0)
+        if (choose_row(mm, p, PATH_TILES, sizes[i], false, words, &next->shape, &row) != 0)
             continue; /* not for this device, or these words; without any row choose() tells what is wrong */
         next->size = sizes[i];
         memcpy(next->line, row.shape, sizeof next->line);
@@ -205,6 +226,29 @@ static bool same(const struct extent *a, const struct extent *b)
     return a->m == b->m && a->n == b->n && a->k == b->k && a->narrow == b->narrow && a->divisible == b->divisible;
 }
 
+/* With few rows or columns, behind the choice of a row for tiles: a matrix times a few vectors, if that is predicted to take less time. Not where
+ * ranks multiply, whose bits must not depend on where blocks end, nor with words of the caller's, which are about tiles. */
+static void consider_thin(struct matmul *mm, struct share *p, const struct extent *e)
+{
+    const size_t units = matmul_units(p), few = smaller(e->m, e->n);
+    struct cltune_row row;
+    if (p->shape.path != PATH_TILES || mm->words || !e->divisible || few > THIN_VECTORS)
+        return;
+    if (!p->thin.size && choose_row(mm, p, PATH_THIN, 1024, false, NULL, &p->thin.shape, &row) != 0)
+        return; /* never: what the store has fits, or else the defaults */
+    if (!p->thin.size)
+        memcpy(p->thin.line, row.shape, sizeof p->thin.line);
+    p->thin.size = 1024;
+    const double cost = matmul_plan_thin(&p->thin.shape, units, e);
+    if (cost >= fmax(matmul_plan(&p->shape, units, e).cost, matmul_plan_memory(&p->thin.shape, units, e)))
+        return;
+    p->shape = p->thin.shape;
+    p->row_size = SIZE_MAX;
+    snprintf(p->row.shape, sizeof p->row.shape, "%s", p->thin.line);
+    snprintf(p->row.source, sizeof p->row.source, "%s, %zu x %zu x %zu: few rows or columns, of less predicted time than tiles",
+             kernel_name(mm, PATH_THIN, false), e->m, e->n, e->k);
+}
+
 int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k, bool narrow)
 {
     const struct extent e = extent_of(mm, m, n, k, narrow);
@@ -214,9 +258,11 @@ int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, 
         return -1;
     const struct matmul_row *row = matmul_plan_row(p->rows, p->nrows, matmul_units(p), &e);
     p->extent = e;
-    if (!row)
-        return choose(mm, p, size_of(e.m, e.n, e.k), false);
-    take_row(mm, p, row, &e);
+    if (row)
+        take_row(mm, p, row, &e);
+    else if (choose(mm, p, size_of(e.m, e.n, e.k), false) != 0)
+        return -1;
+    consider_thin(mm, p, &e);
     return 0;
 }
 

@@ -237,6 +237,60 @@ static void c_lies_anywhere(void **unused)
     free(c);
 }
 
+/* A matrix times a few vectors: both sides, all transposes, rows that are aligned and that are not, one group and several to a depth. */
+static void thin(void **unused)
+{
+    (void)unused;
+    static const struct {
+        size_t m, n, k;
+        bool aligned;
+    } cases[] = {{300, 1, 515, false}, {1, 516, 600, true}, {3, 130, 700, false}, {204, 16, 264, true}, {68, 5, 64, true},
+                 {2, 129, 1, false},   {19, 19, 300, false}, {264, 8, 1040, true}};
+    static const char *const shapes[] = {"path=3", "path=3 items=64 line=64 each=3 beside=8 steps=2 groups=9 part=40"};
+    for (size_t i = 0; i < 16; i++) {
+        if (!todays(i, 4))
+            continue;
+        const enum matmul_precision precision = i / 2 % 2 ? MATMUL_DOUBLE : MATMUL_SINGLE;
+        const struct matmul_options o = {.ctx = one_device(), .precision = precision, .shape = shapes[i / 8]};
+        matmul *mm = matmul_create(&o);
+        ready(mm);
+        for (int trans = MATMUL_NN; trans <= MATMUL_TT; trans++) {
+            struct test_case t = case_of(cases[i % 8].m, cases[i % 8].n, cases[i % 8].k, (enum matmul_trans)trans, 3);
+            if (cases[i % 8].aligned) {
+                t.lda = (t.lda + 3) / 4 * 4;
+                t.ldb = (t.ldb + 3) / 4 * 4;
+            }
+            t.alpha = t.alpha == 0 ? 2 : t.alpha;
+            try_case(mm, one_device(), precision, &t, o.shape, (i + (size_t)trans) % 2);
+            try_case(mm, one_device(), precision, &t, o.shape, (i + (size_t)trans) % 2); /* what the first one left in scratch memory */
+        }
+        matmul_free(mm);
+    }
+}
+
+/* How groups share a depth does not depend on the device, nor on how many of them run at a time: bits of a row of C are those that it has when the
+ * vectors beside it are others. */
+static void thin_has_one_result(void **unused)
+{
+    (void)unused;
+    enum { M = 100, K = 900 };
+    matmul *mm = matmul_create(&(struct matmul_options){.ctx = one_device(), .shape = "path=3"});
+    float *a = matrix(NULL, MATMUL_SINGLE, M, K, K, 0), *b = matrix(NULL, MATMUL_SINGLE, K, 4, 4, 0);
+    float *four = matrix(NULL, MATMUL_SINGLE, M, 4, 4, NAN), *again = matrix(NULL, MATMUL_SINGLE, M, 4, 4, NAN);
+    float *three = matrix(NULL, MATMUL_SINGLE, M, 3, 3, NAN);
+    ready(mm);
+    works(matmul_multiply(mm, MATMUL_NN, M, 4, K, 1, a, K, b, 4, 0, four, 4));
+    works(matmul_multiply(mm, MATMUL_NN, M, 3, K, 1, a, K, b, 4, 0, three, 3));
+    for (int i = 0; i < 5; i++) {
+        works(matmul_multiply(mm, MATMUL_NN, M, 4, K, 1, a, K, b, 4, 0, again, 4));
+        assert_memory_equal(four, again, sizeof *four * M * 4);
+    }
+    for (size_t i = 0; i < M; i++)
+        assert_memory_equal(four + 4 * i, three + 3 * i, 3 * sizeof *four);
+    matmul_free(mm);
+    free(a), free(b), free(four), free(again), free(three);
+}
+
 static void panels(void **unused)
 {
     (void)unused;
@@ -510,6 +564,10 @@ static void check_pieces(struct matmul_options o, size_t m, size_t n, size_t k)
     assert_true(whole.last >= 0.3 && whole.last < 1);
     whole = stopping;
     fails(ECANCELED, matmul_multiply(cut, MATMUL_NN, m, n, k, 1, a, k, b, n, 0, d, n));
+    whole = (struct watch){2, 0, 0};
+    memset(d, 0, m * n * sizeof *d);
+    works(matmul_multiply(cut, MATMUL_NN, m, n, k, 1, a, k, b, n, 0, d, n)); /* groups that never came are not waited for */
+    assert_memory_equal(c, d, m * n * sizeof *c);
     matmul_free(uncut);
     matmul_free(cut);
     free(a), free(b), free(c), free(d);
@@ -527,6 +585,7 @@ static void pieces(void **unused)
                                          .shape = "path=1 sets=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=0 lanes=0 raster=2 "
                                                   "mma=0 async=0 pack=0 fill=1 span=0"},
                  300 * s, 300 * s, 200);
+    check_pieces((struct matmul_options){.kind = MATMUL_TUNED, .shape = "path=3 groups=300 part=32"}, 500 * s, 3, 900);
     check_pieces((struct matmul_options){.kind = MATMUL_NAIVE}, 200 * s, 300 * s, 200);
     check_pieces((struct matmul_options){.kind = MATMUL_BLOCKED}, 200 * s, 300 * s, 200);
 }
@@ -781,6 +840,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(batches),         cmocka_unit_test(panels),              cmocka_unit_test(ladder),
         cmocka_unit_test(one_call),        cmocka_unit_test(streams),             cmocka_unit_test(stays),
         cmocka_unit_test(tells_progress),  cmocka_unit_test(all_devices),         cmocka_unit_test(batch_has_one_result),
+        cmocka_unit_test(thin),            cmocka_unit_test(thin_has_one_result),
     };
     if (argc < 2) {
         return todays_run("products", tests, 11, 3, NULL, NULL);

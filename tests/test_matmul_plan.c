@@ -5,6 +5,8 @@
 
 #include "matmul/engine.h"
 
+#include <math.h>
+
 #include <stdcl/matmul.h>
 
 enum { UNITS = 132 };
@@ -66,6 +68,21 @@ static void rows_by_time(void **unused)
     assert_true(matmul_plan(&rows[0].shape, UNITS, &narrow).cost > matmul_plan(&rows[0].shape, UNITS, &(struct extent){1024, 1024, 1024, 8, false, true}).cost);
 }
 
+/* Few columns or rows are read once, at the pace of memory; a row or a column more than `few` are tiles. What is not full costs as much as what is. */
+static void thin_by_time(void **unused)
+{
+    (void)unused;
+    const struct matmul_shape s = {.few = 8, .line = 128, .beside = 32, .steps = 4, .byte = 9};
+    for (size_t few = 1; few <= 9; few++) {
+        const struct extent tall = {4096, few, 4096, 4, false, true}, wide = {few, 4096, 4096, 4, false, true};
+        const double cost = matmul_plan_thin(&s, UNITS, &tall);
+        assert_true(cost == matmul_plan_thin(&s, UNITS, &wide));
+        assert_true(few <= 8 ? cost == 4096. * 4096 * 4 * 9 / UNITS && cost < matmul_plan_memory(&s, UNITS, &tall) : isinf(cost));
+    }
+    const struct extent small = {8, 8, 4096, 4, false, true};
+    assert_true(matmul_plan_thin(&s, UNITS, &small) == 128. * 4096 * 4 * 9 / UNITS);
+}
+
 /* A tile or two of great depth: each is several groups'. Whole numbers, so that sums in any order are exact. */
 static void shared_tiles(void **unused)
 {
@@ -108,6 +125,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_are_whole),
         cmocka_unit_test(rows_by_time),
+        cmocka_unit_test(thin_by_time),
         cmocka_unit_test(shared_tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
