@@ -16,9 +16,9 @@ bench() {
     "$build/bench/$program" --device "$device" "$@" || echo "$program $*" >> "$failed"
 }
 
-# The value of the first word KEY=VALUE or KEY="VALUE" among the lines, or of `KEY VALUE,` in a comment.
+# The value of the first word KEY=VALUE or KEY="VALUE" among the lines, or of `KEY "VALUE"` or `KEY VALUE,` in a comment.
 first_of() {
-    sed -n "s/.*$1=\"\([^\"]*\)\".*/\1/p; t; s/.*$1=\([^ ]*\).*/\1/p; t; s/^#.*$1 \([^,]*\),.*/\1/p" "$lines" | head -n 1
+    sed -n "s/.*$1=\"\([^\"]*\)\".*/\1/p; t; s/.*$1=\([^ ]*\).*/\1/p; t; s/^#.*$1 \"\([^\"]*\)\".*/\1/p; t; s/^#.*$1 \([^,]*\),.*/\1/p" "$lines" | head -n 1
 }
 
 # What the environment says to drivers and libraries.

@@ -30,11 +30,11 @@ bool nbody_forces_pull_many(const struct nbody *nb)
 }
 
 /* Enough stretches to keep a large device busy with few bodies, and no more than their sums have room for with many: at
- * most 64, of at least 256 bodies, and 2^22 rows of sums; but none of much over 2^20 bodies, so that rounding errors stay
- * small. 128: the largest tile in use; a larger one changes where stretches begin. */
+ * most 64, of at least 256 bodies, and 2^24 rows of sums, so that also what one of several devices does before positions arrive is many groups; but none of
+ * much over 2^20 bodies, so that rounding errors stay small. 128: the largest tile in use; a larger one changes where stretches begin. */
 void nbody_forces_divide(struct nbody *nb, size_t tiles)
 {
-    const size_t n = nb->n, room = ((size_t)1 << 22) / n, long_ones = n >> 20;
+    const size_t n = nb->n, room = ((size_t)1 << 24) / n, long_ones = n >> 20;
     size_t wanted = n / 256 < 64 ? n / 256 : 64, grain = common_multiple(128, tiles);
     wanted = wanted < room ? wanted : room;
     wanted = wanted > long_ones ? wanted : long_ones;

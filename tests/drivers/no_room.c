@@ -1,8 +1,8 @@
-/* no_room.c - NVIDIA's driver 580.159 ends a program that compiles a kernel where no file may grow; PoCL says that it cannot.
+/* no_room.c - NVIDIA's driver 580.159 ends a program (status 1) that compiles a kernel where no file may grow; PoCL says that it cannot.
  *
  *   cc no_room.c -lOpenCL -o no_room && ./no_room | cat
  *
- * Prints what clBuildProgram returns for the first device of each platform, or the signal that ended the process.
+ * Prints what clBuildProgram returns for the first device of each platform, or how the process ended.
  * SPDX-License-Identifier: MIT
  */
 #define CL_TARGET_OPENCL_VERSION 120
@@ -52,6 +52,8 @@ int main(void)
             printf("ended by signal %d\n", WTERMSIG(status));
         else if (WEXITSTATUS(status) == NO_SUCH_PLATFORM)
             break;
+        else if (WEXITSTATUS(status) != 0)
+            printf("ended with status %d\n", WEXITSTATUS(status));
     }
     return 0;
 }
