@@ -123,8 +123,8 @@ double matmul_plan_thin(const struct matmul_shape *thin, size_t units, const str
     return few > (size_t)thin->few ? INFINITY : reading(thin, units, e, (double)rows * (double)deep);
 }
 
-/* Tiles most of which does not exist had 0.5 to 0.6 of the bandwidth that cuBLAS has, where it was measured (single precision, 1 and 8
- * vectors on an H200); others are given 0.8. */
+/* Tiles most of which does not exist had 0.2 to 0.5 of the bandwidth of thin.cl with 1 to 8 vectors in single precision on an H200, but for 8 rows, and 0.6
+ * to 0.9 with one in double (bench/studies/nvidia-h200-thin.json); they are given 0.8. */
 double matmul_plan_memory(const struct matmul_shape *thin, size_t units, const struct extent *e)
 {
     const double m = (double)e->m, n = (double)e->n, k = (double)e->k;

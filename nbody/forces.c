@@ -148,18 +148,32 @@ static int start_slice(const struct nbody *nb, struct share *p, enum kernel sum)
     return clflush(nb->ctx, p->dev, 0);
 }
 
+/* Waits for the device that has least to do of those with more to start, since a wait for all would leave it idle. */
+static int wait_for_one(struct nbody *nb)
+{
+    struct share *first = NULL;
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+        if (is_left(p) && (!first || pace_time(&p->pace, p->pace.queued) < pace_time(&first->pace, first->pace.queued)))
+            first = p;
+    if (nbody_device_wait(nb, first) == 0 && nbody_task_tell(nb) == 0)
+        return 0;
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) /* nothing runs on when a sum is given up */
+        if (p->rows)
+            nbody_device_wait(nb, p);
+    return -1;
+}
+
 /* Starts what is planned on all devices, each with a slice at a time, if that is not all of it. */
 static int start_planned(struct nbody *nb, enum kernel sum)
 {
-    bool left = true;
-    while (left) {
+    for (bool left = true; left;) {
         left = false;
         for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
             if (is_left(p) && start_slice(nb, p, sum) != 0)
                 return -1;
             left |= is_left(p);
         }
-        if (left && nbody_device_pause(nb) != 0)
+        if (left && wait_for_one(nb) != 0)
             return -1;
     }
     return 0;

@@ -678,7 +678,7 @@ static void memory_is_bounded(void **state)
                                  (rows)x);
         ready(nb);
         /* Where rows make enough groups there is no work space. */
-        assert_true(nbody_device_bytes(nb) <= 64 * n + (s ? 64 << 20 : 0) + 4096);
+        assert_true(nbody_device_bytes(nb) <= 64 * n + (s ? 192 << 20 : 0) + 4096);
         nbody_free(nb);
     }
     free(m);
