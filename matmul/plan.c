@@ -123,7 +123,7 @@ double matmul_plan_thin(const struct matmul_shape *thin, size_t units, const str
     return few > (size_t)thin->few ? INFINITY : reading(thin, units, e, (double)rows * (double)deep);
 }
 
-/* Tiles most of which does not exist had 0.2 to 0.5 of the bandwidth of thin.cl with 1 to 8 vectors in single precision on an H200, but for 8 rows, and 0.6
+/* Tiles most of which does not exist had 0.2 to 0.65 of the bandwidth of thin.cl with 1 to 8 vectors in single precision on an H200, but for 8 rows, and 0.7
  * to 0.9 with one in double (bench/studies/nvidia-h200-thin.json); they are given 0.8. */
 double matmul_plan_memory(const struct matmul_shape *thin, size_t units, const struct extent *e)
 {
