@@ -356,7 +356,7 @@ test("mapping", function()
   equal(ffi.cast("cl_uint *", p)[0], 30)
   queue:enqueue_unmap_mem_object(b, p)
   queue:finish()
-  equal(b:get_info "map_count", 0)
+  repeat until b:get_info "map_count" == 0 -- PoCL counts down a moment after the command is complete
   p, event = queue:enqueue_map_buffer(b, false, "read", 40)
   cl.wait_for_events{event}
   equal(ffi.cast("cl_uint *", p)[53], 189)
