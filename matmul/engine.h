@@ -132,7 +132,7 @@ enum { THIN_VECTORS = 16 }; /* columns or rows of C that thin.cl computes at a t
     X(beside, OF_THIN, 1, 256, 32, "items side by side where rows lie across the depth, a power of two")         \
     X(steps, OF_THIN, 1, 16, 4, "loads of an item, of each row, that are on their way together")                \
     X(groups, OF_THIN, 1, 1 << 20, 512, "groups that there shall be: the depth is split to get them")           \
-    X(part, OF_THIN, 1, 1 << 20, 256, "the shortest part of a depth that is split")                             \
+    X(part, OF_THIN, 0, 1 << 20, 0, "the shortest part of a depth that is split; 0: none is, as OpenCL 1.2 orders no memory between groups")                             \
     X(byte, OF_THIN, 1, 1000, 9, "multiply-adds that the device could do while it reads a byte of memory")
 
 struct matmul_shape {

@@ -73,7 +73,7 @@ static struct thin_launch launch_of(const struct matmul *mm, const struct matmul
     l.chunk = l.chunk ? l.chunk : l.stride;
     l.blocks = divide_up(t->rows, l.items / l.team * l.each);
     const size_t wanted =
-        smaller(divide_up((size_t)s->groups, l.blocks), smaller(t->k / (size_t)s->part, MOST_PARTS));
+        s->part ? smaller(divide_up((size_t)s->groups, l.blocks), smaller(t->k / (size_t)s->part, MOST_PARTS)) : 1;
     const size_t parts = wanted && l.blocks <= PLAN_SHARED ? wanted : 1;
     l.span = round_up(divide_up(t->k, parts), l.stride);
     l.parts = divide_up(t->k, l.span);
