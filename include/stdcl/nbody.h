@@ -178,7 +178,7 @@ struct nbody_options {
  * or so, so that the first step is as fast as any other. Bodies at the same place do not attract each other,
  * whatever eps is.
  * Memory on a device in single precision: 44 bytes for each body that it owns (104 with hermite4), 16 for each
- * other body (32), and at most 192 MiB of work space (384) for up to 16 million bodies. The tree adds about 100 bytes for
+ * other body (32), and at most 192 MiB of work space (384) for up to 4 million bodies. The tree adds about 100 bytes for
  * every body; the kernels `naive` and `branchless` add 64. Double precision takes twice as much of all. EINVAL: a bad number, a
  * body 10^15 times (in double precision 10^140) as far from the middle as half of them, or a kernel that cannot do what is asked (the message
  * says which); ENODEV: no device; ENOTSUP: double without hardware
