@@ -5,9 +5,9 @@
 #
 # First programs that have all devices in one process, then, where mpirun is, jobs of as many ranks with a device each. All counts of a
 # case run one after the other, so that their ratios are of the same minutes. Beside them stands what `stdcl cluster-model` predicts
-# from what one device did (of trees it knows nothing), so that 1 must be among the counts. It takes about six minutes
+# from what one device did (of trees it knows nothing), so that 1 must be among the counts. It takes about eight minutes
 # for 1 2 4 on H200s. Close other programs first. COMMIT=... in the environment names what was built, where the
-# folder is not a clone.
+# folder is not a clone; BODIES, TREE, CELLS, ROWS and MOLECULES are other sizes, to try it on a small machine.
 # SPDX-License-Identifier: MIT
 set -eu
 build=$1 device=$2 name=$3
