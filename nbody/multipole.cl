@@ -50,6 +50,16 @@ typedef struct __attribute__((aligned(16))) {
 } multipole;
 #endif
 
+/* sum m d^2 of a cell. */
+static inline real square(global const multipole *q)
+{
+#if MOMENTS == 2
+    return q->s6 / C(1.5);
+#else
+    return q->square * q->side * q->side;
+#endif
+}
+
 /* ---- What travels from part to part of a tree (parts.cl, essential.cl). The host knows how long these are. --------------- */
 
 /* A cell: four whole numbers {cell, link, down}, then com, size and poles. A body: its place and mass, and a whole number. */

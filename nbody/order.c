@@ -291,14 +291,16 @@ static bool divide_better(const struct nbody *nb, const struct holder *all, size
         if (end <= get[k] || end - get[k] > all[k].rows)
             return false;
     }
-    return off > nb->n / 256;
+    return off > nb->n / 512;
 }
 
-/* When costs are known a little; and so seldom that it takes a hundredth of the time, or always with the caller's shares. */
+/* When costs are known a little, and when parts are settled; later so seldom that it takes a hundredth of the time, or always with the
+ * caller's shares. */
 static bool is_due(const struct nbody *nb, double now)
 {
     const struct parts *s = nb->parts;
-    return s->checks >= 3 && (nb->shares_given || s->dividing <= 0 || now - s->divided > 100 * s->dividing);
+    return s->checks >= 3 && (nb->shares_given || s->dividing <= 0 || (nbody_parts_settled(nb) && !s->placed) ||
+                              now - s->divided > 100 * s->dividing);
 }
 
 int nbody_order_divide(struct nbody *nb)
@@ -312,6 +314,7 @@ int nbody_order_divide(struct nbody *nb)
         return -1;
     if (!due)
         return 0;
+    nb->parts->placed = nbody_parts_settled(nb);
     struct holder *all = nbody_ranks_holders(nb, &n);
     size_t *had = calloc(2 * n, sizeof *had), *get = had ? had + n : NULL;
     const bool better = all && had && divide_better(nb, all, n, had, get);

@@ -257,11 +257,24 @@ kernel void adopt_bodies(global const real *bodies, uint first, uint count, glob
     if (get_global_id(0) < count) body[REAL_TO_WHOLE(from[4])] = vload4(0, from);
 }
 
-/* The moments of all parts' bridges, which have so many levels, from the deepest on; all their other children have theirs. One group. */
+/* Whether the cell of all bodies is nearly that of the sum before: its mass, how wide it is, and where, to a thousandth of its width. */
+static inline bool alike(real4 was, real4 is, real was_square, real is_square)
+{
+    const real least = C(1e-3), width2 = is_square / is.w, was_width2 = was_square / was.w;
+    const real4 d = is - was;
+    const real off2 = d.x * d.x + d.y * d.y + d.z * d.z;
+    return fabs(d.w) <= least * is.w && fabs(width2 - was_width2) <= least * width2 && off2 <= least * least * width2;
+}
+
+/* The moments of all parts' bridges, which have so many levels, from the deepest on; all their other children have theirs. One group.
+ * counts[off] tells whether the cell of all bodies is another than in the sum before, of which essential.cl made use. */
 kernel GROUP_OF_ITEMS void moments_of_bridges(global const real4 *body, global const real4 *cube, uint levels, uint geometric, real blur,
                                               global const real *tops, uint parts, global const uint *down, global int2 *link,
-                                              global real4 *com, global multipole *poles, global real2 *size)
+                                              global real4 *com, global multipole *poles, global real2 *size, global uint *counts, uint off)
 {
+    const real4 was = com[0];
+    const real was_square = square(&poles[0]);
+    barrier(CLK_GLOBAL_MEM_FENCE);
     for (uint level = levels; level-- > 0;) {
         for (uint part = get_local_id(0); part < parts; part += FLAT) {
             const uint k = *(global const uint *)(tops + ((part * LEVEL_COUNT + level + 1) * (size_t)TOPS - 1) * SENT_CELL);
@@ -269,6 +282,7 @@ kernel GROUP_OF_ITEMS void moments_of_bridges(global const real4 *body, global c
         }
         barrier(CLK_GLOBAL_MEM_FENCE);
     }
+    if (get_local_id(0) == 0) counts[off] = !alike(was, com[0], was_square, square(&poles[0]));
 }
 
 /* ---- Sums back to the bodies. ----------------------------------------------------------------- */

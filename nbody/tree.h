@@ -48,7 +48,7 @@ enum tree_kernel {
     TREE_WALK_POTENTIALS_JOIN,
     TREE_SAMPLE, TREE_ROUTE_KEYS, TREE_ROUTE_WRITE, TREE_STARTS, TREE_ARRIVE, TREE_EDGES, TREE_BOXES, TREE_HALO, TREE_PART_WITH, TREE_TOPS_WRITE,
     TREE_ADOPT, TREE_ADOPT_BODIES, TREE_MOMENTS_OF_BRIDGES, TREE_HOME, TREE_EXPECT, TREE_HOME_SLOTS, TREE_HOME_POTENTIALS, TREE_HOME_SLOTS_POTENTIALS, TREE_PICK, TREE_FORGET,
-    TREE_ESSENTIAL, TREE_NOTE, TREE_LOOSEN,
+    TREE_ESSENTIAL, TREE_PACK, TREE_LOOSEN,
     TREE_KERNELS
 };
 enum { TREE_PROGRAMS = 3 };
@@ -88,6 +88,7 @@ struct tree {
     bool walking;   /* again is in use; after a sum that was stopped, too */
     void *lone;     /* boxes of several groups that met too much */
     bool forgot;    /* mark is clear */
+    bool rooted;    /* the cell of all bodies is there, this sum's or that of the one before */
     bool gathered;  /* body holds bodies; else sums on their way to the caller's order */
     cl_uint *cells; /* how many the last tree has; and whether it is crowded (tree.cl) */
 };
@@ -159,11 +160,12 @@ struct parts {
     bool cube_known, guessing; /* this one's is taken to be the same, until its box is known */
     struct parcel *homing; /* sums on their way home: so many; when they are down, by parts; rows are visited before they are there */
     size_t nhoming;
-    cl_event *down;
+    cl_event *down, *topping; /* topping: tops on their way to the host, by parts */
     bool late;
     bool recut, moved; /* cuts are others: since a tree was made; and devices do not know them yet */
     cl_uint checks; /* how often what parts cost was looked at */
     double divided, dividing; /* when devices got other rows, and how long that took */
+    bool placed; /* they got those of their parts since these are settled */
     double walks_began, *seconds; /* when, if they are under way; of the walks of each part: of so many */
     cl_uint *timed, turn;         /* turn: the part that is waited for first */
     cl_ulong *cut; /* n of them, and one more: the first key of each part */
@@ -180,12 +182,13 @@ struct parts {
     void *tops;                    /* cells that all have, as parts.cl sends cells; of each part TREE_TOPS of every level */
     int limit;                     /* as that of shapes, the largest of all */
     /* tree_essence.c, essential.cl: */
-    void *box, *bridges;           /* of the groups that parts walk for, part by part; cells of several parts */
+    void *box;                     /* of the groups that parts walk for, part by part */
     cl_event *begun;               /* [part][other][2]: copies of the first early[] of cells and of bodies */
-    cl_uint nbridges;              /* in bridges */
     start_on join;                 /* see nbody_essence_find */
+    bool begun_walks;              /* by nbody_essence_begin */
     cl_uint sums_lone;             /* sums for which it is kept which boxes of several groups met too much */
     cl_uint *apart, *boxes_sent;   /* boxes of single groups: how many there are, and how many are sent before that is known */
+    cl_event *boxing, *counting;   /* copies of boxes that are under way, and of how many are of single groups, by parts */
     cl_uint *flag;                 /* [part][other][2][TREE_FLAGS]: groups of the other, and boxes of several */
     void *loose;                   /* boxes of few bodies of these */
     void *cells, *bodies;          /* what is essential for others */
@@ -318,20 +321,29 @@ int nbody_parts_visit_late(struct nbody *nb, cl_uint phases, int step);
 
 /* ---- tree_essence.c --------------------------------------------------------------------------- */
 
-/* Where a device counts boxes of single groups, in s->found. */
-static inline cl_uint nbody_essence_counter(const struct nbody *nb, const struct tree *t)
+/* Where a device counts boxes of single groups, in s->found; and where it says whether the cell of all bodies is another. */
+static inline cl_uint nbody_essence_counter(const struct nbody *nb, cl_uint part)
 {
-    return t->number * nb->parts->most + nb->parts->words * TREE_LEVELS + 2;
+    return (part + 1) * nb->parts->most - 2;
 }
 
-/* Boxes of all groups of a part; and how they go to all others: with what else is gathered to the host. Waits. Of how many boxes it is
- * known that they met too much. */
+static inline cl_uint nbody_essence_off(const struct nbody *nb, cl_uint part)
+{
+    return (part + 1) * nb->parts->most - 1;
+}
+
+/* Boxes of all groups of a part, after which nothing was found yet; and how they go to all others: with what else is gathered to the host. Waits.
+ * Of how many boxes it is known that they met too much. */
 size_t nbody_essence_lone(const struct nbody *nb);
 int nbody_essence_start_boxes(struct nbody *nb, struct share *p);
-int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwith, start_on meanwhile);
 
-/* Starts that nothing was found yet. */
-int nbody_essence_forget(struct nbody *nb, struct share *p);
+/* Of one rank's devices: boxes go down after what was started, while moments are found; and how many there are of single groups. */
+int nbody_essence_send_boxes(struct nbody *nb, struct share *p);
+int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwith);
+
+/* Swaps boxes and starts to walk for them, before the cells that all have are there. Of one rank's devices, which know the cell of all
+ * bodies of the sum before (rooted), but for walks by angle. */
+int nbody_essence_begin(struct nbody *nb, bool geometric);
 
 /* Collective. What walks of each part need of the others, after `join`, which gives them the cells that all have. Waits. */
 int nbody_essence_find(struct nbody *nb, bool geometric, start_on join);

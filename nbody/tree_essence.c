@@ -14,11 +14,6 @@ static int no_memory(void)
     return clerror_set(ENOMEM, "nbody: no memory on the host");
 }
 
-static cl_uint levels(const struct nbody *nb)
-{
-    return nb->parts->words * TREE_LEVELS + 1;
-}
-
 /* What a part found for another. */
 static cl_uint *counts(const struct parts *s, cl_uint part, cl_uint other)
 {
@@ -57,20 +52,21 @@ int nbody_essence_place(struct nbody *nb)
     struct parts *s = nb->parts;
     const size_t n = s->n, groups = nb->n / TREE_GROUP + 1 + n, boxes = groups + united(groups) + n;
     s->box = nbody_parts_block(nb, boxes * 8 * nb->real);
-    s->bridges = nbody_parts_block(nb, n * (2 * TREE_LEVELS + 1) * 4 * sizeof(cl_uint));
     s->flag = nbody_parts_block(nb, n * n * 2 * TREE_FLAGS * sizeof *s->flag);
     s->fits = calloc(2 * n * n, sizeof *s->fits);
     s->guess = calloc(2 * n * n, sizeof *s->guess);
     s->had = calloc(2 * n * n, sizeof *s->had);
     s->early = calloc(2 * n * n, sizeof *s->early);
     s->begun = calloc(2 * n * n, sizeof *s->begun);
+    s->boxing = calloc(2 * n, sizeof *s->boxing);
+    s->counting = s->boxing ? s->boxing + n : NULL;
     s->apart = calloc(n, sizeof *s->apart);
     s->boxes_sent = calloc(n, sizeof *s->boxes_sent);
     for (size_t k = 0; s->fits && k < n * n; k++)
         s->fits[2 * k] = s->fits[2 * k + 1] = k / n == k % n ? 0 : 4096;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         p->bytes += p->tree ? boxes * 8 * nb->real : 0;
-    return s->box && s->bridges && s->flag && s->fits && s->guess && s->had && s->early && s->begun && s->apart && s->boxes_sent
+    return s->box && s->flag && s->fits && s->guess && s->had && s->early && s->begun && s->boxing && s->apart && s->boxes_sent
                ? 0
                : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
 }
@@ -78,7 +74,7 @@ int nbody_essence_place(struct nbody *nb)
 void nbody_essence_free(struct nbody *nb)
 {
     struct parts *s = nb->parts;
-    void *const blocks[] = {s->box, s->bridges, s->flag, s->loose, s->cells, s->bodies};
+    void *const blocks[] = {s->box, s->flag, s->loose, s->cells, s->bodies};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
     free(s->fits);
@@ -86,6 +82,7 @@ void nbody_essence_free(struct nbody *nb)
     free(s->had);
     free(s->early);
     free(s->begun);
+    free(s->boxing);
     free(s->apart);
     free(s->boxes_sent);
 }
@@ -137,7 +134,7 @@ static int start_some(struct nbody *nb, struct share *p, cl_uint much)
     const cl_uint n = (cl_uint)nb->n;
     size_t slot;
     const size_t groups = groups_of(nb->parts, t->number, &slot);
-    const cl_uint to = (cl_uint)slot, some = (cl_uint)groups, counter = nbody_essence_counter(nb, t);
+    const cl_uint to = (cl_uint)slot, some = (cl_uint)groups, counter = nbody_essence_counter(nb, t->number);
     const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->feel), VALUE_ARG(n), VALUE_ARG(t->from), VALUE_ARG(some), VALUE_ARG(to),
                                      BLOCK_ARG(nb->parts->box), VALUE_ARG(counter), BLOCK_ARG(nb->parts->found), BLOCK_ARG(t->info), VALUE_ARG(much),
                                      BLOCK_ARG(t->lone)};
@@ -158,96 +155,102 @@ static int forget_lone(struct nbody *nb, struct share *p)
     return nbody_tree_visit(nb, p, TREE_FORGET, n, COUNT_OF(forget), forget);
 }
 
+/* Starts that nothing was found yet. */
+static int forget(struct nbody *nb, struct share *p)
+{
+    struct parts *s = nb->parts;
+    struct tree *t = p->tree;
+    const cl_uint own = t->number * s->most, all = TREE_COUNTS * s->n;
+    const struct stdcl_arg args[] = {BLOCK_ARG(t->mark), VALUE_ARG(t->room), BLOCK_ARG(s->found), VALUE_ARG(own), VALUE_ARG(all)};
+    t->forgot = true;
+    return nbody_tree_visit(nb, p, TREE_FORGET, t->room > all ? t->room : all, COUNT_OF(args), args);
+}
+
+/* Boxes that a part sends before it is known how many of single groups there are: a few more of these than the last time. */
+static size_t boxes_guessed(const struct parts *s, cl_uint part)
+{
+    size_t slot;
+    const size_t groups = groups_of(s, part, &slot), some = united(groups) + s->apart[part] + s->apart[part] / 4 + 64;
+    return some < groups + united(groups) ? some : groups + united(groups);
+}
+
+int nbody_essence_send_boxes(struct nbody *nb, struct share *p)
+{
+    struct parts *s = nb->parts;
+    const cl_uint part = p->tree->number;
+    const size_t box = 8 * nb->real;
+    size_t slot;
+    groups_of(s, part, &slot);
+    s->boxing[part] = s->counting[part] = NULL;
+    return world_size(nb->world) > 1 || p->tree->bodies == 0 ||
+                   (nbody_parts_begin_down(nb, p, (char *)s->box + slot * box, boxes_guessed(s, part) * box, true, &s->boxing[part]) == 0 &&
+                    nbody_parts_begin_down(nb, p, &s->found[nbody_essence_counter(nb, part)], sizeof *s->found, false, &s->counting[part]) == 0)
+               ? 0
+               : -1;
+}
+
 int nbody_essence_start_boxes(struct nbody *nb, struct share *p)
 {
-    return (nb->parts->sums_lone == 0 && forget_lone(nb, p) != 0) ? -1 : start_some(nb, p, much_of(nb));
+    return (nb->parts->sums_lone == 0 && forget_lone(nb, p) != 0) || start_some(nb, p, much_of(nb)) != 0 ? -1 : forget(nb, p);
 }
 
 /* Of each part, boxes from[] .. to[] - 1 to all others. */
-static int swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwith, start_on meanwhile, const cl_uint *from, const cl_uint *to)
+static int swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwith, const cl_uint *from, const cl_uint *to)
 {
-    const struct parts *s = nb->parts;
+    struct parts *s = nb->parts;
     const size_t box = 8 * nb->real;
     struct parcel *all = calloc((size_t)s->n * s->n, sizeof *all);
     size_t n = 0, slot;
     for (cl_uint k = 0; all && k < s->n * s->n; k++) {
-        groups_of(s, k / s->n, &slot);
-        const size_t first = from ? from[k / s->n] : 0, end = to[k / s->n];
-        if (k / s->n != k % s->n && end > first)
-            all[n++] = (struct parcel){k / s->n, k % s->n, (char *)s->box + (slot + first) * box, (end - first) * box, false, NULL};
+        const cl_uint part = k / s->n;
+        groups_of(s, part, &slot);
+        const size_t first = from ? from[part] : 0, end = to[part];
+        if (part == k % s->n || end <= first)
+            continue;
+        all[n++] = (struct parcel){part, k % s->n, (char *)s->box + (slot + first) * box, (end - first) * box, false, s->boxing[part]};
+        s->boxing[part] = NULL;
     }
-    const int status = !all ? no_memory() : n || nwith ? nbody_parts_exchange(nb, with, nwith, all, n, meanwhile) : 0;
+    const int status = !all ? no_memory() : n || nwith ? nbody_parts_exchange(nb, with, nwith, all, n, NULL) : 0;
     free(all);
     return status;
 }
 
-int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwith, start_on meanwhile)
+int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwith)
 {
     struct parts *s = nb->parts;
     size_t slot;
-    for (cl_uint k = 0; k < s->n; k++) {
-        const size_t groups = groups_of(s, k, &slot), some = united(groups) + s->apart[k] + s->apart[k] / 4 + 64;
-        s->boxes_sent[k] = (cl_uint)(some < groups + united(groups) ? some : groups + united(groups));
-    }
-    if (swap_boxes(nb, with, nwith, meanwhile, NULL, s->boxes_sent) != 0)
-        return -1;
     for (cl_uint k = 0; k < s->n; k++)
-        s->apart[k] = s->begin[k] == s->begin[k + 1] ? 0 : s->found[k * s->most + levels(nb) + 1];
+        s->boxes_sent[k] = (cl_uint)boxes_guessed(s, k);
+    if (swap_boxes(nb, with, nwith, NULL, s->boxes_sent) != 0)
+        return -1;
+    for (cl_uint k = 0; k < s->n; k++) {
+        if (s->counting[k] && nbody_parts_await(nb, s->owner[k].share, s->counting[k]) != 0)
+            return -1;
+        s->counting[k] = NULL;
+        s->apart[k] = s->begin[k] == s->begin[k + 1] ? 0 : s->found[nbody_essence_counter(nb, k)];
+    }
     cl_uint *all = malloc(s->n * sizeof *all);
     for (cl_uint k = 0; all && k < s->n; k++)
         all[k] = (cl_uint)united(groups_of(s, k, &slot)) + s->apart[k];
-    const int status = all ? swap_boxes(nb, NULL, 0, NULL, s->boxes_sent, all) : no_memory();
+    const int status = all ? swap_boxes(nb, NULL, 0, s->boxes_sent, all) : no_memory();
     free(all);
     return status;
 }
 
 /* ---- Walks. ----------------------------------------------------------------------------------- */
 
-/* s->bridges, as essential.cl has them: level by level, and in their order. Returns how many there are. */
-static cl_uint list_bridges(const struct nbody *nb)
-{
-    const struct parts *s = nb->parts;
-    cl_uint(*list)[4] = s->bridges, n = 0, above = 0, here = 0;
-    for (cl_uint level = 0; level < levels(nb); level++, above = here, here = n)
-        for (cl_uint part = 0; part < s->n; part++) {
-            const cl_uint cell = nbody_parts_bridge(nb, part, level, 0), body = nbody_parts_bridge(nb, part, level, 1);
-            if (cell == ~0u)
-                continue;
-            cl_uint parent = above;
-            while (parent + 1 < here && list[parent + 1][3] <= body)
-                parent++;
-            if (level > 0 && list[parent][2]++ == 0)
-                list[parent][1] = n;
-            list[n][0] = cell;
-            list[n][1] = list[n][2] = 0;
-            list[n++][3] = body;
-        }
-    return n;
-}
-
-/* list[][3] is the first body until all are there, and then the level. */
-static void put_levels(const struct nbody *nb)
-{
-    cl_uint(*list)[4] = nb->parts->bridges, n = 0;
-    for (cl_uint level = 0; level < levels(nb); level++)
-        for (cl_uint part = 0; part < nb->parts->n; part++)
-            if (nbody_parts_bridge(nb, part, level, 0) != ~0u)
-                list[n++][3] = level;
-}
-
-/* Walks for `count` boxes of another part, of which the first are of several groups each. A CPU looks at the limit after every 256
+/* Walks for `count` boxes of another part, as essential.cl numbers them. A CPU looks at the limit after every 256
  * entries (BLOCK in walk.cl), which are added here. */
-static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, size_t first_, size_t united_, size_t count, bool limited,
-                cl_uint geometric)
+static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, size_t first_, size_t united_, cl_uint odd, size_t count,
+                bool limited, cl_uint geometric)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
     const size_t pair = (size_t)t->number * s->n + other;
-    size_t at[2], slot;
+    size_t at[2];
     bool none;
-    groups_of(s, other, &slot);
     place_of(s, t->number, other, at);
-    const cl_uint first = (cl_uint)first_, several = (cl_uint)united_, number = (cl_uint)(first_ - slot), stamp = other + 1,
+    const cl_uint first = (cl_uint)first_, several = (cl_uint)united_, stamp = other + 1,
                   limit = limited ? nbody_tree_usual(nb, 0.2 * s->limit) + 256 : 0,
                   to = t->number * s->most + TREE_COUNTS * other, cells_to = (cl_uint)at[0], bodies_to = (cl_uint)at[1],
                   flags_to = (cl_uint)flags_at(s, t->number, other, GROUPS);
@@ -255,22 +258,29 @@ static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, siz
     REAL_NUMBER(opening, nbody_tree_opening(nb, geometric));
     const struct stdcl_arg args[] = {
         BLOCK_ARG(t->body),  BLOCK_ARG(t->link),    BLOCK_ARG(t->down),     BLOCK_ARG(t->com),    BLOCK_ARG(t->poles),
-        BLOCK_ARG(t->size),  BLOCK_ARG(t->span),    BLOCK_ARG(t->bridge),   BLOCK_ARG(s->bridges), BLOCK_ARG(box),
-        VALUE_ARG(first),    VALUE_ARG(several),    VALUE_ARG(number),    REAL_ARG(nb, opening),  VALUE_ARG(geometric), REAL_ARG(nb, eps2), VALUE_ARG(limit),
+        BLOCK_ARG(t->size),  BLOCK_ARG(t->span),    BLOCK_ARG(t->bridge),   BLOCK_ARG(box),
+        VALUE_ARG(first),    VALUE_ARG(several),    VALUE_ARG(odd),       REAL_ARG(nb, opening),  VALUE_ARG(geometric), REAL_ARG(nb, eps2), VALUE_ARG(limit),
         VALUE_ARG(stamp),    BLOCK_ARG(t->mark),    BLOCK_ARG(s->found),    VALUE_ARG(to),        VALUE_ARG(cells_to),
         VALUE_ARG(s->fits[2 * pair]), VALUE_ARG(bodies_to), VALUE_ARG(s->fits[2 * pair + 1]),     BLOCK_ARG(s->cells),
         BLOCK_ARG(s->bodies), BLOCK_ARG(s->flag),   VALUE_ARG(flags_to)};
     return nbody_tree_launch(nb, p, TREE_ESSENTIAL, count, (size_t)nbody_tree_items(&p->shape), COUNT_OF(args), args);
 }
 
-int nbody_essence_forget(struct nbody *nb, struct share *p)
+/* What was found for a part, as it is sent; `more`: since it was noted. */
+static int pack(struct nbody *nb, struct share *p, cl_uint other, cl_uint more)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
-    const cl_uint own = t->number * s->most, all = TREE_COUNTS * s->n;
-    const struct stdcl_arg forget[] = {BLOCK_ARG(t->mark), VALUE_ARG(t->all), BLOCK_ARG(s->found), VALUE_ARG(own), VALUE_ARG(all)};
-    t->forgot = true;
-    return nbody_tree_visit(nb, p, TREE_FORGET, t->all > all ? t->all : all, COUNT_OF(forget), forget);
+    const size_t pair = (size_t)t->number * s->n + other, flat = (size_t)p->shape.flat;
+    size_t at[2];
+    place_of(s, t->number, other, at);
+    const cl_uint to = t->number * s->most + TREE_COUNTS * other, noted = t->number * s->most + TREE_COUNTS * s->n + 2 * other,
+                  cells_to = (cl_uint)at[0], bodies_to = (cl_uint)at[1];
+    const struct stdcl_arg args[] = {
+        BLOCK_ARG(t->body),  BLOCK_ARG(t->link),    BLOCK_ARG(t->down),       BLOCK_ARG(t->com), BLOCK_ARG(t->poles), BLOCK_ARG(t->size),
+        VALUE_ARG(more),     BLOCK_ARG(s->found),   VALUE_ARG(to),            VALUE_ARG(noted),  VALUE_ARG(cells_to), VALUE_ARG(s->fits[2 * pair]),
+        VALUE_ARG(bodies_to), VALUE_ARG(s->fits[2 * pair + 1]), BLOCK_ARG(s->cells), BLOCK_ARG(s->bodies)};
+    return nbody_tree_launch(nb, p, TREE_PACK, 8 * (size_t)p->units, flat, COUNT_OF(args), args);
 }
 
 /* What is essential: cells, and bodies. */
@@ -285,16 +295,12 @@ static char *essence_at(const struct nbody *nb, cl_uint part, cl_uint other, siz
     return (char *)(kind == 0 ? s->cells : s->bodies) + (at[kind] + first) * *bytes;
 }
 
-/* What was found for the first boxes goes down while the others are walked for: as much as it was the last time, or nearly. */
+/* What was found for these goes down while the others are walked for: as much as it was the last time, or nearly. */
 static int begin_early(struct nbody *nb, struct share *p)
 {
     struct parts *s = nb->parts;
     const struct tree *t = p->tree;
-    const cl_uint from = t->number * s->most;
-    const struct stdcl_arg note[] = {BLOCK_ARG(s->found), VALUE_ARG(from), VALUE_ARG(s->n)};
     bool after = true;
-    if (nbody_tree_visit(nb, p, TREE_NOTE, 2 * s->n, COUNT_OF(note), note) != 0)
-        return -1;
     for (cl_uint other = 0; other < s->n; other++)
         for (size_t kind = 0; kind < KINDS; kind++) {
             const size_t number = KINDS * ((size_t)t->number * s->n + other) + kind;
@@ -310,25 +316,23 @@ static int begin_early(struct nbody *nb, struct share *p)
     return 0;
 }
 
-/* For half of the boxes of several groups, and then for the others. */
+/* For every second box of several groups, and then for the others. */
 static int walk_groups(struct nbody *nb, struct share *p, cl_uint geometric)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
-    if (!t->forgot && nbody_essence_forget(nb, p) != 0)
+    if (!t->forgot && forget(nb, p) != 0)
         return -1;
     t->forgot = false;
-    for (int second = 0; second < 2; second++) {
+    for (cl_uint odd = 0; odd < 2; odd++) {
         for (cl_uint other = 0; other < s->n; other++) {
             size_t slot;
-            const size_t several = united(groups_of(s, other, &slot)), apart = s->apart[other];
-            const size_t all = several + apart, some = several / 2; /* boxes that are walked for first */
+            const size_t several = united(groups_of(s, other, &slot)), count = odd ? several / 2 + s->apart[other] : (several + 1) / 2;
             if (other != t->number && t->bodies &&
-                (second ? walk(nb, p, other, s->box, slot + some, several - some, all - some, true, geometric)
-                        : walk(nb, p, other, s->box, slot, some, some, true, geometric)) != 0)
+                (walk(nb, p, other, s->box, slot, several, odd, count, true, geometric) != 0 || pack(nb, p, other, odd) != 0))
                 return -1;
         }
-        if (!second && begin_early(nb, p) != 0)
+        if (!odd && begin_early(nb, p) != 0)
             return -1;
     }
     return clflush(nb->ctx, p->dev, 0);
@@ -336,10 +340,7 @@ static int walk_groups(struct nbody *nb, struct share *p, cl_uint geometric)
 
 static int join_and_walk(struct nbody *nb, struct share *p, cl_uint geometric)
 {
-    return nbody_parts_bring(nb, p, nb->parts->bridges, nb->parts->nbridges * 4 * sizeof(cl_uint)) != 0 ||
-                   nb->parts->join(nb, p, geometric) != 0
-               ? -1
-               : walk_groups(nb, p, geometric);
+    return nb->parts->join(nb, p, geometric) != 0 ? -1 : walk_groups(nb, p, geometric);
 }
 
 /* ---- Groups that are put off in any case. ----------------------------------------------------- */
@@ -417,7 +418,8 @@ static int walk_loose(struct nbody *nb, cl_uint geometric)
         for (cl_uint other = 0; other < s->n; other++) {
             const cl_uint part = p->tree->number;
             const size_t count = (size_t)flags(s, part, other, GROUPS) * TREE_GROUP;
-            if (count && walk(nb, p, other, s->loose, loose_at(s, part, other), 0, count, false, geometric) != 0)
+            if (count && (walk(nb, p, other, s->loose, loose_at(s, part, other), 0, 0, count, false, geometric) != 0 ||
+                          pack(nb, p, other, true) != 0))
                 return -1;
         }
     return gather_counts(nb);
@@ -534,7 +536,7 @@ static int start_apart(struct nbody *nb, struct share *p, cl_uint much)
 {
     const struct parts *s = nb->parts;
     const struct tree *t = p->tree;
-    const cl_uint none = 0, one = 1, counter = nbody_essence_counter(nb, t);
+    const cl_uint none = 0, one = 1, counter = nbody_essence_counter(nb, t->number);
     const struct stdcl_arg forget[] = {BLOCK_ARG(t->mark), VALUE_ARG(none), BLOCK_ARG(s->found), VALUE_ARG(counter), VALUE_ARG(one)};
     for (cl_uint part = 0; part < s->n; part++) {
         const cl_uint count = flags(s, part, t->number, BOXES), from = (cl_uint)flags_at(s, part, t->number, BOXES);
@@ -557,37 +559,54 @@ static int swap_apart(struct nbody *nb)
     }
     const int status = all ? nbody_parts_swap(nb, all, (size_t)s->n * s->n) : no_memory();
     free(all);
-    return status != 0 || nbody_hands_all(nb, start_apart, much_of(nb)) != 0 ? -1 : nbody_essence_swap_boxes(nb, &found, 1, NULL);
+    return status != 0 || nbody_hands_all(nb, start_apart, much_of(nb)) != 0 ? -1 : nbody_essence_swap_boxes(nb, &found, 1);
+}
+
+/* Room for what is found, by what fits. */
+static int room_for_all(struct nbody *nb)
+{
+    size_t all[2];
+    place_of(nb->parts, nb->parts->n, 0, all);
+    return room_for(nb, all[0], all[1]);
+}
+
+int nbody_essence_begin(struct nbody *nb, bool geometric)
+{
+    nb->parts->begun_walks = true;
+    return nbody_essence_swap_boxes(nb, NULL, 0) != 0 || room_for_all(nb) != 0 ? -1 : nbody_hands_all(nb, walk_groups, geometric);
+}
+
+/* What was found with the cell of all bodies of the sum before is of no use where that was another. */
+static bool begun_in_vain(const struct nbody *nb)
+{
+    const struct parts *s = nb->parts;
+    bool off = false;
+    for (cl_uint k = 0; k < s->n && s->begun_walks; k++)
+        off |= s->found[nbody_essence_off(nb, k)] != 0;
+    return off;
 }
 
 int nbody_essence_find(struct nbody *nb, bool geometric, start_on join)
 {
     struct parts *s = nb->parts;
-    const cl_uint bridges = list_bridges(nb);
-    put_levels(nb);
-    if (bridges == 0)
-        return nbody_hands_all(nb, join, geometric);
-    s->nbridges = bridges;
     s->join = join;
-    start_on start = join_and_walk;
+    start_on start = s->begun_walks ? join : join_and_walk;
     s->sums_lone = (s->sums_lone + 1) % SUMS_LONE;
     for (bool again = true; again;) {
-        size_t all[2];
-        place_of(s, s->n, 0, all);
-        if (room_for(nb, all[0], all[1]) != 0 || nbody_hands_all(nb, start, geometric) != 0)
+        if (room_for_all(nb) != 0 || nbody_hands_all(nb, start, geometric) != 0 || swap_guess(nb) != 0)
             return -1;
         start = walk_groups;
-        if (swap_guess(nb) != 0)
-            return -1;
-        again = too_large(s);
-        if (again ? swap_apart(nb) != 0 : walk_loose(nb, geometric) != 0)
-            return -1;
-        if (!again && !measure(s)) {
-            again = true;
-            EACH_PART (nb, p) /* all is found in other places now, which may be those of what is still on its way up beside */
-                if (nbody_parts_after(nb, p) != 0)
-                    return -1;
+        again = begun_in_vain(nb);
+        s->begun_walks = false;
+        if (!again) {
+            again = too_large(s);
+            if (again ? swap_apart(nb) != 0 : walk_loose(nb, geometric) != 0)
+                return -1;
+            again = again || !measure(s);
         }
+        EACH_PART (nb, p) /* all is found in other places now, which may be those of what is still on its way up beside */
+            if (again && nbody_parts_after(nb, p) != 0)
+                return -1;
     }
     if (swap_found(nb, s->had, NULL, false) != 0)
         return -1;

@@ -35,13 +35,14 @@ static int place(struct nbody *nb)
     struct parts *s = nb->parts;
     const size_t n = s->n, four = 4 * nb->real;
     const size_t counts = (TREE_COUNTS + 2) * n;
-    s->most = (cl_uint)(counts > 2 * TREE_LEVELS + 3 ? counts : 2 * TREE_LEVELS + 3);
+    s->most = (cl_uint)(counts > 2 * TREE_LEVELS + 2 ? counts : 2 * TREE_LEVELS + 2) + 2; /* and two more: nbody_essence_counter */
     s->begin = calloc(n + 1, sizeof *s->begin);
     s->start = calloc(n * (n + 1), sizeof *s->start);
     s->sent = calloc(8 * n * n + 8 * n * (size_t)world_size(nb->world), sizeof *s->sent);
     s->come = calloc(8 * n * n + 8 * n * (size_t)world_size(nb->world), sizeof *s->come);
     s->posted = calloc(n, sizeof *s->posted);
-    s->down = calloc(n, sizeof *s->down);
+    s->down = calloc(2 * n, sizeof *s->down);
+    s->topping = s->down ? s->down + n : NULL;
     s->homing = calloc(n * n, sizeof *s->homing);
     s->seconds = calloc(n, sizeof *s->seconds);
     s->timed = calloc(n, sizeof *s->timed);
@@ -339,8 +340,8 @@ static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng, cons
     if (status == 0 && meanwhile)
         status = nbody_hands_all(nb, meanwhile, 0);
     next = ev + ng * nb->parts->n;
-    for (size_t c = 0; status == 0 && c < n && parcel[c].begun; c++)
-        status = pass(nb, &parcel[c], next[c]);
+    for (size_t c = 0; status == 0 && c < n; c++)
+        status = parcel[c].begun ? pass(nb, &parcel[c], next[c]) : 0;
     for (size_t k = 0; status == 0 && k < ng * nb->parts->n; k++)
         status = nbody_parts_await(nb, o[k % nb->parts->n].share, ev[k]);
     for (size_t c = 0; status == 0 && c < n; c++)
@@ -537,11 +538,11 @@ static int cut_part(struct nbody *nb, struct share *p, const uint64_t *cost, dou
     return status;
 }
 
-/* Whether parts differ from what they should cost by more than a hundredth. */
+/* Whether parts differ from what they should cost by more than four thousandths. */
 static bool uneven(const struct nbody *nb, const uint64_t *cost, double all)
 {
     const struct parts *s = nb->parts;
-    const double most = 1.01;
+    const double most = 1.004;
     bool any = false;
     for (cl_uint k = 0; k < s->n; k++)
         any |= number_of(cost[k]) > most * all * wanted(s, k) / wanted_before(s, s->n);

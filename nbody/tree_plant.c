@@ -418,7 +418,7 @@ static int start_halo(struct nbody *nb, struct share *p)
     struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = MARGIN;
     const cl_uint before = t->begin < TREE_GROUP ? t->begin : TREE_GROUP, after = n - end < TREE_GROUP ? n - end : TREE_GROUP;
-    const cl_uint counter = nbody_essence_counter(nb, t);
+    const cl_uint counter = nbody_essence_counter(nb, t->number);
     const size_t body = 8 * nb->real, key = 2 * sizeof(cl_ulong), bodies = TREE_SEEN * key, edge = nbody_parts_edge_bytes(nb);
     const struct stdcl_arg halo[] = {BLOCK_ARG(t->halo),    VALUE_ARG(before),  VALUE_ARG(after),      VALUE_ARG(from),   VALUE_ARG(t->bodies),
                                      VALUE_ARG(t->begin),   BLOCK_ARG(t->keys), BLOCK_ARG(t->seconds), BLOCK_ARG(t->body),
@@ -520,6 +520,7 @@ static cl_uint number_cells(const struct parts *s, cl_uint part, cl_uint all_lev
     return all;
 }
 
+/* The cells that all have; on one rank they go down at once, since walks for boxes may follow. */
 static int start_tops(struct nbody *nb, struct share *p)
 {
     struct parts *s = nb->parts;
@@ -527,7 +528,10 @@ static int start_tops(struct nbody *nb, struct share *p)
     const struct stdcl_arg tops[] = {VALUE_ARG(t->bodies), BLOCK_ARG(t->span), BLOCK_ARG(t->bridge), BLOCK_ARG(t->cells),
                                      BLOCK_ARG(t->down),   BLOCK_ARG(t->link), BLOCK_ARG(t->com),    BLOCK_ARG(t->poles),
                                      BLOCK_ARG(t->size),   BLOCK_ARG(t->body), VALUE_ARG(t->number), BLOCK_ARG(s->tops)};
-    return nbody_tree_visit(nb, p, TREE_TOPS_WRITE, (size_t)levels(nb) * TREE_TOPS, COUNT_OF(tops), tops);
+    const size_t bytes = (size_t)levels(nb) * TREE_TOPS * nbody_parts_cell_bytes(nb);
+    if (nbody_tree_visit(nb, p, TREE_TOPS_WRITE, (size_t)levels(nb) * TREE_TOPS, COUNT_OF(tops), tops) != 0)
+        return -1;
+    return world_size(nb->world) > 1 ? 0 : nbody_parts_begin_down(nb, p, (char *)s->tops + t->number * bytes, bytes, true, &s->topping[t->number]);
 }
 
 static int start_cells(struct nbody *nb, struct share *p, cl_uint geometric)
@@ -538,9 +542,9 @@ static int start_cells(struct nbody *nb, struct share *p, cl_uint geometric)
         t->on_level[l] = cells_of(nb->parts, t->number, l);
     if (all > t->room && nbody_tree_grow(nb, p, all + all / 4) != 0)
         return -1;
-    t->forgot = false;
     if (t->bodies && (nbody_parts_bring(nb, p, t->add, levels(nb) * sizeof(cl_uint)) != 0 ||
-                      nbody_tree_write(nb, p, range_of(nb, t), all) != 0 || nbody_tree_moments(nb, p, geometric) != 0))
+                      nbody_tree_write(nb, p, range_of(nb, t), all) != 0 || nbody_essence_send_boxes(nb, p) != 0 ||
+                      nbody_tree_moments(nb, p, geometric) != 0))
         return -1;
     return start_tops(nb, p);
 }
@@ -565,11 +569,13 @@ static int join_parts(struct nbody *nb, struct share *p, cl_uint geometric)
                                nbody_parts_adopt(nb, p, s->tops, k * each, each) != 0))
             return -1;
     cl_uint deepest = levels(nb);
+    const cl_uint off = nbody_essence_off(nb, t->number);
     while (deepest > 0 && !any_bridge(nb, deepest - 1))
         deepest--;
     const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->cube), VALUE_ARG(deepest), VALUE_ARG(geometric), REAL_ARG(nb, blur),
                                      BLOCK_ARG(s->tops), VALUE_ARG(s->n), BLOCK_ARG(t->down), BLOCK_ARG(t->link),
-                                     BLOCK_ARG(t->com), BLOCK_ARG(t->poles), BLOCK_ARG(t->size)};
+                                     BLOCK_ARG(t->com), BLOCK_ARG(t->poles), BLOCK_ARG(t->size), BLOCK_ARG(s->found), VALUE_ARG(off)};
+    t->rooted = true;
     return nbody_tree_launch(nb, p, TREE_MOMENTS_OF_BRIDGES, 1, (size_t)p->shape.flat, COUNT_OF(args), args);
 }
 
@@ -587,17 +593,29 @@ static int start_count(struct nbody *nb, struct share *p, cl_uint n)
            : nbody_tree_count(nb, p, range_of(nb, t), counted_early(t)) != 0 ? -1 : nbody_tree_visit(nb, p, TREE_STARTS, n + 1, COUNT_OF(starts), starts);
 }
 
-/* What devices do while numbers of cells are on their way, and while the first and last cells are. */
+/* What devices do while numbers of cells are on their way. */
 static int start_boxes(struct nbody *nb, struct share *p, cl_uint none)
 {
     (void)none;
     return nbody_essence_start_boxes(nb, p) != 0 ? -1 : clflush(nb->ctx, p->dev, 0);
 }
 
-static int start_forget(struct nbody *nb, struct share *p, cl_uint none)
+/* Whether devices can walk for boxes before they have the cells that all have, when only that of the last sum is known of all bodies. */
+static bool is_rooted(const struct nbody *nb, bool geometric)
 {
-    (void)none;
-    return nbody_essence_forget(nb, p) != 0 ? -1 : clflush(nb->ctx, p->dev, 0);
+    bool all = world_size(nb->world) == 1;
+    EACH_PART (nb, p)
+        all &= p->tree->rooted || geometric;
+    return all;
+}
+
+/* Of one rank's devices: walks for boxes are under way when they are waited for. */
+static int await_tops(struct nbody *nb)
+{
+    EACH_PART (nb, p)
+        if (nbody_parts_await(nb, p, nb->parts->topping[p->tree->number]) != 0)
+            return -1;
+    return 0;
 }
 
 /* 1 when bodies are crowded, and keys get a second word. */
@@ -605,13 +623,15 @@ static int cells(struct nbody *nb, bool geometric)
 {
     struct parts *s = nb->parts;
     const cl_uint n = levels(nb);
+    s->begun_walks = false;
     if (nbody_hands_all(nb, start_count, n) != 0)
         return -1;
     const struct gathered found = {s->found, s->most * sizeof *s->found};
     if (nbody_parts_gather(nb, &found, 1, start_boxes) != 0 || nbody_hands_all(nb, start_cells, geometric) != 0)
         return -1;
     const struct gathered tops[] = {{s->tops, (size_t)n * TREE_TOPS * nbody_parts_cell_bytes(nb)}, found};
-    if (nbody_essence_swap_boxes(nb, tops, COUNT_OF(tops), start_forget) != 0)
+    if (is_rooted(nb, geometric) ? nbody_essence_begin(nb, geometric) != 0 || await_tops(nb) != 0
+                                 : nbody_essence_swap_boxes(nb, tops, COUNT_OF(tops)) != 0)
         return -1;
     bool crowded = false;
     for (cl_uint k = 0; k < s->n; k++)

@@ -62,7 +62,7 @@ static const char *const names[TREE_KERNELS] = {
     [TREE_PICK] = "pick",
     [TREE_FORGET] = "forget",
     [TREE_ESSENTIAL] = "essential",
-    [TREE_NOTE] = "note",
+    [TREE_PACK] = "pack",
     [TREE_LOOSEN] = "loosen",
 };
 
@@ -146,6 +146,7 @@ int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room)
                       {&t->mark, nb->parts ? sizeof(cl_uint) : 0}};
     p->bytes -= t->cell_bytes;
     t->cell_bytes = 0;
+    t->forgot = t->rooted = false;
     for (size_t b = 0; b < COUNT_OF(each); b++) {
         clfree(*each[b].block);
         *each[b].block = NULL;

@@ -63,16 +63,6 @@ struct box {
     real g2;
 };
 
-/* sum m d^2 of a cell. */
-static inline real square(global const multipole *q)
-{
-#if MOMENTS == 2
-    return q->s6 / C(1.5);
-#else
-    return q->square * q->side * q->side;
-#endif
-}
-
 /* g2 of a group whose least acceleration was `least`. A body where pulls cancel would meet nearly all others: an acceleration
  * that is less than a part of what all mass would cause, at the root of the sum of the squares of the box's distance from its
  * centre and of its radius, is taken for that. */
