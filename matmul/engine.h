@@ -127,8 +127,8 @@ enum { THIN_VECTORS = 16 }; /* columns or rows of C that thin.cl computes at a t
     X(unroll, OF_PANELS, 1, 64, 1, "steps of the inner loop written out")                                       \
     X(few, OF_THIN, 0, THIN_VECTORS, 8, "rows or columns of C at most, with which this path is taken; 0: never")  \
     X(items, OF_THIN, 32, 1024, 256, "work-items of a group, a power of two")                                   \
-    X(line, OF_THIN, 16, 1024, 128, "bytes of a row along the depth that neighbouring items read together, a power of two") \
-    X(each, OF_THIN, 1, 8, 2, "rows along the depth that an item adds up; with 16 vectors half as many")         \
+    X(line, OF_THIN, 16, 4096, 128, "bytes of a row along the depth that neighbouring items read together, a power of two") \
+    X(each, OF_THIN, 1, 8, 2, "rows along the depth that an item adds up")                                \
     X(beside, OF_THIN, 1, 256, 32, "items side by side where rows lie across the depth, a power of two")         \
     X(steps, OF_THIN, 1, 16, 4, "loads of an item, of each row, that are on their way together")                \
     X(groups, OF_THIN, 1, 1 << 20, 512, "groups that there shall be: the depth is split to get them")           \
@@ -204,7 +204,7 @@ struct share {
     struct matmul_row rows[MOST_ROWS]; /* those that can be compared */
     size_t nrows;
     bool knows_rows;               /* they were looked for */
-    struct matmul_row thin;        /* that of few rows or columns; `size` 0: not looked for */
+    struct matmul_row thin;        /* the last one of few rows or columns; `size` 0: none was looked for */
     /* Called, while the device's kernels take long, with how many multiply-adds more are done; non-zero ends the product.
      * NULL: nobody is to be told, and kernels are launched whole and without waiting. */
     int (*pause)(void *arg, double work);
@@ -270,6 +270,7 @@ int matmul_shape_choose_batch(struct matmul *mm, struct share *p, size_t m, size
 /* The first `whole` tiles are computed by a group each, the others by `splits`. */
 struct tile_plan {
     size_t tiles, whole, splits;
+    bool later;  /* a kernel of its own adds up their parts */
     double cost; /* multiply-adds that a compute unit could do meanwhile */
 };
 enum { PLAN_SHARED = 1 << 14 }; /* tiles that are shared, at most */
@@ -279,6 +280,10 @@ struct tile_plan matmul_plan(const struct matmul_shape *s, size_t units, const s
 
 /* Of some rows, in ascending order of sizes, that of least cost; of several such the last one that is not for more. NULL: there are none. */
 const struct matmul_row *matmul_plan_row(const struct matmul_row *rows, size_t count, size_t units, const struct extent *e);
+
+/* For how many vectors thin.cl is built: 1, 2, 4, 8 or 16, which is the size of its rows. And the row's `line`, or less where a row of X has so few bytes. */
+size_t matmul_thin_vectors(size_t few);
+size_t matmul_thin_line(const struct matmul_shape *s, size_t deep);
 
 /* The cost of a product by thin.cl, of `thin` a row of PATH_THIN; and what the same product costs at least by tiles, as memory sets the pace. */
 double matmul_plan_thin(const struct matmul_shape *thin, size_t units, const struct extent *e);

@@ -301,7 +301,7 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
 #endif
     const struct work work = work_of(group, k, whole, splits);
     const int2 corner = tile_corner(work.tile, m, n);
-    const int row = corner.x, col = corner.y;
+    int row = corner.x, col = corner.y;
     const int thread = (int)get_local_id(0), lane = thread & 31, set = thread / (THREADS / SETS);
     const int warp = thread % (THREADS / SETS) >> 5;
     const int wm = warp / (BN / WN) * WM, wn = warp % (BN / WN) * WN;
@@ -346,8 +346,12 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
 #pragma unroll
     for (int r = 0; r < OWN; r++)
         own[r] = sum[r];
+#if SPLIT == 2
+    STORE_PART()
+#else
     if (SPLIT && work.parts > 1 && !join_parts(work, own, OWN, partial + partial0, counter, (__local uint *)slices, thread))
         return;
+#endif
 #if PIECES
     __local T *const piece = slices + thread / 32 * PIECE;
     AWAIT(0); /* copies that nobody reads may still be going there */

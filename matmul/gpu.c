@@ -8,6 +8,7 @@
 
 enum {
     MOST_LD = 1 << 22,   /* offsets inside a tile are ints */
+    JOINERS = 128,       /* work-items of a group that adds up parts: a divisor of what the smallest tile has to do */
     MOST_SIDE = 1 << 21, /* of what one launch computes, so that packed operands stay below that too */
 };
 static const size_t MOST_PACKED = (size_t)2 << 30; /* bytes of scratch memory for copies */
@@ -99,17 +100,34 @@ static int pack(struct matmul *mm, struct share *p, struct side *a, bool pack_a,
 /* ---- The launch. ------------------------------------------------------------------------------ */
 
 static void options_of(const struct share *p, const struct matmul_shape *s, const struct product *x, bool wide_a, bool wide_b, bool wide_c,
-                       bool tail, bool split, bool edge, char *text, size_t size)
+                       bool tail, int split, bool edge, char *text, size_t size)
 {
     snprintf(text, size,
              "-D BM=%d -D BN=%d -D BK=%d -D WM=%d -D WN=%d -D SETS=%d -D K_LEAST=%d -D ORDER=%d -D EARLY=%d -D STAGES=%d -D AHEAD=%d -D LANES=%d -D RASTER=%d "
              "-D PTX=%d -D ASYNC=%d -D TRANS_A=%d -D TRANS_B=%d -D WIDE_A=%d -D WIDE_B=%d -D WIDE_C=%d -D TAIL=%d -D SPLIT=%d%s%s%s%s%s",
-             s->bm, s->bn, s->bk, s->wm, s->wn, s->sets, s->along, s->order, s->early, s->stages, s->ahead, s->lanes, s->raster, p->capability > 0, s->async,
+             s->bm, s->bn, s->bk, s->wm, s->wn, s->sets, s->along, s->order, s->early, s->stages, s->ahead, s->lanes, s->raster, p->capability, s->async,
              x->trans_a,
              x->trans_b, wide_a, wide_b, wide_c, tail, split, s->mma ? " -D RUN=2" : "",
              s->mma && tail && x->k % 2 == 0 ? " -D PARTIAL=0" : "", edge ? " -D EDGE=1" : "",
              x->m % (size_t)s->bm || x->n % (size_t)s->bn ? "" : " -D EDGES=0",
              x->count ? " -D BATCH=1" : "");
+}
+
+/* Adds up the parts of shared tiles, which are in scratch memory. */
+static int join(struct matmul *mm, struct share *p, const struct product *x, const struct tile_plan *plan, const char *options)
+{
+    const struct matmul_shape *s = &p->shape;
+    const size_t run = s->mma ? 2 : 4, items = smaller(JOINERS, p->info.dev_max_wg_sz);
+    cl_kernel kernel = matmul_kernel(mm, s->mma ? SOURCE_MMA : SOURCE_FMA, options, "matmul_join");
+    const cl_int m = (cl_int)x->m, n = (cl_int)x->n, ldc = (cl_int)x->c.ld, whole = (cl_int)plan->whole, parts = (cl_int)plan->splits;
+    const cl_ulong c0 = x->c.offset, sums0 = PLAN_SHARED * sizeof(cl_uint) / mm->real;
+    REAL_NUMBER(alpha, x->alpha);
+    REAL_NUMBER(beta, x->beta);
+    const struct stdcl_arg args[] = {VALUE_ARG(m), VALUE_ARG(n), REAL_ARG(mm, alpha), REAL_ARG(mm, beta), operand_arg(&x->c), VALUE_ARG(c0),
+                                     VALUE_ARG(ldc), VALUE_ARG(whole), VALUE_ARG(parts), BLOCK_ARG(p->scratch[SCRATCH_SPLIT].block),
+                                     VALUE_ARG(sums0)};
+    clndrange_t ndr = clndrange_init1d(0, (plan->tiles - plan->whole) * (size_t)s->bm * (size_t)s->bn / run, items);
+    return kernel ? matmul_fork(mm, p, kernel, &ndr, 0, COUNT_OF(args), args) : -1;
 }
 
 static int launch(struct matmul *mm, struct share *p, const struct product *x, const struct side *a,
@@ -127,7 +145,7 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
     const bool wide_c = x->c.offset % run == 0 && x->c.ld % run == 0 && x->step_c % run == 0 && x->c.skew % 16 == 0;
     char options[512];
     void *shared = plan.splits > 1 ? matmul_partials(mm, p, plan.splits * (plan.tiles - plan.whole) * bm * bn) : NULL;
-    options_of(p, s, x, a->wide, b->wide, wide_c, tail || edge, plan.splits > 1, edge, options, sizeof options);
+    options_of(p, s, x, a->wide, b->wide, wide_c, tail || edge, plan.later ? 2 : plan.splits > 1, edge, options, sizeof options);
     cl_kernel kernel = matmul_kernel(mm, s->mma ? SOURCE_MMA : SOURCE_FMA, options, s->mma ? "matmul_mma" : "matmul_fma");
     if (!kernel || (plan.splits > 1 && !shared))
         return -1;
@@ -149,7 +167,9 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
     clndrange_t ndr = clndrange_init1d(0, groups * threads, threads);
     clprofile_work(kernel, 2.0 * work, 0,
                    s->mma ? CLPROF_TENSOR : mm->precision == MATMUL_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE);
-    return matmul_fork(mm, p, kernel, &ndr, work, (cl_uint)nargs, args);
+    if (matmul_fork(mm, p, kernel, &ndr, work, (cl_uint)nargs, args) != 0)
+        return -1;
+    return plan.later ? join(mm, p, x, &plan, options) : 0;
 }
 
 /* One launch, after copies of operands that lie badly. */

@@ -322,7 +322,7 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
 #endif
     const struct work work = work_of(group, k, whole, splits);
     const int2 corner = tile_corner(work.tile, m, n);
-    const int row = corner.x, col = corner.y;
+    int row = corner.x, col = corner.y;
     const int thread = (int)get_local_id(0), lane = thread & 31, set = thread / (THREADS / SETS);
     const int warp = thread % (THREADS / SETS) >> 5;
     const int wm = warp / (BN / WN) * WM, wn = warp % (BN / WN) * WN;
@@ -419,9 +419,13 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
     }
 
     join_sets(sum, FRAGMENTS * SETS * 4, slots, set, thread);
+#if SPLIT == 2
+    STORE_PART()
+#else
     if (SPLIT && work.parts > 1 &&
         !join_parts(work, sum, FRAGMENTS * 4, partial + partial0, counter, (__local uint *)slots, thread))
         return;
+#endif
     /* Eight rows of C at a time: the upper half of a row of fragments, or the lower one. */
     const int g = lane >> 2, t = lane & 3;
 #if PIECES

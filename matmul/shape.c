@@ -230,15 +230,15 @@ static bool same(const struct extent *a, const struct extent *b)
  * ranks multiply, whose bits must not depend on where blocks end, nor with words of the caller's, which are about tiles. */
 static void consider_thin(struct matmul *mm, struct share *p, const struct extent *e)
 {
-    const size_t units = matmul_units(p), few = smaller(e->m, e->n);
+    const size_t units = matmul_units(p), few = smaller(e->m, e->n), vectors = matmul_thin_vectors(few);
     struct cltune_row row;
     if (p->shape.path != PATH_TILES || mm->words || !e->divisible || few > THIN_VECTORS)
         return;
-    if (!p->thin.size && choose_row(mm, p, PATH_THIN, 1024, false, NULL, &p->thin.shape, &row) != 0)
+    if (p->thin.size != vectors && choose_row(mm, p, PATH_THIN, vectors, false, NULL, &p->thin.shape, &row) != 0)
         return; /* never: what the store has fits, or else the defaults */
-    if (!p->thin.size)
+    if (p->thin.size != vectors)
         memcpy(p->thin.line, row.shape, sizeof p->thin.line);
-    p->thin.size = 1024;
+    p->thin.size = vectors;
     const double cost = matmul_plan_thin(&p->thin.shape, units, e);
     if (cost >= fmax(matmul_plan(&p->shape, units, e).cost, matmul_plan_memory(&p->thin.shape, units, e)))
         return;
@@ -260,7 +260,7 @@ int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, 
     p->extent = e;
     if (row)
         take_row(mm, p, row, &e);
-    else if (choose(mm, p, size_of(e.m, e.n, e.k), false) != 0)
+    else if (choose(mm, p, path_of(mm, p) == PATH_THIN ? matmul_thin_vectors(smaller(m, n)) : size_of(e.m, e.n, e.k), false) != 0)
         return -1;
     consider_thin(mm, p, &e);
     return 0;

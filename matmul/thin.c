@@ -59,15 +59,13 @@ static struct thin_launch launch_of(const struct matmul *mm, const struct matmul
                                     const struct thin *t)
 {
     const size_t step = 16 / mm->real;
-    struct thin_launch l = {.vectors = 1, .items = (size_t)s->items};
+    struct thin_launch l = {.vectors = matmul_thin_vectors(t->vectors), .items = (size_t)s->items};
     l.wide = t->x.offset % step == 0 && t->x.ld % step == 0 && t->x.skew % 16 == 0;
-    while (l.vectors < t->vectors)
-        l.vectors *= 2;
     const size_t w = l.wide ? step : 1, beside = smaller((size_t)s->beside, l.items),
                  steps = (size_t)s->steps;
-    const size_t line = smaller(divide_up((size_t)s->line, w * mm->real), l.items);
+    const size_t line = smaller(divide_up(matmul_thin_line(s, t->k * mm->real), w * mm->real), l.items);
     l.team = t->along ? line : l.items / beside;
-    l.each = !t->along ? w : l.vectors == THIN_VECTORS ? divide_up((size_t)s->each, 2) : (size_t)s->each;
+    l.each = t->along ? (size_t)s->each : w;
     l.stride = t->along ? l.team * w * steps : l.team * steps;
     l.chunk = NEAR_BYTES / (l.vectors * mm->real) / l.stride * l.stride;
     l.chunk = l.chunk ? l.chunk : l.stride;
@@ -91,7 +89,7 @@ static int launch(struct matmul *mm, struct share *p, const struct thin *t, doub
              "-D ALONG=%d -D Y_ALONG=%d -D WIDE=%d -D VECTORS=%zu -D ITEMS=%zu -D TEAM=%zu -D ROWS_EACH=%zu "
              "-D STEPS=%d -D CHUNK=%zu -D PTX=%d",
              t->along, t->y_step_x == 1, l.wide, l.vectors, l.items, l.team, l.each, p->shape.steps, l.chunk,
-             p->capability > 0);
+             p->capability);
     cl_kernel kernel = matmul_kernel(mm, SOURCE_THIN, options, "matmul_thin");
     if (!kernel || (l.parts > 1 && !shared))
         return -1;

@@ -57,7 +57,7 @@
 #define CHUNK 512 /* depth of the vectors in local memory, a multiple of STRIDE */
 #endif
 #ifndef PTX
-#define PTX 0 /* 1: NVIDIA's compiler, which takes inline PTX */
+#define PTX 0 /* NVIDIA's compute capability, 90 for 9.0, whose compiler takes inline PTX; 0: another device */
 #endif
 
 #define W (WIDE ? 16 / SIZE : 1)     /* elements of a load */
@@ -71,7 +71,9 @@
 #define LINE_SUMS (ITEMS + PLACES)   /* one more a team, for the same reason */
 #define AT_ONCE (BUFFER / LINE_SUMS < VALUES ? BUFFER / LINE_SUMS : VALUES) /* sums of an item for which there is room there */
 
-#if PTX
+#if PTX >= 70
+#define FENCE() __asm volatile("fence.acq_rel.gpu;" ::: "memory")
+#elif PTX
 #define FENCE() __asm volatile("membar.gl;" ::: "memory")
 #else
 #define FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
@@ -234,6 +236,7 @@ static void add_teams(const T *sum, __local T *buffer, struct result to, __globa
         for (int o = item; o < AT_ONCE * PLACES && first * PLACES + o < VALUES * PLACES; o += ITEMS) {
             const int q = o / PLACES, place = o % PLACES;
             T all = 0;
+#pragma unroll 8
             for (int i = 0; i < TEAM; i++)
                 all += buffer[q * LINE_SUMS + (ALONG ? place * (TEAM + 1) + i : i * PLACES + place)];
             if (parts > 1)
@@ -242,6 +245,24 @@ static void add_teams(const T *sum, __local T *buffer, struct result to, __globa
                 store(to, first * PLACES + o, all);
         }
     }
+}
+
+#define NEAR 8 /* sums of a value's parts that are on their way together */
+
+/* One value's sums of all parts, in their order. `apart`: from one part's to the next. */
+static T add_parts(__global const volatile T *one, ulong apart, int parts)
+{
+    T whole = 0;
+    for (int first = 0; first < parts; first += NEAR) {
+        T part[NEAR];
+#pragma unroll
+        for (int p = 0; p < NEAR; p++)
+            part[p] = first + p < parts ? one[(ulong)(first + p) * apart] : (T)0;
+#pragma unroll
+        for (int p = 0; p < NEAR; p++)
+            whole += part[p];
+    }
+    return whole;
 }
 
 /* Groups 0 .. parts - 1 compute the first ROWS rows, a part of `span` of the depth each, and so on. `counter`: of each block of
@@ -303,9 +324,6 @@ __kernel void matmul_thin(int rows, int vectors, int k, T alpha, __global const 
     for (int n = 0; n < VALUES * PLACES; n += ITEMS) { /* all items go equally often, and what is too much is not stored */
         const int o = n + item;
         __global volatile T *one = partial + sums0 + (ulong)block * (ulong)parts * all + (ulong)min(o, VALUES * PLACES - 1);
-        T whole = 0;
-        for (int p = 0; p < parts; p++)
-            whole += one[(ulong)p * all];
-        store(result, o, whole);
+        store(result, o, add_parts(one, all, parts));
     }
 }

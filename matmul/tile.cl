@@ -16,7 +16,7 @@
  *   asks for the bytes and goes on multiplying while they arrive.
  *
  *   When the tiles do not fill the device evenly, the last ones are shared: `splits` groups multiply a part of the depth
- *   each and leave their sums in `partial`. The group that comes last adds them up, always in the same order.
+ *   each and leave their sums in `partial`. Those that come last add them up, or a kernel behind this one, always in the same order.
  *
  * Host code puts this file before the other two; read from a folder, they include it.
  * SPDX-License-Identifier: MIT
@@ -75,7 +75,7 @@
 #define RASTER 8 /* rows of tiles that are walked together, for the sake of the cache */
 #endif
 #ifndef SPLIT
-#define SPLIT 1 /* 0: every tile is one group's, which leaves more registers */
+#define SPLIT 1 /* 1: groups that share a tile add up its parts; 2: matmul_join does; 0: every tile is one group's, which leaves more registers */
 #endif
 #ifndef EDGES
 #define EDGES 1 /* 0: M is a multiple of BM, and N of BN */
@@ -84,7 +84,7 @@
 #define BATCH 0 /* 1: many products, whose groups stand one behind the other */
 #endif
 #ifndef PTX
-#define PTX 0 /* 1: NVIDIA's compiler, which takes inline PTX */
+#define PTX 0 /* NVIDIA's compute capability, 90 for 9.0, whose compiler takes inline PTX; 0: another device */
 #endif
 #if !defined(ASYNC) || !PTX
 #undef ASYNC
@@ -97,6 +97,7 @@
 #define DEEP (BK / SETS) /* of a slice that a set of warps multiplies */
 
 #define THREADS ((BM / WM) * (BN / WN) * 32 * SETS)
+#define INLINE __attribute__((always_inline)) /* what their pointers point to are registers then */
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
 
@@ -222,48 +223,93 @@ static struct work work_of(int group, int k, int whole, int splits)
     return w;
 }
 
-#if PTX
+#if PTX >= 70
+#define FENCE() __asm volatile("fence.acq_rel.gpu;" ::: "memory")
+#elif PTX
 #define FENCE() __asm volatile("membar.gl;" ::: "memory")
 #else
 #define FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
 #endif
 
-/* Adds up the parts of a shared tile. Returns true in the group that comes last, whose sum[] is then the whole. A part's
- * sums lie in `partial` as [register][item]. A tile's counter says how many groups have left theirs; it is 0 before and
- * after. */
-static int join_parts(struct work w, T *sum, int regs, __global volatile T *partial,
-                      __global volatile uint *counter, __local uint *arrived, int thread)
+#ifndef FAN
+#define FAN 4 /* parts that one group adds up at a time, at least 4 */
+#endif
+#define NEAR 8 /* of each part so many sums, or of each sum so many parts, are on their way to an item together */
+
+/* Leaves a group's sums, or the sum of a level, as number `slot` of a tile's. Sums lie as [slot][register][item]. */
+static INLINE void leave_sums(__global volatile T *partial, int slot, const T *sum, int regs)
 {
-    __global volatile T *own = partial + ((size_t)w.shared * w.parts + w.part) * regs * THREADS + thread;
+    __global volatile T *own = partial + (size_t)slot * regs * THREADS;
 #pragma unroll
     for (int r = 0; r < regs; r++)
         own[r * THREADS] = sum[r];
-    FENCE();
+}
+
+/* sum[] becomes the sum of `count` slots that are `apart` from each other, of which `own` is in sum[] already; always in the same order. */
+static INLINE void add_slots(__global volatile T *partial, int slot, int apart, int count, int own, T *sum, int regs)
+{
+    __global volatile T *first = partial + (size_t)slot * regs * THREADS;
+#pragma unroll
+    for (int from = 0; from < regs; from += NEAR) {
+        T part[FAN][NEAR];
+#pragma unroll
+        for (int p = 0; p < FAN; p++)
+            if (p < count && p != own) {
+#pragma unroll
+                for (int r = 0; r < NEAR && from + r < regs; r++)
+                    part[p][r] = first[((size_t)(p * apart) * regs + from + r) * THREADS];
+            } else {
+#pragma unroll
+                for (int r = 0; r < NEAR && from + r < regs; r++)
+                    part[p][r] = sum[from + r];
+            }
+#pragma unroll
+        for (int r = 0; r < NEAR && from + r < regs; r++) {
+            T all = part[0][r];
+#pragma unroll
+            for (int p = 1; p < FAN; p++)
+                all = p < count ? all + part[p][r] : all;
+            sum[from + r] = all;
+        }
+    }
+}
+
+/* Adds up the parts of a shared tile as a tree, FAN at a time: of so many groups the one that comes last adds up what they left, and goes on with
+ * that to the next level. Nobody waits. Returns true in the group that has the whole. With 10 parts and FAN 4:
+ *
+ *     level 0    0 1 2 3    4 5 6 7    8 9        counters 0, 4 and 8
+ *     level 1    0          4          8          counter 1
+ *
+ * A sum of a level stands in the slot of its first part. Each counter says how many have left their sums there; it is 0 before and after. */
+static int join_parts(struct work w, T *sum, int regs, __global volatile T *partial, __global volatile uint *counter, __local uint *arrived,
+                      int thread)
+{
+    partial += (size_t)w.shared * w.parts * regs * THREADS + thread;
+    counter += w.shared * w.parts;
     AWAIT(0); /* `arrived` lies where copies that nobody reads may still be going */
-    barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
-    if (thread == 0)
-        *arrived = atomic_inc(counter + w.shared);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (*arrived != (uint)w.parts - 1)
-        return 0;
-    FENCE();
-    if (thread == 0)
-        counter[w.shared] = 0;
-#pragma unroll
-    for (int r = 0; r < regs; r++)
-        sum[r] = 0;
-    for (int p = 0; p < w.parts; p++) {
-        __global volatile T *other = partial + ((size_t)w.shared * w.parts + p) * regs * THREADS + thread;
-#pragma unroll
-        for (int r = 0; r < regs; r++)
-            sum[r] += other[r * THREADS];
+    for (int apart = 1, level = 0; apart < w.parts; apart *= FAN, level++) {
+        const int first = w.part / (apart * FAN) * (apart * FAN), own = (w.part - first) / apart;
+        const int count = min(FAN, (w.parts - first + apart - 1) / apart);
+        if (count > 1) {
+            leave_sums(partial, first + own * apart, sum, regs);
+            FENCE();
+            barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
+            if (thread == 0)
+                *arrived = atomic_inc(counter + first + level);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (*arrived != (uint)count - 1)
+                return 0;
+            FENCE();
+            if (thread == 0)
+                counter[first + level] = 0;
+            add_slots(partial, first, apart, count, own, sum, regs);
+        }
     }
     return 1;
 }
 
 /* ---- Sets of warps. ------------------------------------------------------------------------------ */
 
-#define INLINE __attribute__((always_inline)) /* what their pointers point to are registers then */
 #define QUAD (16 / SIZE)                      /* numbers that an item reads and writes at a time */
 
 #define MOST (STAGES * BK * (BM + BN) / THREADS / QUAD * QUAD) /* numbers of an item that go at a time, where slices were */
@@ -353,5 +399,40 @@ static INLINE void store_piece(__global T *to, int ldc, __local const T *piece, 
         }
     }
 }
+
+/* ---- Shared tiles. ----------------------------------------------------------------------------- */
+
+#if SPLIT == 2
+
+/* A shared tile's part is stored as it is, behind the parts before it: a tile of BM x BN. */
+#define STORE_PART()                                                                                 \
+    if (work.parts > 1) {                                                                            \
+        c = partial + partial0 + ((size_t)work.shared * work.parts + work.part) * BM * BN;           \
+        c0 = 0, ldc = BN, m = BM, n = BN, row = 0, col = 0, alpha = 1, beta = 0;                     \
+    }
+
+/* C = alpha times the sum of all parts, in their order, + beta C, of the tiles behind the first `whole`. An item has a run of a tile. */
+__kernel void matmul_join(int m, int n, T alpha, T beta, __global T *c, ulong c0, int ldc, int whole, int parts, __global const T *partial,
+            ulong partial0)
+{
+    const int runs = BM * BN / RUN, shared = (int)(get_global_id(0) / runs), run = (int)(get_global_id(0) % runs);
+    const int2 corner = tile_corner(whole + shared, m, n);
+    const int y = corner.x + run / (BN / RUN), x = corner.y + run % (BN / RUN) * RUN;
+    if (y >= m || x >= n)
+        return;
+    __global const run_t *from = (__global const run_t *)(partial + partial0 + (size_t)shared * parts * BM * BN) + run;
+    run_t sum = (run_t)(0);
+    for (int first = 0; first < parts; first += NEAR) {
+        run_t part[NEAR];
+#pragma unroll
+        for (int p = 0; p < NEAR; p++)
+            part[p] = first + p < parts ? from[(size_t)(first + p) * runs] : (run_t)(0);
+#pragma unroll
+        for (int p = 0; p < NEAR; p++)
+            sum += part[p];
+    }
+    store_run(c + c0 + (size_t)y * ldc + x, sum, alpha, beta, n - x);
+}
+#endif
 
 #endif

@@ -12,10 +12,10 @@
 enum { UNITS = 132 };
 
 static const struct matmul_row rows[] = {
-    {.size = 512, .shape = {.bm = 32, .bn = 32, .fill = 4, .span = 64, .rate = 60, .alone = 30, .narrow = 60}},
-    {.size = 1024, .shape = {.bm = 64, .bn = 64, .fill = 2, .span = 64, .rate = 80, .alone = 60, .narrow = 75}},
-    {.size = 4096, .shape = {.bm = 128, .bn = 128, .fill = 1, .span = 256, .rate = 90, .alone = 90, .narrow = 98}},
-    {.size = 8192, .shape = {.bm = 128, .bn = 128, .fill = 1, .span = 256, .rate = 90, .alone = 90, .narrow = 98}},
+    {.size = 512, .shape = {.bm = 32, .bn = 32, .bk = 8, .stages = 8, .fill = 4, .span = 64, .rate = 60, .alone = 30, .narrow = 60}},
+    {.size = 1024, .shape = {.bm = 64, .bn = 64, .bk = 8, .stages = 4, .fill = 2, .span = 64, .rate = 80, .alone = 60, .narrow = 75}},
+    {.size = 4096, .shape = {.bm = 128, .bn = 128, .bk = 8, .stages = 3, .fill = 1, .span = 256, .rate = 90, .alone = 90, .narrow = 98}},
+    {.size = 8192, .shape = {.bm = 128, .bn = 128, .bk = 8, .stages = 3, .fill = 1, .span = 256, .rate = 90, .alone = 90, .narrow = 98}},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -40,6 +40,7 @@ static void plans_are_whole(void **unused)
                     assert_true(p.cost > 0 && p.whole <= p.tiles && p.splits >= 1);
                     assert_true((p.splits == 1) == (p.whole == p.tiles));
                     assert_true(p.splits == 1 || (e.divisible && k / p.splits >= (size_t)s->span && p.tiles - p.whole <= PLAN_SHARED));
+                    assert_true(!p.later || (p.splits > 4 && p.whole == 0));
                     if (p.splits > 1 && p.whole > 0 && p.whole / UNITS < (size_t)s->fill)
                         assert_true((p.tiles - p.whole) * p.splits < UNITS);
                 }
@@ -83,7 +84,20 @@ static void thin_by_time(void **unused)
     assert_true(matmul_plan_thin(&s, UNITS, &small) == 128. * 4096 * 4 * 9 / UNITS);
 }
 
-/* A tile or two of great depth: each is several groups'. Whole numbers, so that sums in any order are exact. */
+/* Operands that the cache does not hold come in as slowly as slices ask for them: few slices are a reason for another row. */
+static void far_memory(void **unused)
+{
+    (void)unused;
+    struct matmul_shape s = rows[1].shape, t = s;
+    s.stages = 2;
+    const struct extent near = {64, 4096, 1024, 8, false, true}, far = {64, 4096, 4096, 8, false, true};
+    assert_true(matmul_plan(&s, UNITS, &near).cost == matmul_plan(&t, UNITS, &near).cost);
+    assert_true(matmul_plan(&s, UNITS, &far).cost > matmul_plan(&t, UNITS, &far).cost);
+}
+
+/* A tile or two of great depth: each is several groups'. Whole numbers, so that sums in any order are exact. On whatever
+ * device this is the first two shapes share them, and the next two in over 16 parts, which groups add up as a tree; of the last, whose tiles are large, a
+ * kernel does. */
 static void shared_tiles(void **unused)
 {
     (void)unused;
@@ -91,20 +105,29 @@ static void shared_tiles(void **unused)
     static const char *const shapes[] = {
         "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 sets=1 stages=3 ahead=1 lanes=1 mma=0 async=0 pack=0 fill=4 span=32",
         "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 sets=1 stages=2 ahead=1 lanes=0 mma=1 async=0 pack=0 fill=4 span=32",
+        "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 sets=1 stages=3 ahead=1 lanes=1 mma=0 async=0 pack=0 fill=64 span=32",
+        "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 sets=1 stages=2 ahead=1 lanes=0 mma=1 async=0 pack=0 fill=64 span=32",
+        "path=1 bm=128 bn=32 bk=8 wm=32 wn=32 sets=1 stages=2 ahead=1 lanes=0 mma=0 async=0 pack=0 fill=64 span=32",
     };
+    enum { SHAPES = sizeof shapes / sizeof *shapes };
     static double a[M * K], b[K * N], c[M * N];
     const cl_device_id first = clgetdevice(stddev, 0);
     CLCONTEXT *cp = clcontext_create_from(&first, 1);
     assert_non_null(cp);
     for (size_t units = 1; units <= 256; units++) { /* whatever device this is */
-        const struct matmul_shape s = {.bm = 32, .bn = 32, .fill = 4, .span = 32};
-        assert_true(matmul_plan(&s, units, &(struct extent){M, N, K, sizeof *a, false, true}).splits > 1);
+        struct matmul_shape s = {.bm = 32, .bn = 32, .bk = 8, .stages = 2, .fill = 4, .span = 32};
+        const struct extent e = {M, N, K, sizeof *a, false, true};
+        assert_true(matmul_plan(&s, units, &e).splits > 1);
+        s.fill = 64;
+        assert_true(matmul_plan(&s, units, &e).splits > 16 && !matmul_plan(&s, units, &e).later);
+        s.bm = 128;
+        assert_true(matmul_plan(&s, units, &e).later);
     }
     for (size_t i = 0; i < M * K; i++)
         a[i] = (double)(i * 7 % 13) - 6;
     for (size_t i = 0; i < K * N; i++)
         b[i] = (double)(i * 5 % 11) - 5;
-    for (size_t s = 0; s < 2; s++) {
+    for (size_t s = 0; s < SHAPES; s++) {
         matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .precision = MATMUL_DOUBLE, .shape = shapes[s]});
         assert_non_null(mm);
         assert_int_equal(matmul_multiply(mm, MATMUL_NN, M, N, K, 1, a, K, b, N, 0, c, N), 0);
@@ -126,6 +149,7 @@ int main(void)
         cmocka_unit_test(plans_are_whole),
         cmocka_unit_test(rows_by_time),
         cmocka_unit_test(thin_by_time),
+        cmocka_unit_test(far_memory),
         cmocka_unit_test(shared_tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -287,6 +287,8 @@ every_kernel() {
         for words in single double; do batch $as 13 9 7 $words; done
         [ $as = gpu ] || matmul $as 131,65,67 --memory 60000
         [ $as = cpu ] || matmul $as 67,33,35 --memory 45000 # of two slabs, since 64 take ten minutes
+        # Five parts of a tile, which a kernel of its own adds up.
+        [ $as = cpu ] || matmul $as 35,33,160 --precision double --shape "path=1 bm=64 bn=64 bk=8 wm=32 wn=32 stages=2 pack=0 fill=64 span=32"
         for n in 1 2 63 65 32771; do on $as "$stdcl" gas -q -n $n; done
         on $as "$stdcl" gas -q -n 32771 --stored --precision double --accumulate compensated
         on $as "$stdcl" gas -q -n 131 --stored --sum tree
