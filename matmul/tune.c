@@ -1,7 +1,7 @@
 /* tune.c - what a search for better shapes needs: the values to try, a problem, its right answer, its time.
  *
  * The problem is a square product of random matrices in the memory of the one device that is tuned. On GPUs tiles are
- * searched, on CPUs panels.
+ * searched, on CPUs panels. For few vectors it is two products, in which they are columns and rows of C: a row serves both.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
@@ -36,9 +36,19 @@ static const struct cltune_knob panels[] = {
     CLTUNE_KNOB("high", 8, 16, 20, 24, 40),
     CLTUNE_KNOB("unroll", 1, 2, 4),
 };
+static const struct cltune_knob thin[] = {
+    CLTUNE_KNOB("items", 64, 128, 256, 512),
+    CLTUNE_KNOB("line", 64, 128, 256, 512, 1024),
+    CLTUNE_KNOB("each", 1, 2, 4),
+    CLTUNE_KNOB("beside", 8, 16, 32, 64, 128),
+    CLTUNE_KNOB("steps", 1, 2, 4, 8),
+    CLTUNE_KNOB("groups", 128, 264, 528, 1056),
+    CLTUNE_KNOB("part", 128, 256, 512),
+};
 /* clang-format on */
-static const size_t sizes[] = {512, 1024, 4096}, batch_sizes[] = {16, 32, 64, 128};
-enum { BATCH_ELEMENTS = 1 << 24 }; /* of each operand of a batch, all its matrices together */
+static const size_t sizes[] = {512, 1024, 4096}, batch_sizes[] = {16, 32, 64, 128}, vectors[] = {1, 2, 4, 8};
+enum { BATCH_ELEMENTS = 1 << 24, /* of each operand of a batch, all its matrices together */
+       THIN_SIDE = 4096 };       /* rows and columns of the matrix that few vectors are multiplied by */
 
 /* What the kernels differ by. */
 struct variant {
@@ -50,7 +60,7 @@ struct variant {
 struct problem {
     CLCONTEXT *ctx; /* of the one device */
     struct matmul_options options;
-    size_t n, count, real; /* count: products of a batch, else 0 */
+    size_t n, count, side, real; /* n: the size, of few vectors how many; side: of a matrix; count: products of a batch, else 0 */
     char *a, *b, *c;
     matmul *mm; /* the engine of the last shape */
     char shape[512];
@@ -69,14 +79,14 @@ static void problem_close(void *problem)
 
 static int fill(struct problem *p)
 {
-    const size_t rows = p->n * (p->count ? p->count : 1), bytes = rows * p->n * p->real;
-    p->a = clmalloc(p->ctx, bytes, CL_MEM_ZEROCOPY);
-    p->b = clmalloc(p->ctx, bytes, CL_MEM_ZEROCOPY);
-    p->c = clmalloc(p->ctx, bytes, CL_MEM_ZEROCOPY);
+    const size_t rows = p->side * (p->count ? p->count : 1), cols = p->path == PATH_THIN ? 2 * p->n : p->side;
+    p->a = clmalloc(p->ctx, rows * p->side * p->real, CL_MEM_ZEROCOPY);
+    p->b = clmalloc(p->ctx, rows * cols * p->real, CL_MEM_ZEROCOPY);
+    p->c = clmalloc(p->ctx, rows * cols * p->real, CL_MEM_ZEROCOPY);
     if (!p->a || !p->b || !p->c)
         return -1;
-    matmul_random(p->options.precision, 1, 0, rows, p->n, p->a, p->n);
-    matmul_random(p->options.precision, 1, 1, rows, p->n, p->b, p->n);
+    matmul_random(p->options.precision, 1, 0, rows, p->side, p->a, p->side);
+    matmul_random(p->options.precision, 1, 1, rows, cols, p->b, cols);
     return clmsync(p->ctx, 0, p->a, CL_MEM_DEVICE) == (cl_event)-1 ||
                    clmsync(p->ctx, 0, p->b, CL_MEM_DEVICE) == (cl_event)-1
                ? -1
@@ -89,12 +99,13 @@ static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, siz
     cl_device_type type = 0;
     if (device_ask(cp, 0, CL_DEVICE_TYPE, sizeof type, &type, "matmul") != 0)
         return NULL;
-    if ((v->path == PATH_TILES) == !!(type & CL_DEVICE_TYPE_CPU))
-        return clerror_set(ENOTSUP, "matmul: tiles are for GPUs, panels for CPUs"), NULL;
+    if ((v->path == PATH_PANELS) != !!(type & CL_DEVICE_TYPE_CPU))
+        return clerror_set(ENOTSUP, "matmul: panels are for CPUs, tiles and few vectors for GPUs"), NULL;
     struct problem *p = calloc(1, sizeof *p);
     if (!p)
         return clerror_set(ENOMEM, "matmul: no memory on the host"), NULL;
     p->n = n;
+    p->side = v->path == PATH_THIN ? THIN_SIDE : n;
     p->count = v->batch ? BATCH_ELEMENTS / (n * n) + 1 : 0;
     p->real = v->precision == MATMUL_DOUBLE ? sizeof(double) : sizeof(float);
     p->path = v->path;
@@ -128,12 +139,29 @@ static int allowed(void *problem, const char *shape)
     return cltune_value(shape, "mma", 0) && p->mm->share[0].capability == 0 ? -1 : 0;
 }
 
+/* Few vectors as columns of C, and behind those of B others as rows. */
 static int product(struct problem *p)
 {
-    const size_t n = p->n;
+    const size_t n = p->n, side = p->side, half = side * n * p->real;
     if (p->count)
         return matmul_batch(p->mm, 0, MATMUL_NN, n, n, n, 1, p->a, n, n * n, p->b, n, n * n, 0, p->c, n, n * n, p->count);
-    return matmul_enqueue(p->mm, 0, MATMUL_NN, p->n, p->n, p->n, 1, p->a, p->n, p->b, p->n, 0, p->c, p->n);
+    if (matmul_enqueue(p->mm, 0, MATMUL_NN, side, n, side, 1, p->a, side, p->b, n, 0, p->c, n) != 0)
+        return -1;
+    return p->path != PATH_THIN ? 0 : matmul_enqueue(p->mm, 0, MATMUL_NN, n, side, side, 1, p->b + half, side, p->a, side, 0, p->c + half, side);
+}
+
+/* The largest error of some rows of some products. */
+static double error_of(const struct problem *p)
+{
+    const enum matmul_precision precision = p->options.precision;
+    const size_t n = p->n, side = p->side, bytes = side * n * p->real, count = p->count ? p->count : 1;
+    double error = 0;
+    for (size_t i = 0; i < count && error <= matmul_tolerance(precision, side, 1); i += count / 8 + 1)
+        error = matmul_error(precision, MATMUL_NN, side, n, side, 1, p->a + i * side * side * p->real, side, p->b + i * bytes, n, 0, NULL, p->c + i * bytes,
+                             n, 8);
+    if (p->path == PATH_THIN && error <= matmul_tolerance(precision, side, 1))
+        error = matmul_error(precision, MATMUL_NN, n, side, side, 1, p->b + bytes, side, p->a, side, 0, NULL, p->c + bytes, side, 1);
+    return error;
 }
 
 static int verify(void *problem, const char *shape)
@@ -142,12 +170,8 @@ static int verify(void *problem, const char *shape)
     if (use(p, shape) != 0 || product(p) != 0 || clwait(p->ctx, 0, CL_KERNEL_EVENT) == (cl_event)-1 ||
         clmsync(p->ctx, 0, p->c, CL_MEM_HOST) == (cl_event)-1)
         return -1;
-    const size_t bytes = p->n * p->n * p->real, count = p->count ? p->count : 1;
-    double error = 0;
-    for (size_t i = 0; i < count && error <= matmul_tolerance(p->options.precision, p->n, 1); i += count / 8 + 1)
-        error = matmul_error(p->options.precision, MATMUL_NN, p->n, p->n, p->n, 1, p->a + i * bytes, p->n, p->b + i * bytes,
-                             p->n, 0, NULL, p->c + i * bytes, p->n, 8);
-    if (error <= matmul_tolerance(p->options.precision, p->n, 1))
+    const double error = error_of(p);
+    if (error <= matmul_tolerance(p->options.precision, p->side, 1))
         return 0;
     return clerror_set(EDOM, "matmul: shape %s: the product is off by %.1e", shape, error);
 }
@@ -164,7 +188,7 @@ static int products(void *problem, size_t n)
 static int measure(void *problem, const char *shape, double *seconds, double *work)
 {
     struct problem *p = problem;
-    *work = 2 * (double)p->n * (double)p->n * (double)p->n * (double)(p->count ? p->count : 1);
+    *work = 2 * (double)p->side * (double)p->n * (double)p->side * (p->path == PATH_THIN ? 2. : p->count ? (double)p->count : 1.);
     return use(p, shape) == 0 ? cltune_time(products, p, seconds) : -1;
 }
 
@@ -178,6 +202,8 @@ static const struct cltune_kernel kernels[] = {
     KERNEL("matmul.tiles.double", tiles, sizes, MATMUL_DOUBLE, PATH_TILES, false),
     KERNEL("matmul.batch.single", tiles, batch_sizes, MATMUL_SINGLE, PATH_TILES, true),
     KERNEL("matmul.batch.double", tiles, batch_sizes, MATMUL_DOUBLE, PATH_TILES, true),
+    KERNEL("matmul.thin.single", thin, vectors, MATMUL_SINGLE, PATH_THIN, false),
+    KERNEL("matmul.thin.double", thin, vectors, MATMUL_DOUBLE, PATH_THIN, false),
     KERNEL("matmul.panels.single", panels, sizes, MATMUL_SINGLE, PATH_PANELS, false),
     KERNEL("matmul.panels.double", panels, sizes, MATMUL_DOUBLE, PATH_PANELS, false),
 };

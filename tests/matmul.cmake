@@ -3,6 +3,7 @@
 stdcl_test(test_npy test_npy.c LIBS formats)
 stdcl_test(test_matmul test_matmul.c BUILDS_ONCE UNOPTIMISED LIBS stdcl_matmul TIMEOUT 400)
 stdcl_test(test_matmul_plan test_matmul_plan.c UNOPTIMISED LIBS stdcl_matmul)
+stdcl_test_as_gpu(matmul_plan test_matmul_plan_as_gpu)
 stdcl_test(test_matmul_on_two PROGRAM two_devices UNOPTIMISED ARGS $<TARGET_FILE:test_matmul> several TIMEOUT 180)
 stdcl_test(deep_matmul_clblast PROGRAM test_matmul ARGS clblast)
 stdcl_label(deep deep_matmul_clblast)

@@ -143,6 +143,37 @@ static void shared_tiles(void **unused)
     assert_int_equal(clcontext_destroy(cp), 0);
 }
 
+/* The search for shapes of few vectors, on a device that is called a GPU: a shape's products are right. A CPU is told what they are for. */
+static void few_vectors_are_tuned(void **unused)
+{
+    (void)unused;
+    size_t count;
+    const struct cltune_kernel *kernels = matmul_tune_kernels(&count), *kernel = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(kernels[i].name, "matmul.thin.single") == 0)
+            kernel = kernels + i;
+    assert_non_null(kernel);
+    const cl_device_id first = clgetdevice(stddev, 0);
+    CLCONTEXT *cp = clcontext_create_from(&first, 1);
+    struct cldev_info info;
+    assert_int_equal(clgetdevinfo(cp, &info), 0);
+    void *problem = kernel->open(kernel, cp, 2);
+    if (info.dev_type & CL_DEVICE_TYPE_CPU) {
+        assert_null(problem);
+        assert_string_equal(clerror(), "matmul: panels are for CPUs, tiles and few vectors for GPUs");
+    } else {
+        double seconds = 0, work = 0;
+        assert_non_null(problem);
+        assert_int_equal(kernel->allowed(problem, "items=64 line=64 each=2 beside=16 steps=2 groups=128 part=0"), 0);
+        assert_int_equal(kernel->allowed(problem, "items=48"), -1);
+        assert_int_equal(kernel->verify(problem, "items=64 line=64 each=2 beside=16 steps=2 groups=128 part=0"), 0);
+        assert_int_equal(kernel->measure(problem, "items=64 line=64 each=2 beside=16 steps=2 groups=128 part=0", &seconds, &work), 0);
+        assert_true(seconds > 0 && work == 2. * 2 * 4096 * 4096 * 2);
+        kernel->close(problem);
+    }
+    assert_int_equal(clcontext_destroy(cp), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +182,7 @@ int main(void)
         cmocka_unit_test(thin_by_time),
         cmocka_unit_test(far_memory),
         cmocka_unit_test(shared_tiles),
+        cmocka_unit_test(few_vectors_are_tuned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,7 +191,7 @@ const char *matmul_explain(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k
  * them for this precision. 0 when it cannot be told. */
 double matmul_peak(CLCONTEXT *ctx, cl_uint dev, enum matmul_precision precision);
 
-/* What `stdcl tune` searches: tiles for GPUs and panels for CPUs, in single and double precision. */
+/* What `stdcl tune` searches: tiles and few vectors for GPUs and panels for CPUs, in single and double precision. */
 const struct cltune_kernel *matmul_tune_kernels(size_t *count);
 
 /* ---- Matrices to multiply, and the right answer. --------------------------------------------- */
