@@ -311,14 +311,15 @@ __kernel void matmul_thin(int rows, int vectors, int k, T alpha, __global const 
     add_teams(sum, buffer, result, partial + sums0 + (ulong)group * all, parts, item);
     if (parts == 1)
         return;
-    FENCE();
     barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
-    if (item == 0)
+    if (item == 0) { /* for the group, which stands at barriers (see arrive in tile.cl) */
+        FENCE();
         arrived = atomic_inc(counter + block);
-    barrier(CLK_LOCAL_MEM_FENCE);
+        FENCE();
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
     if (arrived != (uint)parts - 1)
         return;
-    FENCE();
     if (item == 0)
         counter[block] = 0;
     for (int n = 0; n < VALUES * PLACES; n += ITEMS) { /* all items go equally often, and what is too much is not stored */

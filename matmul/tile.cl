@@ -231,6 +231,16 @@ static struct work work_of(int group, int k, int whole, int splits)
 #define FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
 #endif
 
+/* Says that this group has left its sums, and tells how many have before. By one item, between two barriers: what the group has written is there for those
+ * that come later, and what others have written for the group. */
+static uint arrive(__global volatile uint *counter)
+{
+    FENCE();
+    const uint before = atomic_inc(counter);
+    FENCE();
+    return before;
+}
+
 #ifndef FAN
 #define FAN 4 /* parts that one group adds up at a time, at least 4 */
 #endif
@@ -292,14 +302,12 @@ static int join_parts(struct work w, T *sum, int regs, __global volatile T *part
         const int count = min(FAN, (w.parts - first + apart - 1) / apart);
         if (count > 1) {
             leave_sums(partial, first + own * apart, sum, regs);
-            FENCE();
             barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
             if (thread == 0)
-                *arrived = atomic_inc(counter + first + level);
-            barrier(CLK_LOCAL_MEM_FENCE);
+                *arrived = arrive(counter + first + level);
+            barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
             if (*arrived != (uint)count - 1)
                 return 0;
-            FENCE();
             if (thread == 0)
                 counter[first + level] = 0;
             add_slots(partial, first, apart, count, own, sum, regs);
