@@ -273,7 +273,7 @@ struct tile_plan {
     bool later;  /* a kernel of its own adds up their parts */
     double cost; /* multiply-adds that a compute unit could do meanwhile */
 };
-enum { PLAN_SHARED = 1 << 14 }; /* tiles that are shared, at most */
+enum { PLAN_SHARED = 1 << 14 }; /* parts of tiles that are shared, at most */
 
 /* Of least cost, on so many compute units. */
 struct tile_plan matmul_plan(const struct matmul_shape *s, size_t units, const struct extent *e);

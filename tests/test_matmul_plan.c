@@ -39,7 +39,7 @@ static void plans_are_whole(void **unused)
                     assert_int_equal(p.tiles, divide_up(m, (size_t)s->bm) * divide_up(n, (size_t)s->bn));
                     assert_true(p.cost > 0 && p.whole <= p.tiles && p.splits >= 1);
                     assert_true((p.splits == 1) == (p.whole == p.tiles));
-                    assert_true(p.splits == 1 || (e.divisible && k / p.splits >= (size_t)s->span && p.tiles - p.whole <= PLAN_SHARED));
+                    assert_true(p.splits == 1 || (e.divisible && k / p.splits >= (size_t)s->span && (p.tiles - p.whole) * p.splits <= PLAN_SHARED));
                     assert_true(!p.later || (p.splits > 4 && p.whole == 0));
                     if (p.splits > 1 && p.whole > 0 && p.whole / UNITS < (size_t)s->fill)
                         assert_true((p.tiles - p.whole) * p.splits < UNITS);
