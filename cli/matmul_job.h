@@ -59,7 +59,7 @@ struct matmul_job {
     size_t nan[3];            /* how many elements of the files of A, B and C are NaN */
     CLCONTEXT *context;       /* NULL when only the host computes, and there is no device */
     struct cli_progress progress;
-    double begun, begun_at; /* of the run at hand: the fraction that was told first, -1: none yet, and when */
+    double begun, begun_at; /* of the run at hand: the fraction that was done when anything was, -1: none was told yet, and when */
     size_t runs;    /* of the engine at hand, done */
     bool interrupted, timed_out, failed; /* failed: some engine */
     struct matmul_outcome *outcome;

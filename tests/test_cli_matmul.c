@@ -150,6 +150,19 @@ static void leaves_out_what_takes_long(void **unused)
     assert_int_equal(run("--compare --engine naive -n 40 --repeat 1 --all"), 0);
 }
 
+/* With PoCL, whose compiler takes a second, and none of its kernels kept. */
+static void does_not_count_the_compiler(void **unused)
+{
+    (void)unused;
+    setenv("POCL_CACHE_DIR", in_folder("cold"), 1);
+    mkdir(in_folder("cold"), 0755);
+    assert_int_equal(run("--compare --engine tuned --engine naive -m 17 -n 5000 -k 300 --repeat 1"), 0);
+    unsetenv("POCL_CACHE_DIR");
+    char *text = bytes_of(in_folder("out"), NULL);
+    assert_null(strstr(text, "would take more"));
+    free(text);
+}
+
 /* A file of rsvg-convert's name stands in for it: it copies its input to its output. */
 static void plots_png(void **unused)
 {
@@ -250,7 +263,7 @@ static void refuses(void **unused)
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_has_its_keys), cmocka_unit_test(multiplies_files), cmocka_unit_test(compares_and_sweeps), cmocka_unit_test(leaves_out_what_takes_long),
+        cmocka_unit_test(json_has_its_keys), cmocka_unit_test(multiplies_files), cmocka_unit_test(compares_and_sweeps), cmocka_unit_test(leaves_out_what_takes_long), cmocka_unit_test(does_not_count_the_compiler),
         cmocka_unit_test(tells_of_nan),
         cmocka_unit_test(plots_png),         cmocka_unit_test(takes_pipes),
         cmocka_unit_test(streams),           cmocka_unit_test(refuses),   cmocka_unit_test(profiled_by_environment),
