@@ -14,6 +14,7 @@
 #include <string.h>
 
 static const double ENOUGH = 0.5; /* seconds of timed runs, unless --repeat says otherwise */
+static const double LONG = 5;     /* seconds of a run beside which those of a compiler are few */
 enum { MOST_RUNS = 1000 };
 
 /* One way to compute the product once. */
@@ -215,19 +216,31 @@ static double peak_of(const struct matmul_job *job, enum matmul_kind kind)
     return sum;
 }
 
+/* Runs until kernels are built. PoCL builds one again when it is launched whole for the first time, and not in pieces. */
+static int warm_up(struct runner *r, struct matmul_outcome *o, bool *interrupted)
+{
+    for (int run = 0; run < 2; run++) {
+        const double start = seconds_now();
+        if (reset(r) != 0 || run_once(r) != 0)
+            return -1;
+        o->seconds = seconds_now() - start;
+        if (by_one_clock(&o->seconds, interrupted) != 0)
+            return -1;
+        if (*interrupted || matmul_kind_is_host(o->kind) || o->seconds < ENOUGH / 5 || o->seconds > LONG)
+            break;
+    }
+    return 0;
+}
+
 /* Warm-up, then the timed runs. */
 static int run_and_measure(struct runner *r, struct matmul_outcome *o)
 {
     struct matmul_job *job = r->job;
-    const double start = seconds_now();
     if (job->beta == 0)
         memset(job->c, 0xff, job->slab[2].rows * job->n * job->real); /* NaN, which stays where an engine writes nothing */
     begin_shares(r);
-    if (reset(r) != 0 || run_once(r) != 0)
-        return -1;
-    o->seconds = seconds_now() - start;
     bool interrupted;
-    if (by_one_clock(&o->seconds, &interrupted) != 0)
+    if (warm_up(r, o, &interrupted) != 0)
         return -1;
     if (interrupted || (matmul_kind_is_host(o->kind) && o->seconds > ENOUGH && !job->repeat))
         return 0;
