@@ -55,7 +55,7 @@ must libopenmpi-dev     openmpi-devel        openmpi           open-mpi         
 must libmpich-dev       mpich-devel          mpich             mpich             command mpicc.mpich
 may  rpm                rpm-build            rpm-tools         rpm               command rpmspec
 may  rpmlint            rpmlint              -                 -                 command rpmlint
-must python3-all        -                    -                 -                 command py3versions
+must python3-all        -                    -                 -                 package python3-all
 END
     bench) cat <<'END' ;;
 may  clang              clang                clang             llvm              command clang
@@ -83,6 +83,7 @@ seen() { # seen KIND NAME
     library) pkg-config --exists "$2" 2>/dev/null ;;
     header) [ -e "/usr/include/$2" ] ;;
     python) "${PYTHON:-/usr/bin/python3}" -c "import $2" 2>/dev/null ;;
+    package) false ;; # it brings nothing of its own: apt alone knows
     driver) grep -qs "$2" "${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}"/*.icd ;;
     esac
 }
