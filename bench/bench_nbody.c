@@ -5,7 +5,7 @@
  *               [--sweep "KEY=V,V,... KEY=V,..."] [--seconds S] [--no-peer] [--equal-masses] [--checksum] [--held] [--structure]
  *
  * For every N and every shape: the forces of some bodies are compared with plain C in double precision,
- * then whole steps are timed in five runs of S seconds (0.3), of which best and median are printed. The
+ * then whole steps are timed (of a tree on several devices after 64 others, in which it is divided) in five runs of S seconds (0.3), of which best and median are printed. The
  * peer, measured in the same run, is the tiled kernel of the classic GPU tutorial; of double precision on CPUs also the same
  * sums in intrinsics, in turns with steps. Of these two, of_intrinsics compares the time that passes, and of_intrinsics_cpu
  * the time that processors work, which other programs on the machine leave alone. The limit is nbody_limit's; a

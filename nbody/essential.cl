@@ -144,6 +144,7 @@ void essential(global const real4 *body, global const int2 *link, global const u
                             bodies + bodies_to * (size_t)SENT_BODY};
     struct box b = {around.lo, around.hi, 0};
     if (around.s0 > around.s4) return; /* empty */
+    /* The hundredth makes up for how far the cell of all bodies may have moved since the last sum: `alike` in parts.cl. */
     b.g2 = C(1.01) * strictest(&t, around, opening, geometric, eps2);
     if (lid == 0) w.size = 0, w.met = 0, w.flag = FLAGS;
     JOIN();

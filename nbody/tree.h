@@ -336,10 +336,10 @@ static inline cl_uint nbody_essence_off(const struct nbody *nb, cl_uint part)
  * Of how many boxes it is known that they met too much. */
 size_t nbody_essence_lone(const struct nbody *nb);
 int nbody_essence_start_boxes(struct nbody *nb, struct share *p);
+int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwith);
 
 /* Of one rank's devices: boxes go down after what was started, while moments are found; and how many there are of single groups. */
 int nbody_essence_send_boxes(struct nbody *nb, struct share *p);
-int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwith);
 
 /* Swaps boxes and starts to walk for them, before the cells that all have are there. Of one rank's devices, which know the cell of all
  * bodies of the sum before (rooted), but for walks by angle. */
