@@ -74,52 +74,69 @@ static void push(struct arrays_partial kind, struct order_forest *f, uint64_t le
     f->tree[f->n++] = (struct order_subtree){first, level, sum};
 }
 
-enum { BUNCH_LEVEL = 8, BUNCH = 1 << BUNCH_LEVEL };
+/* A bunch of leaves is summed at once: a billion numbers leave 32,768 sums, and their joining, one by one, would take longer than a fast
+ * device took for all the rest. */
+enum { BUNCH_LEVEL = 8, BUNCH = 1 << BUNCH_LEVEL, EIGHT = 8 };
 
-/* A bunch of leaves, one level of the tree after the other. */
+/* The sum of a power of two of doubles, at least EIGHT, by halves. */
+static double doubles_total(const double *x, size_t count)
+{
+    if (count > EIGHT)
+        return doubles_total(x, count / 2) + doubles_total(x + count / 2, count / 2);
+    return ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
+}
+
+/* Pairs are joined one level of the tree after the other. */
 struct bunch {
     double value[BUNCH], error[BUNCH];
 };
 
 /* to[i] = from[2i] joined with from[2i + 1], as join() does it. */
-static void join_level(enum arrays_joining joining, const struct bunch *restrict from, struct bunch *restrict to, size_t count)
+static void join_level(const struct bunch *restrict from, struct bunch *restrict to, size_t count)
 {
-    if (joining == JOIN_PAIRS)
-        for (size_t i = 0; i < count; i++) {
-            const double a = from->value[2 * i], b = from->value[2 * i + 1], s = a + b, t = s - a;
-            to->value[i] = s;
-            to->error[i] = from->error[2 * i] + (from->error[2 * i + 1] + ((a - (s - t)) + (b - t)));
-        }
-    else
-        for (size_t i = 0; i < count; i++)
-            to->value[i] = from->value[2 * i] + from->value[2 * i + 1];
+    for (size_t i = 0; i < count; i++) {
+        const double a = from->value[2 * i], b = from->value[2 * i + 1], s = a + b, t = s - a;
+        to->value[i] = s;
+        to->error[i] = from->error[2 * i] + (from->error[2 * i + 1] + ((a - (s - t)) + (b - t)));
+    }
 }
 
-/* The sum over a bunch of leaves. A billion numbers leave 32768 sums, and their joining, one by one, would take longer than a fast
- * device took for all the rest. Integers may be added in any order. */
-static struct arrays_total bunch_total(struct arrays_partial kind, const char *leaf)
+static struct arrays_total pairs_total(enum arrays_wide wide, const void *leaf)
 {
-    const size_t bytes = partial_bytes(kind);
-    struct arrays_total sum = {0, 0, 0};
-    if (kind.wide == WIDE_INT || kind.wide == WIDE_LONG) {
-        for (size_t i = 0; i < BUNCH; i++)
-            sum.integer += read_partial(kind, leaf + i * bytes).integer;
-        sum.value = (double)sum.integer;
-        return sum;
-    }
+    const float *f = leaf;
+    const double *d = leaf;
     struct bunch one, other;
     for (size_t i = 0; i < BUNCH; i++) {
-        const struct arrays_total t = read_partial(kind, leaf + i * bytes);
-        one.value[i] = t.value;
-        one.error[i] = t.error;
+        one.value[i] = wide == WIDE_FLOAT ? (double)f[2 * i] : d[2 * i];
+        one.error[i] = wide == WIDE_FLOAT ? (double)f[2 * i + 1] : d[2 * i + 1];
     }
     for (size_t count = BUNCH / 2; count > 0; count /= 4) { /* an even number of levels */
-        join_level(kind.joining, &one, &other, count);
-        join_level(kind.joining, &other, &one, count / 2);
+        join_level(&one, &other, count);
+        join_level(&other, &one, count / 2);
     }
-    sum.value = one.value[0];
-    sum.error = kind.joining == JOIN_PAIRS ? one.error[0] : 0;
-    return sum;
+    return (struct arrays_total){one.value[0], one.error[0], 0};
+}
+
+/* Integers may be added in any order. */
+static struct arrays_total integers_total(struct arrays_partial kind, const int64_t *leaf)
+{
+    arrays_integer low = 0, high = 0;
+    if (kind.joining == JOIN_HALVES)
+        for (size_t i = 0; i < BUNCH; i++)
+            low += leaf[2 * i], high += leaf[2 * i + 1];
+    else
+        for (size_t i = 0; i < BUNCH; i++)
+            low += leaf[i];
+    low += high * ((arrays_integer)1 << 32);
+    return (struct arrays_total){(double)low, 0, low};
+}
+
+/* The sum over a bunch of leaves. Sums in 32 bits come in pairs. */
+static struct arrays_total bunch_total(struct arrays_partial kind, const void *leaf)
+{
+    if (kind.joining == JOIN_PAIRS)
+        return pairs_total(kind.wide, leaf);
+    return kind.wide == WIDE_DOUBLE ? (struct arrays_total){doubles_total(leaf, BUNCH), 0, 0} : integers_total(kind, leaf);
 }
 
 static void order_add(struct arrays_partial kind, struct order_forest *f, const void *partial, uint64_t count)
