@@ -17,16 +17,23 @@ static const size_t MOST_PACKED = (size_t)2 << 30; /* bytes of scratch memory fo
 struct side {
     struct operand x;
     size_t rows, cols, step, extra; /* of a batch: from one matrix to the next, and to the last */
-    bool wide;
+    bool wide, beside; /* beside: but rows start at multiples of 32 bytes in part only (tile.cl) */
 };
 
 /* ---- Alignment. ------------------------------------------------------------------------------- */
+
+/* Do all rows start at multiples of so many bytes? */
+static bool rows_start_at(const struct matmul *mm, const struct side *s, size_t bytes)
+{
+    const size_t step = bytes / mm->real;
+    return s->x.offset % step == 0 && s->x.ld % step == 0 && s->step % step == 0 && s->x.skew % bytes == 0;
+}
 
 /* Can 16 bytes be copied at once, without reading beyond the end of the allocation? */
 static bool is_wide(const struct matmul *mm, const struct side *s)
 {
     const size_t step = 16 / mm->real;
-    if (s->x.offset % step || s->x.ld % step || s->step % step || s->x.skew % 16)
+    if (!rows_start_at(mm, s, 16))
         return false;
     if (s->cols % step == 0 || !s->x.block)
         return s->cols % step == 0;
@@ -35,17 +42,19 @@ static bool is_wide(const struct matmul *mm, const struct side *s)
 
 static struct side side_a(const struct matmul *mm, const struct product *x)
 {
-    struct side a = {x->a, x->trans_a ? x->k : x->m, x->trans_a ? x->m : x->k, x->step_a, 0, false};
+    struct side a = {x->a, x->trans_a ? x->k : x->m, x->trans_a ? x->m : x->k, x->step_a, 0, false, false};
     a.extra = x->count ? (x->count - 1) * x->step_a : 0;
     a.wide = is_wide(mm, &a);
+    a.beside = a.wide && !rows_start_at(mm, &a, 32);
     return a;
 }
 
 static struct side side_b(const struct matmul *mm, const struct product *x)
 {
-    struct side b = {x->b, x->trans_b ? x->n : x->k, x->trans_b ? x->k : x->n, x->step_b, 0, false};
+    struct side b = {x->b, x->trans_b ? x->n : x->k, x->trans_b ? x->k : x->n, x->step_b, 0, false, false};
     b.extra = x->count ? (x->count - 1) * x->step_b : 0;
     b.wide = is_wide(mm, &b);
+    b.beside = b.wide && !rows_start_at(mm, &b, 32);
     return b;
 }
 
@@ -91,23 +100,22 @@ static int pack(struct matmul *mm, struct share *p, struct side *a, bool pack_a,
     if (!kernel || matmul_fork(mm, p, kernel, &ndr, 0, COUNT_OF(args), args) != 0)
         return -1;
     if (pack_a)
-        a->x = (struct operand){.block = to, .offset = 0, .ld = ld_a}, a->wide = true;
+        a->x = (struct operand){.block = to, .offset = 0, .ld = ld_a}, a->wide = true, a->beside = false;
     if (pack_b)
-        b->x = (struct operand){.block = to, .offset = to_b, .ld = ld_b}, b->wide = true;
+        b->x = (struct operand){.block = to, .offset = to_b, .ld = ld_b}, b->wide = true, b->beside = false;
     return 0;
 }
 
 /* ---- The launch. ------------------------------------------------------------------------------ */
 
-static void options_of(const struct share *p, const struct matmul_shape *s, const struct product *x, bool wide_a, bool wide_b, bool wide_c,
-                       bool tail, int split, bool edge, char *text, size_t size)
+static void options_of(const struct share *p, const struct matmul_shape *s, const struct product *x, const struct side *a, const struct side *b,
+                       bool wide_c, bool tail, int split, bool edge, char *text, size_t size)
 {
     snprintf(text, size,
              "-D BM=%d -D BN=%d -D BK=%d -D WM=%d -D WN=%d -D SETS=%d -D K_LEAST=%d -D ORDER=%d -D EARLY=%d -D STAGES=%d -D AHEAD=%d -D LANES=%d -D RASTER=%d "
-             "-D PTX=%d -D ASYNC=%d -D TRANS_A=%d -D TRANS_B=%d -D WIDE_A=%d -D WIDE_B=%d -D WIDE_C=%d -D TAIL=%d -D SPLIT=%d%s%s%s%s%s",
+             "-D PTX=%d -D ASYNC=%d -D TRANS_A=%d -D TRANS_B=%d -D WIDE_A=%d -D WIDE_B=%d -D WIDE_C=%d -D TAIL=%d -D SPLIT=%d%s%s%s%s%s%s",
              s->bm, s->bn, s->bk, s->wm, s->wn, s->sets, s->along, s->order, s->early, s->stages, s->ahead, s->lanes, s->raster, p->capability, s->async,
-             x->trans_a,
-             x->trans_b, wide_a, wide_b, wide_c, tail, split, s->mma ? " -D RUN=2" : "",
+             x->trans_a, x->trans_b, a->wide, b->wide, wide_c, tail, split, s->mma && a->beside && b->beside ? " -D BESIDE=1" : "", s->mma ? " -D RUN=2" : "",
              s->mma && tail && x->k % 2 == 0 ? " -D PARTIAL=0" : "", edge ? " -D EDGE=1" : "",
              x->m % (size_t)s->bm || x->n % (size_t)s->bn ? "" : " -D EDGES=0",
              x->count ? " -D BATCH=1" : "");
@@ -145,7 +153,7 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
     const bool wide_c = x->c.offset % run == 0 && x->c.ld % run == 0 && x->step_c % run == 0 && x->c.skew % 16 == 0;
     char options[512];
     void *shared = plan.splits > 1 ? matmul_partials(mm, p, plan.splits * (plan.tiles - plan.whole) * bm * bn) : NULL;
-    options_of(p, s, x, a->wide, b->wide, wide_c, tail || edge, plan.later ? 2 : plan.splits > 1, edge, options, sizeof options);
+    options_of(p, s, x, a, b, wide_c, tail || edge, plan.later ? 2 : plan.splits > 1, edge, options, sizeof options);
     cl_kernel kernel = matmul_kernel(mm, s->mma ? SOURCE_MMA : SOURCE_FMA, options, s->mma ? "matmul_mma" : "matmul_fma");
     if (!kernel || (plan.splits > 1 && !shared))
         return -1;

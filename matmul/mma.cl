@@ -107,15 +107,15 @@ static void copy_whole(__local double *to, __global const double *from, int step
 #if ASYNC
     const uint place = (uint)(size_t)to;
     if (TAIL && partial)
-        __asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(place), "l"(from), "r"(clamp(left - before, 0, 2) * 8));
+        __asm volatile(COPY_16 " [%0], [%1], 16, %2;" ::"r"(place), "l"(from), "r"(clamp(left - before, 0, 2) * 8));
     else if (TAIL && step == 2)
-        __asm volatile("{ .reg .pred p; setp.le.s32 p, %2, %3; cp.async.cg.shared.global [%0], [%1], 16, p; }"
+        __asm volatile("{ .reg .pred p; setp.le.s32 p, %2, %3; " COPY_16 " [%0], [%1], 16, p; }"
                        ::"r"(place), "l"(from), "r"(left), "r"(before));
     else if (TAIL)
         __asm volatile("{ .reg .pred p; setp.le.s32 p, %2, %3; cp.async.ca.shared.global [%0], [%1], 8, p; }"
                        ::"r"(place), "l"(from), "r"(left), "r"(before));
     else if (step == 2)
-        __asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }"
+        __asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p " COPY_16 " [%0], [%1], 16; }"
                        ::"r"(place), "l"(from), "r"((int)(left > before)));
     else
         __asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async.ca.shared.global [%0], [%1], 8; }"
