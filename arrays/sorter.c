@@ -4,6 +4,7 @@
 #include "arrays/sorter.h"
 
 #include "arrays/blocks.h"
+#include "core/bare.h"
 #include "core/handle.h"
 #include "core/reserved.h"
 
@@ -148,7 +149,7 @@ int sorter_launch(arrays_sorter *s, const struct sorter_program *p, int kernel, 
 {
     const size_t group = (size_t)p->shape.group;
     clndrange_t ndr = clndrange_init1d(0, groups * group, group);
-    const int flags = CL_EVENT_NOWAIT | CL_EVENT_CHECKED;
+    const int flags = CL_EVENT_NOWAIT | CL_EVENT_CHECKED | s->bare;
     return clforkv(s->ctx, s->dev, p->kernel[kernel], &ndr, flags, nargs, args) == (cl_event)-1 ? -1 : 0;
 }
 
@@ -230,6 +231,7 @@ arrays_sorter *arrays_sorter_create(const struct arrays_sorter_options *o)
     }
     s->ctx = ctx;
     s->dev = o->dev;
+    s->bare = bare_on(ctx, o->dev);
     s->words = words;
     if (describe(s) == 0)
         return s;

@@ -61,6 +61,7 @@ enum { SIZES = 33 }; /* shapes are chosen by the number of elements, rounded dow
 struct arrays_sorter {
     CLCONTEXT *ctx;
     cl_uint dev;
+    int bare; /* a flag of launches without an event (core/bare.h), or 0 */
     struct cldev_info info;
     char *words;                                        /* of the caller, or NULL */
     struct sorter_program *programs;                    /* a list of all */

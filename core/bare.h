@@ -11,6 +11,17 @@
 #ifndef STDCL_CORE_BARE_H
 #define STDCL_CORE_BARE_H
 
+#include "stdcl.h"
+
+#include <CL/cl_ext.h>
+
 #define CL_EVENT_BARE 0x400000 /* no other flag's bit */
+
+/* That flag for NVIDIA's devices, whose driver tells by a marker behind a kernel that it failed; for others, of which that is not known, none. */
+static inline int bare_on(CLCONTEXT *cp, cl_uint dev)
+{
+    cl_uint major = 0;
+    return clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, sizeof major, &major, NULL) == CL_SUCCESS ? CL_EVENT_BARE : 0;
+}
 
 #endif

@@ -148,7 +148,7 @@ int nbody_device_visit(const struct nbody *nb, const struct share *p, cl_kernel 
 {
     const size_t flat = (size_t)p->shape.flat;
     clndrange_t ndr = clndrange_init2d(0, (rows + flat - 1) / flat * flat, flat, 0, components, 1);
-    cl_event ev = clforkv(nb->ctx, p->dev, kernel, &ndr, nb->flags | CL_EVENT_CHECKED, nargs, args);
+    cl_event ev = clforkv(nb->ctx, p->dev, kernel, &ndr, nb->flags | CL_EVENT_CHECKED | p->bare, nargs, args);
     return ev == (cl_event)-1 ? -1 : 0;
 }
 

@@ -157,6 +157,7 @@ struct share {
     } late; /* rows that a visit is for, if there is a list */
     cl_kernel step;     /* sums over pairs and the integrator's visit in one launch; NULL where that takes two */
     cl_kernel steps;    /* many of those in one launch, whose groups meet after each (core/meet.h); NULL where they do not */
+    int bare;           /* a flag of launches without an event (core/bare.h), or 0 */
     const char *meets;  /* build options for that, NULL where groups cannot */
     bool for_many;      /* the shape is of a row for such launches */
     cl_uint patience;   /* of groups that wait for others */

@@ -6,6 +6,7 @@
  */
 #include "nbody/integrate.h"
 
+#include "core/bare.h"
 #include "core/clock.h"
 #include "core/meet.h"
 #include "core/reserved.h"
@@ -149,6 +150,7 @@ static int choose_shapes(struct nbody *nb, const struct cldev_info *info, const 
         p->dev = d;
         p->pace = pace_of(1e8);
         p->units = info[d].dev_max_core ? info[d].dev_max_core : 1;
+        p->bare = bare_on(nb->ctx, d);
         p->meets = meet_options(nb->ctx, d, &info[d]);
         p->patience = meet_patience(&info[d]);
         if (nbody_shape_choose(nb, p, &info[d], words) != 0)

@@ -18,7 +18,7 @@ int nbody_tree_launch(const struct nbody *nb, const struct share *p, enum tree_k
     clndrange_t ndr = clndrange_init1d(0, groups * group, group);
     if (groups == 0)
         return 0;
-    cl_event ev = clforkv(nb->ctx, p->dev, p->tree->kernel[k], &ndr, nb->flags | CL_EVENT_CHECKED, nargs, args);
+    cl_event ev = clforkv(nb->ctx, p->dev, p->tree->kernel[k], &ndr, nb->flags | CL_EVENT_CHECKED | p->bare, nargs, args);
     return ev == (cl_event)-1 ? -1 : 0;
 }
 
