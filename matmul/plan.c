@@ -7,7 +7,7 @@
  * further level of their tree (tile.cl) LEVEL and LEVEL_BYTE a byte, or, where a kernel of its own adds up, LATER and LATER_BYTE for each byte of the parts that
  * a unit left.
  *
- * The numbers were fitted to products of 300 to 4,096 and thin ones on an H200 (bench/studies/nvidia-h200-plans.json and nvidia-h200-parts.json); those of a row
+ * The numbers were fitted to products of 300 to 4,096 and thin ones on an H200 (bench/studies/nvidia-h200-plans.json, nvidia-h200-parts.json and nvidia-h200-slices.json); those of a row
  * are in tuning/matmul.json. A row without `rate` is for its own size, and all its groups are taken for equally fast.
  * SPDX-License-Identifier: MIT
  */
