@@ -18,6 +18,7 @@
 #include "nbody/nbody_ref_tree.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 enum { FEW_STEPS = 4 }; /* of a burst while parts of a tree are still made even */
 
@@ -149,14 +150,48 @@ static int sort_rows(struct nbody *nb, cl_uint *order)
     return sort_by_host(nb, order);
 }
 
-/* Whether each row is there once; `seen` has room for a number each. Else bodies would be lost, for a driver's defect. */
-static int check_order(size_t n, const cl_uint *order, cl_uint *seen)
+/* The inverse of an order. */
+struct inverse {
+    size_t n;
+    const cl_uint *order;
+    cl_uint *place; /* of each row */
+    atomic_bool missing;
+};
+
+static void clear_block(void *inverse, size_t block, size_t first, size_t end)
 {
-    memset(seen, 0, n * sizeof *seen);
-    for (size_t i = 0; i < n; i++)
-        if (order[i] >= n || seen[order[i]]++)
-            return clerror_set(EIO, "nbody: a device sorted %zu bodies wrongly: one of them is there twice", n);
-    return 0;
+    (void)block;
+    memset(((const struct inverse *)inverse)->place + first, 0xff, (end - first) * sizeof(cl_uint));
+}
+
+static void invert_block(void *inverse, size_t block, size_t first, size_t end)
+{
+    const struct inverse *v = inverse;
+    (void)block;
+    for (size_t i = first; i < end; i++)
+        if (v->order[i] < v->n)
+            __atomic_store_n(&v->place[v->order[i]], (cl_uint)i, __ATOMIC_RELAXED); /* another thread may write there if the order is wrong */
+}
+
+static void look_block(void *inverse, size_t block, size_t first, size_t end)
+{
+    struct inverse *v = inverse;
+    bool missing = false;
+    (void)block;
+    for (size_t i = first; i < end; i++)
+        missing |= v->place[i] == (cl_uint)-1;
+    if (missing)
+        atomic_store(&v->missing, true);
+}
+
+/* Whether each row is there once; `place` has room for a number each. Else bodies would be lost, for a driver's defect. */
+static int check_order(size_t n, const cl_uint *order, cl_uint *place)
+{
+    struct inverse v = {.n = n, .order = order, .place = place};
+    nbody_each_block(n, clear_block, &v);
+    nbody_each_block(n, invert_block, &v);
+    nbody_each_block(n, look_block, &v);
+    return atomic_load(&v.missing) ? clerror_set(EIO, "nbody: a device sorted %zu bodies wrongly: one of them is there twice", n) : 0;
 }
 
 /* ---- Rows to their new places. ---------------------------------------------------------------- */
@@ -169,14 +204,25 @@ struct picking {
     char *to;
 };
 
+/* A constant number of bytes is a load and a store. */
+static inline void pick(const struct picking *k, size_t first, size_t end, size_t bytes)
+{
+    for (size_t i = first; i < end; i++) {
+        const size_t row = k->order ? k->order[k->first + i] : i;
+        memcpy(k->to + i * k->to_step * bytes, k->from + row * k->from_step * bytes, bytes);
+    }
+}
+
 static void pick_block(void *picking, size_t block, size_t first, size_t end)
 {
     const struct picking *k = picking;
     (void)block;
-    for (size_t i = first; i < end; i++) {
-        const size_t row = k->order ? k->order[k->first + i] : i;
-        memcpy(k->to + i * k->to_step * k->bytes, k->from + row * k->from_step * k->bytes, k->bytes);
-    }
+    if (k->bytes == 4)
+        pick(k, first, end, 4);
+    else if (k->bytes == 8)
+        pick(k, first, end, 8);
+    else
+        pick(k, first, end, k->bytes);
 }
 
 /* Where rows begin that devices had, and where they begin that they get; NULL where these are the same. */
@@ -238,8 +284,7 @@ static void rename_rows(struct nbody *nb, const cl_uint *order, cl_uint *was)
     memcpy(was, nb->body, nb->n * sizeof *was);
     nbody_each_block(nb->n, pick_block, &(struct picking){.order = order, .bytes = sizeof *was, .from_step = 1, .to_step = 1,
                                                           .from = (const char *)was, .to = (char *)nb->body});
-    for (size_t i = 0; i < nb->n; i++)
-        nb->row[nb->body[i]] = (cl_uint)i;
+    nbody_each_block(nb->n, invert_block, &(struct inverse){.n = nb->n, .order = nb->body, .place = nb->row});
     nb->orders++;
 }
 
