@@ -1,5 +1,5 @@
 /* test_kernel_files.c - a kernel file below $STDCL_KERNEL_PATH replaces the one that an engine carries, also
- * where the engine puts other files in front of it.
+ * where the engine puts other files in front of it; and what an engine makes of a kernel that errs.
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -125,8 +125,42 @@ static void files_replace_what_is_carried(void **unused)
     works(clcontext_destroy(cp));
 }
 
+/* Bodies whose order has one of them twice: they would be lost, and are not moved. */
+static void bodies_that_are_sorted_wrongly(void **unused)
+{
+    enum { N = 300 };
+    static double mass[N], pos[N][3], vel[N][3];
+    static const char right[] = "to_values[p] = values[i];", wrong[] = "to_values[p] = i ? 1 : 0;";
+    struct cldev_info info[16];
+    const cl_device_id first = clgetdevice(stddev, 0);
+    (void)unused;
+    cp = clcontext_create_from(&first, 1);
+    ready(cp);
+    works(clgetdevinfo(cp, info));
+    char *text = bytes_of("../arrays/sort.cl", NULL), *at = text ? strstr(text, right) : NULL;
+    ready(text);
+    if (info[0].dev_type & CL_DEVICE_TYPE_CPU) {
+        char *whole = NULL;
+        ready(at);
+        assert_true(asprintf(&whole, "%.*s%s%s", (int)(at - text), text, wrong, at + strlen(right)) > 0);
+        mkdir(in_folder("arrays"), 0755);
+        put_text(in_folder("arrays/sort.cl"), whole);
+        free(whole);
+        setenv("STDCL_KERNEL_PATH", files_folder, 1);
+        works(nbody_initial(NBODY_PLUMMER, N, 1, mass, pos, vel));
+        assert_null(nbody_create(&(struct nbody_options){.ctx = cp, .method = NBODY_TREE, .accuracy = 1e-3, .dt = 1e-3, .eps = 0.01}, N, mass,
+                                 (const double(*)[3])pos, (const double(*)[3])vel));
+        assert_int_equal(clerrno, EIO);
+        says("a device sorted 300 bodies wrongly");
+        works(remove(in_folder("arrays/sort.cl")));
+        unsetenv("STDCL_KERNEL_PATH");
+    }
+    free(text);
+    works(clcontext_destroy(cp));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(files_replace_what_is_carried)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(files_replace_what_is_carried), cmocka_unit_test(bodies_that_are_sorted_wrongly)};
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }
