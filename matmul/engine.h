@@ -175,11 +175,14 @@ struct effort {
     double work, seconds;
 };
 
+/* How rows of A and B begin: at multiples of 32 bytes, as far as that matters; in double precision those of both at multiples of 16 only; or those of one anywhere. */
+enum lie { LIE_WELL, LIE_BESIDE, LIE_ANYWHERE };
+
 /* What the plan for a product depends on. */
 struct extent {
     size_t m, n, k, real; /* real: bytes of an element */
-    bool narrow;          /* rows of A or B do not begin at multiples of 16 bytes */
-    bool divisible;       /* several groups may share a tile */
+    enum lie lie;
+    bool divisible; /* several groups may share a tile */
 };
 
 /* One device's share of the work. */
@@ -256,8 +259,8 @@ void *matmul_clblast(void);
 
 /* ---- shape.c ---------------------------------------------------------------------------------- */
 
-/* The shape of TUNED on a share's device for a product, left in share->shape, label and reason. narrow: as in struct extent. */
-int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k, bool narrow);
+/* The shape of TUNED on a share's device for a product, left in share->shape, label and reason. */
+int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k, enum lie lie);
 
 /* Compute units of its device. */
 size_t matmul_units(const struct share *p);
@@ -326,7 +329,7 @@ void matmul_programs_close(struct matmul *mm);
 /* ---- What computes. --------------------------------------------------------------------------- */
 
 /* Whether rows of A or B begin anywhere. */
-bool matmul_gpu_narrow(const struct matmul *mm, const struct product *x);
+enum lie matmul_gpu_lie(const struct matmul *mm, const struct product *x);
 
 /* Queue a product on a share's device. */
 int matmul_gpu_start(struct matmul *mm, struct share *p, const struct product *x);

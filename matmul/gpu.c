@@ -58,9 +58,17 @@ static struct side side_b(const struct matmul *mm, const struct product *x)
     return b;
 }
 
-bool matmul_gpu_narrow(const struct matmul *mm, const struct product *x)
+static enum lie lie_of(const struct matmul *mm, const struct side *a, const struct side *b)
 {
-    return !side_a(mm, x).wide || !side_b(mm, x).wide;
+    if (!a->wide || !b->wide)
+        return LIE_ANYWHERE;
+    return mm->precision == MATMUL_DOUBLE && a->beside && b->beside ? LIE_BESIDE : LIE_WELL;
+}
+
+enum lie matmul_gpu_lie(const struct matmul *mm, const struct product *x)
+{
+    const struct side a = side_a(mm, x), b = side_b(mm, x);
+    return lie_of(mm, &a, &b);
 }
 
 /* ---- Copies. ---------------------------------------------------------------------------------- */
@@ -144,7 +152,7 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
     const struct matmul_shape *s = &p->shape;
     const size_t threads = (size_t)(s->bm / s->wm * (s->bn / s->wn) * 32 * s->sets);
     /* Bits of ranks do not depend on where blocks of C end. */
-    const struct extent extent = {x->m, x->n, x->k, mm->real, !a->wide || !b->wide, !x->count && !mm->as[0]};
+    const struct extent extent = {x->m, x->n, x->k, mm->real, lie_of(mm, a, b), !x->count && !mm->as[0]};
     const struct tile_plan plan = matmul_plan(s, matmul_units(p), &extent);
     const struct side c = {.x = x->c, .rows = x->m, .cols = x->n};
     const size_t run = s->mma ? 2 : 4;

@@ -213,17 +213,17 @@ static void take_row(const struct matmul *mm, struct share *p, const struct matm
 size_t matmul_units(const struct share *p) { return p->info.dev_max_core ? p->info.dev_max_core : 1; }
 
 /* Of the mean block of C where ranks multiply: all take the same row. */
-static struct extent extent_of(const struct matmul *mm, size_t m, size_t n, size_t k, bool narrow)
+static struct extent extent_of(const struct matmul *mm, size_t m, size_t n, size_t k, enum lie lie)
 {
     const size_t *as = mm->as, step = 16 / mm->real;
     if (as[0])
-        return (struct extent){as[0], as[1], as[2], mm->real, as[1] % step || as[2] % step, false};
-    return (struct extent){m, n, k, mm->real, narrow, true};
+        return (struct extent){as[0], as[1], as[2], mm->real, as[1] % step || as[2] % step ? LIE_ANYWHERE : LIE_WELL, false};
+    return (struct extent){m, n, k, mm->real, lie, true};
 }
 
 static bool same(const struct extent *a, const struct extent *b)
 {
-    return a->m == b->m && a->n == b->n && a->k == b->k && a->narrow == b->narrow && a->divisible == b->divisible;
+    return a->m == b->m && a->n == b->n && a->k == b->k && a->lie == b->lie && a->divisible == b->divisible;
 }
 
 /* With few rows or columns, behind the choice of a row for tiles: a matrix times a few vectors, if that is predicted to take less time. Not where
@@ -249,9 +249,9 @@ static void consider_thin(struct matmul *mm, struct share *p, const struct exten
              kernel_name(mm, PATH_THIN, false), e->m, e->n, e->k);
 }
 
-int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k, bool narrow)
+int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k, enum lie lie)
 {
-    const struct extent e = extent_of(mm, m, n, k, narrow);
+    const struct extent e = extent_of(mm, m, n, k, lie);
     if (p->row_size && !p->row_batch && same(&e, &p->extent))
         return 0;
     if (!p->knows_rows && find_rows(mm, p) != 0)

@@ -11,7 +11,7 @@ int matmul_start(struct matmul *mm, struct share *p, const struct product *x)
         return matmul_clblast_start(mm, p, x);
     if (mm->kind != MATMUL_TUNED)
         return matmul_ladder_start(mm, p, x);
-    if (matmul_shape_choose(mm, p, x->m, x->n, x->k, matmul_gpu_narrow(mm, x)) != 0)
+    if (matmul_shape_choose(mm, p, x->m, x->n, x->k, matmul_gpu_lie(mm, x)) != 0)
         return -1;
     return p->shape.path == PATH_PANELS ? matmul_cpu_start(mm, p, x)
            : p->shape.path == PATH_THIN ? matmul_thin_start(mm, p, x)

@@ -21,7 +21,7 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 static struct extent cube(size_t n)
 {
-    return (struct extent){n, n, n, sizeof(double), false, true};
+    return (struct extent){n, n, n, sizeof(double), LIE_WELL, true};
 }
 
 /* Tiles cover C, shared ones have two parts at least, of `span` or more; and no part begins where units have room for it beside whole
@@ -59,14 +59,16 @@ static void rows_by_time(void **unused)
     assert_int_equal(size_taken(cube(1024)), 1024);
     assert_int_equal(size_taken(cube(4096)), 4096);
     assert_int_equal(size_taken(cube(8192)), 8192);
-    struct extent thin = {64, 64, 100000, 8, false, true};
+    struct extent thin = {64, 64, 100000, 8, LIE_WELL, true};
     assert_true(matmul_plan(&rows[1].shape, UNITS, &thin).splits > 8);
     thin.divisible = false;
     assert_int_equal(matmul_plan(&rows[1].shape, UNITS, &thin).splits, 1);
     assert_null(matmul_plan_row(rows, 0, UNITS, &thin));
-    struct extent narrow = cube(1024);
-    narrow.narrow = true;
-    assert_true(matmul_plan(&rows[0].shape, UNITS, &narrow).cost > matmul_plan(&rows[0].shape, UNITS, &(struct extent){1024, 1024, 1024, 8, false, true}).cost);
+    struct extent well = cube(1024), beside = well, anywhere = well;
+    beside.lie = LIE_BESIDE;
+    anywhere.lie = LIE_ANYWHERE;
+    assert_true(matmul_plan(&rows[0].shape, UNITS, &beside).cost > matmul_plan(&rows[0].shape, UNITS, &well).cost);
+    assert_true(matmul_plan(&rows[0].shape, UNITS, &anywhere).cost > matmul_plan(&rows[0].shape, UNITS, &beside).cost);
 }
 
 /* Few columns or rows are read once, at the pace of memory; a row or a column more than `few` are tiles. What is not full costs as much as what is. */
@@ -75,12 +77,12 @@ static void thin_by_time(void **unused)
     (void)unused;
     const struct matmul_shape s = {.few = 8, .line = 128, .beside = 32, .steps = 4, .byte = 9};
     for (size_t few = 1; few <= 9; few++) {
-        const struct extent tall = {4096, few, 4096, 4, false, true}, wide = {few, 4096, 4096, 4, false, true};
+        const struct extent tall = {4096, few, 4096, 4, LIE_WELL, true}, wide = {few, 4096, 4096, 4, LIE_WELL, true};
         const double cost = matmul_plan_thin(&s, UNITS, &tall);
         assert_true(cost == matmul_plan_thin(&s, UNITS, &wide));
         assert_true(few <= 8 ? cost == 4096. * 4096 * 4 * 9 / UNITS && cost < matmul_plan_memory(&s, UNITS, &tall) : isinf(cost));
     }
-    const struct extent small = {8, 8, 4096, 4, false, true};
+    const struct extent small = {8, 8, 4096, 4, LIE_WELL, true};
     assert_true(matmul_plan_thin(&s, UNITS, &small) == 128. * 4096 * 4 * 9 / UNITS);
 }
 
@@ -90,7 +92,7 @@ static void far_memory(void **unused)
     (void)unused;
     struct matmul_shape s = rows[1].shape, t = s;
     s.stages = 2;
-    const struct extent near = {64, 4096, 1024, 8, false, true}, far = {64, 4096, 4096, 8, false, true};
+    const struct extent near = {64, 4096, 1024, 8, LIE_WELL, true}, far = {64, 4096, 4096, 8, LIE_WELL, true};
     assert_true(matmul_plan(&s, UNITS, &near).cost == matmul_plan(&t, UNITS, &near).cost);
     assert_true(matmul_plan(&s, UNITS, &far).cost > matmul_plan(&t, UNITS, &far).cost);
 }
@@ -116,7 +118,7 @@ static void shared_tiles(void **unused)
     assert_non_null(cp);
     for (size_t units = 1; units <= 256; units++) { /* whatever device this is */
         struct matmul_shape s = {.bm = 32, .bn = 32, .bk = 8, .stages = 2, .fill = 4, .span = 32};
-        const struct extent e = {M, N, K, sizeof *a, false, true};
+        const struct extent e = {M, N, K, sizeof *a, LIE_WELL, true};
         assert_true(matmul_plan(&s, units, &e).splits > 1);
         s.fill = 64;
         assert_true(matmul_plan(&s, units, &e).splits > 16 && !matmul_plan(&s, units, &e).later);
