@@ -76,12 +76,12 @@ static void push(struct arrays_partial kind, struct order_forest *f, uint64_t le
 
 /* A bunch of leaves is summed at once: a billion numbers leave 32,768 sums, and their joining, one by one, would take longer than a fast
  * device took for all the rest. */
-enum { BUNCH_LEVEL = 8, BUNCH = 1 << BUNCH_LEVEL, EIGHT = 8 };
+enum { BUNCH_LEVEL = 8, BUNCH = 1 << BUNCH_LEVEL };
 
-/* The sum of a power of two of doubles, at least EIGHT, by halves. */
+/* The sum of a power of two of doubles, at least 8, by halves. */
 static double doubles_total(const double *x, size_t count)
 {
-    if (count > EIGHT)
+    if (count > 8)
         return doubles_total(x, count / 2) + doubles_total(x + count / 2, count / 2);
     return ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
 }

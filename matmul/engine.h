@@ -328,7 +328,7 @@ void matmul_programs_close(struct matmul *mm);
 
 /* ---- What computes. --------------------------------------------------------------------------- */
 
-/* Whether rows of A or B begin anywhere. */
+/* How rows of A and B begin. */
 enum lie matmul_gpu_lie(const struct matmul *mm, const struct product *x);
 
 /* Queue a product on a share's device. */

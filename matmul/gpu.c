@@ -17,7 +17,7 @@ static const size_t MOST_PACKED = (size_t)2 << 30; /* bytes of scratch memory fo
 struct side {
     struct operand x;
     size_t rows, cols, step, extra; /* of a batch: from one matrix to the next, and to the last */
-    bool wide, beside; /* beside: but rows start at multiples of 32 bytes in part only (tile.cl) */
+    bool wide, beside; /* beside: but rows start at multiples of 32 bytes in part only (mma.cl) */
 };
 
 /* ---- Alignment. ------------------------------------------------------------------------------- */
@@ -117,13 +117,13 @@ static int pack(struct matmul *mm, struct share *p, struct side *a, bool pack_a,
 /* ---- The launch. ------------------------------------------------------------------------------ */
 
 static void options_of(const struct share *p, const struct matmul_shape *s, const struct product *x, const struct side *a, const struct side *b,
-                       bool wide_c, bool tail, int split, bool edge, char *text, size_t size)
+                       enum lie lie, bool wide_c, bool tail, int split, bool edge, char *text, size_t size)
 {
     snprintf(text, size,
              "-D BM=%d -D BN=%d -D BK=%d -D WM=%d -D WN=%d -D SETS=%d -D K_LEAST=%d -D ORDER=%d -D EARLY=%d -D STAGES=%d -D AHEAD=%d -D LANES=%d -D RASTER=%d "
              "-D PTX=%d -D ASYNC=%d -D TRANS_A=%d -D TRANS_B=%d -D WIDE_A=%d -D WIDE_B=%d -D WIDE_C=%d -D TAIL=%d -D SPLIT=%d%s%s%s%s%s%s",
              s->bm, s->bn, s->bk, s->wm, s->wn, s->sets, s->along, s->order, s->early, s->stages, s->ahead, s->lanes, s->raster, p->capability, s->async,
-             x->trans_a, x->trans_b, a->wide, b->wide, wide_c, tail, split, s->mma && a->beside && b->beside ? " -D BESIDE=1" : "", s->mma ? " -D RUN=2" : "",
+             x->trans_a, x->trans_b, a->wide, b->wide, wide_c, tail, split, s->mma && !x->count && lie == LIE_BESIDE ? " -D BESIDE=1" : "", s->mma ? " -D RUN=2" : "",
              s->mma && tail && x->k % 2 == 0 ? " -D PARTIAL=0" : "", edge ? " -D EDGE=1" : "",
              x->m % (size_t)s->bm || x->n % (size_t)s->bn ? "" : " -D EDGES=0",
              x->count ? " -D BATCH=1" : "");
@@ -161,7 +161,7 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
     const bool wide_c = x->c.offset % run == 0 && x->c.ld % run == 0 && x->step_c % run == 0 && x->c.skew % 16 == 0;
     char options[512];
     void *shared = plan.splits > 1 ? matmul_partials(mm, p, plan.splits * (plan.tiles - plan.whole) * bm * bn) : NULL;
-    options_of(p, s, x, a, b, wide_c, tail || edge, plan.later ? 2 : plan.splits > 1, edge, options, sizeof options);
+    options_of(p, s, x, a, b, extent.lie, wide_c, tail || edge, plan.later ? 2 : plan.splits > 1, edge, options, sizeof options);
     cl_kernel kernel = matmul_kernel(mm, s->mma ? SOURCE_MMA : SOURCE_FMA, options, s->mma ? "matmul_mma" : "matmul_fma");
     if (!kernel || (plan.splits > 1 && !shared))
         return -1;

@@ -112,7 +112,7 @@ static void share_tiles(struct tile_plan *best, const struct matmul_shape *s, si
     }
 }
 
-/* What rows that begin anywhere cost, or copies of A and B: a launch, and memory. */
+/* What rows that begin beside sectors or anywhere cost, or, of these, copies of A and B: a launch, and memory. */
 static double with_lie(const struct matmul_shape *s, const struct extent *e, double cost)
 {
     const double copies = 1e6 + 0.09 * (double)e->real * (double)(e->m + e->n) * (double)e->k;

@@ -174,8 +174,8 @@ static int fork_range(struct matmul *mm, struct share *p, cl_kernel kernel, cons
     clndrange_t range = *ndr;
     if (p->pause && !pace_has_room(&p->pace, work) && make_room(mm, p) != 0)
         return -1;
-    /* NVIDIA's driver tells by a marker behind a kernel that it failed; of others that is not known. */
-    const int flags = CL_EVENT_NOWAIT | CL_EVENT_CHECKED | (p->capability > 0 ? CL_EVENT_BARE : 0);
+    const int bare = p->capability > 0 ? CL_EVENT_BARE : 0; /* which is what bare_on would ask the driver at each launch */
+    const int flags = CL_EVENT_NOWAIT | CL_EVENT_CHECKED | bare;
     if (clforkv(mm->ctx, p->dev, kernel, &range, flags, nargs, args) == (cl_event)-1)
         return -1;
     if (p->pause)

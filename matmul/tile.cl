@@ -65,9 +65,6 @@
 #ifndef WIDE_C
 #define WIDE_C 0
 #endif
-#ifndef BESIDE
-#define BESIDE 0 /* 1: with WIDE_A and WIDE_B, but not all rows of A, nor of B, start at multiples of 32 bytes */
-#endif
 #ifndef TAIL
 #define TAIL 1 /* 0: K is a multiple of BK */
 #endif
@@ -106,17 +103,6 @@
 
 /* ---- From memory to local memory. ------------------------------------------------------------- */
 
-/* How 16 bytes are copied. A sector of the caches has 32: where rows start beside one, slices that are neighbours want halves of it, and the first cache keeps
- * what else would come from the second one twice. Where they do not, the way past it is faster. In double precision an H200 did 38 TFLOP/s of 1,022 that way,
- * and 43 this way; of 1,000 x 1,002 x 1,000, where only B lies so, 47 and 43. Single precision is as fast either way. */
-#if !BESIDE
-#define COPY_16 "cp.async.cg.shared.global"
-#elif PTX >= 90
-#define COPY_16 "cp.async.ca.shared.global.L2::128B"
-#else
-#define COPY_16 "cp.async.ca.shared.global"
-#endif
-
 /* Copies `step` elements, of which `valid` exist; the others become 0. */
 static void copy(__local T *to, __global const T *from, int step, int valid)
 {
@@ -124,7 +110,7 @@ static void copy(__local T *to, __global const T *from, int step, int valid)
     uint place = (uint)(size_t)to;
     int bytes = valid * SIZE;
     if (step * SIZE == 16)
-        __asm volatile(COPY_16 " [%0], [%1], 16, %2;" ::"r"(place), "l"(from), "r"(bytes));
+        __asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(place), "l"(from), "r"(bytes));
     else if (step * SIZE == 8)
         __asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(place), "l"(from), "r"(bytes));
     else

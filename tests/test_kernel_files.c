@@ -137,25 +137,26 @@ static void bodies_that_are_sorted_wrongly(void **unused)
     cp = clcontext_create_from(&first, 1);
     ready(cp);
     works(clgetdevinfo(cp, info));
-    char *text = bytes_of("../arrays/sort.cl", NULL), *at = text ? strstr(text, right) : NULL;
-    ready(text);
-    if (info[0].dev_type & CL_DEVICE_TYPE_CPU) {
-        char *whole = NULL;
-        ready(at);
-        assert_true(asprintf(&whole, "%.*s%s%s", (int)(at - text), text, wrong, at + strlen(right)) > 0);
-        mkdir(in_folder("arrays"), 0755);
-        put_text(in_folder("arrays/sort.cl"), whole);
-        free(whole);
-        setenv("STDCL_KERNEL_PATH", files_folder, 1);
-        works(nbody_initial(NBODY_PLUMMER, N, 1, mass, pos, vel));
-        assert_null(nbody_create(&(struct nbody_options){.ctx = cp, .method = NBODY_TREE, .accuracy = 1e-3, .dt = 1e-3, .eps = 0.01}, N, mass,
-                                 (const double(*)[3])pos, (const double(*)[3])vel));
-        assert_int_equal(clerrno, EIO);
-        says("a device sorted 300 bodies wrongly");
-        works(remove(in_folder("arrays/sort.cl")));
-        unsetenv("STDCL_KERNEL_PATH");
+    if (!(info[0].dev_type & CL_DEVICE_TYPE_CPU)) {
+        works(clcontext_destroy(cp));
+        print_message("GPUs sort by another kernel than the one that errs here\n");
+        skip();
     }
+    char *text = bytes_of("../arrays/sort.cl", NULL), *at = text ? strstr(text, right) : NULL, *whole = NULL;
+    ready(at);
+    assert_true(asprintf(&whole, "%.*s%s%s", (int)(at - text), text, wrong, at + strlen(right)) > 0);
+    mkdir(in_folder("arrays"), 0755);
+    put_text(in_folder("arrays/sort.cl"), whole);
+    free(whole);
     free(text);
+    setenv("STDCL_KERNEL_PATH", files_folder, 1);
+    works(nbody_initial(NBODY_PLUMMER, N, 1, mass, pos, vel));
+    assert_null(nbody_create(&(struct nbody_options){.ctx = cp, .method = NBODY_TREE, .accuracy = 1e-3, .dt = 1e-3, .eps = 0.01}, N, mass,
+                             (const double(*)[3])pos, (const double(*)[3])vel));
+    assert_int_equal(clerrno, EIO);
+    says("a device sorted 300 bodies wrongly");
+    works(remove(in_folder("arrays/sort.cl")));
+    unsetenv("STDCL_KERNEL_PATH");
     works(clcontext_destroy(cp));
 }
 
