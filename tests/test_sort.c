@@ -401,6 +401,24 @@ static void refused_shapes(void **state)
     shape = NULL;
 }
 
+/* Arrays in work memory stand where they stood for a job of nearly the same size: each other place is a sub-buffer more. */
+static void places_of_like_jobs(void **state)
+{
+    (void)state;
+    arrays_sorter *s = make();
+    struct arrays_sort_job job = {.keys = keys, .values = values, .bytes = 8, .most = 1 << 20};
+    size_t last = arrays_sort_work(s, &job), different = 1;
+    assert_true(last >= job.most * 12);
+    for (; job.most < 1 << 21; job.most += 4099) {
+        const size_t size = arrays_sort_work(s, &job);
+        assert_true(size >= last && size >= job.most * 12 && size <= job.most * 13 + job.most / 4 + (4 << 20));
+        different += size != last;
+        last = size;
+    }
+    assert_in_range(different, 32, 40);
+    arrays_sorter_free(s);
+}
+
 static void refused_jobs(void **state)
 {
     (void)state;
@@ -486,7 +504,7 @@ int main(int argc, char **argv)
     struct CMUnitTest tests[] = {
         cmocka_unit_test(twin_sorts), cmocka_unit_test(twin_scans), cmocka_unit_test(every_number_of_bits),
         cmocka_unit_test(every_order), cmocka_unit_test(counts_on_the_device), cmocka_unit_test(all_devices),
-        cmocka_unit_test(refused_shapes), cmocka_unit_test(refused_jobs),
+        cmocka_unit_test(refused_shapes), cmocka_unit_test(places_of_like_jobs), cmocka_unit_test(refused_jobs),
         /* These take turns. */
         cmocka_unit_test(every_small_size), cmocka_unit_test(every_shape), cmocka_unit_test(large_sizes),
         cmocka_unit_test(scans),

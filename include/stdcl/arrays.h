@@ -171,7 +171,8 @@ int arrays_sort(arrays_sorter *s, const struct arrays_sort_job *job);
  *   a scan   8 bytes a work-group: some 10 KiB
  *   a sort   most (bytes + 4) with values, most bytes without; and counts: 1 KiB a work-group, on GPUs also 1 KiB a
  *            tile (of 4096 elements in the shipped rows for many: most / 4 bytes)
- * each array rounded up to 4096 bytes. 0 with EINVAL for a job that arrays_scan or arrays_sort refuses too. */
+ * each array rounded up to 4096 bytes, and of a sort by up to a thirty-second before, so that jobs of nearly the same size have their
+ * arrays at the same places. 0 with EINVAL for a job that arrays_scan or arrays_sort refuses too. */
 size_t arrays_scan_work(arrays_sorter *s, const struct arrays_scan_job *job);
 size_t arrays_sort_work(arrays_sorter *s, const struct arrays_sort_job *job);
 
