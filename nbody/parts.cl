@@ -79,20 +79,18 @@ kernel GROUP_OF_ITEMS void route_write(global const real4 *posm, global const re
                                        uint groups, global const uint *at, uint leaving, uint to, uint room,
                                        global real8 *post, global uint *post_row)
 {
-    local uint part[GROUP_BODIES];
+    local uint some[GROUP_BODIES], n; /* the part of a row that goes, and which row of the group it is: few, in any order */
     const uint lid = get_local_id(0), group = get_group_id(0), begin = group * GROUP_BODIES;
     const bool any = at[leaving + group] > 0;
-    for (uint j = lid; any && j < GROUP_BODIES; j += FLAT) {
-        const uint row = first + begin + j;
-        const bool goes = begin + j < count && order[low + begin + j] == NONE;
-        part[j] = goes ? part_of(place(posm[row], *cube, 0), cut, parts) : NONE;
-    }
+    if (lid == 0) n = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint j = lid; any && j < GROUP_BODIES; j += FLAT) {
-        const uint p = part[j], row = first + begin + j;
-        if (p == NONE) continue;
+    for (uint j = lid; any && j < GROUP_BODIES && begin + j < count; j += FLAT)
+        if (order[low + begin + j] == NONE) some[atomic_inc(&n)] = part_of(place(posm[first + begin + j], *cube, 0), cut, parts) << 16 | j;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint k = lid; k < n; k += FLAT) {
+        const uint one = some[k], p = one >> 16, row = first + begin + (one & 0xffff);
         uint slot = at[p * (size_t)groups + group];
-        for (uint k = 0; k < j; k++) slot += part[k] == p;
+        for (uint i = 0; i < n; i++) slot += some[i] >> 16 == p && some[i] < one;
         if (slot >= room) continue;
         post[to + slot] = (real8)(posm[row], felt[row], WHOLE_TO_REAL(row), 0, 0);
         post_row[to + slot] = row;

@@ -86,6 +86,8 @@ struct tree {
     bool shallow;   /* there is no memory for two */
     cl_uint leaf;   /* the most bodies of a cell that is not divided */
     bool walking;   /* again is in use; after a sum that was stopped, too */
+    bool turned;    /* turn is that of the walks to come */
+    bool walked;    /* they were started by nbody_tree_walk_now */
     void *lone;     /* boxes of several groups that met too much */
     bool forgot;    /* mark is clear */
     bool rooted;    /* the cell of all bodies is there, this sum's or that of the one before */
@@ -130,9 +132,6 @@ int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room);
 /* Keys of two words from now on, on all devices; 1 where there is no memory for them, or there are too many bodies. */
 int nbody_tree_deepen(struct nbody *nb);
 
-/* Groups whose walks work-groups share at most. */
-size_t nbody_tree_shared(const struct nbody *nb, const struct share *p);
-
 /* ---- tree_parts.c ----------------------------------------------------------------------------- */
 
 /* Starts something on a device. */
@@ -162,6 +161,7 @@ struct parts {
     size_t nhoming;
     cl_event *down, *topping; /* topping: tops on their way to the host, by parts */
     bool late;
+    enum kernel sum; /* that parts are made for */
     bool recut, moved; /* cuts are others: since a tree was made; and devices do not know them yet */
     cl_uint checks; /* how often what parts cost was looked at */
     double divided, dividing; /* when devices got other rows, and how long that took */
@@ -183,7 +183,7 @@ struct parts {
     int limit;                     /* as that of shapes, the largest of all */
     /* tree_essence.c, essential.cl: */
     void *box;                     /* of the groups that parts walk for, part by part */
-    cl_event *begun;               /* [part][other][2]: copies of the first early[] of cells and of bodies */
+    cl_event *begun;               /* [part][other][2]: copies of cells and of bodies that are on their way to the host: of the first early[], or of what follows */
     start_on join;                 /* see nbody_essence_find */
     bool begun_walks;              /* by nbody_essence_begin */
     cl_uint sums_lone;             /* sums for which it is kept which boxes of several groups met too much */
@@ -221,8 +221,9 @@ struct parcel {
 };
 int nbody_parts_swap(struct nbody *nb, const struct parcel *parcel, size_t n);
 
-/* A block's bytes to a device. */
+/* A block's bytes to a device; or in a further queue, and what uses them follows nbody_parts_after, or is started when the event is complete. */
 int nbody_parts_bring(struct nbody *nb, const struct share *p, void *at, size_t bytes);
+int nbody_parts_bring_beside(struct nbody *nb, const struct share *p, void *at, size_t bytes, cl_event *ev);
 
 /* A copy to the host in a further queue, after what was started in the first; and what follows in the first waits for all copies in
  * further queues. */
@@ -310,8 +311,9 @@ int nbody_hands_all(struct nbody *nb, start_on start, cl_uint arg);
 
 /* ---- tree_plant.c ----------------------------------------------------------------------------- */
 
-/* Collective. All parts of a tree, and what each needs of the others. Waits often. */
-int nbody_parts_plant(struct nbody *nb, bool geometric);
+/* Collective. All parts of a tree, and what each needs of the others, for the walks of a sum: they are started where they wait for nobody.
+ * Waits often. */
+int nbody_parts_plant(struct nbody *nb, enum kernel sum, bool geometric);
 
 /* Collective. Sums of walks to those who move the bodies. */
 int nbody_parts_return(struct nbody *nb, enum kernel sum);
@@ -332,14 +334,11 @@ static inline cl_uint nbody_essence_off(const struct nbody *nb, cl_uint part)
     return (part + 1) * nb->parts->most - 1;
 }
 
-/* Boxes of all groups of a part, after which nothing was found yet; and how they go to all others: with what else is gathered to the host. Waits.
- * Of how many boxes it is known that they met too much. */
+/* Boxes of all groups of a part, after which nothing was found yet: of one rank's devices they go down at once, and how many there are of single
+ * groups. And how they go to all others: with what else is gathered to the host. Waits. Of how many boxes it is known that they met too much. */
 size_t nbody_essence_lone(const struct nbody *nb);
 int nbody_essence_start_boxes(struct nbody *nb, struct share *p);
 int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwith);
-
-/* Of one rank's devices: boxes go down after what was started, while moments are found; and how many there are of single groups. */
-int nbody_essence_send_boxes(struct nbody *nb, struct share *p);
 
 /* Swaps boxes and starts to walk for them, before the cells that all have are there. Of one rank's devices, which know the cell of all
  * bodies of the sum before (rooted), but for walks by angle. */
@@ -350,12 +349,32 @@ int nbody_essence_find(struct nbody *nb, bool geometric, start_on join);
 int nbody_essence_place(struct nbody *nb);
 void nbody_essence_free(struct nbody *nb);
 
+/* ---- tree_walks.c ----------------------------------------------------------------------------- */
+
+/* Groups whose walks work-groups share at most. */
+size_t nbody_tree_shared(const struct nbody *nb, const struct share *p);
+
+/* Starts the walks of all devices, but for those of nbody_tree_walk_now; may wait for what was started, where launches have a slice of time
+ * each. */
+int nbody_tree_walk_all(struct nbody *nb, enum kernel sum, bool geometric);
+
+/* Starts those of one device, if they are one launch for which there is room. */
+int nbody_tree_walk_now(struct nbody *nb, struct share *p, enum kernel sum, cl_uint geometric);
+
+/* Which group is next in the walks to come: those that met much in the last sum come first. What is left of a sum that was stopped is
+ * forgotten first, by the second function, which waits then. */
+int nbody_tree_turns(struct nbody *nb, struct share *p);
+int nbody_tree_forget_turns(struct nbody *nb, struct share *p);
+
+/* The sums for n bodies alone, in the tree's order, which become the first of nb->pulled; what is put off or has its turn (again) is the
+ * caller's to clear. And, for tests, what groups meet, as nbody_tree_lists. */
+int nbody_tree_walk_some(struct nbody *nb, struct share *p, void *body, void *feel, cl_uint n);
+int nbody_tree_walk_lists(struct nbody *nb, struct share *p, void *lists, cl_uint room);
+
 /* ---- tree.c ----------------------------------------------------------------------------------- */
 
-/* The tree of the current positions on the device that has one, with room; blocks. Then the sums for n bodies alone, in the tree's
- * order, which become the first of nb->pulled; what is put off or has its turn (again) is the caller's to clear. */
+/* The tree of the current positions on the device that has one, with room; blocks. */
 int nbody_tree_plant_now(struct nbody *nb);
-int nbody_tree_walk_some(struct nbody *nb, struct share *p, void *body, void *feel, cl_uint n);
 
 /* For tests: makes a device's tree, of which a sum keeps no keys. */
 int nbody_tree_plant(struct nbody *nb, struct share *p);

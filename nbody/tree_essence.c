@@ -7,6 +7,8 @@
  */
 #include "nbody/tree.h"
 
+#include "core/clock.h"
+
 enum { SUMS_LONE = 512 }; /* for which it is kept which boxes of several groups met too much */
 
 static int no_memory(void)
@@ -174,7 +176,8 @@ static size_t boxes_guessed(const struct parts *s, cl_uint part)
     return some < groups + united(groups) ? some : groups + united(groups);
 }
 
-int nbody_essence_send_boxes(struct nbody *nb, struct share *p)
+/* Among the devices of one rank. */
+static int send_boxes(struct nbody *nb, struct share *p)
 {
     struct parts *s = nb->parts;
     const cl_uint part = p->tree->number;
@@ -191,7 +194,9 @@ int nbody_essence_send_boxes(struct nbody *nb, struct share *p)
 
 int nbody_essence_start_boxes(struct nbody *nb, struct share *p)
 {
-    return (nb->parts->sums_lone == 0 && forget_lone(nb, p) != 0) || start_some(nb, p, much_of(nb)) != 0 ? -1 : forget(nb, p);
+    return (nb->parts->sums_lone == 0 && forget_lone(nb, p) != 0) || start_some(nb, p, much_of(nb)) != 0 || send_boxes(nb, p) != 0
+               ? -1
+               : forget(nb, p);
 }
 
 /* Of each part, boxes from[] .. to[] - 1 to all others. */
@@ -207,7 +212,7 @@ static int swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwit
         const size_t first = from ? from[part] : 0, end = to[part];
         if (part == k % s->n || end <= first)
             continue;
-        all[n++] = (struct parcel){part, k % s->n, (char *)s->box + (slot + first) * box, (end - first) * box, false, s->boxing[part]};
+        all[n++] = (struct parcel){part, k % s->n, (char *)s->box + (slot + first) * box, (end - first) * box, true, s->boxing[part]};
         s->boxing[part] = NULL;
     }
     const int status = !all ? no_memory() : n || nwith ? nbody_parts_exchange(nb, with, nwith, all, n, NULL) : 0;
@@ -295,8 +300,9 @@ static char *essence_at(const struct nbody *nb, cl_uint part, cl_uint other, siz
     return (char *)(kind == 0 ? s->cells : s->bodies) + (at[kind] + first) * *bytes;
 }
 
-/* What was found for these goes down while the others are walked for: as much as it was the last time, or nearly. */
-static int begin_early(struct nbody *nb, struct share *p)
+/* What was found goes down, from number from[] on (NULL: 0) up to to[], as much as it was the last time, or nearly. Where it is
+ * for other ranks, nothing does. */
+static int begin_down(struct nbody *nb, struct share *p, const cl_uint *from, const cl_uint *to)
 {
     struct parts *s = nb->parts;
     const struct tree *t = p->tree;
@@ -304,16 +310,17 @@ static int begin_early(struct nbody *nb, struct share *p)
     for (cl_uint other = 0; other < s->n; other++)
         for (size_t kind = 0; kind < KINDS; kind++) {
             const size_t number = KINDS * ((size_t)t->number * s->n + other) + kind;
+            const cl_uint first = from ? from[number] : 0, end = other == t->number || t->bodies == 0 ? 0 : to[number];
             size_t bytes;
-            char *const at = essence_at(nb, t->number, other, kind, 0, &bytes);
+            char *const at = essence_at(nb, t->number, other, kind, first, &bytes);
             s->begun[number] = NULL;
-            if (s->early[number] == 0 || t->bodies == 0)
+            if (world_size(nb->world) > 1 || end <= first)
                 continue;
-            if (nbody_parts_begin_down(nb, p, at, s->early[number] * bytes, after, &s->begun[number]) != 0)
+            if (nbody_parts_begin_down(nb, p, at, (end - first) * bytes, after, &s->begun[number]) != 0)
                 return -1;
             after = false;
         }
-    return 0;
+    return clflush(nb->ctx, p->dev, 0);
 }
 
 /* For every second box of several groups, and then for the others. */
@@ -321,7 +328,7 @@ static int walk_groups(struct nbody *nb, struct share *p, cl_uint geometric)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
-    if (!t->forgot && forget(nb, p) != 0)
+    if ((!t->forgot && forget(nb, p) != 0) || nbody_parts_after(nb, p) != 0)
         return -1;
     t->forgot = false;
     for (cl_uint odd = 0; odd < 2; odd++) {
@@ -332,7 +339,7 @@ static int walk_groups(struct nbody *nb, struct share *p, cl_uint geometric)
                 (walk(nb, p, other, s->box, slot, several, odd, count, true, geometric) != 0 || pack(nb, p, other, odd) != 0))
                 return -1;
         }
-        if (!odd && begin_early(nb, p) != 0)
+        if (!odd && begin_down(nb, p, NULL, s->early) != 0)
             return -1;
     }
     return clflush(nb->ctx, p->dev, 0);
@@ -444,40 +451,55 @@ static bool measure(struct parts *s)
     return fits;
 }
 
-/* From number from[] on, up to to[] (NULL: all that was found): of what each part has found for each other. With `counted`, the
- * numbers of these, too. */
+/* Parcels of what each part has found for each other, from number from[] on (NULL: 0), up to to[] (NULL: all of it), with the copies that are
+ * begun. How many these are. */
+static size_t list_found(const struct nbody *nb, const cl_uint *from, const cl_uint *to, struct parcel *all)
+{
+    const struct parts *s = nb->parts;
+    size_t n = 0, bytes;
+    for (size_t kind = 0; kind < KINDS; kind++)
+        for (cl_uint k = 0; k < s->n * s->n; k++) {
+            const size_t number = KINDS * k + kind, first = from ? from[number] : 0;
+            const size_t end = to ? to[number] : counts(s, k / s->n, k % s->n)[kind];
+            char *const at = essence_at(nb, k / s->n, k % s->n, kind, first, &bytes);
+            if (k / s->n != k % s->n && end > first)
+                all[n++] = (struct parcel){k / s->n, k % s->n, at, (end - first) * bytes, true, s->begun[number]};
+            s->begun[number] = NULL;
+        }
+    return n;
+}
+
+/* With `counted`, the numbers of these, too. */
 static int swap_found(struct nbody *nb, const cl_uint *from, const cl_uint *to, bool counted)
 {
     const struct parts *s = nb->parts;
     const struct gathered found = {s->found, s->most * sizeof *s->found};
-    struct parcel *all = calloc(2 * KINDS * s->n * s->n, sizeof *all);
-    size_t n = 0, bytes;
-    for (size_t kind = 0; all && kind < KINDS && counted; kind++)
-        for (cl_uint k = 0; k < s->n * s->n; k++) {
-            char *const at = essence_at(nb, k / s->n, k % s->n, kind, 0, &bytes);
-            if (s->begun[KINDS * k + kind])
-                all[n++] = (struct parcel){k / s->n, k % s->n, at, s->early[KINDS * k + kind] * bytes, true,
-                                           s->begun[KINDS * k + kind]};
-            s->begun[KINDS * k + kind] = NULL;
-        }
-    for (size_t kind = 0; all && kind < KINDS; kind++)
-        for (cl_uint k = 0; k < s->n * s->n; k++) {
-            const size_t number = KINDS * k + kind, first = from ? from[number] : s->early[number];
-            const size_t end = to ? to[number] : counts(s, k / s->n, k % s->n)[kind];
-            char *const at = essence_at(nb, k / s->n, k % s->n, kind, first, &bytes);
-            if (k / s->n != k % s->n && end > first)
-                all[n++] = (struct parcel){k / s->n, k % s->n, at, (end - first) * bytes, true, NULL};
-        }
+    struct parcel *all = calloc(KINDS * s->n * s->n, sizeof *all);
+    const size_t n = all ? list_found(nb, from, to, all) : 0;
     const int status = !all ? no_memory() : n || counted ? nbody_parts_exchange(nb, &found, counted, all, n, NULL) : 0;
     free(all);
     return status;
+}
+
+/* Of one rank's devices: what is on its way down goes up as soon as it is there, and then what was found since goes down. It does not start to
+ * do so before: a copy that waits for a kernel holds up those that were started behind it, in other queues, too, as NVIDIA's driver has one line
+ * of a device's copies. */
+static int pass_early(struct nbody *nb)
+{
+    const struct parts *s = nb->parts;
+    if (world_size(nb->world) == 1 && swap_found(nb, NULL, s->early, false) != 0)
+        return -1;
+    EACH_PART (nb, p)
+        if (begin_down(nb, p, s->early, s->guess) != 0)
+            return -1;
+    return 0;
 }
 
 /* Numbers that were found, and what was guessed of it. */
 static int swap_guess(struct nbody *nb)
 {
     struct parts *s = nb->parts;
-    if (swap_found(nb, NULL, s->guess, true) != 0)
+    if (swap_found(nb, s->early, s->guess, true) != 0)
         return -1;
     for (cl_uint k = 0; k < s->n * s->n; k++)
         for (size_t w = 0; w < 2; w++) {
@@ -503,11 +525,11 @@ static void guess_next(struct nbody *nb)
         }
 }
 
-static int take(struct nbody *nb, struct share *p, cl_uint none)
+/* What came from others; and all walks, where they are one launch. */
+static int take(struct nbody *nb, struct share *p, cl_uint geometric)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
-    (void)none;
     if (nbody_parts_after(nb, p) != 0)
         return -1;
     for (cl_uint part = 0; part < s->n; part++) {
@@ -519,7 +541,7 @@ static int take(struct nbody *nb, struct share *p, cl_uint none)
                                   nbody_tree_visit(nb, p, TREE_ADOPT_BODIES, count, COUNT_OF(bodies), bodies) != 0))
             return -1;
     }
-    return 0;
+    return nbody_tree_walk_now(nb, p, s->sum, geometric);
 }
 
 /* Whether boxes of several groups met so much that none of these is known to be put off. */
@@ -590,10 +612,11 @@ int nbody_essence_find(struct nbody *nb, bool geometric, start_on join)
 {
     struct parts *s = nb->parts;
     s->join = join;
-    start_on start = s->begun_walks ? join : join_and_walk;
+    start_on start = join_and_walk;
     s->sums_lone = (s->sums_lone + 1) % SUMS_LONE;
     for (bool again = true; again;) {
-        if (room_for_all(nb) != 0 || nbody_hands_all(nb, start, geometric) != 0 || swap_guess(nb) != 0)
+        if (room_for_all(nb) != 0 || (!s->begun_walks && nbody_hands_all(nb, start, geometric) != 0) || pass_early(nb) != 0 ||
+            (s->begun_walks && nbody_hands_all(nb, join, geometric) != 0) || swap_guess(nb) != 0)
             return -1;
         start = walk_groups;
         again = begun_in_vain(nb);
@@ -611,5 +634,6 @@ int nbody_essence_find(struct nbody *nb, bool geometric, start_on join)
     if (swap_found(nb, s->had, NULL, false) != 0)
         return -1;
     guess_next(nb);
-    return nbody_hands_all(nb, take, 0);
+    s->walks_began = seconds_now();
+    return nbody_hands_all(nb, take, geometric);
 }

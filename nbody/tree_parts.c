@@ -142,6 +142,11 @@ int nbody_parts_bring(struct nbody *nb, const struct share *p, void *at, size_t 
     return copy(nb, p, at, bytes, CL_MEM_DEVICE);
 }
 
+int nbody_parts_bring_beside(struct nbody *nb, const struct share *p, void *at, size_t bytes, cl_event *ev)
+{
+    return start_copy(nb, p, at, bytes, CL_MEM_DEVICE | CL_EVENT_BESIDE, ev);
+}
+
 int nbody_parts_begin_down(struct nbody *nb, const struct share *p, void *at, size_t bytes, bool after, cl_event *ev)
 {
     return start_copy(nb, p, at, bytes, CL_MEM_HOST | CL_EVENT_BESIDE | (after ? CL_EVENT_AFTER : 0), ev);
@@ -187,19 +192,24 @@ int nbody_parts_wait(struct nbody *nb)
 }
 
 /* What is complete is collected while devices walk, so that a device that has ended is not kept waiting for that. Parcels go down as soon as
- * walks have ended. */
+ * walks have ended, beside what is started then. */
 int nbody_parts_begin_home(struct nbody *nb, const struct parcel *parcel, size_t n)
 {
-    const struct owner *o = nb->parts->owner;
-    EACH_PART (nb, p)
+    cl_event ev;
+    EACH_PART (nb, p) {
+        bool after = true;
         if (clwait(nb->ctx, p->dev, CL_ALL_EVENT | CL_EVENT_NOWAIT) == (cl_event)-1)
             return -1;
-    for (const struct parcel *c = parcel; c < parcel + n; c++)
-        if (copy(nb, o[c->from].share, c->at, c->bytes, CL_MEM_HOST) != 0)
+        for (const struct parcel *c = parcel; c < parcel + n; c++) {
+            if (c->from != p->tree->number)
+                continue;
+            if (nbody_parts_begin_down(nb, p, c->at, c->bytes, after, &ev) != 0)
+                return -1;
+            after = false;
+        }
+        if (nbody_parts_begin_down(nb, p, nb->parts->found, 0, after, &nb->parts->down[p->tree->number]) != 0 || clflush(nb->ctx, p->dev, 0) != 0)
             return -1;
-    EACH_PART (nb, p) /* a copy of no bytes */
-        if (start_copy(nb, p, nb->parts->found, 0, CL_MEM_HOST, &nb->parts->down[p->tree->number]) != 0 || clflush(nb->ctx, p->dev, 0) != 0)
-            return -1;
+    }
     return 0;
 }
 
@@ -207,6 +217,7 @@ int nbody_parts_end_home(struct nbody *nb, const struct parcel *parcel, size_t n
 {
     struct share *const first = waited_first(nb);
     const struct owner *o = nb->parts->owner;
+    cl_event ev;
     int status = 0;
     if (first)
         status = nbody_parts_await(nb, first, nb->parts->down[first->tree->number]);
@@ -217,7 +228,10 @@ int nbody_parts_end_home(struct nbody *nb, const struct parcel *parcel, size_t n
         nbody_device_waited(nb, p);
     }
     for (const struct parcel *c = parcel; status == 0 && c < parcel + n; c++)
-        status = copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE);
+        status = nbody_parts_bring_beside(nb, o[c->to].share, c->at, c->bytes, &ev);
+    EACH_PART (nb, p)
+        if (status == 0)
+            status = nbody_parts_after(nb, p);
     return status;
 }
 

@@ -267,11 +267,18 @@ static int swap_posts(struct nbody *nb)
     struct parts *s = nb->parts;
     const size_t body = 8 * nb->real;
     const struct gathered found = {s->found, s->most * sizeof *s->found};
+    const bool beside = world_size(nb->world) == 1;
     struct parcel all[2];
     size_t n = 0;
-    for (cl_uint from = 0; s->n == 2 && from < 2; from++)
-        if (s->posted[from])
-            all[n++] = (struct parcel){from, 1 - from, (char *)s->post + from * s->room * body, s->posted[from] * body, false, NULL};
+    for (cl_uint from = 0; s->n == 2 && from < 2; from++) {
+        struct parcel *c = &all[n];
+        if (s->posted[from] == 0)
+            continue;
+        *c = (struct parcel){from, 1 - from, (char *)s->post + from * s->room * body, s->posted[from] * body, beside, NULL};
+        if (beside && nbody_parts_begin_down(nb, s->owner[from].share, c->at, c->bytes, true, &c->begun) != 0)
+            return -1;
+        n++;
+    }
     if (nbody_parts_exchange(nb, &found, 1, all, n, s->guessing ? start_box_meanwhile : NULL) != 0)
         return -1;
     for (cl_uint from = 0; from < s->n; from++)
@@ -317,6 +324,8 @@ static int start_arrivals(struct nbody *nb, struct share *p, cl_uint none)
         if (start_keys(nb, p) != 0)
             return -1;
     }
+    if (nbody_parts_after(nb, p) != 0)
+        return -1;
     cl_uint before = t->low - (cl_uint)low, behind = t->low + (cl_uint)p->count;
     for (cl_uint from = 0; from < s->n; from++) {
         const cl_uint count = (cl_uint)sent(s, from, t->number, &slot), first = (cl_uint)slot, to = from < t->number ? before : behind;
@@ -543,8 +552,7 @@ static int start_cells(struct nbody *nb, struct share *p, cl_uint geometric)
     if (all > t->room && nbody_tree_grow(nb, p, all + all / 4) != 0)
         return -1;
     if (t->bodies && (nbody_parts_bring(nb, p, t->add, levels(nb) * sizeof(cl_uint)) != 0 ||
-                      nbody_tree_write(nb, p, range_of(nb, t), all) != 0 || nbody_essence_send_boxes(nb, p) != 0 ||
-                      nbody_tree_moments(nb, p, geometric) != 0))
+                      nbody_tree_write(nb, p, range_of(nb, t), all) != 0 || nbody_tree_moments(nb, p, geometric) != 0))
         return -1;
     return start_tops(nb, p);
 }
@@ -557,16 +565,31 @@ static bool any_bridge(const struct nbody *nb, cl_uint level)
     return any;
 }
 
+/* Cells of other parts that all have, to a device; beside its walks, when the last of them has its event in s->topping. */
+static int bring_tops(struct nbody *nb, struct share *p, bool beside)
+{
+    struct parts *s = nb->parts;
+    const cl_uint own = p->tree->number;
+    const size_t bytes = (size_t)levels(nb) * TREE_TOPS * nbody_parts_cell_bytes(nb);
+    int status = 0;
+    for (cl_uint k = 0; k < s->n; k++)
+        if (status == 0 && k != own)
+            status = beside ? nbody_parts_bring_beside(nb, p, (char *)s->tops + k * bytes, bytes, &s->topping[own])
+                            : nbody_parts_bring(nb, p, (char *)s->tops + k * bytes, bytes);
+    return status != 0 ? -1 : clflush(nb->ctx, p->dev, 0);
+}
+
 /* Cells of other parts that all have; and moments of bridges, from the deepest. */
 static int join_parts(struct nbody *nb, struct share *p, cl_uint geometric)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
     REAL_NUMBER(blur, nbody_tree_blur(nb));
-    const size_t each = (size_t)levels(nb) * TREE_TOPS, bytes = nbody_parts_cell_bytes(nb);
+    const size_t each = (size_t)levels(nb) * TREE_TOPS;
+    if (s->begun_walks ? nbody_parts_await(nb, p, s->topping[t->number]) != 0 : bring_tops(nb, p, false) != 0)
+        return -1;
     for (cl_uint k = 0; k < s->n; k++)
-        if (k != t->number && (nbody_parts_bring(nb, p, (char *)s->tops + k * each * bytes, each * bytes) != 0 ||
-                               nbody_parts_adopt(nb, p, s->tops, k * each, each) != 0))
+        if (k != t->number && nbody_parts_adopt(nb, p, s->tops, k * each, each) != 0)
             return -1;
     cl_uint deepest = levels(nb);
     const cl_uint off = nbody_essence_off(nb, t->number);
@@ -576,7 +599,7 @@ static int join_parts(struct nbody *nb, struct share *p, cl_uint geometric)
                                      BLOCK_ARG(s->tops), VALUE_ARG(s->n), BLOCK_ARG(t->down), BLOCK_ARG(t->link),
                                      BLOCK_ARG(t->com), BLOCK_ARG(t->poles), BLOCK_ARG(t->size), BLOCK_ARG(s->found), VALUE_ARG(off)};
     t->rooted = true;
-    return nbody_tree_launch(nb, p, TREE_MOMENTS_OF_BRIDGES, 1, (size_t)p->shape.flat, COUNT_OF(args), args);
+    return nbody_tree_launch(nb, p, TREE_MOMENTS_OF_BRIDGES, 1, (size_t)p->shape.flat, COUNT_OF(args), args) != 0 ? -1 : nbody_tree_turns(nb, p);
 }
 
 /* What neighbours see has come: boxes of groups, and how many cells there are, of so many levels. */
@@ -609,11 +632,14 @@ static bool is_rooted(const struct nbody *nb, bool geometric)
     return all;
 }
 
-/* Of one rank's devices: walks for boxes are under way when they are waited for. */
-static int await_tops(struct nbody *nb)
+/* Among one rank's devices, which walk for boxes meanwhile. */
+static int pass_tops(struct nbody *nb)
 {
     EACH_PART (nb, p)
         if (nbody_parts_await(nb, p, nb->parts->topping[p->tree->number]) != 0)
+            return -1;
+    EACH_PART (nb, p)
+        if (bring_tops(nb, p, true) != 0)
             return -1;
     return 0;
 }
@@ -630,7 +656,7 @@ static int cells(struct nbody *nb, bool geometric)
     if (nbody_parts_gather(nb, &found, 1, start_boxes) != 0 || nbody_hands_all(nb, start_cells, geometric) != 0)
         return -1;
     const struct gathered tops[] = {{s->tops, (size_t)n * TREE_TOPS * nbody_parts_cell_bytes(nb)}, found};
-    if (is_rooted(nb, geometric) ? nbody_essence_begin(nb, geometric) != 0 || await_tops(nb) != 0
+    if (is_rooted(nb, geometric) ? nbody_essence_begin(nb, geometric) != 0 || pass_tops(nb) != 0
                                  : nbody_essence_swap_boxes(nb, tops, COUNT_OF(tops)) != 0)
         return -1;
     bool crowded = false;
@@ -643,11 +669,17 @@ static int cells(struct nbody *nb, bool geometric)
 
 /* ---- All of it. ------------------------------------------------------------------------------- */
 
-int nbody_parts_plant(struct nbody *nb, bool geometric)
+int nbody_parts_plant(struct nbody *nb, enum kernel sum, bool geometric)
 {
     nb->parts->recut = false;
     struct parts *s = nb->parts;
     int status = 1;
+    s->sum = sum;
+    EACH_PART (nb, p) {
+        p->tree->turned = p->tree->walked = false;
+        if (nbody_tree_forget_turns(nb, p) != 0)
+            return -1;
+    }
     while (status == 1) {
         s->guessing = s->cube_known;
         if ((!s->guessing && (find_cube(nb) != 0 || find_cuts(nb, s->cube[3]) != 0)) || route(nb) != 0)

@@ -211,12 +211,6 @@ static int place_work(struct nbody *nb, struct share *p)
     return 0;
 }
 
-size_t nbody_tree_shared(const struct nbody *nb, const struct share *p)
-{
-    const size_t groups = (nb->n + TREE_GROUP - 1) / TREE_GROUP;
-    return nbody_tree_items(&p->shape) == 1 ? 0 : groups < TREE_SHARED ? groups : TREE_SHARED;
-}
-
 static int place_tree(struct nbody *nb, struct share *p)
 {
     struct tree *t = p->tree;

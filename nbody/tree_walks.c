@@ -1,0 +1,147 @@
+/* tree_walks.c - walks of groups through a tree, which leave sums in its order: those of a device in a launch, or in slices of time.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/tree.h"
+
+#include <limits.h>
+#include <math.h>
+
+double nbody_tree_work(const struct nbody *nb, size_t bodies)
+{
+    const double alpha = nbody_tree_opening(nb, false);
+    return (nb->moments == 2 ? 15000 * pow(alpha, -0.41) : 90000 * pow(alpha, -0.226)) * (double)bodies;
+}
+
+size_t nbody_tree_shared(const struct nbody *nb, const struct share *p)
+{
+    const size_t groups = (nb->n + TREE_GROUP - 1) / TREE_GROUP;
+    return nbody_tree_items(&p->shape) == 1 ? 0 : groups < TREE_SHARED ? groups : TREE_SHARED;
+}
+
+/* The walks of some groups; room: that each has for its lists. The second and third launches are for those that were put
+ * off. */
+static int walk_some(struct nbody *nb, struct share *p, enum kernel sum, cl_uint geometric, cl_uint from, cl_uint groups,
+                     void *lists, cl_uint room, int which)
+{
+    const struct tree *t = p->tree;
+    const enum tree_kernel walk = sum == FORCES ? TREE_WALK : TREE_WALK_POTENTIALS;
+    const cl_uint shared = (cl_uint)nbody_tree_shared(nb, p);
+    const cl_uint most = nbody_tree_usual(nb, 0.1 * (nb->parts ? nb->parts->limit : p->shape.limit));
+    bool none;
+    REAL_NUMBER(eps2, nbody_forces_softening(nb, FORCES, &none));
+    REAL_NUMBER(zero, none ? eps2 : -1);
+    REAL_NUMBER(open, nbody_tree_opening(nb, geometric));
+    const struct stdcl_arg args[] = {
+        BLOCK_ARG(t->body),     BLOCK_ARG(t->target.body), VALUE_ARG(t->target.n), BLOCK_ARG(t->link),
+        BLOCK_ARG(t->com),      BLOCK_ARG(t->poles),  BLOCK_ARG(t->size),    BLOCK_ARG(t->span),
+        BLOCK_ARG(t->target.feel), REAL_ARG(nb, open),
+        VALUE_ARG(geometric),   REAL_ARG(nb, eps2),   REAL_ARG(nb, zero),    VALUE_ARG(from),        VALUE_ARG(most),
+        BLOCK_ARG(t->turn),     BLOCK_ARG(t->info),   BLOCK_ARG(t->again),   BLOCK_ARG(nb->pulled),  BLOCK_ARG(p->bad),
+        BLOCK_ARG(lists),       VALUE_ARG(room),      BLOCK_ARG(t->shared),  VALUE_ARG(shared)};
+    const size_t items = (size_t)nbody_tree_items(&p->shape);
+    const size_t launched[] = {groups, 32 * (size_t)p->units, shared * TREE_GROUP / items};
+    return nbody_tree_launch(nb, p, (enum tree_kernel)((int)walk + which), launched[which], items, COUNT_OF(args), args);
+}
+
+int nbody_tree_forget_turns(struct nbody *nb, struct share *p)
+{
+    const size_t size = TREE_AGAIN * sizeof(cl_uint);
+    if (!p->tree->walking)
+        return 0;
+    if (nbody_device_wait(nb, p) != 0)
+        return -1;
+    p->tree->walking = false;
+    memset(p->tree->again, 0, size);
+    return clmsyncn(nb->ctx, p->dev, p->tree->again, size, CL_MEM_DEVICE) == (cl_event)-1 ? -1 : 0;
+}
+
+int nbody_tree_turns(struct nbody *nb, struct share *p)
+{
+    struct tree *t = p->tree;
+    if (nbody_tree_forget_turns(nb, p) != 0)
+        return -1;
+    t->walking = t->turned = true;
+    const cl_uint much = nb->known ? nbody_tree_usual(nb, 1.3) : UINT_MAX;
+    const struct stdcl_arg turns[] = {BLOCK_ARG(t->info), VALUE_ARG(t->from),  VALUE_ARG(t->groups),
+                                      VALUE_ARG(much),    BLOCK_ARG(t->again), BLOCK_ARG(t->turn)};
+    return nbody_tree_visit(nb, p, TREE_TURNS, t->groups, COUNT_OF(turns), turns);
+}
+
+/* Groups of a launch that takes a slice of time. */
+static cl_uint groups_at_once(const struct nbody *nb, const struct share *p)
+{
+    const double fit = pace_slice(&p->pace) / nbody_tree_work(nb, TREE_GROUP);
+    return fit < 64 ? 64 : fit < (double)p->tree->groups ? (cl_uint)fit : p->tree->groups;
+}
+
+/* In launches of a slice of time each. */
+static int start_walks(struct nbody *nb, struct share *p, enum kernel sum, cl_uint geometric)
+{
+    struct tree *t = p->tree;
+    const cl_uint end = t->groups;
+    if (!t->turned && nbody_tree_turns(nb, p) != 0)
+        return -1;
+    t->turned = false;
+    for (cl_uint from = 0, some; from < end; from += some) {
+        some = groups_at_once(nb, p);
+        some = some < end - from ? some : end - from;
+        const double work = nbody_tree_work(nb, (size_t)some * TREE_GROUP);
+        if (!pace_has_room(&p->pace, work) && nbody_device_pause(nb) != 0)
+            return -1;
+        if (walk_some(nb, p, sum, geometric, from, some, t->info, 0, 0) != 0)
+            return -1;
+        pace_started(&p->pace, work);
+    }
+    return clflush(nb->ctx, p->dev, 0);
+}
+
+/* Those that were put off. */
+static int start_walks_again(struct nbody *nb, struct share *p, enum kernel sum, cl_uint geometric)
+{
+    return walk_some(nb, p, sum, geometric, 0, 0, p->tree->info, 0, 1) != 0 || walk_some(nb, p, sum, geometric, 0, 0, p->tree->info, 0, 2) != 0
+               ? -1
+               : clflush(nb->ctx, p->dev, 0);
+}
+
+int nbody_tree_walk_now(struct nbody *nb, struct share *p, enum kernel sum, cl_uint geometric)
+{
+    struct tree *t = p->tree;
+    t->walked = t->groups <= groups_at_once(nb, p) && pace_has_room(&p->pace, nbody_tree_work(nb, (size_t)t->groups * TREE_GROUP));
+    return !t->walked || (start_walks(nb, p, sum, geometric) == 0 && start_walks_again(nb, p, sum, geometric) == 0) ? 0 : -1;
+}
+
+int nbody_tree_walk_all(struct nbody *nb, enum kernel sum, bool geometric)
+{
+    struct share *const end = nb->share + nb->ndev;
+    for (struct share *p = nb->share; p < end; p++)
+        if (p->tree && !p->tree->walked && start_walks(nb, p, sum, geometric) != 0)
+            return -1;
+    for (struct share *p = nb->share; p < end; p++) {
+        if (p->tree && !p->tree->walked && start_walks_again(nb, p, sum, geometric) != 0)
+            return -1;
+        if (p->tree)
+            p->tree->walked = false;
+    }
+    return 0;
+}
+
+int nbody_tree_walk_some(struct nbody *nb, struct share *p, void *body, void *feel, cl_uint n)
+{
+    struct tree *t = p->tree;
+    const struct tree all = *t;
+    t->target.body = body;
+    t->target.feel = feel;
+    t->target.n = n;
+    t->groups = (n + TREE_GROUP - 1) / TREE_GROUP;
+    const int status = start_walks(nb, p, FORCES, false) != 0 ? -1 : start_walks_again(nb, p, FORCES, false);
+    t->target = all.target;
+    t->groups = all.groups;
+    t->walking = status != 0; /* `again` is cleared by the caller */
+    return status;
+}
+
+int nbody_tree_walk_lists(struct nbody *nb, struct share *p, void *lists, cl_uint room)
+{
+    p->tree->walking = true;
+    return walk_some(nb, p, FORCES, false, 0, p->tree->groups, lists, room, 0);
+}
