@@ -7,7 +7,7 @@
 
 EMBEDDED(scan_file, "arrays/scan.cl", arrays_scan_cl);
 
-static const char *const names[SCAN_KERNELS] = {"scan_sums", "scan_carry", "scan_write"};
+static const char *const names[SCAN_KERNELS] = {"scan_sums", "scan_carry", "scan_write", "scan_few"};
 
 static const struct sorter_source sources[] = {
     {SCAN_32, "arrays.scan.32", 4, false, &scan_file, names, SCAN_KERNELS},
@@ -48,6 +48,9 @@ static int check_blocks(const arrays_sorter *s, const char *caller, const struct
     return job->count ? sorter_check_block(s, caller, "count", job->count, sizeof *job->count) : 0;
 }
 
+/* Of so many tiles a group scans all in less time than two launches take. */
+enum { FEW_TILES = 4 };
+
 static int launch(arrays_sorter *s, const struct sorter_program *p, const struct arrays_scan_job *job,
                   const void *carry)
 {
@@ -61,6 +64,10 @@ static int launch(arrays_sorter *s, const struct sorter_program *p, const struct
                                      BLOCK_ARG(count)};
     const struct stdcl_arg write[] = {BLOCK_ARG(job->sums), BLOCK_ARG(job->x),  BLOCK_ARG(carry),
                                       VALUE_ARG(most),      VALUE_ARG(counted), BLOCK_ARG(count)};
+    const struct stdcl_arg few[] = {BLOCK_ARG(job->sums), BLOCK_ARG(job->x), BLOCK_ARG(total), VALUE_ARG(wanted), VALUE_ARG(most),
+                                    VALUE_ARG(counted), BLOCK_ARG(count)};
+    if (groups && sorter_tiles(p, job->most) <= FEW_TILES)
+        return sorter_launch(s, p, SCAN_FEW, 1, COUNT_OF(few), few);
     if (groups && sorter_launch(s, p, SCAN_SUMS, groups, COUNT_OF(sums), sums) != 0)
         return -1;
     if ((groups || wanted) && sorter_launch(s, p, SCAN_CARRY, 1, COUNT_OF(join), join) != 0)

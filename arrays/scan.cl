@@ -1,9 +1,11 @@
-/* scan.cl - prefix sums of an array of unsigned integers: three launches, two reads and one write of each element.
+/* scan.cl - prefix sums of an array of unsigned integers: three launches, two reads and one write of each element; or of few, one.
  *
  *     x       | share 0 | share 1 | share 2 |
  *     carry   |    s0   |    s1   |    s2   |        1. scan_sums: each group adds up its share
  *     carry   |    0    |    s0   | s0 + s1 |        2. scan_carry: one group scans those, the total falls out
  *     sums    | 0 x0 .. | s0 ...  |                  3. scan_write: each group scans its share, from its carry on
+ *
+ *     sums    | 0 x0 .. |                            or scan_few: one group scans all
  *
  * Tiles and shares: tiles.h.
  * SPDX-License-Identifier: MIT
@@ -55,20 +57,21 @@ scan_carry(__global NUMBER *carry, uint groups, __global NUMBER *total, int want
 }
 
 #if GROUP == 1
-/* Elements first ... end - 1, from the sum of those before them on. */
-void write_share(__global NUMBER *sums, __global const NUMBER *x, NUMBER before, uint first, uint end)
+/* Elements first ... end - 1, from the sum of those before them on. Returns that of those before `end`. */
+NUMBER write_share(__global NUMBER *sums, __global const NUMBER *x, NUMBER before, uint first, uint end)
 {
     for (uint i = first; i < end; i++) {
         const NUMBER own = x[i];
         sums[i] = before;
         before += own;
     }
+    return before;
 }
 #else
 /* The same, tile by tile. Items load and store side by side, and add up ITEMS neighbours each: the tile changes hands in
  * local memory. An odd ITEMS keeps neighbouring items in different banks. */
-void write_share(__global NUMBER *sums, __global const NUMBER *x, NUMBER before, uint first, uint end,
-                 __local NUMBER *tile, __local NUMBER *room)
+NUMBER write_share(__global NUMBER *sums, __global const NUMBER *x, NUMBER before, uint first, uint end,
+                   __local NUMBER *tile, __local NUMBER *room)
 {
     const uint item = get_local_id(0);
     for (; first < end; first += TILE) {
@@ -97,6 +100,7 @@ void write_share(__global NUMBER *sums, __global const NUMBER *x, NUMBER before,
                 sums[first + p] = tile[p];
         }
     }
+    return before;
 }
 #endif
 
@@ -116,4 +120,20 @@ scan_write(__global NUMBER *sums, __global const NUMBER *x, __global const NUMBE
 #else
     write_share(sums, x, carry[g], first, end);
 #endif
+}
+
+/* One group. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+scan_few(__global NUMBER *sums, __global const NUMBER *x, __global NUMBER *total, int wanted, uint most, int counted,
+         __global const uint *count)
+{
+    const uint n = number_of(most, counted, count);
+#if GROUP > 1
+    __local NUMBER tile[TILE], room[2 * GROUP];
+    const NUMBER all = write_share(sums, x, 0, 0, n, tile, room);
+#else
+    const NUMBER all = write_share(sums, x, 0, 0, n);
+#endif
+    if (wanted && get_local_id(0) == 0)
+        *total = all;
 }
