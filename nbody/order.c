@@ -4,7 +4,7 @@
  * the same bodies, so that few go from one device to another for each sum; and on one device rows that are read together lie
  * together. In mixed precision bodies of rows that follow each other are to be near each other (mixed.cl).
  * So rows are sorted when an engine is made, and again after every ORDER_STEPS steps. This is nobody else's
- * business: what callers give and get is in their order. A tree's device sorts; without one, the host does.
+ * business: what callers give and get is in their order. The tree's devices sort (order_on.c); without one, the host does.
  *
  * Sorting what is in order changes nothing, so that it does not matter whether a run was saved before or after.
  * SPDX-License-Identifier: MIT
@@ -54,20 +54,6 @@ static int copy_all(struct nbody *nb, int direction)
 
 /* ---- The order. ------------------------------------------------------------------------------- */
 
-/* On a device, which has all positions. */
-static int sort_on(struct nbody *nb, struct share *p, cl_uint *order)
-{
-    const size_t bytes = nb->n * sizeof *order;
-    void *copy = clmalloc(nb->ctx, clsizeofmem(p->tree->order), CL_MEM_APART);
-    int status = copy && nbody_tree_order(nb, p) == 0 && clmcopy(nb->ctx, p->dev, p->tree->order, copy, 0) != (cl_event)-1 ? 0 : -1;
-    if (status == 0)
-        status = nbody_device_fetch(nb, p, copy, bytes);
-    if (status == 0)
-        memcpy(order, copy, bytes);
-    clfree(copy);
-    return status;
-}
-
 /* Which of today's rows is which of tomorrow's. The first device that has rows sorts. */
 static int sort_by_device(struct nbody *nb, cl_uint *order)
 {
@@ -79,7 +65,7 @@ static int sort_by_device(struct nbody *nb, cl_uint *order)
     if (root == world_rank(nb->world)) {
         while (!p->tree)
             p++;
-        status = sort_on(nb, p, order);
+        status = nbody_order_find_on(nb, p, order);
     }
     return world_agree(nb->world, status) == 0 ? world_broadcast(nb->world, root, order, nb->n * sizeof *order) : -1;
 }
@@ -309,8 +295,8 @@ int nbody_order_rows(struct nbody *nb)
     cl_uint *order = malloc(nb->n * sizeof *order);
     char *all = malloc(nb->n * nb->real);
     int status = order && all ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host for the order of %zu bodies", nb->n);
-    if (world_agree(nb->world, status) != 0 || sort_rows(nb, order) != 0 ||
-        check_order(nb->n, order, (cl_uint *)all) != 0 || move_rows(nb, order, &(struct division){0}, all) != 0)
+    if (world_agree(nb->world, status) != 0 || sort_rows(nb, order) != 0 || check_order(nb->n, order, (cl_uint *)all) != 0 ||
+        (nb->method == NBODY_TREE ? nbody_order_move_on(nb, order) : move_rows(nb, order, &(struct division){0}, all)) != 0)
         status = -1;
     if (status == 0)
         rename_rows(nb, order, (cl_uint *)all);

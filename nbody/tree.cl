@@ -320,6 +320,34 @@ kernel void cell_write(global const ulong *first, global const ulong *second, gl
     }
 }
 
+/* ---- Rows in order, as order_on.c draws it. ---------------------------------------------------- */
+
+kernel void order_out(global const uint *order, uint n, global uint *out)
+{
+    if (get_global_id(0) < n) out[get_global_id(0)] = order[get_global_id(0)];
+}
+
+kernel void rows_pick(global const real4 *posm, global const uint *order, uint first, uint n, global real4 *to)
+{
+    if (get_global_id(0) < n) to[get_global_id(0)] = posm[order[first + get_global_id(0)]];
+}
+
+kernel void rows_put(global const real4 *from, uint n, global real4 *posm, uint first)
+{
+    if (get_global_id(0) < n) posm[first + get_global_id(0)] = from[get_global_id(0)];
+}
+
+/* Numbers from number `at` on, to those from number `begin` on; and of all rows those of a device's. */
+kernel void numbers_move(global const real *from, ulong at, uint n, global real *to, ulong begin)
+{
+    if (get_global_id(0) < n) to[begin + get_global_id(0)] = from[at + get_global_id(0)];
+}
+
+kernel void numbers_pick(global const real *from, ulong at, global const uint *order, uint first, uint n, global real *to, ulong begin)
+{
+    if (get_global_id(0) < n) to[begin + get_global_id(0)] = from[at + order[first + get_global_id(0)]];
+}
+
 /* ---- Turns. ----------------------------------------------------------------------------------- */
 
 /* turn[] = the groups from .. from + groups - 1 of bodies, those before the others that met more than `much` in the last

@@ -43,7 +43,7 @@ enum { TREE_MARGIN = 4096 };
 /* By program: build, walk, and what only parts need: parts.cl, which is built with the first, and essential.cl. */
 enum tree_kernel {
     TREE_BOX, TREE_FRAME, TREE_KEYS, TREE_GATHER, TREE_COUNT, TREE_WRITE, TREE_MOMENTS,
-    TREE_MOMENTS_LAST, TREE_TURNS, TREE_SCATTER, TREE_PLANES,
+    TREE_MOMENTS_LAST, TREE_ORDER_OUT, TREE_ROWS_PICK, TREE_ROWS_PUT, TREE_NUMBERS_MOVE, TREE_NUMBERS_PICK, TREE_TURNS, TREE_SCATTER, TREE_PLANES,
     TREE_SCATTER_POTENTIALS, TREE_WALK, TREE_WALK_AGAIN, TREE_WALK_JOIN, TREE_WALK_POTENTIALS, TREE_WALK_POTENTIALS_AGAIN,
     TREE_WALK_POTENTIALS_JOIN,
     TREE_SAMPLE, TREE_ROUTE_KEYS, TREE_ROUTE_WRITE, TREE_STARTS, TREE_ARRIVE, TREE_EDGES, TREE_BOXES, TREE_HALO, TREE_PART_WITH, TREE_TOPS_WRITE,
@@ -348,6 +348,14 @@ int nbody_essence_begin(struct nbody *nb, bool geometric);
 int nbody_essence_find(struct nbody *nb, bool geometric, start_on join);
 int nbody_essence_place(struct nbody *nb);
 void nbody_essence_free(struct nbody *nb);
+
+/* ---- order_on.c ------------------------------------------------------------------------------- */
+
+/* Which of today's rows is which of tomorrow's, at the host: by a device that has all positions. Blocks. */
+int nbody_order_find_on(struct nbody *nb, struct share *p, cl_uint *order);
+
+/* Collective. Rows to their new places, by the devices that have them, each with all positions. Blocks. */
+int nbody_order_move_on(struct nbody *nb, const cl_uint *order);
 
 /* ---- tree_walks.c ----------------------------------------------------------------------------- */
 
