@@ -4,7 +4,7 @@
  * the same bodies, so that few go from one device to another for each sum; and on one device rows that are read together lie
  * together. In mixed precision bodies of rows that follow each other are to be near each other (mixed.cl).
  * So rows are sorted when an engine is made, and again after every ORDER_STEPS steps. This is nobody else's
- * business: what callers give and get is in their order. The tree's devices sort (order_on.c); without one, the host does.
+ * business: what callers give and get is in their order. With the tree the first device sorts, and all put rows in order (order_on.c); without, the host does.
  *
  * Sorting what is in order changes nothing, so that it does not matter whether a run was saved before or after.
  * SPDX-License-Identifier: MIT
@@ -267,7 +267,8 @@ static int move_rows(struct nbody *nb, const cl_uint *order, const struct divisi
 /* Whose rows are whose then. */
 static void rename_rows(struct nbody *nb, const cl_uint *order, cl_uint *was)
 {
-    memcpy(was, nb->body, nb->n * sizeof *was);
+    nbody_each_block(nb->n, pick_block, &(struct picking){.bytes = sizeof *was, .from_step = 1, .to_step = 1, .from = (const char *)nb->body,
+                                                          .to = (char *)was});
     nbody_each_block(nb->n, pick_block, &(struct picking){.order = order, .bytes = sizeof *was, .from_step = 1, .to_step = 1,
                                                           .from = (const char *)was, .to = (char *)nb->body});
     nbody_each_block(nb->n, invert_block, &(struct inverse){.n = nb->n, .order = nb->body, .place = nb->row});

@@ -6,7 +6,7 @@
  *   posm[order] --> the plane
  *   body --> posm, feel --> felt
  *
- * No memory is needed for that, and only what is moved between devices goes through the host.
+ * Devices need no memory for that, and only what is moved between them goes through the host.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/blocks.h"
@@ -65,8 +65,10 @@ int nbody_order_find_on(struct nbody *nb, struct share *p, cl_uint *order)
     const cl_uint n = (cl_uint)nb->n;
     const struct stdcl_arg args[] = {BLOCK_ARG(t->order), VALUE_ARG(n), BLOCK_ARG(t->felt)};
     if (nbody_tree_order(nb, p) != 0 || keep_felt(nb, p, false) != 0 ||
-        nbody_tree_visit(nb, p, TREE_ORDER_OUT, nb->n, COUNT_OF(args), args) != 0 || nbody_device_fetch(nb, p, t->felt, nb->n * sizeof *order) != 0)
+        nbody_tree_visit(nb, p, TREE_ORDER_OUT, nb->n, COUNT_OF(args), args) != 0 || nbody_device_fetch(nb, p, t->felt, nb->n * sizeof *order) != 0) {
+        nb->known = false; /* what bodies felt is lost */
         return -1;
+    }
     nbody_each_block(nb->n, copy_block, &(struct copying){t->felt, order});
     return keep_felt(nb, p, true);
 }
@@ -153,16 +155,17 @@ int nbody_order_move_on(struct nbody *nb, const cl_uint *order)
     int status = 0;
     EACH_TREE (nb, p)
         status |= begin(nb, p, order);
-    status |= wait_all(nb);
-    if (world_agree(nb->world, status) != 0)
-        return -1;
+    status = world_agree(nb->world, wait_all(nb) | status);
     for (size_t k = 0; status == 0 && k < all; k += AT_ONCE)
         status = move_some(nb, k, all - k < AT_ONCE ? all - k : AT_ONCE);
     EACH_TREE (nb, p) {
         const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count;
         const struct stdcl_arg rows[] = {BLOCK_ARG(p->tree->body), VALUE_ARG(count), BLOCK_ARG(nb->posm), VALUE_ARG(first)};
         p->tree->gathered = false;
-        status |= nbody_tree_visit(nb, p, TREE_ROWS_PUT, p->count, COUNT_OF(rows), rows) | keep_felt(nb, p, true);
+        if (status == 0)
+            status |= nbody_tree_visit(nb, p, TREE_ROWS_PUT, p->count, COUNT_OF(rows), rows) | keep_felt(nb, p, true);
     }
-    return world_agree(nb->world, wait_all(nb) | status);
+    status = world_agree(nb->world, wait_all(nb) | status);
+    nb->known &= status == 0;
+    return status;
 }

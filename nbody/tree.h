@@ -1,6 +1,8 @@
 /* tree.h - forces by a tree: what its files share.
  *
  *   tree.c        sums of forces by the tree, on all devices
+ *   tree_walks.c  walks of groups
+ *   order_on.c    rows put in order by the devices
  *   tree_build.c  cells and their moments on a device
  *   tree_room.c   its kernels and its memory on a device
  *   tree_parts.c  a tree that several devices make: which has which part of it, and how bytes go from one to another
@@ -86,7 +88,6 @@ struct tree {
     bool shallow;   /* there is no memory for two */
     cl_uint leaf;   /* the most bodies of a cell that is not divided */
     bool walking;   /* again is in use; after a sum that was stopped, too */
-    bool turned;    /* turn is that of the walks to come */
     bool walked;    /* they were started by nbody_tree_walk_now */
     void *lone;     /* boxes of several groups that met too much */
     bool forgot;    /* mark is clear */
@@ -159,7 +160,7 @@ struct parts {
     bool cube_known, guessing; /* this one's is taken to be the same, until its box is known */
     struct parcel *homing; /* sums on their way home: so many; when they are down, by parts; rows are visited before they are there */
     size_t nhoming;
-    cl_event *down, *topping; /* topping: tops on their way to the host, by parts */
+    cl_event *down, *topping; /* topping: tops on their way to the host, by parts, and then the others' to the device */
     bool late;
     enum kernel sum; /* that parts are made for */
     bool recut, moved; /* cuts are others: since a tree was made; and devices do not know them yet */
@@ -216,7 +217,7 @@ struct parcel {
     cl_uint from, to;
     void *at;
     size_t bytes;
-    bool beside;    /* up in the second queue: what uses it follows nbody_parts_after */
+    bool beside;    /* up in a further queue: what uses it follows nbody_parts_after */
     cl_event begun; /* its way down, where that was started before */
 };
 int nbody_parts_swap(struct nbody *nb, const struct parcel *parcel, size_t n);
@@ -304,7 +305,7 @@ static inline cl_uint nbody_parts_bridge(const struct nbody *nb, cl_uint part, c
 /* ---- hands.c ---------------------------------------------------------------------------------- */
 
 /* Calls start(nb, p, arg) for all of this rank's shares that have parts, at once. It may start what it wants and change what is the
- * share's, and waits for nothing. */
+ * share's, and waits for nothing that is not done as a rule. */
 int nbody_hands_open(struct nbody *nb);
 void nbody_hands_free(struct nbody *nb);
 int nbody_hands_all(struct nbody *nb, start_on start, cl_uint arg);
@@ -354,7 +355,8 @@ void nbody_essence_free(struct nbody *nb);
 /* Which of today's rows is which of tomorrow's, at the host: by a device that has all positions. Blocks. */
 int nbody_order_find_on(struct nbody *nb, struct share *p, cl_uint *order);
 
-/* Collective. Rows to their new places, by the devices that have them, each with all positions. Blocks. */
+/* Collective. Rows to their new places, by the devices that have them, each with all positions. Blocks. Where that fails, bodies are lost: their
+ * numbers are neither in the old order nor in the new. */
 int nbody_order_move_on(struct nbody *nb, const cl_uint *order);
 
 /* ---- tree_walks.c ----------------------------------------------------------------------------- */
@@ -369,9 +371,7 @@ int nbody_tree_walk_all(struct nbody *nb, enum kernel sum, bool geometric);
 /* Starts those of one device, if they are one launch for which there is room. */
 int nbody_tree_walk_now(struct nbody *nb, struct share *p, enum kernel sum, cl_uint geometric);
 
-/* Which group is next in the walks to come: those that met much in the last sum come first. What is left of a sum that was stopped is
- * forgotten first, by the second function, which waits then. */
-int nbody_tree_turns(struct nbody *nb, struct share *p);
+/* Forgets what is left of a sum that was stopped, and waits then. */
 int nbody_tree_forget_turns(struct nbody *nb, struct share *p);
 
 /* The sums for n bodies alone, in the tree's order, which become the first of nb->pulled; what is put off or has its turn (again) is the

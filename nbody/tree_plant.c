@@ -599,7 +599,7 @@ static int join_parts(struct nbody *nb, struct share *p, cl_uint geometric)
                                      BLOCK_ARG(s->tops), VALUE_ARG(s->n), BLOCK_ARG(t->down), BLOCK_ARG(t->link),
                                      BLOCK_ARG(t->com), BLOCK_ARG(t->poles), BLOCK_ARG(t->size), BLOCK_ARG(s->found), VALUE_ARG(off)};
     t->rooted = true;
-    return nbody_tree_launch(nb, p, TREE_MOMENTS_OF_BRIDGES, 1, (size_t)p->shape.flat, COUNT_OF(args), args) != 0 ? -1 : nbody_tree_turns(nb, p);
+    return nbody_tree_launch(nb, p, TREE_MOMENTS_OF_BRIDGES, 1, (size_t)p->shape.flat, COUNT_OF(args), args);
 }
 
 /* What neighbours see has come: boxes of groups, and how many cells there are, of so many levels. */
@@ -676,7 +676,7 @@ int nbody_parts_plant(struct nbody *nb, enum kernel sum, bool geometric)
     int status = 1;
     s->sum = sum;
     EACH_PART (nb, p) {
-        p->tree->turned = p->tree->walked = false;
+        p->tree->walked = false;
         if (nbody_tree_forget_turns(nb, p) != 0)
             return -1;
     }

@@ -232,7 +232,7 @@ static int place_tree(struct nbody *nb, struct share *p)
         {&t->span, (2 * TREE_LEVELS + 2) * 2 * sizeof(cl_uint), CL_MEM_DEVONLY},
         {&t->bridge, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), CL_MEM_DEVONLY},
         {(void **)&t->add, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), 0},
-        {&t->felt, n * nb->real, 0}, /* which save.c copies */
+        {&t->felt, n * nb->real, 0}, /* which save.c copies; the order goes by way of it (order_on.c) */
         {&t->feel, n * nb->real, CL_MEM_DEVONLY},
         {&t->slot, parts ? n * sizeof(cl_uint) : 1, CL_MEM_DEVONLY},
         {(void **)&t->which, parts * sizeof(cl_uint) + 1, 0},
@@ -468,7 +468,7 @@ void nbody_tree_free(struct nbody *nb)
             continue;
         void *const blocks[] = {t->part,  t->cube,   t->order, t->work,  t->body, t->span,  t->bridge, t->add,    t->link,
                                 t->down,  t->com,    t->poles, t->size,  t->felt, t->feel,  t->info,   t->again,  t->turn,
-                                t->shared, t->cells, t->slot,   t->which, t->picked, t->mark, t->halo};
+                                t->shared, t->cells, t->slot,   t->which, t->picked, t->mark, t->halo,  t->lone};
         close_programs(nb, t);
         if (t->seconds != t->keys)
             clfree(t->seconds);

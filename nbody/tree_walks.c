@@ -55,12 +55,13 @@ int nbody_tree_forget_turns(struct nbody *nb, struct share *p)
     return clmsyncn(nb->ctx, p->dev, p->tree->again, size, CL_MEM_DEVICE) == (cl_event)-1 ? -1 : 0;
 }
 
-int nbody_tree_turns(struct nbody *nb, struct share *p)
+/* Which group is next: those that met much in the last sum come first. */
+static int start_turns(struct nbody *nb, struct share *p)
 {
     struct tree *t = p->tree;
     if (nbody_tree_forget_turns(nb, p) != 0)
         return -1;
-    t->walking = t->turned = true;
+    t->walking = true;
     const cl_uint much = nb->known ? nbody_tree_usual(nb, 1.3) : UINT_MAX;
     const struct stdcl_arg turns[] = {BLOCK_ARG(t->info), VALUE_ARG(t->from),  VALUE_ARG(t->groups),
                                       VALUE_ARG(much),    BLOCK_ARG(t->again), BLOCK_ARG(t->turn)};
@@ -77,11 +78,10 @@ static cl_uint groups_at_once(const struct nbody *nb, const struct share *p)
 /* In launches of a slice of time each. */
 static int start_walks(struct nbody *nb, struct share *p, enum kernel sum, cl_uint geometric)
 {
-    struct tree *t = p->tree;
+    const struct tree *t = p->tree;
     const cl_uint end = t->groups;
-    if (!t->turned && nbody_tree_turns(nb, p) != 0)
+    if (start_turns(nb, p) != 0)
         return -1;
-    t->turned = false;
     for (cl_uint from = 0, some; from < end; from += some) {
         some = groups_at_once(nb, p);
         some = some < end - from ? some : end - from;

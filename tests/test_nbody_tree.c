@@ -655,6 +655,22 @@ static void parts_are_the_whole(void **state)
         }
 }
 
+/* Groups of a part that others flagged did not walk as a whole: a walk leaves its criterion, which is not 0, in info[].z. */
+static void flagged_are_put_off(nbody *nb, struct share *p)
+{
+    const struct parts *s = nb->parts;
+    const cl_uint(*info)[4] = p->tree ? p->tree->info : NULL;
+    if (!info)
+        return;
+    works(nbody_device_fetch(nb, p, p->tree->info, clsizeofmem(p->tree->info)));
+    for (cl_uint part = 0; part < s->n; part++)
+        for (cl_uint k = 0; k < s->found[part * s->most + TREE_COUNTS * p->tree->number + 2]; k++) {
+            const cl_uint group = p->tree->from + s->flag[(size_t)(part * s->n + p->tree->number) * 2 * TREE_FLAGS + k];
+            assert_int_equal(info[group][2], 0);
+            assert_int_equal(info[group][3], 1);
+        }
+}
+
 /* Groups whose boxes hold so much of one part that they are surely put off are flagged, and put off at once: the same bits. */
 static void flags_change_no_bit(void **state)
 {
@@ -680,6 +696,8 @@ static void flags_change_no_bit(void **state)
         for (cl_uint k = 0; k < s->n * s->n; k++)
             flags += s->found[k / s->n * s->most + TREE_COUNTS * (k % s->n) + 2];
         assert_true(flags > 0);
+        for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+            flagged_are_put_off(nb, p);
         nbody_free(nb);
     }
 }
