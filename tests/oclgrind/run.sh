@@ -32,7 +32,7 @@ names=$build/tests/liboclgrind_kernels.so # tells the kernels that ran
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failures=0 row=
-limit=600 # seconds of the processor that a case may take
+limit=1200 # seconds of the processor that a case may take
 end=${STDCL_OCLGRIND_SECONDS:+$(($(date +%s) + STDCL_OCLGRIND_SECONDS))}
 workers=${STDCL_OCLGRIND_WORKERS:-$(getconf _NPROCESSORS_ONLN)}
 [ "$what" != sample ] || workers=1
