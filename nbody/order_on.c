@@ -20,13 +20,10 @@ struct numbers {
     cl_ulong from; /* the first row's */
 };
 
-/* For a loop over shares of this rank that have rows of a tree. */
-#define EACH_TREE(nb, p) for (struct share *p = (nb)->share; p < (nb)->share + (nb)->ndev; p++) if (p->tree && p->count)
-
 static int wait_all(struct nbody *nb)
 {
     int status = 0;
-    EACH_TREE (nb, p)
+    EACH_PART (nb, p)
         if (nbody_device_wait(nb, p) != 0)
             status = -1;
     return status;
@@ -112,7 +109,7 @@ static int exchange(struct nbody *nb, size_t some, int status)
     if (!nb->parts)
         return status;
     for (size_t k = 0; status == 0 && k < some; k++)
-        EACH_TREE (nb, p)
+        EACH_PART (nb, p)
             status |= copy(nb, p, k, p->first, p->first + p->count, CL_MEM_HOST);
     status |= wait_all(nb);
     if (world_agree(nb->world, status) != 0)
@@ -121,7 +118,7 @@ static int exchange(struct nbody *nb, size_t some, int status)
         if (nbody_ranks_spread(nb, staged(nb, k, 0), nb->real, 1) != 0)
             return -1;
     for (size_t k = 0; k < some; k++)
-        EACH_TREE (nb, p)
+        EACH_PART (nb, p)
             status |= copy(nb, p, k, 0, p->first, CL_MEM_DEVICE) | copy(nb, p, k, p->first + p->count, nb->n, CL_MEM_DEVICE);
     return status;
 }
@@ -140,11 +137,11 @@ static int move_some(struct nbody *nb, size_t first, size_t some)
 {
     int status = 0;
     for (size_t k = 0; k < some; k++)
-        EACH_TREE (nb, p)
+        EACH_PART (nb, p)
             status |= move(nb, p, numbers_of(nb, p, first + k), (struct numbers){nb->posm, k * nb->n + p->first}, (cl_uint)p->count);
     status = exchange(nb, some, status);
     for (size_t k = 0; status == 0 && k < some; k++)
-        EACH_TREE (nb, p)
+        EACH_PART (nb, p)
             status |= pick(nb, p, k, numbers_of(nb, p, first + k));
     return world_agree(nb->world, wait_all(nb) | status); /* devices may share what the next numbers take the place of */
 }
@@ -153,12 +150,12 @@ int nbody_order_move_on(struct nbody *nb, const cl_uint *order)
 {
     const size_t all = nb->planes + nb->known;
     int status = 0;
-    EACH_TREE (nb, p)
+    EACH_PART (nb, p)
         status |= begin(nb, p, order);
     status = world_agree(nb->world, wait_all(nb) | status);
     for (size_t k = 0; status == 0 && k < all; k += AT_ONCE)
         status = move_some(nb, k, all - k < AT_ONCE ? all - k : AT_ONCE);
-    EACH_TREE (nb, p) {
+    EACH_PART (nb, p) {
         const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count;
         const struct stdcl_arg rows[] = {BLOCK_ARG(p->tree->body), VALUE_ARG(count), BLOCK_ARG(nb->posm), VALUE_ARG(first)};
         p->tree->gathered = false;
