@@ -19,6 +19,7 @@
 #include "tree.cl"
 #endif
 #define NO_KEY (~0UL) /* behind all that are keys, which have 63 bits */
+#define NO_PART 0xffff /* a row stays */
 #define EDGE 64     /* bodies of a part that its neighbours have, on either side: TREE_GROUP */
 #define TOPS 16     /* cells of a level, of which the last is the bridge: TREE_TOPS */
 #define FIRST_TOPS 7
@@ -38,9 +39,6 @@ kernel void sample(global const real4 *posm, uint first, uint count, global cons
     const uint k = get_global_id(0);
     if (k < some) key[at + k] = place(posm[first + (ulong)k * count / some], *cube, 0);
 }
-
-/* A work-group looks at so many rows. */
-#define GROUP_BODIES (FLAT * RUN)
 
 static inline uint part_of(ulong key, global const ulong *cut, uint parts)
 {
@@ -79,21 +77,34 @@ kernel GROUP_OF_ITEMS void route_write(global const real4 *posm, global const re
                                        uint groups, global const uint *at, uint leaving, uint to, uint room,
                                        global real8 *post, global uint *post_row)
 {
-    local uint some[GROUP_BODIES], n; /* the part of a row that goes, and which row of the group it is: few, in any order */
+    local ushort part[GROUP_BODIES]; /* to which a row goes */
+    local uint goes[GROUP_BODIES / 32], turn; /* a bit a row: does it go to the part whose turn it is */
     const uint lid = get_local_id(0), group = get_group_id(0), begin = group * GROUP_BODIES;
-    const bool any = at[leaving + group] > 0;
-    if (lid == 0) n = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint j = lid; any && j < GROUP_BODIES && begin + j < count; j += FLAT)
-        if (order[low + begin + j] == NONE) some[atomic_inc(&n)] = part_of(place(posm[first + begin + j], *cube, 0), cut, parts) << 16 | j;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint k = lid; k < n; k += FLAT) {
-        const uint one = some[k], p = one >> 16, row = first + begin + (one & 0xffff);
-        uint slot = at[p * (size_t)groups + group];
-        for (uint i = 0; i < n; i++) slot += some[i] >> 16 == p && some[i] < one;
-        if (slot >= room) continue;
-        post[to + slot] = (real8)(posm[row], felt[row], WHOLE_TO_REAL(row), 0, 0);
-        post_row[to + slot] = row;
+    if (at[leaving + group] == 0) return;
+    for (uint j = lid; j < GROUP_BODIES; j += FLAT)
+        part[j] = begin + j < count && order[low + begin + j] == NONE ? part_of(place(posm[first + begin + j], *cube, 0), cut, parts) : NO_PART;
+    for (uint next = 0; next <= NO_PART;) {
+        for (uint w = lid; w < GROUP_BODIES / 32; w += FLAT) goes[w] = 0;
+        if (lid == 0) turn = NO_PART;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint j = lid; j < GROUP_BODIES; j += FLAT)
+            if (part[j] >= next && part[j] < NO_PART) atomic_min(&turn, (uint)part[j]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint p = turn;
+        for (uint j = lid; j < GROUP_BODIES; j += FLAT)
+            if (part[j] == p) atomic_or(&goes[j / 32], 1u << j % 32);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint j = lid; j < GROUP_BODIES && p < NO_PART; j += FLAT) {
+            if (part[j] != p) continue;
+            const uint row = first + begin + j;
+            uint slot = at[p * (size_t)groups + group] + popcount(goes[j / 32] & ((1u << j % 32) - 1));
+            for (uint w = 0; w < j / 32; w++) slot += popcount(goes[w]);
+            if (slot >= room) continue;
+            post[to + slot] = (real8)(posm[row], felt[row], WHOLE_TO_REAL(row), 0, 0);
+            post_row[to + slot] = row;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        next = p + 1;
     }
 }
 

@@ -202,9 +202,16 @@ static inline int common(struct key a, struct key b)
     return WORDS > 1 && first == DIGITS ? DIGITS + agreeing(a.second, b.second) : first;
 }
 
+/* Whether so many do. */
+static inline bool agree(struct key a, struct key b, int digits)
+{
+    if (WORDS > 1 && digits > DIGITS) return a.first == b.first && (a.second ^ b.second) >> 3 * (2 * DIGITS - digits) == 0;
+    return (a.first ^ b.first) >> 3 * (DIGITS - digits) == 0;
+}
+
 /* The levels of the cells that begin at body i: first .. last. Those above the first began before; there are more levels as
  * long as more than LEAF bodies from i on agree. The parent of the first has a cell begin at i if it has more than LEAF bodies:
- * as many around i agree on its level. */
+ * as many as that from the first on of those before i that are in it, at most LEAF of which are looked at. */
 static inline int2 levels_at(struct keys key, uint i)
 {
     const struct key own = key_at(key, i);
@@ -212,26 +219,56 @@ static inline int2 levels_at(struct keys key, uint i)
     const int after = i + LEAF < key.n ? common(own, key_at(key, i + LEAF)) : -1;
     if (before == LEVELS) return (int2)(1, 0);
     if (i == key.lo || after >= before) return (int2)(before + 1, min(max(after, before) + 1, LEVELS));
-    for (uint w = 1; w <= min((uint)LEAF, i - key.lo) && common(key_at(key, i - w), own) >= before; w++)
-        if (i - w + LEAF < key.n && common(own, key_at(key, i - w + LEAF)) >= before) return (int2)(before + 1, before + 1);
-    return (int2)(1, 0);
+    uint some = 1, many = min((uint)LEAF, i - key.lo) + 1; /* some before i are in it, `many` are not, or too many */
+    while (many - some > 1) {
+        const uint half_ = (some + many) / 2;
+        if (agree(key_at(key, i - half_), own, before)) some = half_;
+        else many = half_;
+    }
+    const uint last = i - some + LEAF;
+    return last < key.n && agree(own, key_at(key, last), before) ? (int2)(before + 1, before + 1) : (int2)(1, 0);
 }
 
+/* What is known of the cells that begin at a body: their first level, and their last, where a leaf is, or (1, 0); how many bodies the leaf has, if it is
+ * not of the last level of all; and down to which level, counted from 1, the body's cells reach over the end of a part. */
+typedef uchar4 beginning;
+
+/* A work-group finds that out for the bodies of its items' runs: on GPUs side by side, so that neighbours read neighbouring keys. Then each item goes
+ * along its run. */
+#define GROUP_BODIES (FLAT * RUN)
+#define PLACE(j) ((j) + (j) / RUN) /* runs begin in different banks of local memory */
+#ifdef CPU
+#define SIDE_BY_SIDE(k, lid) ((lid) * RUN + (k))
+#define JOIN_RUNS()
+#else
+#define SIDE_BY_SIDE(k, lid) ((lid) + (k) * FLAT)
+#define JOIN_RUNS() barrier(CLK_LOCAL_MEM_FENCE)
+#endif
+
 /* The keys lo .. n - 1 are those of bodies; cells that begin at from .. to - 1 are this device's, RUN bodies an item.
- * count[level * runs + run] = cells of a level that begin in a run, of `some` runs: after the first `before` a gap is left out. cells[1]: not crowded, so far; bridge[level]: none, so far. */
-kernel void cell_count(global const ulong *first, global const ulong *second, uint lo, uint n, uint from, uint to, uint runs,
-                       uint some, uint before, uint gap, global uint *count, global uint *cells, global uint *bridge)
+ * count[level * runs + run] = cells of a level that begin in a run. Of the runs of all work-groups, a gap of so many groups is left out after the
+ * first `before`. cells[1]: not crowded, so far; bridge[level]: none, so far. */
+kernel GROUP_OF_ITEMS void cell_count(global const ulong *first, global const ulong *second, uint lo, uint n, uint from, uint to, uint runs,
+                                      uint before, uint gap, global uint *count, global uint *cells, global uint *bridge)
 {
-    const uint run = get_global_id(0) + (get_global_id(0) < before ? 0 : gap);
+    local beginning begin[FLAT * (RUN + 1)];
+    local uchar own[LEVEL_COUNT * FLAT]; /* by levels: of each item */
+    const uint lid = get_local_id(0), group = get_group_id(0) + (get_group_id(0) < before ? 0 : gap), run = group * FLAT + lid;
     const struct keys key = {first, second, lo, n};
-    if (get_global_id(0) >= some) return;
     if (run == 0) cells[1] = 0;
     for (int l = 0; l < LEVEL_COUNT && run == 0; l++) bridge[l] = NONE;
-    for (int l = 0; l < LEVEL_COUNT; l++) count[l * (size_t)runs + run] = 0;
-    for (uint i = from + run * RUN; i < min(to, from + (run + 1) * RUN); i++) {
-        const int2 levels = levels_at(key, i);
-        for (int l = levels.x; l <= levels.y; l++) count[l * (size_t)runs + run]++;
+    for (uint k = 0; k < RUN; k++) {
+        const uint j = SIDE_BY_SIDE(k, lid), i = from + group * GROUP_BODIES + j;
+        const int2 levels = i < to ? levels_at(key, i) : (int2)(1, 0);
+        begin[PLACE(j)] = (beginning)(levels.x, levels.y, 0, 0);
     }
+    for (int l = 0; l < LEVEL_COUNT; l++) own[l * FLAT + lid] = 0;
+    JOIN_RUNS();
+    for (uint j = lid * RUN; j < (lid + 1) * RUN; j++) {
+        const beginning b = begin[PLACE(j)];
+        for (int l = b.x; l <= b.y; l++) own[l * FLAT + lid]++;
+    }
+    for (int l = 0; l < LEVEL_COUNT && run < runs; l++) count[l * (size_t)runs + run] = own[l * FLAT + lid];
 }
 
 /* Bodies of the leaf of a level that begins at i. Below the last level there may be any number. */
@@ -241,14 +278,14 @@ static inline uint leaf_bodies(struct keys key, uint i, int level)
     const uint n = key.n;
     uint some = 1, many = LEAF + 1; /* some agree, `many` do not */
     if (level == LEVELS)
-        while (i + many < n && common(own, key_at(key, i + many)) == LEVELS) some = many, many *= 2;
+        while (i + many < n && agree(own, key_at(key, i + many), LEVELS)) some = many, many *= 2;
     many = min(many, n - i);
     while (many - some > 1) {
         const uint half_ = some + (many - some) / 2;
-        if (common(own, key_at(key, i + half_ - 1)) >= level) some = half_;
+        if (agree(own, key_at(key, i + half_ - 1), level)) some = half_;
         else many = half_;
     }
-    return common(own, key_at(key, i + many - 1)) >= level ? many : some;
+    return agree(own, key_at(key, i + many - 1), level) ? many : some;
 }
 
 /* Whether many bodies are in one leaf, but not at one place; 32 of them tell. */
@@ -279,40 +316,50 @@ static inline void stop(int sum, global int *bad)
     if (sum >= 0) atomic_cmpxchg(bad, INT_MAX, INT_MIN + sum);
 }
 
-/* at: the scanned counts, which become the next free place of each level and run; add[level]: what its cells' numbers are more,
+/* at: the scanned counts, the place of the first cell of each level and run; add[level]: what its cells' numbers are more,
  * as other devices' stand before them; total: of all devices, or 0 where this one is alone. All spans are 0 when there are more
  * than have room, and the burst stops; also when bodies are crowded and `deepen`. Body `from` of the keys is body `begin` of the
  * tree. link[k] of a cell with children is {first child, first body} until its moments are made. bridge[level]: the cell whose
  * bodies are this device's and others', of which the first is. */
-kernel void cell_write(global const ulong *first, global const ulong *second, global const real4 *body, uint lo, uint n,
-                       uint from, uint to, uint begin, uint runs, global uint *at, global uint *cells, uint total,
-                       global const uint *add, uint room, global uint2 *span, global uint *bridge, global int2 *link,
-                       global uint *down, uint deepen, int sum, global int *bad)
+kernel GROUP_OF_ITEMS void cell_write(global const ulong *first, global const ulong *second, global const real4 *body, uint lo, uint n,
+                                      uint from, uint to, uint begin, uint runs, global const uint *at, global uint *cells, uint total,
+                                      global const uint *add, uint room, global uint2 *span, global uint *bridge, global int2 *link,
+                                      global uint *down, uint deepen, int sum, global int *bad)
 {
-    const uint run = get_global_id(0);
+    local beginning found[FLAT * (RUN + 1)];
+    local uchar own[LEVEL_COUNT * FLAT]; /* by levels: cells of each item, so far */
+    const uint lid = get_local_id(0), group = get_group_id(0), run = group * FLAT + lid;
     const struct keys key = {first, second, lo, n};
-    if (run >= runs) return;
     const uint all = total ? total : *cells;
     if (run == 0) write_spans(at, runs, *cells, all > room ? 0 : all, add, span);
     if (run == 0 && all > room) stop(sum, bad);
     if (all > room) return;
     if (run == 0) down[all] = all;
-    for (uint i = from + run * RUN; i < min(to, from + (run + 1) * RUN); i++) {
-        const int2 levels = levels_at(key, i);
-        const int after = i + LEAF < n ? common(key_at(key, i), key_at(key, i + LEAF)) : -1;
-        const int across = to < n ? common(key_at(key, i), key_at(key, to)) : -1;
-        for (int l = levels.x; l <= levels.y; l++) {
-            const uint k = at[l * (size_t)runs + run]++ + add[l], own = begin + i - from;
-            const uint child = l < LEVELS ? at[(l + 1) * (size_t)runs + run] + add[l + 1] : all;
+    for (uint k = 0; k < RUN; k++) {
+        const uint j = SIDE_BY_SIDE(k, lid), i = from + group * GROUP_BODIES + j;
+        const int2 levels = i < to ? levels_at(key, i) : (int2)(1, 0);
+        const bool any = levels.x <= levels.y;
+        const uint bodies = any && levels.y < LEVELS ? leaf_bodies(key, i, levels.y) : 0;
+        const int across = any && to < n ? common(key_at(key, i), key_at(key, to)) : -1;
+        found[PLACE(j)] = (beginning)(levels.x, levels.y, bodies, across + 1);
+    }
+    for (int l = 0; l < LEVEL_COUNT; l++) own[l * FLAT + lid] = 0;
+    JOIN_RUNS();
+    for (uint j = lid * RUN; j < (lid + 1) * RUN; j++) {
+        const beginning b = found[PLACE(j)];
+        const uint i = group * GROUP_BODIES + j;
+        for (int l = b.x; l <= b.y; l++) {
+            const uint k = at[l * (size_t)runs + run] + own[l * FLAT + lid]++ + add[l];
+            const uint child = l < LEVELS ? at[(l + 1) * (size_t)runs + run] + own[(l + 1) * FLAT + lid] + add[l + 1] : all;
             down[k] = child;
-            if (l < LEVELS && after >= l) {
-                link[k] = (int2)(child, own);
-                if (across >= l) bridge[l] = k;
+            if (l < b.y) {
+                link[k] = (int2)(child, begin + i);
+                if (b.w > l) bridge[l] = k;
                 continue;
             }
-            const uint bodies = leaf_bodies(key, i, l);
-            link[k] = (int2)(own, -(int)bodies);
-            if (l == LEVELS && crowded(body, own, bodies)) {
+            const uint bodies = l < LEVELS ? b.z : leaf_bodies(key, from + i, l);
+            link[k] = (int2)(begin + i, -(int)bodies);
+            if (l == LEVELS && crowded(body, begin + i, bodies)) {
                 cells[1] = 1;
                 if (deepen) stop(sum, bad);
             }

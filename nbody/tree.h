@@ -22,8 +22,8 @@
 
 enum { TREE_RUN = 16, TREE_AGAIN = 3, TREE_PARTS = 16 }; /* as in tree.cl, walk.cl, walk_gpu.cl */
 
-/* Runs of a part next to a cut, whose cells depend on what is behind it; a run is longer than half a leaf. */
-enum { TREE_AT_CUT = 4 };
+/* Work-groups that count cells of a part next to a cut, as these depend on what is behind it: bodies of a group are more than twice a leaf's. */
+enum { TREE_AT_CUT = 1 };
 
 enum { TREE_CROWD_PARTS = 64 }; /* work-items of a group that finds moments of the last level, as in moments.cl */
 
@@ -115,10 +115,11 @@ cl_uint nbody_tree_usual(const struct nbody *nb, double times);
 struct key_range {
     cl_uint lo, n, from, to; /* as cell_count in tree.cl */
 };
-/* Counts cells that begin in each run, all but `counted` runs that were counted before, and starts to number them. And counts those of `some`
- * runs alone: the first `before`, and the others after a gap of so many. */
+/* Counts cells that begin in each run, and starts to number them: all but those of `counted` work-groups that did so before. And counts with `some`
+ * work-groups of all alone: the first `before`, and the others after a gap of so many. */
+cl_uint nbody_tree_count_groups(const struct share *p);
 int nbody_tree_count(struct nbody *nb, struct share *p, struct key_range r, cl_uint counted);
-int nbody_tree_count_some(struct nbody *nb, struct share *p, struct key_range r, cl_uint some, cl_uint before, cl_uint gap);
+int nbody_tree_count_some(struct nbody *nb, struct share *p, struct key_range r, size_t some, cl_uint before, cl_uint gap);
 int nbody_tree_write(struct nbody *nb, struct share *p, struct key_range r, cl_uint total);
 int nbody_tree_moments(struct nbody *nb, struct share *p, cl_uint geometric);
 
@@ -186,10 +187,12 @@ struct parts {
     void *box;                     /* of the groups that parts walk for, part by part */
     cl_event *begun;               /* [part][other][2]: copies of cells and of bodies that are on their way to the host: of the first early[], or of what follows */
     start_on join;                 /* see nbody_essence_find */
+    cl_event *rising;              /* the last parcel to each part that is on its way up beside */
     bool begun_walks;              /* by nbody_essence_begin */
     cl_uint sums_lone;             /* sums for which it is kept which boxes of several groups met too much */
     cl_uint *apart, *boxes_sent;   /* boxes of single groups: how many there are, and how many are sent before that is known */
-    cl_event *boxing, *counting;   /* copies of boxes that are under way, and of how many are of single groups, by parts */
+    cl_event *boxing, *counting;   /* copies of boxes that are under way, and of numbers: how many rows go where, and how many boxes are of single groups */
+    cl_event *packed;              /* when what is essential is packed, by parts */
     cl_uint *flag;                 /* [part][other][2][TREE_FLAGS]: groups of the other, and boxes of several */
     void *loose;                   /* boxes of few bodies of these */
     void *cells, *bodies;          /* what is essential for others */
@@ -217,7 +220,7 @@ struct parcel {
     cl_uint from, to;
     void *at;
     size_t bytes;
-    bool beside;    /* up in a further queue: what uses it follows nbody_parts_after */
+    bool beside;    /* up in a further queue: what uses it follows nbody_parts_after or nbody_parts_brought */
     cl_event begun; /* its way down, where that was started before */
 };
 int nbody_parts_swap(struct nbody *nb, const struct parcel *parcel, size_t n);
@@ -230,6 +233,12 @@ int nbody_parts_bring_beside(struct nbody *nb, const struct share *p, void *at, 
  * further queues. */
 int nbody_parts_begin_down(struct nbody *nb, const struct share *p, void *at, size_t bytes, bool after, cl_event *ev);
 int nbody_parts_after(struct nbody *nb, const struct share *p);
+
+/* Waits for the parcels that are on their way up beside. It takes less of a device's time than nbody_parts_after, and more of the host's. */
+int nbody_parts_brought(struct nbody *nb, const struct share *p);
+
+/* An event for all that was started in the first queue. */
+int nbody_parts_mark(struct nbody *nb, const struct share *p, cl_event *ev);
 
 /* For a loop over those of this rank's shares from p on that have parts. */
 static inline struct share *nbody_parts_next(const struct nbody *nb, struct share *p)

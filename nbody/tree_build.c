@@ -31,14 +31,18 @@ int nbody_tree_visit(const struct nbody *nb, const struct share *p, enum tree_ke
 
 /* ---- Cells. ----------------------------------------------------------------------------------- */
 
-int nbody_tree_count_some(struct nbody *nb, struct share *p, struct key_range r, cl_uint some, cl_uint before, cl_uint gap)
+int nbody_tree_count_some(struct nbody *nb, struct share *p, struct key_range r, size_t some, cl_uint before, cl_uint gap)
 {
     const struct tree *t = p->tree;
-    const struct stdcl_arg count[] = {BLOCK_ARG(t->keys),  BLOCK_ARG(t->seconds), VALUE_ARG(r.lo),     VALUE_ARG(r.n),
-                                      VALUE_ARG(r.from),   VALUE_ARG(r.to),       VALUE_ARG(t->runs),  VALUE_ARG(some),
-                                      VALUE_ARG(before),   VALUE_ARG(gap),        BLOCK_ARG(t->count), BLOCK_ARG(t->cells),
-                                      BLOCK_ARG(t->bridge)};
-    return nbody_tree_visit(nb, p, TREE_COUNT, some, COUNT_OF(count), count);
+    const struct stdcl_arg count[] = {BLOCK_ARG(t->keys), BLOCK_ARG(t->seconds), VALUE_ARG(r.lo),   VALUE_ARG(r.n),
+                                      VALUE_ARG(r.from),  VALUE_ARG(r.to),       VALUE_ARG(t->runs), VALUE_ARG(before),
+                                      VALUE_ARG(gap),     BLOCK_ARG(t->count),   BLOCK_ARG(t->cells), BLOCK_ARG(t->bridge)};
+    return nbody_tree_launch(nb, p, TREE_COUNT, some, (size_t)p->shape.flat, COUNT_OF(count), count);
+}
+
+cl_uint nbody_tree_count_groups(const struct share *p)
+{
+    return (cl_uint)(round_up(p->tree->runs, (size_t)p->shape.flat) / (size_t)p->shape.flat);
 }
 
 int nbody_tree_count(struct nbody *nb, struct share *p, struct key_range r, cl_uint counted)
@@ -49,7 +53,8 @@ int nbody_tree_count(struct nbody *nb, struct share *p, struct key_range r, cl_u
                                          .total = t->cells,
                                          .bytes = 4,
                                          .most = (size_t)t->runs * (t->words * TREE_LEVELS + 1)};
-    return nbody_tree_count_some(nb, p, r, t->runs - counted, TREE_AT_CUT, counted) != 0 ? -1 : arrays_scan_start(t->sorter, &scan);
+    return nbody_tree_count_some(nb, p, r, nbody_tree_count_groups(p) - counted, TREE_AT_CUT, counted) != 0 ? -1
+                                                                                                           : arrays_scan_start(t->sorter, &scan);
 }
 
 int nbody_tree_write(struct nbody *nb, struct share *p, struct key_range r, cl_uint total)

@@ -60,8 +60,9 @@ int nbody_essence_place(struct nbody *nb)
     s->had = calloc(2 * n * n, sizeof *s->had);
     s->early = calloc(2 * n * n, sizeof *s->early);
     s->begun = calloc(2 * n * n, sizeof *s->begun);
-    s->boxing = calloc(2 * n, sizeof *s->boxing);
+    s->boxing = calloc(3 * n, sizeof *s->boxing);
     s->counting = s->boxing ? s->boxing + n : NULL;
+    s->packed = s->boxing ? s->boxing + 2 * n : NULL;
     s->apart = calloc(n, sizeof *s->apart);
     s->boxes_sent = calloc(n, sizeof *s->boxes_sent);
     for (size_t k = 0; s->fits && k < n * n; k++)
@@ -300,13 +301,13 @@ static char *essence_at(const struct nbody *nb, cl_uint part, cl_uint other, siz
     return (char *)(kind == 0 ? s->cells : s->bodies) + (at[kind] + first) * *bytes;
 }
 
-/* What was found goes down, from number from[] on (NULL: 0) up to to[], as much as it was the last time, or nearly. Where it is
+/* What was found goes down, from number from[] on (NULL: 0, once that is packed) up to to[], as much as it was the last time, or nearly. Where it is
  * for other ranks, nothing does. */
 static int begin_down(struct nbody *nb, struct share *p, const cl_uint *from, const cl_uint *to)
 {
     struct parts *s = nb->parts;
     const struct tree *t = p->tree;
-    bool after = true;
+    bool after = !from;
     for (cl_uint other = 0; other < s->n; other++)
         for (size_t kind = 0; kind < KINDS; kind++) {
             const size_t number = KINDS * ((size_t)t->number * s->n + other) + kind;
@@ -328,7 +329,7 @@ static int walk_groups(struct nbody *nb, struct share *p, cl_uint geometric)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
-    if ((!t->forgot && forget(nb, p) != 0) || nbody_parts_after(nb, p) != 0)
+    if ((!t->forgot && forget(nb, p) != 0) || nbody_parts_brought(nb, p) != 0)
         return -1;
     t->forgot = false;
     for (cl_uint odd = 0; odd < 2; odd++) {
@@ -342,7 +343,7 @@ static int walk_groups(struct nbody *nb, struct share *p, cl_uint geometric)
         if (!odd && begin_down(nb, p, NULL, s->early) != 0)
             return -1;
     }
-    return clflush(nb->ctx, p->dev, 0);
+    return nbody_parts_mark(nb, p, &s->packed[t->number]) != 0 ? -1 : clflush(nb->ctx, p->dev, 0);
 }
 
 static int join_and_walk(struct nbody *nb, struct share *p, cl_uint geometric)
@@ -451,21 +452,20 @@ static bool measure(struct parts *s)
     return fits;
 }
 
-/* Parcels of what each part has found for each other, from number from[] on (NULL: 0), up to to[] (NULL: all of it), with the copies that are
- * begun. How many these are. */
-static size_t list_found(const struct nbody *nb, const cl_uint *from, const cl_uint *to, struct parcel *all)
+/* Parcels of what each part has found of a kind for each other, from number from[] on (NULL: 0), up to to[] (NULL: all of it), with the copies
+ * that are begun. How many these are. */
+static size_t list_found(const struct nbody *nb, size_t kind, const cl_uint *from, const cl_uint *to, struct parcel *all)
 {
     const struct parts *s = nb->parts;
     size_t n = 0, bytes;
-    for (size_t kind = 0; kind < KINDS; kind++)
-        for (cl_uint k = 0; k < s->n * s->n; k++) {
-            const size_t number = KINDS * k + kind, first = from ? from[number] : 0;
-            const size_t end = to ? to[number] : counts(s, k / s->n, k % s->n)[kind];
-            char *const at = essence_at(nb, k / s->n, k % s->n, kind, first, &bytes);
-            if (k / s->n != k % s->n && end > first)
-                all[n++] = (struct parcel){k / s->n, k % s->n, at, (end - first) * bytes, true, s->begun[number]};
-            s->begun[number] = NULL;
-        }
+    for (cl_uint k = 0; k < s->n * s->n; k++) {
+        const size_t number = KINDS * k + kind, first = from ? from[number] : 0;
+        const size_t end = to ? to[number] : counts(s, k / s->n, k % s->n)[kind];
+        char *const at = essence_at(nb, k / s->n, k % s->n, kind, first, &bytes);
+        if (k / s->n != k % s->n && end > first)
+            all[n++] = (struct parcel){k / s->n, k % s->n, at, (end - first) * bytes, true, s->begun[number]};
+        s->begun[number] = NULL;
+    }
     return n;
 }
 
@@ -475,24 +475,40 @@ static int swap_found(struct nbody *nb, const cl_uint *from, const cl_uint *to, 
     const struct parts *s = nb->parts;
     const struct gathered found = {s->found, s->most * sizeof *s->found};
     struct parcel *all = calloc(KINDS * s->n * s->n, sizeof *all);
-    const size_t n = all ? list_found(nb, from, to, all) : 0;
+    size_t n = 0;
+    for (size_t kind = 0; all && kind < KINDS; kind++)
+        n += list_found(nb, kind, from, to, all + n);
     const int status = !all ? no_memory() : n || counted ? nbody_parts_exchange(nb, &found, counted, all, n, NULL) : 0;
     free(all);
     return status;
 }
 
-/* Of one rank's devices: what is on its way down goes up as soon as it is there, and then what was found since goes down. It does not start to
- * do so before: a copy that waits for a kernel holds up those that were started behind it, in other queues, too, as NVIDIA's driver has one line
- * of a device's copies. */
+/* What was found since the first went down follows it, when it is packed. It is the host that waits for that, as NVIDIA's driver has one line of a
+ * device's copies: one that waits for a kernel holds up those that were started behind it, in other queues, too, and itself waits until those before
+ * it have ended. */
+static int send_rest(struct nbody *nb)
+{
+    const struct parts *s = nb->parts;
+    EACH_PART (nb, p)
+        if (nbody_parts_await(nb, p, s->packed[p->tree->number]) != 0 || begin_down(nb, p, s->early, s->guess) != 0)
+            return -1;
+    return 0;
+}
+
+/* Of one rank's devices: what is on its way down goes up as soon as it is there; the rest is sent before the last of that, which comes down while
+ * devices find it. */
 static int pass_early(struct nbody *nb)
 {
     const struct parts *s = nb->parts;
-    if (world_size(nb->world) == 1 && swap_found(nb, NULL, s->early, false) != 0)
-        return -1;
-    EACH_PART (nb, p)
-        if (begin_down(nb, p, s->early, s->guess) != 0)
-            return -1;
-    return 0;
+    if (world_size(nb->world) > 1)
+        return 0;
+    struct parcel *all = calloc(KINDS * s->n * s->n, sizeof *all);
+    const size_t cells = all ? list_found(nb, 0, NULL, s->early, all) : 0, bodies = all ? list_found(nb, 1, NULL, s->early, all + cells) : 0;
+    const int status = !all                                                     ? no_memory()
+                       : nbody_parts_swap(nb, all, cells) != 0 || send_rest(nb) ? -1
+                                                                                : nbody_parts_swap(nb, all + cells, bodies);
+    free(all);
+    return status;
 }
 
 /* Numbers that were found, and what was guessed of it. */
@@ -530,7 +546,7 @@ static int take(struct nbody *nb, struct share *p, cl_uint geometric)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
-    if (nbody_parts_after(nb, p) != 0)
+    if (nbody_parts_brought(nb, p) != 0)
         return -1;
     for (cl_uint part = 0; part < s->n; part++) {
         size_t at[2];
@@ -615,8 +631,8 @@ int nbody_essence_find(struct nbody *nb, bool geometric, start_on join)
     start_on start = join_and_walk;
     s->sums_lone = (s->sums_lone + 1) % SUMS_LONE;
     for (bool again = true; again;) {
-        if (room_for_all(nb) != 0 || (!s->begun_walks && nbody_hands_all(nb, start, geometric) != 0) || pass_early(nb) != 0 ||
-            (s->begun_walks && nbody_hands_all(nb, join, geometric) != 0) || swap_guess(nb) != 0)
+        if (room_for_all(nb) != 0 || nbody_hands_all(nb, s->begun_walks ? join : start, geometric) != 0 || pass_early(nb) != 0 ||
+            swap_guess(nb) != 0)
             return -1;
         start = walk_groups;
         again = begun_in_vain(nb);

@@ -41,8 +41,9 @@ static int place(struct nbody *nb)
     s->sent = calloc(8 * n * n + 8 * n * (size_t)world_size(nb->world), sizeof *s->sent);
     s->come = calloc(8 * n * n + 8 * n * (size_t)world_size(nb->world), sizeof *s->come);
     s->posted = calloc(n, sizeof *s->posted);
-    s->down = calloc(2 * n, sizeof *s->down);
+    s->down = calloc(3 * n, sizeof *s->down);
     s->topping = s->down ? s->down + n : NULL;
+    s->rising = s->down ? s->down + 2 * n : NULL;
     s->homing = calloc(n * n, sizeof *s->homing);
     s->seconds = calloc(n, sizeof *s->seconds);
     s->timed = calloc(n, sizeof *s->timed);
@@ -155,6 +156,18 @@ int nbody_parts_begin_down(struct nbody *nb, const struct share *p, void *at, si
 int nbody_parts_after(struct nbody *nb, const struct share *p)
 {
     return copy(nb, p, nb->parts->found, 0, CL_MEM_HOST | CL_EVENT_AFTER);
+}
+
+int nbody_parts_brought(struct nbody *nb, const struct share *p)
+{
+    const cl_event ev = nb->parts->rising[p->tree->number];
+    nb->parts->rising[p->tree->number] = NULL;
+    return ev ? nbody_parts_await(nb, p, ev) : 0;
+}
+
+int nbody_parts_mark(struct nbody *nb, const struct share *p, cl_event *ev)
+{
+    return start_copy(nb, p, nb->parts->found, 0, CL_MEM_HOST, ev);
 }
 
 /* Devices that have parts are waited for by turns: of the first it is known when it ended. */
@@ -329,8 +342,12 @@ static int pass(struct nbody *nb, const struct parcel *c, cl_event down)
         return 0;
     if (down && nbody_parts_await(nb, o[c->from].share, down) != 0)
         return -1;
-    const int beside = c->beside ? CL_EVENT_BESIDE : 0;
-    return copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE | beside) != 0 ? -1 : clflush(nb->ctx, o[c->to].share->dev, 0);
+    cl_event ev;
+    if (start_copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE | (c->beside ? CL_EVENT_BESIDE : 0), &ev) != 0)
+        return -1;
+    if (c->beside)
+        nb->parts->rising[c->to] = ev;
+    return clflush(nb->ctx, o[c->to].share->dev, 0);
 }
 
 /* Among the devices of one rank: each piece goes on as soon as it has come to the host, in the order of parcels, first those that were

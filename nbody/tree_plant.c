@@ -261,7 +261,8 @@ static int start_box_meanwhile(struct nbody *nb, struct share *p, cl_uint none)
     return start_box(nb, p, &ev);
 }
 
-/* How many go where; and of two parts the first posted[] of those that go. Meanwhile devices find the box that was guessed. */
+/* How many go where; and of two parts the first posted[] of those that go. Meanwhile devices find the box that was guessed: among those of one rank
+ * all copies go beside it, as it would wait for posts otherwise, behind which NVIDIA's driver puts the numbers. */
 static int swap_posts(struct nbody *nb)
 {
     struct parts *s = nb->parts;
@@ -270,17 +271,23 @@ static int swap_posts(struct nbody *nb)
     const bool beside = world_size(nb->world) == 1;
     struct parcel all[2];
     size_t n = 0;
+    EACH_PART (nb, p)
+        if (beside && nbody_parts_begin_down(nb, p, &s->found[p->tree->number * s->most], found.each, true, &s->counting[p->tree->number]) != 0)
+            return -1;
     for (cl_uint from = 0; s->n == 2 && from < 2; from++) {
         struct parcel *c = &all[n];
         if (s->posted[from] == 0)
             continue;
         *c = (struct parcel){from, 1 - from, (char *)s->post + from * s->room * body, s->posted[from] * body, beside, NULL};
-        if (beside && nbody_parts_begin_down(nb, s->owner[from].share, c->at, c->bytes, true, &c->begun) != 0)
+        if (beside && nbody_parts_begin_down(nb, s->owner[from].share, c->at, c->bytes, false, &c->begun) != 0)
             return -1;
         n++;
     }
-    if (nbody_parts_exchange(nb, &found, 1, all, n, s->guessing ? start_box_meanwhile : NULL) != 0)
+    if (nbody_parts_exchange(nb, &found, !beside, all, n, s->guessing ? start_box_meanwhile : NULL) != 0)
         return -1;
+    EACH_PART (nb, p)
+        if (beside && nbody_parts_await(nb, p, s->counting[p->tree->number]) != 0)
+            return -1;
     for (cl_uint from = 0; from < s->n; from++)
         memcpy(&s->start[from * (s->n + 1)], &s->found[from * s->most], (s->n + 1) * sizeof *s->start);
     return 0;
@@ -454,19 +461,20 @@ static struct key_range range_of(const struct nbody *nb, const struct tree *t)
                               .to = to};
 }
 
-/* Runs whose cells are counted while what neighbours see is on its way: none near a cut. */
-static cl_uint counted_early(const struct tree *t)
+/* Work-groups that count cells while what neighbours see is on its way: none near a cut. */
+static cl_uint counted_early(const struct share *p)
 {
-    return t->runs > 4 * TREE_AT_CUT ? t->runs / 2 - TREE_AT_CUT : 0;
+    const cl_uint groups = nbody_tree_count_groups(p);
+    return groups >= 4 * TREE_AT_CUT ? groups / 2 - TREE_AT_CUT : 0;
 }
 
 static int start_count_early(struct nbody *nb, struct share *p, cl_uint none)
 {
-    const struct tree *t = p->tree;
+    const cl_uint early = counted_early(p);
     (void)none;
-    if (counted_early(t) == 0)
+    if (early == 0)
         return 0;
-    return nbody_tree_count_some(nb, p, range_of(nb, t), counted_early(t), 0, TREE_AT_CUT) != 0 ? -1 : clflush(nb->ctx, p->dev, 0);
+    return nbody_tree_count_some(nb, p, range_of(nb, p->tree), early, 0, TREE_AT_CUT) != 0 ? -1 : clflush(nb->ctx, p->dev, 0);
 }
 
 /* 1 when the cube is another than was guessed. */
@@ -613,7 +621,7 @@ static int start_count(struct nbody *nb, struct share *p, cl_uint n)
     if (start_halo(nb, p) != 0)
         return -1;
     return t->bodies == 0 ? 0
-           : nbody_tree_count(nb, p, range_of(nb, t), counted_early(t)) != 0 ? -1 : nbody_tree_visit(nb, p, TREE_STARTS, n + 1, COUNT_OF(starts), starts);
+           : nbody_tree_count(nb, p, range_of(nb, t), counted_early(p)) != 0 ? -1 : nbody_tree_visit(nb, p, TREE_STARTS, n + 1, COUNT_OF(starts), starts);
 }
 
 /* What devices do while numbers of cells are on their way. */

@@ -91,7 +91,7 @@ static int open_programs(struct nbody *nb, struct share *p)
     const struct nbody_shape *s = &p->shape;
     const char *real = nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "", *deep = p->tree->words > 1 ? " -D WORDS=2" : "";
     char build[128], walks[256], essences[256];
-    const char *quiet = s->group > 1 ? "" : " -w"; /* PoCL's compiler warns of calls with wide vectors, and makes none */
+    const char *quiet = s->group > 1 ? "" : " -w -D CPU"; /* PoCL's compiler warns of calls with wide vectors, and makes none */
     snprintf(build, sizeof build, "%s%s%s -D FLAT=%d -D LEAF=%u -D MOMENTS=%d", real, quiet, deep, s->flat, p->tree->leaf,
              nb->moments);
     snprintf(walks, sizeof walks, "%s%s%s -D GROUP=%d -D WIDTH=%d -D RSQRT=%d -D LEAF=%u -D MOMENTS=%d -D FEW=%d", real, quiet,
