@@ -123,7 +123,7 @@ static inline real strictest(const struct tree *t, real8 around, real opening, u
 }
 
 /* A work-group's box: from number `first` on stand `united` boxes of several groups each, and then those of single groups. The even ones of several
- * are walked for by one launch, and by another, with `odd`, all others: neighbours need nearly the same, so the first launch finds most. A single group is flagged where it meets more than
+ * are walked for by one launch, and by another, with `odd`, all others, single ones first, as they may take long: neighbours need nearly the same, so the first launch finds most. A single group is flagged where it meets more than
  * `limit`, unless that is 0; those of several too, and must be walked for one by one. counts: from number `to` on; flags: from `flags_to` on, the numbers of groups in their part, and FLAGS behind them those of boxes of several. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void essential(global const real4 *body, global const int2 *link, global const uint *down, global const real4 *com,
@@ -135,9 +135,9 @@ void essential(global const real4 *body, global const int2 *link, global const u
 {
     local struct course w;
     const uint lid = get_local_id(0);
-    const uint id = get_group_id(0), some = (united + !odd) / 2;
-    const bool several = id < some;
-    const uint number = several ? 2 * id + odd : united + (id - some);
+    const uint single = get_num_groups(0) - (united + !odd) / 2, id = get_group_id(0);
+    const bool several = id >= single;
+    const uint number = several ? 2 * (id - single) + odd : united + id;
     const real8 around = box[first + number];
     const struct tree t = {body, link, com, poles, size};
     const struct found f = {counts + to, mark, stamp, cells_room, bodies_room, cells + cells_to * (size_t)SENT_CELL,

@@ -2,7 +2,7 @@
  *
  * closing and opening: the length of the step that ends here, and of the one that begins. The two half kicks between two
  * drifts are rounded one by one, so that a result does not depend on where a burst ends. `partial` may be `state`, with one
- * slot. Bodies go from `posm` to `moved`, which may be the same array.
+ * slot. A work-item has a row.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_STEP_CL /* the host puts it in front */
@@ -19,12 +19,10 @@ static inline bool is_late(number sum)
 #endif
 }
 
-/* Component c of row i. */
-static inline void leapfrog_row(global const number4 *posm, global number4 *moved, global number *state,
-                                global const number *partial, uint first, uint rows, uint count, uint slots, uint phases,
-                                number closing, number opening, global int *bad, int step, size_t i, size_t c)
+/* Component c of row i, of which x is where it was and then where it is. */
+static inline void leapfrog_component(number *x, global number *state, global const number *partial, uint rows, uint slots, uint phases,
+                                      number closing, number opening, global int *bad, int step, size_t i, size_t c)
 {
-    if (i >= count || *bad < 0) return;
     global number *acc = state + c * rows + i, *vel = acc + 3 * (size_t)rows;
     if (phases & SUM && is_late(partial[c * (size_t)rows + i])) return;
     if (phases & SUM) *acc = joined(partial, i, rows, c, 3, slots);
@@ -36,19 +34,30 @@ static inline void leapfrog_row(global const number4 *posm, global number4 *move
     }
     if (phases & BEGIN) {
         v = fma(opening / 2, a, v);
-        const number x = fma(opening, v, COMPONENT(posm, first + i, c));
-        COMPONENT(moved, first + i, c) = x;
-        check(x, bad, step + 1);
+        *x = fma(opening, v, *x);
+        check(*x, bad, step + 1);
     }
     *vel = v;
+}
+
+/* All of a row: where it is goes to memory as a whole, since devices fetch and store whole sectors. */
+static inline void leapfrog_row(global number4 *posm, global number *state, global const number *partial, uint first, uint rows, uint count,
+                                uint slots, uint phases, number closing, number opening, global int *bad, int step, size_t i)
+{
+    if (i >= count || *bad < 0) return;
+    number4 p = posm[first + i];
+    number x = p.x, y = p.y, z = p.z;
+    leapfrog_component(&x, state, partial, rows, slots, phases, closing, opening, bad, step, i, 0);
+    leapfrog_component(&y, state, partial, rows, slots, phases, closing, opening, bad, step, i, 1);
+    leapfrog_component(&z, state, partial, rows, slots, phases, closing, opening, bad, step, i, 2);
+    if (phases & BEGIN) posm[first + i] = (number4)(x, y, z, p.w);
 }
 
 kernel void leapfrog(global number4 *posm, global number *state, global const number *partial, uint first,
                      uint rows, uint count, uint slots, uint phases, number closing, number opening,
                      global int *bad, int step)
 {
-    leapfrog_row(posm, posm, state, partial, first, rows, count, slots, phases, closing, opening, bad, step,
-                 get_global_id(0), get_global_id(1));
+    leapfrog_row(posm, state, partial, first, rows, count, slots, phases, closing, opening, bad, step, get_global_id(0));
 }
 
 /* The same for n bodies of the list, from number `from` on. */
@@ -57,8 +66,8 @@ kernel void leapfrog_rows(global number4 *posm, global number *state, global con
                           global const uint *list, uint from, uint n)
 {
     if (get_global_id(0) < n)
-        leapfrog_row(posm, posm, state, partial, first, rows, count, slots, phases, closing, opening, bad, step,
-                     list[from + get_global_id(0)] - first, get_global_id(1));
+        leapfrog_row(posm, state, partial, first, rows, count, slots, phases, closing, opening, bad, step,
+                     list[from + get_global_id(0)] - first);
 }
 
 /* For a kernel that sums over pairs: the same at its end. Others still read `posm` then, so bodies go to another array, masses
@@ -68,6 +77,10 @@ kernel void leapfrog_rows(global number4 *posm, global number *state, global con
         global int *bad, int step
 #define STEP(i, c)                                                                                   \
     do {                                                                                             \
-        leapfrog_row(posm, moved, state, partial, first, rows, count, 1, phases, closing, opening, bad, step, i, c); \
-        if ((c) == 0 && (i) < count) COMPONENT(moved, first + (i), 3) = COMPONENT(posm, first + (i), 3);              \
+        if ((i) < count && *bad >= 0) {                                                              \
+            number x_ = COMPONENT(posm, first + (i), c);                                             \
+            leapfrog_component(&x_, state, partial, rows, 1, phases, closing, opening, bad, step, i, c); \
+            if (phases & BEGIN) COMPONENT(moved, first + (i), c) = x_;                               \
+        }                                                                                            \
+        if ((c) == 0 && (i) < count) COMPONENT(moved, first + (i), 3) = COMPONENT(posm, first + (i), 3); \
     } while (0)

@@ -23,7 +23,7 @@
 #define EDGE 64     /* bodies of a part that its neighbours have, on either side: TREE_GROUP */
 #define TOPS 16     /* cells of a level, of which the last is the bridge: TREE_TOPS */
 #define FIRST_TOPS 7
-#define LARGER 4 /* times as long as the smallest of them, at most */
+#define LARGER 8 /* times as long as the smallest of them, at most */
 #define UNITED 8 /* groups whose boxes others see as one, where that is at most; TREE_UNITED in tree.h */
 
 /* ---- Bodies to their parts. ------------------------------------------------------------------- */

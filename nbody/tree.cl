@@ -51,10 +51,13 @@ kernel GROUP_OF_ITEMS void box(global const real4 *posm, uint first, uint end, g
 {
     local real8 found[FLAT];
     const uint lid = get_local_id(0);
+    const size_t items = get_global_size(0);
     real4 lo = posm[first], hi = lo;
-    for (size_t i = first + get_global_id(0); i < end; i += get_global_size(0)) {
-        lo = fmin(lo, posm[i]);
-        hi = fmax(hi, posm[i]);
+    for (size_t i = first + get_global_id(0); i < end; i += 4 * items) { /* four at once, for more bytes under way */
+        const size_t last = end - 1;
+        const real4 a = posm[i], b = posm[min(i + items, last)], c = posm[min(i + 2 * items, last)], d = posm[min(i + 3 * items, last)];
+        lo = fmin(fmin(lo, fmin(a, b)), fmin(c, d));
+        hi = fmax(fmax(hi, fmax(a, b)), fmax(c, d));
     }
     found[lid] = (real8)(lo, hi);
     for (uint half_ = FLAT / 2; half_ > 0; half_ /= 2) {
@@ -125,8 +128,9 @@ static inline ulong hilbert(whole x, whole y, whole z, uint word)
     }
     y ^= x;
     z ^= y;
-    whole t = 0;
-    for (whole q = one << (LEVELS - 1); q > 1; q >>= 1) t ^= (z & q) ? q - 1 : 0;
+    whole t = z; /* parities of the bits of z above each */
+    for (uint k = 1; k < LEVELS; k *= 2) t ^= t >> k;
+    t >>= 1;
     const uint shift = (WORDS - 1 - word) * DIGITS;
     const ulong mask = (1 << DIGITS) - 1;
     return spread((x ^ t) >> shift & mask) << 2 | spread((y ^ t) >> shift & mask) << 1 | spread((z ^ t) >> shift & mask);
