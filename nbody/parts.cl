@@ -28,16 +28,13 @@
 
 /* ---- Bodies to their parts. ------------------------------------------------------------------- */
 
-static inline ulong place(real4 p, real4 cube, uint word)
-{
-    return hilbert(steps(p.x, cube.x, cube.w), steps(p.y, cube.y, cube.w), steps(p.z, cube.z, cube.w), word);
-}
-
 /* The keys of `some` of the bodies first .. first + count - 1, evenly. */
-kernel void sample(global const real4 *posm, uint first, uint count, global const real4 *cube, uint some, uint at, global ulong *key)
+kernel GROUP_OF_ITEMS void sample(global const real4 *posm, uint first, uint count, global const real4 *cube, uint some, uint at, global ulong *key)
 {
+    local struct curve c;
     const uint k = get_global_id(0);
-    if (k < some) key[at + k] = place(posm[first + (ulong)k * count / some], *cube, 0);
+    learn(&c);
+    if (k < some) key[at + k] = place(&c, posm[first + (ulong)k * count / some], *cube, 0);
 }
 
 static inline uint part_of(ulong key, global const ulong *cut, uint parts)
@@ -54,13 +51,15 @@ kernel GROUP_OF_ITEMS void route_keys(global const real4 *posm, uint first, uint
                                       global const ulong *cut, uint parts, uint own, global ulong *key, global uint *order,
                                       uint groups, global uint *counts)
 {
+    local struct curve c;
     const uint lid = get_local_id(0), group = get_group_id(0), begin = group * GROUP_BODIES;
+    learn(&c);
     for (uint p = lid; p <= parts; p += FLAT) counts[p * (size_t)groups + group] = 0;
     for (size_t k = get_global_id(0); k < low; k += get_global_size(0)) key[k] = NO_KEY, order[k] = NONE;
     barrier(CLK_GLOBAL_MEM_FENCE);
     for (uint j = lid; j < GROUP_BODIES && begin + j < count; j += FLAT) {
         const uint row = first + begin + j;
-        const ulong k = place(posm[row], *cube, 0);
+        const ulong k = place(&c, posm[row], *cube, 0);
         const uint p = part_of(k, cut, parts);
         key[low + begin + j] = p == own ? k : NO_KEY;
         order[low + begin + j] = p == own ? row : NONE;
@@ -78,11 +77,13 @@ kernel GROUP_OF_ITEMS void route_write(global const real4 *posm, global const re
                                        global real8 *post, global uint *post_row)
 {
     local ushort part[GROUP_BODIES]; /* to which a row goes */
+    local struct curve c;
     local uint goes[GROUP_BODIES / 32], turn; /* a bit a row: does it go to the part whose turn it is */
     const uint lid = get_local_id(0), group = get_group_id(0), begin = group * GROUP_BODIES;
     if (at[leaving + group] == 0) return;
+    learn(&c);
     for (uint j = lid; j < GROUP_BODIES; j += FLAT)
-        part[j] = begin + j < count && order[low + begin + j] == NONE ? part_of(place(posm[first + begin + j], *cube, 0), cut, parts) : NO_PART;
+        part[j] = begin + j < count && order[low + begin + j] == NONE ? part_of(place(&c, posm[first + begin + j], *cube, 0), cut, parts) : NO_PART;
     for (uint next = 0; next <= NO_PART;) {
         for (uint w = lid; w < GROUP_BODIES / 32; w += FLAT) goes[w] = 0;
         if (lid == 0) turn = NO_PART;
@@ -116,17 +117,19 @@ kernel void starts(global const uint *at, uint runs, uint n, global const uint *
 }
 
 /* Rows of others, which come from `count` slots from `first` on, take their places; their keys stand from number `to` on. */
-kernel void arrive(global const real8 *post, uint first, uint count, uint to, global const real4 *cube,
+kernel GROUP_OF_ITEMS void arrive(global const real8 *post, uint first, uint count, uint to, global const real4 *cube,
                    global real4 *posm, global real *felt, global uint *slot, global ulong *key, global uint *order)
 {
+    local struct curve c;
     const size_t k = get_global_id(0);
+    learn(&c);
     if (k >= count) return;
     const real8 body = post[first + k];
     const uint row = REAL_TO_WHOLE(body.s5);
     posm[row] = body.lo;
     felt[row] = body.s4;
     slot[row] = first + k;
-    key[to + k] = place(body.lo, *cube, 0);
+    key[to + k] = place(&c, body.lo, *cube, 0);
     order[to + k] = row;
 }
 

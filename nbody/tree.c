@@ -11,6 +11,11 @@
 
 /* ---- The tree. --------------------------------------------------------------------------------- */
 
+static int start_keys(struct nbody *nb, struct share *p, cl_uint nargs, const struct stdcl_arg *args)
+{
+    return nbody_tree_launch(nb, p, TREE_KEYS, nbody_tree_groups(p, nb->n), (size_t)p->shape.flat, nargs, args);
+}
+
 /* The bodies' keys, a word of them, and the order by this word and what order there was. */
 static int start_word(struct nbody *nb, struct share *p, cl_uint word, cl_uint again)
 {
@@ -20,7 +25,7 @@ static int start_word(struct nbody *nb, struct share *p, cl_uint word, cl_uint a
                                      VALUE_ARG(again),    BLOCK_ARG(t->key), BLOCK_ARG(t->order)};
     const struct arrays_sort_job sort = {
         .keys = t->key, .values = t->order, .bytes = 8, .bits = 3 * TREE_LEVELS, .most = nb->n, .work = t->sort};
-    return nbody_tree_visit(nb, p, TREE_KEYS, nb->n, COUNT_OF(keys), keys) != 0 ? -1 : arrays_sort_start(t->sorter, &sort);
+    return start_keys(nb, p, COUNT_OF(keys), keys) != 0 ? -1 : arrays_sort_start(t->sorter, &sort);
 }
 
 /* By the last word first. */
@@ -39,7 +44,7 @@ int nbody_tree_order(struct nbody *nb, struct share *p)
         return start_word(nb, p, 0, false);
     return start_word(nb, p, 1, false) != 0 || start_word(nb, p, 0, true) != 0
                ? -1
-               : nbody_tree_visit(nb, p, TREE_KEYS, nb->n, COUNT_OF(second), second);
+               : start_keys(nb, p, COUNT_OF(second), second);
 }
 
 /* Bodies in the tree's order; sums have taken their place since they were last there. */

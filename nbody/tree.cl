@@ -17,21 +17,14 @@
  * so that a tree depends on the bodies and nothing else. The plain-C twin is nbody_ref_tree_build.
  * SPDX-License-Identifier: MIT
  */
-#ifndef NBODY_MULTIPOLE_CL /* the host puts both in front */
-#include "multipole.cl"
-#include "moments.cl"
-#endif
-#ifndef FLAT
-#define FLAT 64 /* work-items of a group */
+#ifndef NBODY_CURVE_CL /* the host puts it in front */
+#include "curve.cl"
 #endif
 #ifndef LEAF
 #define LEAF 16 /* the most bodies of a cell that is not divided */
 #endif
-#define RUN 16 /* bodies that an item looks at, for cells that begin there */
-#ifndef WORDS
-#define WORDS 1 /* of a key; 2 where bodies are crowded at a place that one cannot tell apart */
-#endif
-#define LEVELS (WORDS * DIGITS)
+#define RUN 16 /* bodies that an item looks at */
+#define GROUP_BODIES (FLAT * RUN)
 #define LEVEL_COUNT (LEVELS + 1)
 #define NONE 0xffffffffu /* no cell */
 #define PUT_OFF 0x80000000u /* as in walk.cl */
@@ -42,7 +35,6 @@
 #else
 #define LEAST_EXPONENT -100
 #endif
-#define GROUP_OF_ITEMS __attribute__((reqd_work_group_size(FLAT, 1, 1)))
 
 /* ---- The cube. -------------------------------------------------------------------------------- */
 
@@ -98,73 +90,19 @@ kernel GROUP_OF_ITEMS void frame(global const real8 *part, uint parts, global re
 
 /* ---- Keys. ------------------------------------------------------------------------------------ */
 
-/* A coordinate in steps. */
-#if WORDS == 1
-typedef uint whole;
-#else
-typedef ulong whole;
-#endif
-
-static inline ulong spread(ulong v)
-{
-    v = (v | v << 32) & 0x1f00000000ffffUL;
-    v = (v | v << 16) & 0x1f0000ff0000ffUL;
-    v = (v | v << 8) & 0x100f00f00f00f00fUL;
-    v = (v | v << 4) & 0x10c30c30c30c30c3UL;
-    return (v | v << 2) & 0x1249249249249249UL;
-}
-
-/* The octal digits of a place on the curve, WORDS * DIGITS of them, in words of 63 bits: word 0 has the first
- * (Skilling 2004, doi:10.1063/1.1751381). */
-static inline ulong hilbert(whole x, whole y, whole z, uint word)
-{
-    const whole one = 1;
-    for (whole q = one << (LEVELS - 1); q > 1; q >>= 1) {
-        const whole p = q - 1;
-        whole t;
-        x ^= (x & q) ? p : 0;
-        t = (x ^ y) & p, x ^= (y & q) ? p : t, y ^= (y & q) ? 0 : t;
-        t = (x ^ z) & p, x ^= (z & q) ? p : t, z ^= (z & q) ? 0 : t;
-    }
-    y ^= x;
-    z ^= y;
-    whole t = z; /* parities of the bits of z above each */
-    for (uint k = 1; k < LEVELS; k *= 2) t ^= t >> k;
-    t >>= 1;
-    const uint shift = (WORDS - 1 - word) * DIGITS;
-    const ulong mask = (1 << DIGITS) - 1;
-    return spread((x ^ t) >> shift & mask) << 2 | spread((y ^ t) >> shift & mask) << 1 | spread((z ^ t) >> shift & mask);
-}
-
-/* p - low in steps of side / 2^LEVELS. With two words, what a float loses in the difference (Knuth's TwoSum) counts, too. */
-static inline whole steps(real p, real low, real side)
-{
-#pragma OPENCL FP_CONTRACT OFF
-#if WORDS == 1
-    const real x = (p - low) * (C(1 << LEVELS) / side);
-    return x < C((1 << LEVELS) - 1) ? (whole)x : (1u << LEVELS) - 1;
-#else
-    const int power = LEVELS - ilogb(side);
-    const real d = p - low, b = d - p, lost = (p - (d - b)) - (low + b);
-    const real first = floor(ldexp(d, power)), rest = floor(ldexp(d, power) - first + ldexp(lost, power));
-    const long x = (long)first + (long)rest;
-    return x < 0 ? 0 : min((whole)x, ((whole)1 << LEVELS) - 1);
-#endif
-}
-
 /* A word of each body's key; `again` follows the order that there is, in which NONE comes last. */
-kernel void keys(global const real4 *posm, uint n, global const real4 *cube, uint word, uint again, global ulong *key,
-                 global uint *order)
+kernel GROUP_OF_ITEMS void keys(global const real4 *posm, uint n, global const real4 *cube, uint word, uint again, global ulong *key,
+                                global uint *order)
 {
-    const size_t i = get_global_id(0);
-    if (i >= n) return;
-    if (again && order[i] == NONE) {
-        key[i] = ~0UL;
-        return;
+    local struct curve c;
+    const size_t begin = get_group_id(0) * (size_t)GROUP_BODIES, end = min(begin + GROUP_BODIES, (size_t)n);
+    const real4 f = *cube;
+    learn(&c);
+    for (size_t i = begin + get_local_id(0); i < end; i += FLAT) {
+        const uint body = again ? order[i] : (uint)i;
+        key[i] = body == NONE ? ~0UL : place(&c, posm[body], f, word);
+        if (!again) order[i] = i;
     }
-    const real4 f = *cube, p = posm[again ? order[i] : i];
-    key[i] = hilbert(steps(p.x, f.x, f.w), steps(p.y, f.y, f.w), steps(p.z, f.z, f.w), word);
-    if (!again) order[i] = i;
 }
 
 /* n bodies of the tree, from number `begin` on, and what they felt. */
@@ -239,7 +177,6 @@ typedef uchar4 beginning;
 
 /* A work-group finds that out for the bodies of its items' runs: on GPUs side by side, so that neighbours read neighbouring keys. Then each item goes
  * along its run. */
-#define GROUP_BODIES (FLAT * RUN)
 #define PLACE(j) ((j) + (j) / RUN) /* runs begin in different banks of local memory */
 #ifdef CPU
 #define SIDE_BY_SIDE(k, lid) ((lid) * RUN + (k))

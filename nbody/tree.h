@@ -104,6 +104,13 @@ int nbody_tree_launch(const struct nbody *nb, const struct share *p, enum tree_k
 int nbody_tree_visit(const struct nbody *nb, const struct share *p, enum tree_kernel k, size_t n, cl_uint nargs,
                      const struct stdcl_arg *args);
 
+/* Work-groups whose items look at TREE_RUN of n bodies each. */
+static inline cl_uint nbody_tree_groups(const struct share *p, size_t n)
+{
+    const size_t each = (size_t)p->shape.flat * TREE_RUN;
+    return (cl_uint)((n + each - 1) / each);
+}
+
 /* What the criterion is compared with: theta, or alpha. */
 double nbody_tree_opening(const struct nbody *nb, bool geometric);
 
@@ -117,7 +124,6 @@ struct key_range {
 };
 /* Counts cells that begin in each run, and starts to number them: all but those of `counted` work-groups that did so before. And counts with `some`
  * work-groups of all alone: the first `before`, and the others after a gap of so many. */
-cl_uint nbody_tree_count_groups(const struct share *p);
 int nbody_tree_count(struct nbody *nb, struct share *p, struct key_range r, cl_uint counted);
 int nbody_tree_count_some(struct nbody *nb, struct share *p, struct key_range r, size_t some, cl_uint before, cl_uint gap);
 int nbody_tree_write(struct nbody *nb, struct share *p, struct key_range r, cl_uint total);

@@ -40,11 +40,6 @@ int nbody_tree_count_some(struct nbody *nb, struct share *p, struct key_range r,
     return nbody_tree_launch(nb, p, TREE_COUNT, some, (size_t)p->shape.flat, COUNT_OF(count), count);
 }
 
-cl_uint nbody_tree_count_groups(const struct share *p)
-{
-    return (cl_uint)(round_up(p->tree->runs, (size_t)p->shape.flat) / (size_t)p->shape.flat);
-}
-
 int nbody_tree_count(struct nbody *nb, struct share *p, struct key_range r, cl_uint counted)
 {
     const struct tree *t = p->tree;
@@ -53,8 +48,8 @@ int nbody_tree_count(struct nbody *nb, struct share *p, struct key_range r, cl_u
                                          .total = t->cells,
                                          .bytes = 4,
                                          .most = (size_t)t->runs * (t->words * TREE_LEVELS + 1)};
-    return nbody_tree_count_some(nb, p, r, nbody_tree_count_groups(p) - counted, TREE_AT_CUT, counted) != 0 ? -1
-                                                                                                           : arrays_scan_start(t->sorter, &scan);
+    const size_t some = nbody_tree_groups(p, t->bodies) - counted;
+    return nbody_tree_count_some(nb, p, r, some, TREE_AT_CUT, counted) != 0 ? -1 : arrays_scan_start(t->sorter, &scan);
 }
 
 int nbody_tree_write(struct nbody *nb, struct share *p, struct key_range r, cl_uint total)
@@ -68,7 +63,7 @@ int nbody_tree_write(struct nbody *nb, struct share *p, struct key_range r, cl_u
                                       BLOCK_ARG(t->add),   VALUE_ARG(t->room),    BLOCK_ARG(t->span), BLOCK_ARG(t->bridge),
                                       BLOCK_ARG(t->link),  BLOCK_ARG(t->down),    VALUE_ARG(deepen),  VALUE_ARG(sum),
                                       BLOCK_ARG(p->bad)};
-    return nbody_tree_visit(nb, p, TREE_WRITE, t->runs, COUNT_OF(write), write);
+    return nbody_tree_launch(nb, p, TREE_WRITE, nbody_tree_groups(p, t->bodies), (size_t)p->shape.flat, COUNT_OF(write), write);
 }
 
 /* Measured for Plummer spheres of 10^4 to 2^17 bodies on a CPU, with moments up to second order: the 99th percentile of errors

@@ -172,11 +172,10 @@ static int find_cuts(struct nbody *nb, double side)
 
 /* ---- Bodies to their parts. ------------------------------------------------------------------- */
 
-/* Rows of a work-group, as in parts.cl, and how many groups look at a device's. */
+/* How many work-groups look at a device's rows. */
 static cl_uint groups_of_rows(const struct share *p)
 {
-    const size_t each = (size_t)p->shape.flat * TREE_RUN;
-    return p->count ? (cl_uint)((p->count + each - 1) / each) : 1;
+    return p->count ? nbody_tree_groups(p, p->count) : 1;
 }
 
 /* The keys of a device's rows, and how many of them go where. */
@@ -380,7 +379,7 @@ static int start_word(struct nbody *nb, struct share *p, cl_uint word, cl_uint n
     const cl_uint again = true;
     const struct stdcl_arg keys[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n),  BLOCK_ARG(t->cube), VALUE_ARG(word),
                                      VALUE_ARG(again),    BLOCK_ARG(to), BLOCK_ARG(t->order)};
-    return nbody_tree_visit(nb, p, TREE_KEYS, n, COUNT_OF(keys), keys);
+    return nbody_tree_launch(nb, p, TREE_KEYS, nbody_tree_groups(p, n), (size_t)p->shape.flat, COUNT_OF(keys), keys);
 }
 
 static int sort_part(const struct share *p)
@@ -464,7 +463,7 @@ static struct key_range range_of(const struct nbody *nb, const struct tree *t)
 /* Work-groups that count cells while what neighbours see is on its way: none near a cut. */
 static cl_uint counted_early(const struct share *p)
 {
-    const cl_uint groups = nbody_tree_count_groups(p);
+    const cl_uint groups = nbody_tree_groups(p, p->tree->bodies);
     return groups >= 4 * TREE_AT_CUT ? groups / 2 - TREE_AT_CUT : 0;
 }
 

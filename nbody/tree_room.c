@@ -15,6 +15,7 @@
 EMBEDDED(root, "nbody/root.cl", nbody_root_cl);
 EMBEDDED(multipole, "nbody/multipole.cl", nbody_multipole_cl);
 EMBEDDED(moments, "nbody/moments.cl", nbody_moments_cl);
+EMBEDDED(curve, "nbody/curve.cl", nbody_curve_cl);
 EMBEDDED(tree, "nbody/tree.cl", nbody_tree_cl);
 EMBEDDED(walk, "nbody/walk.cl", nbody_walk_cl);
 EMBEDDED(walk_cpu, "nbody/walk_cpu.cl", nbody_walk_cpu_cl);
@@ -87,7 +88,7 @@ static size_t round_up(size_t bytes)
 
 static int open_programs(struct nbody *nb, struct share *p)
 {
-    const struct embedded *const in_tree[] = {&multipole, &moments, &tree}, *const in_walk[] = {&root, &multipole, &walk};
+    const struct embedded *const in_tree[] = {&multipole, &moments, &curve, &tree}, *const in_walk[] = {&root, &multipole, &walk};
     const struct nbody_shape *s = &p->shape;
     const char *real = nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "", *deep = p->tree->words > 1 ? " -D WORDS=2" : "";
     char build[128], walks[256], essences[256];
@@ -100,7 +101,7 @@ static int open_programs(struct nbody *nb, struct share *p)
              nbody_tree_items(s), s->rsqrt, nb->moments, s->group > 1 ? s->again : s->width);
     p->tree->owner = true;
     void **const program = p->tree->program;
-    program[0] = nb->parts ? embedded_open(nb->ctx, build, &in_parts, 3, in_tree) : embedded_open(nb->ctx, build, &tree, 2, in_tree);
+    program[0] = nb->parts ? embedded_open(nb->ctx, build, &in_parts, 4, in_tree) : embedded_open(nb->ctx, build, &tree, 3, in_tree);
     program[1] = embedded_open(nb->ctx, walks, s->group > 1 ? &walk_gpu : &walk_cpu, COUNT_OF(in_walk), in_walk);
     program[2] = nb->parts ? embedded_open(nb->ctx, essences, &essential, COUNT_OF(in_walk), in_walk) : NULL;
     return program[0] && program[1] && (program[2] || !nb->parts) ? 0 : -1;
