@@ -255,32 +255,20 @@ static INLINE void leave_sums(__global volatile T *partial, int slot, const T *s
         own[r * THREADS] = sum[r];
 }
 
-/* sum[] becomes the sum of `count` slots that are `apart` from each other, of which `own` is in sum[] already; always in the same order. */
-static INLINE void add_slots(__global volatile T *partial, int slot, int apart, int count, int own, T *sum, int regs)
+/* sum[] becomes the sum of `count` slots that are `apart` from each other, always in the same order. It is the group's own slot that is read, too, so that
+ * nothing is kept in registers meanwhile: with what was kept, tiles of 64 x 64 in double precision took 255 registers in place of 162, and those of 128 x 256 in
+ * single spilled 1,080 bytes. */
+static INLINE void add_slots(__global volatile T *partial, int slot, int apart, int count, T *sum, int regs)
 {
-    __global volatile T *first = partial + (size_t)slot * regs * THREADS;
+    __global volatile T *part = partial + (size_t)slot * regs * THREADS;
 #pragma unroll
-    for (int from = 0; from < regs; from += NEAR) {
-        T part[FAN][NEAR];
+    for (int r = 0; r < regs; r++)
+        sum[r] = part[r * THREADS];
+    for (int p = 1; p < count; p++) {
+        part += (size_t)apart * regs * THREADS;
 #pragma unroll
-        for (int p = 0; p < FAN; p++)
-            if (p < count && p != own) {
-#pragma unroll
-                for (int r = 0; r < NEAR && from + r < regs; r++)
-                    part[p][r] = first[((size_t)(p * apart) * regs + from + r) * THREADS];
-            } else {
-#pragma unroll
-                for (int r = 0; r < NEAR && from + r < regs; r++)
-                    part[p][r] = sum[from + r];
-            }
-#pragma unroll
-        for (int r = 0; r < NEAR && from + r < regs; r++) {
-            T all = part[0][r];
-#pragma unroll
-            for (int p = 1; p < FAN; p++)
-                all = p < count ? all + part[p][r] : all;
-            sum[from + r] = all;
-        }
+        for (int r = 0; r < regs; r++)
+            sum[r] += part[r * THREADS];
     }
 }
 
@@ -310,7 +298,7 @@ static int join_parts(struct work w, T *sum, int regs, __global volatile T *part
                 return 0;
             if (thread == 0)
                 counter[first + level] = 0;
-            add_slots(partial, first, apart, count, own, sum, regs);
+            add_slots(partial, first, apart, count, sum, regs);
         }
     }
     return 1;
