@@ -26,7 +26,7 @@ int nbody_leapfrog_visit(struct nbody *nb, struct share *p, cl_uint count, cl_ui
                                      REAL_ARG(nb, opening), BLOCK_ARG(p->bad),  VALUE_ARG(step),
                                      BLOCK_ARG(p->late.list), VALUE_ARG(p->late.from), VALUE_ARG(p->late.n)};
     return p->late.list ? nbody_device_visit(nb, p, p->own[1], p->late.n, 1, COUNT_OF(late), late)
-                        : nbody_device_visit(nb, p, p->own[0], p->count, 1, COUNT_OF(args), args);
+                        : nbody_device_visit(nb, p, p->own[0], p->count, p->slots > 1 ? 3 : 1, COUNT_OF(args), args);
 }
 
 static int visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step)

@@ -2,7 +2,7 @@
  *
  * closing and opening: the length of the step that ends here, and of the one that begins. The two half kicks between two
  * drifts are rounded one by one, so that a result does not depend on where a burst ends. `partial` may be `state`, with one
- * slot. A work-item has a row.
+ * slot.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_STEP_CL /* the host puts it in front */
@@ -41,11 +41,10 @@ static inline void leapfrog_component(number *x, global number *state, global co
 }
 
 /* All of a row: where it is goes to memory as a whole, since devices fetch and store whole sectors. */
-static inline void leapfrog_row(global number4 *posm, global number *state, global const number *partial, uint first, uint rows, uint count,
-                                uint slots, uint phases, number closing, number opening, global int *bad, int step, size_t i)
+static inline void leapfrog_row(global number4 *posm, global number *state, global const number *partial, uint first, uint rows, uint slots,
+                                uint phases, number closing, number opening, global int *bad, int step, size_t i)
 {
-    if (i >= count || *bad < 0) return;
-    number4 p = posm[first + i];
+    const number4 p = posm[first + i];
     number x = p.x, y = p.y, z = p.z;
     leapfrog_component(&x, state, partial, rows, slots, phases, closing, opening, bad, step, i, 0);
     leapfrog_component(&y, state, partial, rows, slots, phases, closing, opening, bad, step, i, 1);
@@ -53,11 +52,20 @@ static inline void leapfrog_row(global number4 *posm, global number *state, glob
     if (phases & BEGIN) posm[first + i] = (number4)(x, y, z, p.w);
 }
 
+/* A work-item has a row, or, of few bodies whose sums have many slots, a component of it. */
 kernel void leapfrog(global number4 *posm, global number *state, global const number *partial, uint first,
                      uint rows, uint count, uint slots, uint phases, number closing, number opening,
                      global int *bad, int step)
 {
-    leapfrog_row(posm, state, partial, first, rows, count, slots, phases, closing, opening, bad, step, get_global_id(0));
+    const size_t i = get_global_id(0), c = get_global_id(1);
+    if (i >= count || *bad < 0) return;
+    if (get_global_size(1) == 1) {
+        leapfrog_row(posm, state, partial, first, rows, slots, phases, closing, opening, bad, step, i);
+        return;
+    }
+    number x = COMPONENT(posm, first + i, c);
+    leapfrog_component(&x, state, partial, rows, slots, phases, closing, opening, bad, step, i, c);
+    if (phases & BEGIN) COMPONENT(posm, first + i, c) = x;
 }
 
 /* The same for n bodies of the list, from number `from` on. */
@@ -65,9 +73,9 @@ kernel void leapfrog_rows(global number4 *posm, global number *state, global con
                           uint slots, uint phases, number closing, number opening, global int *bad, int step,
                           global const uint *list, uint from, uint n)
 {
-    if (get_global_id(0) < n)
-        leapfrog_row(posm, state, partial, first, rows, count, slots, phases, closing, opening, bad, step,
-                     list[from + get_global_id(0)] - first);
+    if (get_global_id(0) >= n || *bad < 0) return;
+    const uint i = list[from + get_global_id(0)] - first;
+    if (i < count) leapfrog_row(posm, state, partial, first, rows, slots, phases, closing, opening, bad, step, i);
 }
 
 /* For a kernel that sums over pairs: the same at its end. Others still read `posm` then, so bodies go to another array, masses
