@@ -244,7 +244,7 @@ static uint arrive(__global volatile uint *counter)
 #ifndef FAN
 #define FAN 4 /* parts that one group adds up at a time, at least 4 */
 #endif
-#define NEAR 8 /* of each part so many sums, or of each sum so many parts, are on their way to an item together */
+#define NEAR 8 /* parts of a sum that are on their way to an item of matmul_join together */
 
 /* Leaves a group's sums, or the sum of a level, as number `slot` of a tile's. Sums lie as [slot][register][item]. */
 static INLINE void leave_sums(__global volatile T *partial, int slot, const T *sum, int regs)

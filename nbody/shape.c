@@ -5,7 +5,7 @@
  * that were measured; the caller's own words, by which a benchmark sweeps, come on top.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/tree.h"
 
 #include <stddef.h>
 
@@ -39,9 +39,16 @@ struct device {
     size_t body_bytes; /* of an attracting body */
     size_t real;       /* of a number that is summed */
     size_t n;          /* bodies */
+    bool tree;
 };
 
 enum { MOST_ITEMS = 64 };
+
+/* Local memory of `flat` items that find cells, as cell_write in tree.cl. */
+static size_t cell_bytes(const struct nbody_shape *s)
+{
+    return (size_t)s->flat * (4 * (TREE_RUN + 1) + 2 * TREE_LEVELS + 1);
+}
 
 static int fit(void *shape, int stored, void *device)
 {
@@ -69,6 +76,9 @@ static int fit(void *shape, int stored, void *device)
     if (bytes > info->dev_local_mem_sz)
         return clerror_set(EINVAL, "nbody: shape: tile=%d and deep=%d need %zu bytes of local memory, %s has %llu", s->tile,
                            s->deep, bytes, info->dev_name, (unsigned long long)info->dev_local_mem_sz);
+    if (d->tree && cell_bytes(s) > info->dev_local_mem_sz)
+        return clerror_set(EINVAL, "nbody: shape: flat=%d needs %zu bytes of local memory with the tree, %s has %llu", s->flat,
+                           cell_bytes(s), info->dev_name, (unsigned long long)info->dev_local_mem_sz);
     return 0;
 }
 
@@ -131,7 +141,8 @@ int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cld
                        const char *words)
 {
     const struct sum *sum = nbody_forces_sum(nb);
-    struct device device = {info, 4 * nb->real * (size_t)(1 + sum->velocities + sum->accelerations), nb->real, nb->n};
+    struct device device = {info, 4 * nb->real * (size_t)(1 + sum->velocities + sum->accelerations), nb->real, nb->n,
+                            nb->method == NBODY_TREE};
     const struct cltune_rules rules = {.name = "nbody", .keys = keys, .fit = fit, .arg = &device};
     const char *name = nb->method == NBODY_TREE ? tree_name(nb) : sum_name(nb, p->dev);
     p->for_many = strncmp(name, "nbody.many.", 11) == 0;

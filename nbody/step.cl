@@ -5,7 +5,7 @@
  *   state[c * rows + i]             planes of this device's rows: 0-2 acceleration, 3-5 velocity; where the
  *                                   integrator predicts, 6-8 position; then what else it needs
  *
- * A work-item is one component (global id 1) of one body (global id 0). Rows from `count` on are
+ * A work-item is one component (global id 1) of one body (global id 0); leapfrog's may be a body. Rows from `count` on are
  * padding and never move. `bad` holds the number of the first step after which a position or
  * velocity was NaN or infinite; below 0 a tree had no room, and integrators that trees go with leave bodies where they are.
  * SPDX-License-Identifier: MIT

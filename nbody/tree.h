@@ -320,7 +320,7 @@ static inline cl_uint nbody_parts_bridge(const struct nbody *nb, cl_uint part, c
 /* ---- hands.c ---------------------------------------------------------------------------------- */
 
 /* Calls start(nb, p, arg) for all of this rank's shares that have parts, at once. It may start what it wants and change what is the
- * share's, and waits for no more than a copy that is done by then. */
+ * share's, and waits for no more than a copy that is under way. */
 int nbody_hands_open(struct nbody *nb);
 void nbody_hands_free(struct nbody *nb);
 int nbody_hands_all(struct nbody *nb, start_on start, cl_uint arg);

@@ -684,6 +684,7 @@ int nbody_parts_plant(struct nbody *nb, enum kernel sum, bool geometric)
     s->sum = sum;
     EACH_PART (nb, p) {
         p->tree->walked = false;
+        s->rising[p->tree->number] = NULL; /* of a sum that was given up */
         if (nbody_tree_forget_turns(nb, p) != 0)
             return -1;
     }
