@@ -353,7 +353,7 @@ whole() { [ "$what" = all ] && [ -z "$end" ] && [ -z "${STDCL_OCLGRIND_MISSING-}
 # table.tsv: the cases as they were, without those that ran now, and these; by their names.
 keep_table() {
     local kept=$source/tests/oclgrind/table.tsv
-    whole || [ ! -f "$kept" ] || grep -v '^as' "$kept" | sed 's/ *\t/\t/4' | awk -F'\t' 'NR == FNR { ran[$1 $4]; next }
+    whole || [ ! -f "$kept" ] || grep -v '^as' "$kept" | sed 's/ *\t/\t/4' | awk -F'\t' 'FILENAME == "table" { ran[$1 $4]; next }
         !($1 $4 in ran) { last[$1 $4] = $0 } END { for (each in last) print last[each] }' table - >others
     { printf 'as\tseconds\tfindings\tcase\tcommit\n'
         { sed "s/\$/\t${COMMIT:-$(git -C "$source" describe --always --dirty 2>/dev/null)}/" table; cat others 2>/dev/null; } | sort -t "$(printf '\t')" -k 4,4 -k 1,1; } >table.new
