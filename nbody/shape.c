@@ -45,7 +45,7 @@ struct device {
 enum { MOST_ITEMS = 64 };
 
 /* Local memory of `flat` items that find cells, as cell_write in tree.cl. */
-static size_t cell_bytes(const struct nbody_shape *s)
+static size_t local_bytes_of_cells(const struct nbody_shape *s)
 {
     return (size_t)s->flat * (4 * (TREE_RUN + 1) + 2 * TREE_LEVELS + 1);
 }
@@ -76,9 +76,9 @@ static int fit(void *shape, int stored, void *device)
     if (bytes > info->dev_local_mem_sz)
         return clerror_set(EINVAL, "nbody: shape: tile=%d and deep=%d need %zu bytes of local memory, %s has %llu", s->tile,
                            s->deep, bytes, info->dev_name, (unsigned long long)info->dev_local_mem_sz);
-    if (d->tree && cell_bytes(s) > info->dev_local_mem_sz)
+    if (d->tree && local_bytes_of_cells(s) > info->dev_local_mem_sz)
         return clerror_set(EINVAL, "nbody: shape: flat=%d needs %zu bytes of local memory with the tree, %s has %llu", s->flat,
-                           cell_bytes(s), info->dev_name, (unsigned long long)info->dev_local_mem_sz);
+                           local_bytes_of_cells(s), info->dev_name, (unsigned long long)info->dev_local_mem_sz);
     return 0;
 }
 

@@ -178,11 +178,11 @@ typedef uchar4 beginning;
 /* A work-group finds that out for the bodies of its items' runs: on GPUs side by side, so that neighbours read neighbouring keys. Then each item goes
  * along its run. */
 #define PLACE(j) ((j) + (j) / RUN) /* runs begin in different banks of local memory */
-#ifdef CPU
-#define SIDE_BY_SIDE(k, lid) ((lid) * RUN + (k))
+#ifdef CPU /* LOOKS_AT: number k of the bodies that an item looks at, in its group */
+#define LOOKS_AT(k, lid) ((lid) * RUN + (k))
 #define JOIN_RUNS()
 #else
-#define SIDE_BY_SIDE(k, lid) ((lid) + (k) * FLAT)
+#define LOOKS_AT(k, lid) ((lid) + (k) * FLAT)
 #define JOIN_RUNS() barrier(CLK_LOCAL_MEM_FENCE)
 #endif
 
@@ -199,7 +199,7 @@ kernel GROUP_OF_ITEMS void cell_count(global const ulong *first, global const ul
     if (run == 0) cells[1] = 0;
     for (int l = 0; l < LEVEL_COUNT && run == 0; l++) bridge[l] = NONE;
     for (uint k = 0; k < RUN; k++) {
-        const uint j = SIDE_BY_SIDE(k, lid), i = from + group * GROUP_BODIES + j;
+        const uint j = LOOKS_AT(k, lid), i = from + group * GROUP_BODIES + j;
         const int2 levels = i < to ? levels_at(key, i) : (int2)(1, 0);
         begin[PLACE(j)] = (beginning)(levels.x, levels.y, 0, 0);
     }
@@ -277,7 +277,7 @@ kernel GROUP_OF_ITEMS void cell_write(global const ulong *first, global const ul
     if (all > room) return;
     if (run == 0) down[all] = all;
     for (uint k = 0; k < RUN; k++) {
-        const uint j = SIDE_BY_SIDE(k, lid), i = from + group * GROUP_BODIES + j;
+        const uint j = LOOKS_AT(k, lid), i = from + group * GROUP_BODIES + j;
         const int2 levels = i < to ? levels_at(key, i) : (int2)(1, 0);
         const bool any = levels.x <= levels.y;
         const uint bodies = any && levels.y < LEVELS ? leaf_bodies(key, i, levels.y) : 0;
