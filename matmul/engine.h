@@ -89,7 +89,11 @@ enum matmul_path {
     PATH_THIN = 3 /* a matrix, read once, times a few vectors in local memory: GPUs (thin.cl) */
 };
 enum { OF_TILES = 1 << PATH_TILES, OF_PANELS = 1 << PATH_PANELS, OF_THIN = 1 << PATH_THIN, OF_ALL = OF_TILES | OF_PANELS | OF_THIN };
-enum { THIN_VECTORS = 16 }; /* columns or rows of C that thin.cl computes at a time, at most */
+enum {
+    THIN_VECTORS = 16,   /* columns or rows of C that thin.cl computes at a time, at most */
+    THIN_ROWS = 5,       /* rows of the tuning store for it: of 1, 2, 4, 8 and 16 */
+    TILES_SIDE = 1 << 21 /* rows and columns of what one launch of tiles computes, so that packed operands stay below that, too */
+};
 
 /* The numbers that shape the launches on a device: X(key, of which path, least, most, default, what it means). They
  * are -D options of the kernels, launch sizes of the host, and the label of a benchmark, all at once. The defaults
@@ -207,7 +211,8 @@ struct share {
     struct matmul_row rows[MOST_ROWS]; /* those that can be compared */
     size_t nrows;
     bool knows_rows;               /* they were looked for */
-    struct matmul_row thin;        /* the last one of few rows or columns; `size` 0: none was looked for */
+    struct matmul_row thin[THIN_ROWS]; /* of few rows or columns; `size` 0: not looked for yet */
+    size_t rest_rows, rest_cols;   /* of the last product by tiles: the last ones of C, which thin.cl computes */
     /* Called, while the device's kernels take long, with how many multiply-adds more are done; non-zero ends the product.
      * NULL: nobody is to be told, and kernels are launched whole and without waiting. */
     int (*pause)(void *arg, double work);
@@ -262,6 +267,9 @@ void *matmul_clblast(void);
 /* The shape of TUNED on a share's device for a product, left in share->shape, label and reason. */
 int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k, enum lie lie);
 
+/* The shape of thin.cl for so many vectors, THIN_VECTORS at most. */
+const struct matmul_row *matmul_shape_thin(struct matmul *mm, struct share *p, size_t vectors);
+
 /* Compute units of its device. */
 size_t matmul_units(const struct share *p);
 
@@ -291,6 +299,13 @@ size_t matmul_thin_line(const struct matmul_shape *s, size_t deep);
 /* The cost of a product by thin.cl, of `thin` a row of PATH_THIN; and what the same product costs at least by tiles, as memory sets the pace. */
 double matmul_plan_thin(const struct matmul_shape *thin, size_t units, const struct extent *e);
 double matmul_plan_memory(const struct matmul_shape *thin, size_t units, const struct extent *e);
+
+/* The part of a product that has whole tiles only, if what is left are so few rows and columns that thin.cl may compute them; else all of it. */
+struct extent matmul_plan_inner(const struct matmul_shape *s, const struct extent *e);
+
+/* The cost of the product where tiles compute the inner part, and thin.cl rows below it, by the row `below`, and columns beside it. */
+double matmul_plan_with_rest(const struct matmul_shape *s, const struct matmul_shape *below, const struct matmul_shape *beside, size_t units,
+                             const struct extent *e);
 
 /* ---- program.c -------------------------------------------------------------------------------- */
 
@@ -334,7 +349,7 @@ enum lie matmul_gpu_lie(const struct matmul *mm, const struct product *x);
 /* Queue a product on a share's device. */
 int matmul_gpu_start(struct matmul *mm, struct share *p, const struct product *x);
 int matmul_cpu_start(struct matmul *mm, struct share *p, const struct product *x);
-int matmul_thin_start(struct matmul *mm, struct share *p, const struct product *x);
+int matmul_thin_start(struct matmul *mm, struct share *p, const struct matmul_shape *s, const struct product *x);
 int matmul_gpu_batch(struct matmul *mm, struct share *p, const struct product *x); /* x->count of them */
 int matmul_cpu_batch(struct matmul *mm, struct share *p, const struct product *x);
 int matmul_ladder_start(struct matmul *mm, struct share *p, const struct product *x);

@@ -9,7 +9,6 @@
 enum {
     MOST_LD = 1 << 22,   /* offsets inside a tile are ints */
     JOINERS = 128,       /* work-items of a group that adds up parts: a divisor of what the smallest tile has to do */
-    MOST_SIDE = 1 << 21, /* of what one launch computes, so that packed operands stay below that too */
 };
 static const size_t MOST_PACKED = (size_t)2 << 30; /* bytes of scratch memory for copies */
 
@@ -188,16 +187,40 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
     return plan.later ? join(mm, p, x, &plan, options) : 0;
 }
 
-/* One launch, after copies of operands that lie badly. */
+/* The rows and columns of C behind the inner part, which tiles compute, by thin.cl. */
+static int start_rest(struct matmul *mm, struct share *p, const struct product *x, const struct product *inner, const struct side *a,
+                      const struct side *b)
+{
+    const size_t rows = x->m - inner->m, cols = x->n - inner->n;
+    struct product below = *x, beside = *inner;
+    below.a = beside.a = a->x;
+    below.b = beside.b = b->x;
+    below.m = rows;
+    below.a.offset += place_of(x->trans_a, a->x.ld, inner->m, 0);
+    below.c.offset += inner->m * x->c.ld;
+    beside.n = cols;
+    beside.b.offset += place_of(x->trans_b, b->x.ld, 0, inner->n);
+    beside.c.offset += inner->n;
+    if (rows && matmul_thin_start(mm, p, &matmul_shape_thin(mm, p, rows)->shape, &below) != 0)
+        return -1;
+    return cols ? matmul_thin_start(mm, p, &matmul_shape_thin(mm, p, cols)->shape, &beside) : 0;
+}
+
+/* One launch, after copies of operands that lie badly; and what is left to thin.cl. */
 static int start(struct matmul *mm, struct share *p, const struct product *x)
 {
     const size_t worth = p->shape.pack ? (size_t)p->shape.pack : SIZE_MAX, bk = (size_t)p->shape.bk;
     struct side a = side_a(mm, x), b = side_b(mm, x);
+    struct product inner = *x;
     const bool pack_a = a.x.ld > MOST_LD || (!a.wide && x->n >= worth);
     const bool pack_b = b.x.ld > MOST_LD || (!b.wide && x->m >= worth);
+    inner.m -= p->rest_rows;
+    inner.n -= p->rest_cols;
     if ((pack_a || pack_b) && pack(mm, p, &a, pack_a, !x->trans_a, &b, pack_b, x->trans_b) != 0)
         return -1;
-    return launch(mm, p, x, &a, &b, x->k % bk != 0 && !(pack_a && pack_b));
+    if (launch(mm, p, &inner, &a, &b, x->k % bk != 0 && !(pack_a && pack_b)) != 0)
+        return -1;
+    return start_rest(mm, p, x, &inner, &a, &b);
 }
 
 /* How deep one launch may be, so that copies of both operands fit their scratch memory. */
@@ -205,7 +228,7 @@ static size_t depth_of_launch(const struct matmul *mm, const struct share *p, si
 {
     m = mm->as[0] ? mm->as[0] : m;
     n = mm->as[0] ? mm->as[1] : n;
-    const size_t depth = smaller(MOST_PACKED / mm->real / (m + n), MOST_SIDE);
+    const size_t depth = smaller(MOST_PACKED / mm->real / (m + n), TILES_SIDE);
     return depth >= (size_t)p->shape.bk ? depth / (size_t)p->shape.bk * (size_t)p->shape.bk : (size_t)p->shape.bk;
 }
 
@@ -228,10 +251,10 @@ static int start_deep(struct matmul *mm, struct share *p, const struct product *
 int matmul_gpu_start(struct matmul *mm, struct share *p, const struct product *x)
 {
     struct product y = *x;
-    for (size_t i = 0; i < x->m; i += MOST_SIDE)
-        for (size_t j = 0; j < x->n; j += MOST_SIDE) {
-            y.m = smaller(MOST_SIDE, x->m - i);
-            y.n = smaller(MOST_SIDE, x->n - j);
+    for (size_t i = 0; i < x->m; i += TILES_SIDE)
+        for (size_t j = 0; j < x->n; j += TILES_SIDE) {
+            y.m = smaller(TILES_SIDE, x->m - i);
+            y.n = smaller(TILES_SIDE, x->n - j);
             y.a.offset = x->a.offset + place_of(x->trans_a, x->a.ld, i, 0);
             y.b.offset = x->b.offset + place_of(x->trans_b, x->b.ld, 0, j);
             y.c.offset = x->c.offset + i * x->c.ld + j;

@@ -6,7 +6,7 @@
  * both begin beside sectors, half of that is lost: 702, 1,022 and 2,046 did 0.80 to 0.95 of sizes that lie well, and 0.82 to 0.99 is reckoned. A tile
  * that several groups share costs each of them `joined` steps more, and JOINED_EACH for each of FAN of them; whatever the depth it costs FIRST, for each
  * further level of their tree (tile.cl) LEVEL and LEVEL_BYTE a byte, or, where a kernel of its own adds up, LATER and LATER_BYTE for each byte of the parts that
- * a unit left.
+ * a unit left. A few rows or columns behind whole tiles may be left to thin.cl, which costs BEGINS and what it reads.
  *
  * The numbers were fitted to products of 300 to 4,096 and thin ones on an H200 (bench/studies/nvidia-h200-plans.json, nvidia-h200-parts.json and nvidia-h200-slices.json); those of a row
  * are in tuning/matmul.json. A row without `rate` is for its own size, and all its groups are taken for equally fast.
@@ -26,17 +26,18 @@ enum {
     LEVEL_BYTE = 25,
     LATER = 1000000,
     LATER_BYTE = 6,
+    BEGINS = 2000000, /* what a unit could do while one more kernel begins, finds nothing in caches, and ends: 8 microseconds */
     FAR = 245000,     /* what a unit could do while a number comes from memory: 1 microsecond */
     CACHE = 48 << 20, /* bytes that the cache of all units holds */
 };
-static const double worth = 0.985; /* tiles are shared if that takes less than this part of the time */
+static const double worth = 0.94; /* tiles are shared if that takes less than this part of the time */
 
 /* While the only group of a unit begins, nothing else goes on there. */
 static double started(const struct matmul_shape *s, const struct extent *e) { return (s->fill == 1 ? 8 : 4) * (double)e->real; }
 static double joined(const struct extent *e) { return 9 * (double)e->real; }
 
 /* Of the kernel that can share tiles: it has fewer registers left, which matters where a unit has several groups. */
-static double shared_speed(const struct matmul_shape *s) { return s->fill == 1 ? 1 : 0.9; }
+static double shared_speed(const struct matmul_shape *s) { return s->fill == 1 ? 1 : 0.95; }
 
 /* How much of what a unit could do it does with so many groups, `fill` at most. */
 static double speed(const struct matmul_shape *s, size_t groups)
@@ -187,4 +188,32 @@ double matmul_plan_memory(const struct matmul_shape *thin, size_t units, const s
 {
     const double m = (double)e->m, n = (double)e->n, k = (double)e->k;
     return 1.25 * reading(thin, units, e, m * k + n * k + m * n);
+}
+
+/* ---- Tiles, and a few rows and columns behind them. ---------------------------------------------- */
+
+/* Of so many rows or columns those that are whole tiles, if the others are few. */
+static size_t inner(size_t n, size_t tile) { return n > tile && n % tile <= THIN_VECTORS ? n - n % tile : n; }
+
+struct extent matmul_plan_inner(const struct matmul_shape *s, const struct extent *e)
+{
+    const bool packed = s->pack && smaller(e->m, e->n) >= (size_t)s->pack; /* thin.cl is slow where rows begin anywhere */
+    struct extent part = *e;
+    if (e->divisible && (packed || e->lie != LIE_ANYWHERE) && e->m <= TILES_SIDE && e->n <= TILES_SIDE) {
+        part.m = inner(e->m, (size_t)s->bm);
+        part.n = inner(e->n, (size_t)s->bn);
+    }
+    return part;
+}
+
+double matmul_plan_with_rest(const struct matmul_shape *s, const struct matmul_shape *below, const struct matmul_shape *beside, size_t units,
+                             const struct extent *e)
+{
+    const struct extent part = matmul_plan_inner(s, e);
+    struct extent rows = *e, cols = *e;
+    rows.m -= part.m;
+    cols.m = part.m;
+    cols.n -= part.n;
+    return matmul_plan(s, units, &part).cost + (rows.m ? BEGINS + matmul_plan_thin(below, units, &rows) : 0) +
+           (cols.n ? BEGINS + matmul_plan_thin(beside, units, &cols) : 0);
 }

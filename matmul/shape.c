@@ -226,27 +226,67 @@ static bool same(const struct extent *a, const struct extent *b)
     return a->m == b->m && a->n == b->n && a->k == b->k && a->lie == b->lie && a->divisible == b->divisible;
 }
 
-/* With few rows or columns, behind the choice of a row for tiles: a matrix times a few vectors, if that is predicted to take less time. Not where
- * ranks multiply, whose bits must not depend on where blocks end, nor with words of the caller's, which are about tiles. */
+const struct matmul_row *matmul_shape_thin(struct matmul *mm, struct share *p, size_t vectors)
+{
+    const size_t size = matmul_thin_vectors(vectors);
+    struct matmul_row *thin = &p->thin[lrint(log2((double)size))];
+    struct cltune_row row;
+    if (thin->size == 0 && choose_row(mm, p, PATH_THIN, size, false, NULL, &thin->shape, &row) != 0)
+        return NULL; /* never: what the store has fits, or else the defaults */
+    if (thin->size == 0)
+        memcpy(thin->line, row.shape, sizeof thin->line);
+    thin->size = size;
+    return thin;
+}
+
+/* With few rows or columns, behind the choice of a row for tiles: a matrix times a few vectors, if that is predicted to take less time. */
 static void consider_thin(struct matmul *mm, struct share *p, const struct extent *e)
 {
-    const size_t units = matmul_units(p), few = smaller(e->m, e->n), vectors = matmul_thin_vectors(few);
-    struct cltune_row row;
-    if (p->shape.path != PATH_TILES || mm->words || !e->divisible || few > THIN_VECTORS)
+    const size_t units = matmul_units(p), few = smaller(e->m, e->n);
+    const struct matmul_row *thin = few <= THIN_VECTORS ? matmul_shape_thin(mm, p, few) : NULL;
+    if (!thin || matmul_plan_thin(&thin->shape, units, e) >= fmax(matmul_plan(&p->shape, units, e).cost, matmul_plan_memory(&thin->shape, units, e)))
         return;
-    if (p->thin.size != vectors && choose_row(mm, p, PATH_THIN, vectors, false, NULL, &p->thin.shape, &row) != 0)
-        return; /* never: what the store has fits, or else the defaults */
-    if (p->thin.size != vectors)
-        memcpy(p->thin.line, row.shape, sizeof p->thin.line);
-    p->thin.size = vectors;
-    const double cost = matmul_plan_thin(&p->thin.shape, units, e);
-    if (cost >= fmax(matmul_plan(&p->shape, units, e).cost, matmul_plan_memory(&p->thin.shape, units, e)))
-        return;
-    p->shape = p->thin.shape;
+    p->shape = thin->shape;
     p->row_size = SIZE_MAX;
-    snprintf(p->row.shape, sizeof p->row.shape, "%s", p->thin.line);
+    snprintf(p->row.shape, sizeof p->row.shape, "%s", thin->line);
     snprintf(p->row.source, sizeof p->row.source, "%s, %zu x %zu x %zu: few rows or columns, of less predicted time than tiles",
              kernel_name(mm, PATH_THIN, false), e->m, e->n, e->k);
+}
+
+static const double rest_worth = 0.975; /* it is left to thin.cl if that takes less than this part of the time */
+
+/* What a row of tiles costs if it computes whole tiles only, and thin.cl the rest. INFINITY: there is no rest, or it is too much. */
+static double cost_with_rest(struct matmul *mm, struct share *p, const struct matmul_shape *s, const struct extent *e)
+{
+    const struct extent part = matmul_plan_inner(s, e);
+    const size_t rows = e->m - part.m, cols = e->n - part.n;
+    const struct matmul_row *below = rows ? matmul_shape_thin(mm, p, rows) : NULL, *beside = cols ? matmul_shape_thin(mm, p, cols) : NULL;
+    if ((rows == 0 && cols == 0) || (rows && !below) || (cols && !beside))
+        return INFINITY;
+    return matmul_plan_with_rest(s, below ? &below->shape : NULL, beside ? &beside->shape : NULL, matmul_units(p), e);
+}
+
+/* Tiles that lack most of their rows or columns take as long as whole ones: where C ends with a few behind whole tiles, thin.cl may compute them. */
+static void consider_rest(struct matmul *mm, struct share *p, const struct extent *e)
+{
+    const struct matmul_row *best = NULL;
+    double least = rest_worth * matmul_plan(&p->shape, matmul_units(p), e).cost;
+    for (size_t i = 0; i < p->nrows; i++) {
+        const double cost = cost_with_rest(mm, p, &p->rows[i].shape, e);
+        if (cost < least) {
+            least = cost;
+            best = &p->rows[i];
+        }
+    }
+    if (!best)
+        return;
+    const struct extent part = matmul_plan_inner(&best->shape, e);
+    take_row(mm, p, best, e);
+    p->rest_rows = e->m - part.m;
+    p->rest_cols = e->n - part.n;
+    const size_t length = strlen(p->row.source);
+    snprintf(p->row.source + length, sizeof p->row.source - length, "; the last %zu rows and %zu columns as a matrix times a few vectors",
+             p->rest_rows, p->rest_cols);
 }
 
 int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k, enum lie lie)
@@ -258,11 +298,17 @@ int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, 
         return -1;
     const struct matmul_row *row = matmul_plan_row(p->rows, p->nrows, matmul_units(p), &e);
     p->extent = e;
+    p->rest_rows = p->rest_cols = 0;
     if (row)
         take_row(mm, p, row, &e);
     else if (choose(mm, p, path_of(mm, p) == PATH_THIN ? matmul_thin_vectors(smaller(m, n)) : size_of(e.m, e.n, e.k), false) != 0)
         return -1;
-    consider_thin(mm, p, &e);
+    /* Neither where ranks multiply, whose bits must not depend on where blocks end, nor with words of the caller's, which are about tiles. */
+    if (p->shape.path == PATH_TILES && !mm->words && e.divisible) {
+        consider_thin(mm, p, &e);
+        if (p->shape.path == PATH_TILES)
+            consider_rest(mm, p, &e);
+    }
     return 0;
 }
 

@@ -14,6 +14,6 @@ int matmul_start(struct matmul *mm, struct share *p, const struct product *x)
     if (matmul_shape_choose(mm, p, x->m, x->n, x->k, matmul_gpu_lie(mm, x)) != 0)
         return -1;
     return p->shape.path == PATH_PANELS ? matmul_cpu_start(mm, p, x)
-           : p->shape.path == PATH_THIN ? matmul_thin_start(mm, p, x)
+           : p->shape.path == PATH_THIN ? matmul_thin_start(mm, p, &p->shape, x)
                                         : matmul_gpu_start(mm, p, x);
 }

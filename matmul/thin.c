@@ -79,16 +79,16 @@ static struct thin_launch launch_of(const struct matmul *mm, const struct matmul
 }
 
 /* One launch. */
-static int launch(struct matmul *mm, struct share *p, const struct thin *t, double alpha_, double beta_)
+static int launch(struct matmul *mm, struct share *p, const struct matmul_shape *s, const struct thin *t, double alpha_, double beta_)
 {
-    const struct thin_launch l = launch_of(mm, &p->shape, t);
+    const struct thin_launch l = launch_of(mm, s, t);
     const size_t sums = l.blocks * l.parts * (l.items / l.team) * l.each * l.vectors;
     void *shared = l.parts > 1 ? matmul_partials(mm, p, sums) : NULL;
     char options[256];
     snprintf(options, sizeof options,
              "-D ALONG=%d -D Y_ALONG=%d -D WIDE=%d -D VECTORS=%zu -D ITEMS=%zu -D TEAM=%zu -D ROWS_EACH=%zu "
              "-D STEPS=%d -D CHUNK=%zu -D PTX=%d",
-             t->along, t->y_step_x == 1, l.wide, l.vectors, l.items, l.team, l.each, p->shape.steps, l.chunk,
+             t->along, t->y_step_x == 1, l.wide, l.vectors, l.items, l.team, l.each, s->steps, l.chunk,
              p->capability);
     cl_kernel kernel = matmul_kernel(mm, SOURCE_THIN, options, "matmul_thin");
     if (!kernel || (l.parts > 1 && !shared))
@@ -116,21 +116,21 @@ static int launch(struct matmul *mm, struct share *p, const struct thin *t, doub
 }
 
 /* All the depth of some rows and vectors. */
-static int start_deep(struct matmul *mm, struct share *p, const struct thin *t, double alpha, double beta)
+static int start_deep(struct matmul *mm, struct share *p, const struct matmul_shape *s, const struct thin *t, double alpha, double beta)
 {
     struct thin y = *t;
     for (size_t k0 = 0; k0 < t->k; k0 += MOST_SIDE) {
         y.k = smaller(MOST_SIDE, t->k - k0);
         y.x.offset = t->x.offset + k0 * (t->along ? 1 : t->x.ld);
         y.y.offset = t->y.offset + k0 * t->y_step_x;
-        if (launch(mm, p, &y, alpha, k0 ? 1 : beta) != 0)
+        if (launch(mm, p, s, &y, alpha, k0 ? 1 : beta) != 0)
             return -1;
     }
     return 0;
 }
 
 /* With more vectors than a launch takes, which only the caller's words bring here, X is read so many times. */
-int matmul_thin_start(struct matmul *mm, struct share *p, const struct product *x)
+int matmul_thin_start(struct matmul *mm, struct share *p, const struct matmul_shape *s, const struct product *x)
 {
     const struct thin all = thin_of(x);
     struct thin t = all;
@@ -141,7 +141,7 @@ int matmul_thin_start(struct matmul *mm, struct share *p, const struct product *
             t.x.offset = all.x.offset + i * (all.along ? all.x.ld : 1);
             t.y.offset = all.y.offset + v * all.y_step_v;
             t.c.offset = all.c.offset + i * all.c_step_r + v * all.c_step_v;
-            if (start_deep(mm, p, &t, x->alpha, x->beta) != 0)
+            if (start_deep(mm, p, s, &t, x->alpha, x->beta) != 0)
                 return -1;
         }
     return 0;

@@ -145,6 +145,80 @@ static void shared_tiles(void **unused)
     assert_int_equal(clcontext_destroy(cp), 0);
 }
 
+/* Where C ends with a few rows and columns behind whole tiles, these cost what it takes to read the operands once more, and no more tiles; not where
+ * rows begin anywhere and are not copied, nor where they are more than few vectors. */
+static void rests_by_time(void **unused)
+{
+    (void)unused;
+    const struct matmul_shape thin = {.few = 4, .line = 128, .beside = 32, .steps = 4, .byte = 9};
+    struct matmul_shape s = rows[2].shape;
+    for (size_t n = 2048; n < 2048 + 128; n++) {
+        const struct extent e = cube(n), part = matmul_plan_inner(&s, &e);
+        const size_t rest = n % 128 <= THIN_VECTORS ? n % 128 : 0;
+        assert_true(part.m == n - rest && part.n == n - rest && part.k == n);
+        const double cost = matmul_plan_with_rest(&s, &thin, &thin, UNITS, &e);
+        assert_true(rest == 0 ? cost == matmul_plan(&s, UNITS, &e).cost : rest <= 4 ? cost < matmul_plan(&s, UNITS, &e).cost : isinf(cost));
+    }
+    struct extent e = cube(2049);
+    e.lie = LIE_ANYWHERE;
+    assert_int_equal(matmul_plan_inner(&s, &e).m, 2049);
+    s.pack = 256;
+    assert_int_equal(matmul_plan_inner(&s, &e).m, 2048);
+    e.divisible = false;
+    assert_int_equal(matmul_plan_inner(&s, &e).m, 2049);
+    const struct extent tile = cube(100);
+    assert_int_equal(matmul_plan_inner(&s, &tile).m, 100);
+}
+
+/* Products that leave a rest below, beside or both, of operands stored either way, whose rows begin anywhere and are copied first or not. Whole numbers; what lies
+ * behind C's rows stays as it is. */
+static void rests_are_right(void **unused)
+{
+    (void)unused;
+    enum { MOST = 67, K = 1001, LD = 80 };
+    static const struct {
+        size_t m, n, rows, cols;
+    } cases[] = {{65, 66, 1, 2}, {64, 67, 0, 3}, {67, 32, 3, 0}};
+    static double a[MOST * K], b[MOST * K], c[MOST * LD];
+    const cl_device_id first = clgetdevice(stddev, 0);
+    CLCONTEXT *cp = clcontext_create_from(&first, 1);
+    matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .precision = MATMUL_DOUBLE});
+    assert_non_null(mm);
+    struct share *p = &mm->share[0];
+    p->rows[0].size = 4096;
+    p->rows[0].shape = (struct matmul_shape){.path = 1, .bm = 32, .bn = 32, .bk = 8, .wm = 32, .wn = 16, .sets = 1, .along = 8, .stages = 2, .ahead = 1, .raster = 8, .fill = 1, .rate = 1, .alone = 1, .narrow = 90};
+    p->nrows = 1; /* the device's only row for tiles, and one compute unit, whatever it is */
+    p->knows_rows = true;
+    p->info.dev_max_core = 1;
+    for (size_t i = 0; i < MOST * K; i++) {
+        a[i] = (double)(i * 7 % 13) - 6;
+        b[i] = (double)(i * 5 % 11) - 5;
+    }
+    for (size_t t = 0; t < 3 * 4 * 2; t++) {
+        const size_t m = cases[t / 8].m, n = cases[t / 8].n;
+        const enum matmul_trans trans = (enum matmul_trans)(t / 2 % 4);
+        const bool ta = trans == MATMUL_TN || trans == MATMUL_TT, tb = trans == MATMUL_NT || trans == MATMUL_TT;
+        const size_t lda = ta ? m : K, ldb = tb ? K : n;
+        p->rows[0].shape.pack = t % 2 ? 16 : 0;
+        p->row_size = 0;
+        for (size_t i = 0; i < MOST * LD; i++)
+            c[i] = 3;
+        assert_int_equal(matmul_multiply(mm, trans, m, n, K, 2, a, lda, b, ldb, -1, c, LD), 0);
+        if (t % 2 || (lda % 2 == 0 && ldb % 2 == 0)) /* else it depends on where they are: GPUs have copies of host arrays */
+            assert_true(p->rest_rows == cases[t / 8].rows && p->rest_cols == cases[t / 8].cols);
+        for (size_t i = 0; i < m; i++)
+            for (size_t j = 0; j < LD; j++) {
+                double sum = 0;
+                for (size_t x = 0; x < K && j < n; x++)
+                    sum += a[ta ? x * m + i : i * K + x] * b[tb ? j * K + x : x * n + j];
+                assert_true(c[i * LD + j] == (j < n ? 2 * sum - 3 : 3));
+            }
+    }
+    assert_non_null(strstr(matmul_explain(mm, 0, 65, 66, K), "the last 1 rows and 2 columns as a matrix times a few vectors"));
+    matmul_free(mm);
+    assert_int_equal(clcontext_destroy(cp), 0);
+}
+
 /* The search for shapes of few vectors, on a device that is called a GPU: a shape's products are right. A CPU is told what they are for. */
 static void few_vectors_are_tuned(void **unused)
 {
@@ -183,7 +257,9 @@ int main(void)
         cmocka_unit_test(rows_by_time),
         cmocka_unit_test(thin_by_time),
         cmocka_unit_test(far_memory),
+        cmocka_unit_test(rests_by_time),
         cmocka_unit_test(shared_tiles),
+        cmocka_unit_test(rests_are_right),
         cmocka_unit_test(few_vectors_are_tuned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
