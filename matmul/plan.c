@@ -26,11 +26,12 @@ enum {
     LEVEL_BYTE = 25,
     LATER = 1000000,
     LATER_BYTE = 6,
+    SAVED = 100000,   /* what a unit could do in 0.4 microseconds */
     BEGINS = 2000000, /* what a unit could do while one more kernel begins, finds nothing in caches, and ends: 8 microseconds */
     FAR = 245000,     /* what a unit could do while a number comes from memory: 1 microsecond */
     CACHE = 48 << 20, /* bytes that the cache of all units holds */
 };
-static const double worth = 0.94; /* tiles are shared if that takes less than this part of the time */
+static const double worth = 0.985; /* tiles are shared if that takes less than this part of the time, and SAVED less */
 
 /* While the only group of a unit begins, nothing else goes on there. */
 static double started(const struct matmul_shape *s, const struct extent *e) { return (s->fill == 1 ? 8 : 4) * (double)e->real; }
@@ -104,7 +105,7 @@ static void share_tiles(struct tile_plan *best, const struct matmul_shape *s, si
         const double part = (double)divide_up(e->k, splits) + started(s, e) + joined(e) + JOINED_EACH * (double)smaller(splits, FAN);
         const double busy = busy_with_parts(s, e, whole / units, (double)e->k + started(s, e), divide_up(rest * splits, units), part);
         const double cost = busy / shared_speed(s) + join_cost(s, units, e, whole, rest, splits);
-        if (cost < best->cost * (best->splits > 1 ? 1 : worth)) {
+        if (cost < (best->splits > 1 ? best->cost : worth * best->cost - SAVED)) {
             best->whole = whole;
             best->splits = splits;
             best->later = joins_later(s, e, whole, splits);

@@ -59,6 +59,7 @@ static void rows_by_time(void **unused)
     assert_int_equal(size_taken(cube(1024)), 1024);
     assert_int_equal(size_taken(cube(4096)), 4096);
     assert_int_equal(size_taken(cube(8192)), 8192);
+    assert_true(matmul_plan(&rows[3].shape, UNITS, (struct extent[]){cube(8192)}).splits > 1); /* 4 tiles behind 31 whole waves: 3 % of the time */
     struct extent thin = {64, 64, 100000, 8, LIE_WELL, true};
     assert_true(matmul_plan(&rows[1].shape, UNITS, &thin).splits > 8);
     thin.divisible = false;
