@@ -300,7 +300,7 @@ size_t matmul_thin_line(const struct matmul_shape *s, size_t deep);
 double matmul_plan_thin(const struct matmul_shape *thin, size_t units, const struct extent *e);
 double matmul_plan_memory(const struct matmul_shape *thin, size_t units, const struct extent *e);
 
-/* The part of a product that has whole tiles only, if what is left are so few rows and columns that thin.cl may compute them; else all of it. */
+/* Of a product's rows, and of its columns: those that are whole tiles, if the others are few enough for thin.cl; else all of them. */
 struct extent matmul_plan_inner(const struct matmul_shape *s, const struct extent *e);
 
 /* The cost of the product where tiles compute the inner part, and thin.cl rows below it, by the row `below`, and columns beside it. */

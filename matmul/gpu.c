@@ -157,7 +157,7 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
     const size_t run = s->mma ? 2 : 4;
     const size_t bm = (size_t)s->bm, bn = (size_t)s->bn;
     const bool edge = s->mma && !x->count && (x->m <= bm || x->n <= bn) && (x->m % bm || x->n % bn); /* of few tiles much does not exist */
-    const bool wide_c = x->c.offset % run == 0 && x->c.ld % run == 0 && x->step_c % run == 0 && x->c.skew % 16 == 0;
+    const bool wide_c = x->c.offset % run == 0 && x->c.ld % run == 0 && x->step_c % run == 0 && x->c.skew % (run * mm->real) == 0;
     char options[512];
     void *shared = plan.splits > 1 ? matmul_partials(mm, p, plan.splits * (plan.tiles - plan.whole) * bm * bn) : NULL;
     options_of(p, s, x, a, b, extent.lie, wide_c, tail || edge, plan.later ? 2 : plan.splits > 1, edge, options, sizeof options);

@@ -94,7 +94,7 @@ static int open_devices(struct matmul *mm)
 static int check_words(struct matmul *mm)
 {
     for (cl_uint d = 0; mm->kind == MATMUL_TUNED && mm->words && d < mm->ndev; d++)
-        if (matmul_shape_choose(mm, &mm->share[d], 1024, 1024, 1024, false) != 0)
+        if (matmul_shape_choose(mm, &mm->share[d], 1024, 1024, 1024, LIE_WELL) != 0)
             return -1;
     return 0;
 }
@@ -266,8 +266,8 @@ static const struct share *share_for(matmul *mm, cl_uint dev, size_t m, size_t n
 {
     if (mm->kind != MATMUL_TUNED || dev >= mm->ndev || m == 0 || n == 0 || k == 0)
         return NULL;
-    const size_t step = 16 / mm->real; /* rows one behind the other, of A and B as they are */
-    return matmul_shape_choose(mm, &mm->share[dev], m, n, k, k % step || n % step) == 0 ? &mm->share[dev] : NULL;
+    const struct product x = {.m = m, .n = n, .k = k, .a = {.ld = k}, .b = {.ld = n}, .c = {.ld = n}}; /* rows one behind the other, of A and B as they are */
+    return matmul_shape_choose(mm, &mm->share[dev], m, n, k, matmul_gpu_lie(mm, &x)) == 0 ? &mm->share[dev] : NULL;
 }
 
 const char *matmul_shape(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k)

@@ -37,7 +37,7 @@ static const double worth = 0.985; /* tiles are shared if that takes less than t
 static double started(const struct matmul_shape *s, const struct extent *e) { return (s->fill == 1 ? 8 : 4) * (double)e->real; }
 static double joined(const struct extent *e) { return 9 * (double)e->real; }
 
-/* Of the kernel that can share tiles: it has fewer registers left, which matters where a unit has several groups. */
+/* Of the kernel that can share tiles: it needs a few more registers, which matters where a unit has several groups. */
 static double shared_speed(const struct matmul_shape *s) { return s->fill == 1 ? 1 : 0.95; }
 
 /* How much of what a unit could do it does with so many groups, `fill` at most. */

@@ -16,6 +16,7 @@
 
 #include "core/clock.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -55,7 +56,7 @@ static bool go_on(struct worker *w, double work)
     struct stream *s = w->s;
     atomic_fetch_add(&s->done, (unsigned long long)work);
     if (w->telling && s->mm->progress && !s->cancelled &&
-        s->mm->progress(s->mm->arg, (double)atomic_load(&s->done) / s->total) != 0) {
+        s->mm->progress(s->mm->arg, fmin(1, (double)atomic_load(&s->done) / s->total)) != 0) { /* a panel that is queued may count twice for a while */
         s->cancelled = true;
         atomic_store(&s->stop, true);
     }

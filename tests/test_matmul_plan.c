@@ -216,6 +216,33 @@ static void rests_are_right(void **unused)
             }
     }
     assert_non_null(strstr(matmul_explain(mm, 0, 65, 66, K), "the last 1 rows and 2 columns as a matrix times a few vectors"));
+    p->rows[0].shape.pack = 0;
+    p->row_size = 0;
+    assert_null(strstr(matmul_explain(mm, 0, 65, 66, K), "few vectors")); /* rows of A begin anywhere */
+    p->row_size = 0;
+    assert_non_null(strstr(matmul_explain(mm, 0, 65, 66, K - 1), "few vectors"));
+    matmul_free(mm);
+    assert_int_equal(clcontext_destroy(cp), 0);
+}
+
+/* Results are stored four at a time where they may: not of a C that begins 16 bytes behind a multiple of that, in memory that a CPU uses as it is. */
+static void results_anywhere(void **unused)
+{
+    (void)unused;
+    enum { N = 64 };
+    static double a[N * N], b[N * N], room[N * N + 8];
+    const cl_device_id first = clgetdevice(stddev, 0);
+    CLCONTEXT *cp = clcontext_create_from(&first, 1);
+    matmul *mm = matmul_create(
+        &(struct matmul_options){.ctx = cp, .precision = MATMUL_DOUBLE, .shape = "path=1 mma=0 bm=32 bn=32 bk=8 wm=32 wn=16"});
+    assert_non_null(mm);
+    for (size_t i = 0; i < N * N; i++)
+        a[i] = (double)(i % 7), b[i] = i / N == i % N;
+    for (size_t behind = 0; behind < 8; behind++) {
+        double *c = room + behind;
+        assert_int_equal(matmul_multiply(mm, MATMUL_NN, N, N, N, 1, a, N, b, N, 0, c, N), 0);
+        assert_memory_equal(c, a, sizeof a);
+    }
     matmul_free(mm);
     assert_int_equal(clcontext_destroy(cp), 0);
 }
@@ -261,6 +288,7 @@ int main(void)
         cmocka_unit_test(rests_by_time),
         cmocka_unit_test(shared_tiles),
         cmocka_unit_test(rests_are_right),
+        cmocka_unit_test(results_anywhere),
         cmocka_unit_test(few_vectors_are_tuned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
