@@ -11,6 +11,7 @@
 
 #include <sys/mman.h>
 
+EMBEDDED(meet, "matmul/meet.cl", matmul_meet_cl);
 EMBEDDED(tile, "matmul/tile.cl", matmul_tile_cl);
 EMBEDDED(fma_file, "matmul/fma.cl", matmul_fma_cl);
 EMBEDDED(mma_file, "matmul/mma.cl", matmul_mma_cl);
@@ -21,7 +22,7 @@ EMBEDDED(thin, "matmul/thin.cl", matmul_thin_cl);
 
 /* ---- Programs. -------------------------------------------------------------------------------- */
 
-/* The tiles' sources stand behind tile.cl. One that defines what tile.cl is to know gets that as an option instead. Kernels for CPUs are
+/* The sources of tiles stand behind meet.cl and tile.cl, and that of few vectors behind meet.cl. One that defines what tile.cl is to know gets that as an option instead. Kernels for CPUs are
  * stored for the next process, but for shapes of the caller's, of which a search tries many. */
 static void *build(struct matmul *mm, enum matmul_source s, const char *options)
 {
@@ -31,11 +32,12 @@ static void *build(struct matmul *mm, enum matmul_source s, const char *options)
                                                            [SOURCE_CPU] = &cpu,
                                                            [SOURCE_LADDER] = &ladder,
                                                            [SOURCE_THIN] = &thin};
-    const struct embedded *const front = &tile;
+    const struct embedded *const front[] = {&meet, &tile};
+    const size_t fronts = s == SOURCE_FMA || s == SOURCE_MMA ? 2 : s == SOURCE_THIN ? 1 : 0;
     char line[1024];
     snprintf(line, sizeof line, "%s%s", options, mm->precision == MATMUL_DOUBLE ? " -D DOUBLES" : "");
     return embedded_open_as(s == SOURCE_CPU && !mm->words ? CLLD_KEEP : CLLD_NOW, mm->ctx, line, source[s],
-                            s == SOURCE_FMA || s == SOURCE_MMA, &front);
+                            fronts, front);
 }
 
 /* mm->lock is held. */

@@ -19,6 +19,10 @@
  * follows from sizes and shape alone.
  * SPDX-License-Identifier: MIT
  */
+#ifndef MATMUL_MEET
+#include "meet.cl"
+#endif
+
 #ifdef DOUBLES
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #define T double
@@ -56,9 +60,6 @@
 #ifndef CHUNK
 #define CHUNK 512 /* depth of the vectors in local memory, a multiple of STRIDE */
 #endif
-#ifndef PTX
-#define PTX 0 /* NVIDIA's compute capability, 90 for 9.0, whose compiler takes inline PTX; 0: another device */
-#endif
 
 #define W (WIDE ? 16 / SIZE : 1)     /* elements of a load */
 #define EACH (ALONG ? ROWS_EACH : W) /* rows of an item */
@@ -70,14 +71,6 @@
 #define BUFFER (VECTORS * LINE_Y)    /* elements of local memory */
 #define LINE_SUMS (ITEMS + PLACES)   /* one more a team, for the same reason */
 #define AT_ONCE (BUFFER / LINE_SUMS < VALUES ? BUFFER / LINE_SUMS : VALUES) /* sums of an item for which there is room there */
-
-#if PTX >= 70
-#define FENCE() __asm volatile("fence.acq_rel.gpu;" ::: "memory")
-#elif PTX
-#define FENCE() __asm volatile("membar.gl;" ::: "memory")
-#else
-#define FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
-#endif
 
 /* ---- Loads. ----------------------------------------------------------------------------------- */
 
@@ -312,11 +305,8 @@ __kernel void matmul_thin(int rows, int vectors, int k, T alpha, __global const 
     if (parts == 1)
         return;
     barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
-    if (item == 0) { /* for the group, which stands at barriers (see arrive in tile.cl) */
-        FENCE();
-        arrived = atomic_inc(counter + block);
-        FENCE();
-    }
+    if (item == 0)
+        arrived = arrive(counter + block);
     barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
     if (arrived != (uint)parts - 1)
         return;

@@ -18,11 +18,14 @@
  *   When the tiles do not fill the device evenly, the last ones are shared: `splits` groups multiply a part of the depth
  *   each and leave their sums in `partial`. Those that come last add them up, or a kernel behind this one, always in the same order.
  *
- * Host code puts this file before the other two; read from a folder, they include it.
+ * Host code puts this file, behind meet.cl, before the other two; read from a folder, they include it.
  * SPDX-License-Identifier: MIT
  */
 #ifndef MATMUL_TILE
 #define MATMUL_TILE
+#ifndef MATMUL_MEET
+#include "meet.cl"
+#endif
 
 #ifdef DOUBLES
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -82,9 +85,6 @@
 #endif
 #ifndef BATCH
 #define BATCH 0 /* 1: many products, whose groups stand one behind the other */
-#endif
-#ifndef PTX
-#define PTX 0 /* NVIDIA's compute capability, 90 for 9.0, whose compiler takes inline PTX; 0: another device */
 #endif
 #if !defined(ASYNC) || !PTX
 #undef ASYNC
@@ -221,24 +221,6 @@ static struct work work_of(int group, int k, int whole, int splits)
         w.k1 = min(k, w.k0 + span);
     }
     return w;
-}
-
-#if PTX >= 70
-#define FENCE() __asm volatile("fence.acq_rel.gpu;" ::: "memory")
-#elif PTX
-#define FENCE() __asm volatile("membar.gl;" ::: "memory")
-#else
-#define FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
-#endif
-
-/* Says that this group has left its sums, and tells how many have before. By one item, between two barriers: what the group has written is there for those
- * that come later, and what others have written for the group. */
-static uint arrive(__global volatile uint *counter)
-{
-    FENCE();
-    const uint before = atomic_inc(counter);
-    FENCE();
-    return before;
 }
 
 #ifndef FAN
