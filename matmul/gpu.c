@@ -1,7 +1,8 @@
 /* gpu.c - TUNED by tiles (fma.cl, mma.cl): which variant of the kernel, and how many groups.
  *
  * The kernels copy 16 bytes at a time where rows start at multiples of 16 bytes. An operand whose rows do not is first
- * copied to one whose rows do, when the product is large enough to repay that. How groups share the depth, see plan.c.
+ * copied to one whose rows do, when the product is large enough to repay that. How groups share the depth, and when thin.cl computes the last rows and
+ * columns, see plan.c.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"

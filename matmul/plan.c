@@ -198,7 +198,7 @@ static size_t inner(size_t n, size_t tile) { return n > tile && n % tile <= THIN
 
 struct extent matmul_plan_inner(const struct matmul_shape *s, const struct extent *e)
 {
-    const bool packed = s->pack && smaller(e->m, e->n) >= (size_t)s->pack; /* thin.cl is slow where rows begin anywhere */
+    const bool packed = s->pack && smaller(e->m, e->n) >= (size_t)s->pack; /* where rows begin anywhere and are not it was not measured */
     struct extent part = *e;
     if (e->divisible && (packed || e->lie != LIE_ANYWHERE) && e->m <= TILES_SIDE && e->n <= TILES_SIDE) {
         part.m = inner(e->m, (size_t)s->bm);

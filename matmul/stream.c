@@ -44,7 +44,7 @@ struct worker {
     struct share *p;         /* NULL: the host */
     pthread_t thread;
     bool started, telling;
-    double counted;         /* work of the slab or panel at hand that was told of already */
+    double counted;         /* work of the slab or panel at hand that was told of already; below 0: what will be told again of those before it */
     double work, waited;    /* all work that is done, and seconds of waits for panels */
     int status, code, ocl;
     char why[1024];
@@ -56,7 +56,7 @@ static bool go_on(struct worker *w, double work)
     struct stream *s = w->s;
     atomic_fetch_add(&s->done, (unsigned long long)work);
     if (w->telling && s->mm->progress && !s->cancelled &&
-        s->mm->progress(s->mm->arg, fmin(1, (double)atomic_load(&s->done) / s->total)) != 0) { /* a panel that is queued may count twice for a while */
+        s->mm->progress(s->mm->arg, (double)atomic_load(&s->done) / s->total) != 0) {
         s->cancelled = true;
         atomic_store(&s->stop, true);
     }
@@ -68,13 +68,14 @@ static int count_part(void *arg, double work)
 {
     struct worker *w = arg;
     w->counted += work;
-    return go_on(w, work) ? 0 : -1;
+    return go_on(w, fmin(work, fmax(0, w->counted))) ? 0 : -1;
 }
 
+/* Of what is still queued then, count_part tells when that is waited for. */
 static bool finish_work(struct worker *w, double work)
 {
-    const double rest = work > w->counted ? work - w->counted : 0;
-    w->counted = 0;
+    const double rest = fmax(0, work - fmax(0, w->counted));
+    w->counted = w->p ? -w->p->pace.queued : 0;
     w->work += work;
     return go_on(w, rest);
 }
