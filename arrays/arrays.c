@@ -6,17 +6,19 @@
 #include "core/handle.h"
 #include "core/reserved.h"
 
-/* ---- Making. ---------------------------------------------------------------------------------- */
+/* ---- Making. ------------------------------------------------------------------------------ */
 
 arrays *arrays_create(const struct arrays_options *o)
 {
     o = o ? o : &(const struct arrays_options){.ctx = NULL};
-    CLCONTEXT *ctx = reserved_check("arrays_create", o->reserved) == 0 ? arrays_context(o->ctx) : NULL;
+    CLCONTEXT *ctx =
+        reserved_check("arrays_create", o->reserved) == 0 ? arrays_context(o->ctx) : NULL;
     if (!ctx)
         return NULL;
     if ((unsigned)o->type > ARRAYS_LONG || (unsigned)o->accumulator > ARRAYS_COMPENSATED ||
         (unsigned)o->method > ARRAYS_TREE) {
-        clerror_set(EINVAL, "arrays_create: type %d, accumulator %d, method %d: one of them does not exist",
+        clerror_set(EINVAL,
+                    "arrays_create: type %d, accumulator %d, method %d: one of them does not exist",
                     (int)o->type, (int)o->accumulator, (int)o->method);
         return NULL;
     }
@@ -64,7 +66,7 @@ void arrays_free(arrays *a)
     free(a);
 }
 
-/* ---- Shares of devices. ----------------------------------------------------------------------- */
+/* ---- Shares of devices. ------------------------------------------------------------------- */
 
 void arrays_share(const arrays *a, size_t n, cl_uint dev, size_t *first, size_t *count)
 {
@@ -106,15 +108,17 @@ int arrays_check(const arrays *a, const char *call, const void *x, size_t n, siz
         return clerror_set(EINVAL, "%s: %zu elements; there must be at least %zu", call, n, least);
     void *base = n ? clmemptr(a->ctx, (void *)(uintptr_t)x) : NULL;
     if (n && !base)
-        return clerror_set(EFAULT, "%s: %p is not in memory from clmalloc of this context", call, x);
+        return clerror_set(EFAULT, "%s: %p is not in memory from clmalloc of this context", call,
+                           x);
     const size_t room = n ? clsizeofmem(base) - (size_t)((const char *)x - (const char *)base) : 0;
     if (n > room / type_bytes(a->type) && n)
-        return clerror_set(EINVAL, "%s: %zu elements of %zu bytes, but there are %zu bytes from there on",
+        return clerror_set(EINVAL,
+                           "%s: %zu elements of %zu bytes, but there are %zu bytes from there on",
                            call, n, type_bytes(a->type), room);
     return 0;
 }
 
-/* ---- How it runs. ----------------------------------------------------------------------------- */
+/* ---- How it runs. ------------------------------------------------------------------------- */
 
 static const struct kernels_on *explained(const arrays *a, cl_uint dev)
 {

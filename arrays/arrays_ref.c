@@ -1,7 +1,7 @@
 /* arrays_ref.c - sums in the fixed order, in plain C.
  *
- * Everything is computed in double; where a device would compute in float each result is rounded to float,
- * which gives the same number, since 53 bits are more than twice 24.
+ * Everything is computed in double; where a device would compute in float each result is rounded to
+ * float, which gives the same number, since 53 bits are more than twice 24.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/arrays_ref.h"
@@ -23,7 +23,7 @@ struct problem {
     struct pair (*term)(const struct problem *p, struct pair sum, size_t i);
 };
 
-/* ---- Arithmetic. ------------------------------------------------------------------------------ */
+/* ---- Arithmetic. ----------------------------------------------------------------------------- */
 
 static double element(const struct problem *p, const void *array, size_t i)
 {
@@ -69,7 +69,8 @@ static struct pair join(const struct problem *p, struct pair a, struct pair b)
     const double s = rounded(p, a.value + b.value);
     if (!p->paired)
         return (struct pair){s, 0};
-    return (struct pair){s, rounded(p, a.error + rounded(p, b.error + lost(p, a.value, b.value, s)))};
+    return (struct pair){s,
+                         rounded(p, a.error + rounded(p, b.error + lost(p, a.value, b.value, s)))};
 }
 
 /* Neighbours first; an odd one at the end waits for the next level. Overwrites sums[]. */
@@ -81,7 +82,7 @@ static struct pair join_all(const struct problem *p, struct pair *sums, size_t c
     return sums[0];
 }
 
-/* ---- Terms. ----------------------------------------------------------------------------------- */
+/* ---- Terms. ---------------------------------------------------------------------------------- */
 
 static struct pair add_x(const struct problem *p, struct pair sum, size_t i)
 {
@@ -109,7 +110,7 @@ static struct pair add_deviation(const struct problem *p, struct pair sum, size_
     return plus(p, sum, rounded(p, off * off));
 }
 
-/* ---- The order. ------------------------------------------------------------------------------- */
+/* ---- The order. ------------------------------------------------------------------------------ */
 
 static struct pair strip_sum(const struct problem *p, size_t first)
 {
@@ -122,7 +123,8 @@ static struct pair strip_sum(const struct problem *p, size_t first)
 
 static double total(struct problem p, enum arrays_accumulator accumulator)
 {
-    p.paired = accumulator == ARRAYS_COMPENSATED && (p.type == ARRAYS_FLOAT || p.type == ARRAYS_DOUBLE);
+    p.paired =
+        accumulator == ARRAYS_COMPENSATED && (p.type == ARRAYS_FLOAT || p.type == ARRAYS_DOUBLE);
     p.single = p.paired && p.type == ARRAYS_FLOAT;
     const size_t blocks = p.n / BLOCK + 1;
     size_t used = 0;
@@ -140,7 +142,8 @@ static double total(struct problem p, enum arrays_accumulator accumulator)
     return p.paired && isfinite(all.value) ? all.value + all.error : all.value;
 }
 
-double arrays_ref_sum(enum arrays_type type, enum arrays_accumulator accumulator, const void *x, size_t n)
+double arrays_ref_sum(enum arrays_type type, enum arrays_accumulator accumulator, const void *x,
+                      size_t n)
 {
     return total((struct problem){.type = type, .x = x, .n = n, .term = add_x}, accumulator);
 }
@@ -148,24 +151,27 @@ double arrays_ref_sum(enum arrays_type type, enum arrays_accumulator accumulator
 double arrays_ref_dot(enum arrays_type type, enum arrays_accumulator accumulator, const void *x,
                       const void *y, size_t n)
 {
-    return total((struct problem){.type = type, .x = x, .y = y, .n = n, .term = add_xy}, accumulator);
+    return total((struct problem){.type = type, .x = x, .y = y, .n = n, .term = add_xy},
+                 accumulator);
 }
 
 double arrays_ref_squares(enum arrays_type type, enum arrays_accumulator accumulator, const void *x,
                           const void *y, const void *z, size_t n)
 {
-    return total((struct problem){.type = type, .x = x, .y = y, .z = z, .n = n, .term = add_squares},
-                 accumulator);
+    return total(
+        (struct problem){.type = type, .x = x, .y = y, .z = z, .n = n, .term = add_squares},
+        accumulator);
 }
 
-double arrays_ref_deviations(enum arrays_type type, enum arrays_accumulator accumulator, const void *x,
-                             size_t n, double mean)
+double arrays_ref_deviations(enum arrays_type type, enum arrays_accumulator accumulator,
+                             const void *x, size_t n, double mean)
 {
-    return total((struct problem){.type = type, .x = x, .n = n, .mean = mean, .term = add_deviation},
-                 accumulator);
+    return total(
+        (struct problem){.type = type, .x = x, .n = n, .mean = mean, .term = add_deviation},
+        accumulator);
 }
 
-/* ---- Prefix sums and sorting. ------------------------------------------------------------------ */
+/* ---- Prefix sums and sorting. ---------------------------------------------------------------- */
 
 uint64_t arrays_ref_scan(int bytes, const void *x, void *sums, size_t n)
 {
@@ -182,21 +188,21 @@ uint64_t arrays_ref_scan(int bytes, const void *x, void *sums, size_t n)
 }
 
 /* One pass of a radix sort, by a digit of 8 bits, in each width of keys. */
-#define PASS(type, name)                                                                                              \
-    static void name(const type *keys, const uint32_t *values, type *to, uint32_t *to_values, size_t n, int shift,    \
-                     unsigned mask)                                                                                   \
-    {                                                                                                                 \
-        size_t place[257] = {0};                                                                                      \
-        for (size_t i = 0; i < n; i++)                                                                                \
-            place[(keys[i] >> shift & mask) + 1]++;                                                                   \
-        for (size_t digit = 0; digit < 256; digit++)                                                                  \
-            place[digit + 1] += place[digit];                                                                         \
-        for (size_t i = 0; i < n; i++) {                                                                              \
-            const size_t p = place[keys[i] >> shift & mask]++;                                                        \
-            to[p] = keys[i];                                                                                          \
-            if (values)                                                                                               \
-                to_values[p] = values[i];                                                                             \
-        }                                                                                                             \
+#define PASS(type, name)                                                                           \
+    static void name(const type *keys, const uint32_t *values, type *to, uint32_t *to_values,      \
+                     size_t n, int shift, unsigned mask)                                           \
+    {                                                                                              \
+        size_t place[257] = {0};                                                                   \
+        for (size_t i = 0; i < n; i++)                                                             \
+            place[(keys[i] >> shift & mask) + 1]++;                                                \
+        for (size_t digit = 0; digit < 256; digit++)                                               \
+            place[digit + 1] += place[digit];                                                      \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            const size_t p = place[keys[i] >> shift & mask]++;                                     \
+            to[p] = keys[i];                                                                       \
+            if (values)                                                                            \
+                to_values[p] = values[i];                                                          \
+        }                                                                                          \
     }
 PASS(uint32_t, pass32)
 PASS(uint64_t, pass64)
@@ -204,7 +210,8 @@ PASS(uint64_t, pass64)
 void arrays_ref_sort(int bytes, int bits, void *keys, uint32_t *values, size_t n, void *work)
 {
     void *from = keys, *to = work;
-    uint32_t *from_values = values, *to_values = (uint32_t *)(void *)((char *)work + n * (size_t)bytes);
+    uint32_t *from_values = values,
+             *to_values = (uint32_t *)(void *)((char *)work + n * (size_t)bytes);
     for (int shift = 0; shift < bits; shift += 8) {
         const unsigned mask = bits - shift < 8 ? (1u << (bits - shift)) - 1 : 255;
         if (bytes == 4)

@@ -7,7 +7,7 @@
 
 #include "core/asked.h"
 
-/* ---- Devices. --------------------------------------------------------------------------------- */
+/* ---- Devices. ----------------------------------------------------------------------------- */
 
 CLCONTEXT *arrays_context(CLCONTEXT *ctx)
 {
@@ -25,16 +25,18 @@ int arrays_have_doubles(CLCONTEXT *ctx, bool *all)
     *all = true;
     for (cl_uint dev = 0; dev < clgetndev(ctx); dev++) {
         cl_uint width = 0;
-        if (device_ask(ctx, dev, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width, "arrays") != 0)
+        if (device_ask(ctx, dev, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width,
+                       "arrays") != 0)
             return -1;
         *all = *all && width > 0;
     }
     return 0;
 }
 
-/* ---- Building. -------------------------------------------------------------------------------- */
+/* ---- Building. ---------------------------------------------------------------------------- */
 
-int arrays_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, size_t n, const char *words)
+int arrays_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, size_t n,
+                         const char *words)
 {
     k->ctx = ctx;
     k->ndev = clgetndev(ctx);
@@ -48,7 +50,8 @@ int arrays_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, siz
         if (device_ask(ctx, dev, CL_DEVICE_TYPE, sizeof type, &type, "arrays") != 0 ||
             device_ask(ctx, dev, CL_DEVICE_NAME, sizeof name, name, "arrays") != 0)
             return -1;
-        k->on[dev].cpu = type & CL_DEVICE_TYPE_CPU && !strstr(name, "Oclgrind"); /* which shares no memory: core/context.c */
+        k->on[dev].cpu = type & CL_DEVICE_TYPE_CPU &&
+                         !strstr(name, "Oclgrind"); /* which shares no memory: core/context.c */
         if (arrays_shape_choose(&k->on[dev].shape, &k->on[dev].row, ctx, dev, row, n, words) != 0)
             return -1;
     }
@@ -56,7 +59,8 @@ int arrays_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, siz
 }
 
 /* Opens the program of a device, or takes it from an earlier one of the same shape. */
-static void *open_on(struct kernels *k, cl_uint dev, const char *options, const struct embedded *file, size_t nfront,
+static void *open_on(struct kernels *k, cl_uint dev, const char *options,
+                     const struct embedded *file, size_t nfront,
                      const struct embedded *const front[], const clvalue_t *values)
 {
     struct kernels_on *on = &k->on[dev];
@@ -66,15 +70,17 @@ static void *open_on(struct kernels *k, cl_uint dev, const char *options, const 
         if (strcmp(k->on[d].row.shape, on->row.shape) == 0)
             return k->on[d].program;
     /* -w: PoCL's compiler warns about calls with wide vectors, which it then makes none of */
-    snprintf(all, sizeof all, "-D GROUP=%d -D WIDTH=%d -D UNROLL=%d%s %s", s->group, s->width, s->unroll,
-             on->cpu ? " -w" : "", options);
+    snprintf(all, sizeof all, "-D GROUP=%d -D WIDTH=%d -D UNROLL=%d%s %s", s->group, s->width,
+             s->unroll, on->cpu ? " -w" : "", options);
     on->owner = true;
-    return values ? clopen_templatev(k->ctx, file->path, (const char *)file->text, *file->size, all, CLLD_NOW, values)
+    return values ? clopen_templatev(k->ctx, file->path, (const char *)file->text, *file->size, all,
+                                     CLLD_NOW, values)
                   : embedded_open_as(CLLD_NOW | k->keep, k->ctx, all, file, nfront, front);
 }
 
-int arrays_kernels_open(struct kernels *k, const char *name, const char *options, const struct embedded *file,
-                        size_t nfront, const struct embedded *const front[], const clvalue_t *values)
+int arrays_kernels_open(struct kernels *k, const char *name, const char *options,
+                        const struct embedded *file, size_t nfront,
+                        const struct embedded *const front[], const clvalue_t *values)
 {
     for (cl_uint dev = 0; dev < k->ndev; dev++) {
         struct kernels_on *on = &k->on[dev];

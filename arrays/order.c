@@ -1,10 +1,11 @@
 /* order.c - runs a kernel over all blocks and joins what they leave, in the fixed order.
  *
- * A kernel leaves one partial sum a block (order.h). They come back in the order of blocks, whichever device
- * made them, and are joined as the leaves of a binary tree, neighbours first. The tree is built as binary
- * numbers are counted: leaf 2k + 1 joins leaf 2k, then that pair its neighbour, and so on; so only one sum
- * a level is kept, and a gas of any size passes through. Where the blocks do not begin at 0, their first subtrees have no left
- * neighbour yet: they are kept too, at most two a level, until arrays_order_join brings it.
+ * A kernel leaves one partial sum a block (order.h). They come back in the order of blocks,
+ * whichever device made them, and are joined as the leaves of a binary tree, neighbours first. The
+ * tree is built as binary numbers are counted: leaf 2k + 1 joins leaf 2k, then that pair its
+ * neighbour, and so on; so only one sum a level is kept, and a gas of any size passes through.
+ * Where the blocks do not begin at 0, their first subtrees have no left neighbour yet: they are
+ * kept too, at most two a level, until arrays_order_join brings it.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/blocks.h"
@@ -19,7 +20,7 @@ static size_t partial_bytes(struct arrays_partial p)
     return p.joining == JOIN_PAIRS || p.joining == JOIN_HALVES ? 2 * wide : wide;
 }
 
-/* ---- Sums on the host. ------------------------------------------------------------------------ */
+/* ---- Sums on the host. ----------------------------------------------------------------------- */
 
 static struct arrays_total read_partial(struct arrays_partial kind, const void *partial)
 {
@@ -45,9 +46,10 @@ static struct arrays_total read_partial(struct arrays_partial kind, const void *
     return t;
 }
 
-/* A pair of doubles needs each operation rounded once: no contraction, which gcc would not do for x86-64
- * without -mfma. */
-static struct arrays_total join(struct arrays_partial kind, struct arrays_total a, struct arrays_total b)
+/* A pair of doubles needs each operation rounded once: no contraction, which gcc would not do for
+ * x86-64 without -mfma. */
+static struct arrays_total join(struct arrays_partial kind, struct arrays_total a,
+                                struct arrays_total b)
 {
     const double s = a.value + b.value, t = s - a.value;
     switch (kind.joining) {
@@ -56,14 +58,16 @@ static struct arrays_total join(struct arrays_partial kind, struct arrays_total 
     case JOIN_GREATEST:
         return b.value > a.value || b.value != b.value ? b : a;
     case JOIN_PAIRS:
-        return (struct arrays_total){s, a.error + (b.error + ((a.value - (s - t)) + (b.value - t))), 0};
+        return (struct arrays_total){s, a.error + (b.error + ((a.value - (s - t)) + (b.value - t))),
+                                     0};
     default:
         return (struct arrays_total){s, 0, a.integer + b.integer};
     }
 }
 
 /* Adds the sum of the next 2^level leaves. */
-static void push(struct arrays_partial kind, struct order_forest *f, uint64_t level, struct arrays_total sum)
+static void push(struct arrays_partial kind, struct order_forest *f, uint64_t level,
+                 struct arrays_total sum)
 {
     uint64_t first = f->next;
     f->next += (uint64_t)1 << level;
@@ -74,8 +78,8 @@ static void push(struct arrays_partial kind, struct order_forest *f, uint64_t le
     f->tree[f->n++] = (struct order_subtree){first, level, sum};
 }
 
-/* A bunch of leaves is summed at once: a billion numbers leave 32,768 sums, and their joining, one by one, would take longer than a fast
- * device took for all the rest. */
+/* A bunch of leaves is summed at once: a billion numbers leave 32,768 sums, and their joining, one
+ * by one, would take longer than a fast device took for all the rest. */
 enum { BUNCH_LEVEL = 8, BUNCH = 1 << BUNCH_LEVEL };
 
 /* The sum of a power of two of doubles, at least 8, by halves. */
@@ -136,10 +140,12 @@ static struct arrays_total bunch_total(struct arrays_partial kind, const void *l
 {
     if (kind.joining == JOIN_PAIRS)
         return pairs_total(kind.wide, leaf);
-    return kind.wide == WIDE_DOUBLE ? (struct arrays_total){doubles_total(leaf, BUNCH), 0, 0} : integers_total(kind, leaf);
+    return kind.wide == WIDE_DOUBLE ? (struct arrays_total){doubles_total(leaf, BUNCH), 0, 0}
+                                    : integers_total(kind, leaf);
 }
 
-static void order_add(struct arrays_partial kind, struct order_forest *f, const void *partial, uint64_t count)
+static void order_add(struct arrays_partial kind, struct order_forest *f, const void *partial,
+                      uint64_t count)
 {
     const size_t bytes = partial_bytes(kind);
     const bool adds = kind.joining < JOIN_LEAST;
@@ -156,7 +162,8 @@ static void order_add(struct arrays_partial kind, struct order_forest *f, const 
     }
 }
 
-void arrays_order_join(struct arrays_partial kind, struct order_forest *whole, const struct order_forest *part)
+void arrays_order_join(struct arrays_partial kind, struct order_forest *whole,
+                       const struct order_forest *part)
 {
     for (uint64_t i = 0; i < part->n; i++)
         push(kind, whole, part->tree[i].level, part->tree[i].total);
@@ -171,7 +178,8 @@ struct arrays_total arrays_order_total(struct arrays_partial kind, const struct 
     return sum;
 }
 
-void arrays_order_sum(struct arrays_partial kind, const void *partial, uint64_t blocks, struct arrays_total *total)
+void arrays_order_sum(struct arrays_partial kind, const void *partial, uint64_t blocks,
+                      struct arrays_total *total)
 {
     struct order_forest whole;
     whole.next = whole.n = 0;
@@ -188,7 +196,7 @@ double arrays_total_value(struct arrays_partial kind, const struct arrays_total 
     return total->value;
 }
 
-/* ---- Launches. -------------------------------------------------------------------------------- */
+/* ---- Launches. ------------------------------------------------------------------------------- */
 
 enum { MOST_REST = 8 };
 
@@ -212,22 +220,28 @@ static int launch(const struct order_job *job, cl_uint dev, uint64_t first, uint
         return -1;
     void *partial = job->partial[dev];
     const cl_ulong first_arg = first, n_arg = job->n;
-    struct stdcl_arg args[3 + MOST_REST] = {BLOCK_ARG(partial), VALUE_ARG(first_arg), VALUE_ARG(n_arg)};
+    struct stdcl_arg args[3 + MOST_REST] = {BLOCK_ARG(partial), VALUE_ARG(first_arg),
+                                            VALUE_ARG(n_arg)};
     for (cl_uint i = 0; i < job->nrest; i++)
         args[3 + i] = job->rest[i];
     const size_t group = (size_t)on->shape.group;
     clndrange_t ndr = clndrange_init1d(0, (size_t)blocks * group, group);
-    const int bare = on->cpu ? 0 : CL_EVENT_BARE; /* the copy behind the kernel, in one queue with it, is waited for */
-    if (clforkv(ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | bare, 3 + job->nrest, args) == (cl_event)-1)
+    const int bare =
+        on->cpu
+            ? 0
+            : CL_EVENT_BARE; /* the copy behind the kernel, in one queue with it, is waited for */
+    if (clforkv(ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | bare,
+                3 + job->nrest, args) == (cl_event)-1)
         return -1;
     const size_t size = (size_t)blocks * partial_bytes(job->kind);
-    if (!on->cpu && clmsyncn(ctx, dev, partial, size, CL_MEM_HOST | CL_EVENT_NOWAIT | bare) == (cl_event)-1)
+    if (!on->cpu &&
+        clmsyncn(ctx, dev, partial, size, CL_MEM_HOST | CL_EVENT_NOWAIT | bare) == (cl_event)-1)
         return -1;
     return clflush(ctx, dev, 0);
 }
 
-/* Blocks from[dev] ... from[dev] + count[dev] - 1 on all devices, at once. What was started is collected also after a
- * failure. */
+/* Blocks from[dev] ... from[dev] + count[dev] - 1 on all devices, at once. What was started is
+ * collected also after a failure. */
 static int run_on_all(const struct order_job *job, const uint64_t *from, const uint64_t *count)
 {
     const cl_uint ndev = job->kernels->ndev;
@@ -240,7 +254,9 @@ static int run_on_all(const struct order_job *job, const uint64_t *from, const u
     }
     pace_started(&job->kernels->pace, (double)most);
     for (cl_uint dev = 0; dev < ndev; dev++)
-        if (clwait(job->kernels->ctx, dev, status == 0 && !job->kernels->on[dev].cpu ? CL_MEM_EVENT : CL_ALL_EVENT) == (cl_event)-1)
+        if (clwait(job->kernels->ctx, dev,
+                   status == 0 && !job->kernels->on[dev].cpu ? CL_MEM_EVENT : CL_ALL_EVENT) ==
+            (cl_event)-1)
             status = -1;
     pace_waited(&job->kernels->pace);
     return status;
@@ -260,12 +276,14 @@ static int tell(const struct order_job *job, uint64_t blocks)
     const uint64_t done = blocks * BLOCK < all ? blocks * BLOCK : all;
     if (!job->progress || job->progress(job->arg, done) == 0 || blocks == job->blocks)
         return 0;
-    return clerror_set(ECANCELED, "%s: stopped after %llu of %llu %s", job->caller, (unsigned long long)done,
-                       (unsigned long long)job->n, job->elements);
+    return clerror_set(ECANCELED, "%s: stopped after %llu of %llu %s", job->caller,
+                       (unsigned long long)done, (unsigned long long)job->n, job->elements);
 }
 
-/* Where any device may have any block, or where there is one round: each has a share of it, and the sums pass through. */
-static int run_in_rounds(const struct order_job *job, struct order_forest *f, uint64_t *from, uint64_t *count)
+/* Where any device may have any block, or where there is one round: each has a share of it, and the
+ * sums pass through. */
+static int run_in_rounds(const struct order_job *job, struct order_forest *f, uint64_t *from,
+                         uint64_t *count)
 {
     const cl_uint ndev = job->kernels->ndev;
     for (uint64_t first = 0, some; first < job->blocks; first += some) {
@@ -286,14 +304,16 @@ static int run_in_rounds(const struct order_job *job, struct order_forest *f, ui
 }
 
 /* Each device keeps its share, and all sums are kept until they can be joined in order. */
-static int run_shares(const struct order_job *job, struct order_forest *f, uint64_t *from, uint64_t *count)
+static int run_shares(const struct order_job *job, struct order_forest *f, uint64_t *from,
+                      uint64_t *count)
 {
     const cl_uint ndev = job->kernels->ndev;
     const size_t bytes = partial_bytes(job->kind);
     const uint64_t share = (job->blocks + ndev - 1) / ndev;
     char *all = malloc((size_t)job->blocks * bytes);
-    int status = all ? 0 : clerror_set(ENOMEM, "%s: no memory for the sums of %llu blocks", job->caller,
-                                       (unsigned long long)job->blocks);
+    int status = all ? 0
+                     : clerror_set(ENOMEM, "%s: no memory for the sums of %llu blocks", job->caller,
+                                   (unsigned long long)job->blocks);
     for (uint64_t at = 0, some; status == 0 && at < share; at += some) {
         some = blocks_at_once(job, share - at);
         for (cl_uint dev = 0; dev < ndev; dev++) {
@@ -304,7 +324,8 @@ static int run_shares(const struct order_job *job, struct order_forest *f, uint6
         status = run_on_all(job, from, count);
         for (cl_uint dev = 0; status == 0 && dev < ndev; dev++)
             if (count[dev] > 0)
-                memcpy(all + (from[dev] - job->first) * bytes, job->partial[dev], (size_t)count[dev] * bytes);
+                memcpy(all + (from[dev] - job->first) * bytes, job->partial[dev],
+                       (size_t)count[dev] * bytes);
         if (status == 0)
             status = tell(job, at + some < share ? (at + some) * ndev : job->blocks);
     }
@@ -323,7 +344,8 @@ int arrays_order_part(const struct order_job *job, struct order_forest *part)
     const bool rounds = job->limit || blocks_at_once(job, share) == share;
     part->next = job->before + job->first;
     part->n = 0;
-    const int status = (rounds ? run_in_rounds : run_shares)(job, part, room, room + job->kernels->ndev);
+    const int status =
+        (rounds ? run_in_rounds : run_shares)(job, part, room, room + job->kernels->ndev);
     free(room);
     return status;
 }

@@ -9,8 +9,9 @@
  *     ...                                     3. so are the 16 strips, and by the host all blocks
  *     row 31     x1984 ...
  *
- * How lanes and strips are dealt out to work-items changes nothing: on a GPU an item has WIDTH neighbouring
- * lanes (float4: 16 items a row, 256 items for all strips), on a CPU one item has all 64 in SIMD registers.
+ * How lanes and strips are dealt out to work-items changes nothing: on a GPU an item has WIDTH
+ * neighbouring lanes (float4: 16 items a row, 256 items for all strips), on a CPU one item has all
+ * 64 in SIMD registers.
  *
  * Included in front of kernels by the host (kernels.c), which sets the knobs below.
  * SPDX-License-Identifier: MIT
@@ -31,7 +32,8 @@
 #define WIDE double /* what is added */
 #endif
 #ifndef PAIRED
-#define PAIRED 0 /* 1: a sum is a pair, of value and rounding error; 2: of the halves of long integers */
+#define PAIRED                                                                                     \
+    0 /* 1: a sum is a pair, of value and rounding error; 2: of the halves of long integers */
 #endif
 
 #if defined(cl_khr_fp64)
@@ -62,15 +64,16 @@
 #define TEAM (COLUMNS / VECTORS) /* items that share a strip */
 #define AT_ONCE (GROUP / TEAM)   /* strips that a group has in hand */
 #define PARTS (STRIPS * TEAM)
-#define OWN (VECTORS * WIDTH)    /* lanes of an item */
+#define OWN (VECTORS * WIDTH) /* lanes of an item */
 #if GROUP > PARTS
 #error "GROUP is larger than a block: at most 16 * 64 / WIDTH"
 #endif
 
 typedef VECTOR(WIDE) wides;
 
-/* WIDTH sums side by side, and one sum. `error` is there when PAIRED. Functions change sums by pointer: Mesa 25.0 loses
- * structs that a loop assigns as a whole to elements of an array (tests/drivers/struct_copies.cl). */
+/* WIDTH sums side by side, and one sum. `error` is there when PAIRED. Functions change sums by
+ * pointer: Mesa 25.0 loses structs that a loop assigns as a whole to elements of an array
+ * (tests/drivers/struct_copies.cl). */
 typedef struct {
     wides value;
 #if PAIRED
@@ -84,15 +87,18 @@ typedef struct {
 #endif
 } sum;
 
-/* Joins two sums. Pairs by Knuth's TwoSum: s + e is exactly a + b. For least and greatest elements JOIN
- * keeps one of two numbers, or of two vectors lane by lane, and NaN if there is one. */
+/* Joins two sums. Pairs by Knuth's TwoSum: s + e is exactly a + b. For least and greatest elements
+ * JOIN keeps one of two numbers, or of two vectors lane by lane, and NaN if there is one. */
 #ifdef KEEP_LEAST
 #define JOIN(a, b) ((b) < (a) || (b) != (b) ? (b) : (a))
 #elif defined(KEEP_GREATEST)
 #define JOIN(a, b) ((b) > (a) || (b) != (b) ? (b) : (a))
 #endif
 #ifdef JOIN
-sum join(sum a, sum b) { return (sum){JOIN(a.value, b.value)}; }
+sum join(sum a, sum b)
+{
+    return (sum){JOIN(a.value, b.value)};
+}
 #elif PAIRED == 1
 sum join(sum a, sum b)
 {
@@ -101,9 +107,15 @@ sum join(sum a, sum b)
     return (sum){s, a.error + (b.error + e)};
 }
 #elif PAIRED == 2
-sum join(sum a, sum b) { return (sum){a.value + b.value, a.error + b.error}; }
+sum join(sum a, sum b)
+{
+    return (sum){a.value + b.value, a.error + b.error};
+}
 #else
-sum join(sum a, sum b) { return (sum){a.value + b.value}; }
+sum join(sum a, sum b)
+{
+    return (sum){a.value + b.value};
+}
 #endif
 
 /* Adds to sums: a vector, the product a b, x^2 + y^2 + z^2. */
@@ -130,8 +142,12 @@ void add_squares(sums *s, wides x, wides y, wides z)
     add_product(s, z, z);
 }
 #elif PAIRED == 0 && !defined(JOIN)
-void add(sums *a, wides b) { a->value += b; }
-#define add_squares(s, x, y, z) add(s, fma(x, x, fma(y, y, (z) * (z)))) /* a macro: integers have no fma */
+void add(sums *a, wides b)
+{
+    a->value += b;
+}
+#define add_squares(s, x, y, z)                                                                    \
+    add(s, fma(x, x, fma(y, y, (z) * (z)))) /* a macro: integers have no fma */
 #endif
 
 /* Joins the lanes of an item, neighbours first. */
@@ -175,11 +191,12 @@ void join_parts(__local sum *part)
     }
 }
 
-/* Of round `round` of an item: its strip in the block, and its first element in the gas or array. */
+/* Of round `round` of an item: its strip in the block, and its first element in the gas or
+ * array. */
 #define ROUNDS (STRIPS / AT_ONCE)
-#define STRIP_OF(round) ((round) * AT_ONCE + (int)get_local_id(0) / TEAM)
+#define STRIP_OF(round) ((round)*AT_ONCE + (int)get_local_id(0) / TEAM)
 #define PLACE_OF(round) (STRIP_OF(round) * TEAM + (int)get_local_id(0) % TEAM)
-#define ELEMENT_OF(block, round) \
-    ((block) * BLOCK + (ulong)STRIP_OF(round) * STRIP + (ulong)((int)get_local_id(0) % TEAM) * OWN)
+#define ELEMENT_OF(block, round)                                                                   \
+    ((block)*BLOCK + (ulong)STRIP_OF(round) * STRIP + (ulong)((int)get_local_id(0) % TEAM) * OWN)
 
 #endif

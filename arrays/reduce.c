@@ -12,7 +12,8 @@ static bool is_integer(enum arrays_type type)
     return type == ARRAYS_INT || type == ARRAYS_LONG;
 }
 
-struct arrays_partial arrays_reduce_kind(enum arrays_type type, enum arrays_accumulator accumulator, bool doubles, enum sums_op op)
+struct arrays_partial arrays_reduce_kind(enum arrays_type type, enum arrays_accumulator accumulator,
+                                         bool doubles, enum sums_op op)
 {
     static const enum arrays_wide own[] = {WIDE_FLOAT, WIDE_DOUBLE, WIDE_INT, WIDE_LONG};
     if (op == OP_LEAST || op == OP_GREATEST)
@@ -23,12 +24,17 @@ struct arrays_partial arrays_reduce_kind(enum arrays_type type, enum arrays_accu
         return (struct arrays_partial){WIDE_LONG, JOIN_HALVES};
     if (!is_integer(type) && accumulator == ARRAYS_COMPENSATED)
         return (struct arrays_partial){own[type], JOIN_PAIRS};
-    return doubles ? (struct arrays_partial){WIDE_DOUBLE, JOIN_ADD} : (struct arrays_partial){WIDE_FLOAT, JOIN_PAIRS};
+    return doubles ? (struct arrays_partial){WIDE_DOUBLE, JOIN_ADD}
+                   : (struct arrays_partial){WIDE_FLOAT, JOIN_PAIRS};
 }
 
 void arrays_reduce_row(enum arrays_type type, enum sums_op op, char row[64])
 {
-    snprintf(row, 64, "arrays.%s.%s", op == OP_SQUARES ? "squares" : op == OP_DOT ? "dot" : "sum", type_bytes(type) == 4 ? "single" : "double");
+    snprintf(row, 64, "arrays.%s.%s",
+             op == OP_SQUARES ? "squares"
+             : op == OP_DOT   ? "dot"
+                              : "sum",
+             type_bytes(type) == 4 ? "single" : "double");
 }
 
 /* What stands for the elements that a vector has beyond the last. */
@@ -39,12 +45,14 @@ static const char *filling(enum arrays_type type, enum sums_op op)
     return op == OP_LEAST ? most[type] : op == OP_GREATEST ? least[type] : "0";
 }
 
-int arrays_reduce_open(struct kernels *k, enum arrays_type type, struct arrays_partial kind, enum sums_op op)
+int arrays_reduce_open(struct kernels *k, enum arrays_type type, struct arrays_partial kind,
+                       enum sums_op op)
 {
     static const char *const names[] = {"float", "double", "int", "long"};
     const struct embedded *const front = &order_text;
     char options[256];
-    snprintf(options, sizeof options, "-D OP=%d -D ELEMENT=%s -D WIDE=%s -D PAIRED=%d -D FILL=%s%s", (int)op, names[type], names[kind.wide],
+    snprintf(options, sizeof options, "-D OP=%d -D ELEMENT=%s -D WIDE=%s -D PAIRED=%d -D FILL=%s%s",
+             (int)op, names[type], names[kind.wide],
              kind.joining == JOIN_PAIRS    ? 1
              : kind.joining == JOIN_HALVES ? 2
                                            : 0,
@@ -55,7 +63,8 @@ int arrays_reduce_open(struct kernels *k, enum arrays_type type, struct arrays_p
     return arrays_kernels_open(k, "reduce", options, &sum_file, 1, &front, NULL);
 }
 
-int arrays_reduce_part(struct order_job *job, const void *x, const void *y, const void *z, double mean, struct order_forest *part)
+int arrays_reduce_part(struct order_job *job, const void *x, const void *y, const void *z,
+                       double mean, struct order_forest *part)
 {
     const float c_single = (float)mean, d_single = (float)(mean - (double)c_single);
     const double zero = 0;

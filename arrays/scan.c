@@ -7,7 +7,8 @@
 
 EMBEDDED(scan_file, "arrays/scan.cl", arrays_scan_cl);
 
-static const char *const names[SCAN_KERNELS] = {"scan_sums", "scan_carry", "scan_write", "scan_few"};
+static const char *const names[SCAN_KERNELS] = {"scan_sums", "scan_carry", "scan_write",
+                                                "scan_few"};
 
 static const struct sorter_source sources[] = {
     {SCAN_32, "arrays.scan.32", 4, false, &scan_file, names, SCAN_KERNELS},
@@ -37,7 +38,8 @@ size_t arrays_scan_work(arrays_sorter *s, const struct arrays_scan_job *job)
     return p ? work_size(s, p, job) : 0;
 }
 
-static int check_blocks(const arrays_sorter *s, const char *caller, const struct arrays_scan_job *job)
+static int check_blocks(const arrays_sorter *s, const char *caller,
+                        const struct arrays_scan_job *job)
 {
     const size_t size = job->most * (size_t)job->bytes;
     if (size && (sorter_check_block(s, caller, "x", job->x, size) != 0 ||
@@ -51,21 +53,22 @@ static int check_blocks(const arrays_sorter *s, const char *caller, const struct
 /* Of so many tiles a group scans all in less time than two launches take. */
 enum { FEW_TILES = 4 };
 
-static int launch(arrays_sorter *s, const struct sorter_program *p, const struct arrays_scan_job *job,
-                  const void *carry)
+static int launch(arrays_sorter *s, const struct sorter_program *p,
+                  const struct arrays_scan_job *job, const void *carry)
 {
     const cl_uint groups = sorter_groups(s, p, job->most), most = (cl_uint)job->most;
     const int counted = job->count != NULL, wanted = job->total != NULL;
     const void *count = counted ? job->count : carry, *total = wanted ? job->total : carry;
-    const struct stdcl_arg sums[] = {BLOCK_ARG(carry), BLOCK_ARG(job->x), VALUE_ARG(most), VALUE_ARG(counted),
-                                     BLOCK_ARG(count)};
+    const struct stdcl_arg sums[] = {BLOCK_ARG(carry), BLOCK_ARG(job->x), VALUE_ARG(most),
+                                     VALUE_ARG(counted), BLOCK_ARG(count)};
     const struct stdcl_arg join[] = {BLOCK_ARG(carry),  VALUE_ARG(groups), BLOCK_ARG(total),
                                      VALUE_ARG(wanted), VALUE_ARG(most),   VALUE_ARG(counted),
                                      BLOCK_ARG(count)};
     const struct stdcl_arg write[] = {BLOCK_ARG(job->sums), BLOCK_ARG(job->x),  BLOCK_ARG(carry),
                                       VALUE_ARG(most),      VALUE_ARG(counted), BLOCK_ARG(count)};
-    const struct stdcl_arg few[] = {BLOCK_ARG(job->sums), BLOCK_ARG(job->x), BLOCK_ARG(total), VALUE_ARG(wanted), VALUE_ARG(most),
-                                    VALUE_ARG(counted), BLOCK_ARG(count)};
+    const struct stdcl_arg few[] = {BLOCK_ARG(job->sums), BLOCK_ARG(job->x), BLOCK_ARG(total),
+                                    VALUE_ARG(wanted),    VALUE_ARG(most),   VALUE_ARG(counted),
+                                    BLOCK_ARG(count)};
     if (groups && sorter_tiles(p, job->most) <= FEW_TILES)
         return sorter_launch(s, p, SCAN_FEW, 1, COUNT_OF(few), few);
     if (groups && sorter_launch(s, p, SCAN_SUMS, groups, COUNT_OF(sums), sums) != 0)

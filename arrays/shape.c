@@ -1,8 +1,9 @@
 /* shape.c - how kernels are launched on a device: rows of data.
  *
- * A row holds every number that shapes a launch (ARRAYS_SHAPE_KEYS in blocks.h). The layer's tuning store has
- * them for kinds of devices (tuning/arrays.json) and for devices that were measured; the caller's own words,
- * by which a benchmark sweeps, come on top. No shape changes a result, but for ARRAYS_TREE.
+ * A row holds every number that shapes a launch (ARRAYS_SHAPE_KEYS in blocks.h). The layer's tuning
+ * store has them for kinds of devices (tuning/arrays.json) and for devices that were measured; the
+ * caller's own words, by which a benchmark sweeps, come on top. No shape changes a result, but for
+ * ARRAYS_TREE.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/blocks.h"
@@ -10,10 +11,11 @@
 #include <stddef.h>
 
 static const struct cltune_key keys[] = {
-#define X(key, least, most, value, text) {#key, offsetof(struct arrays_shape, key), least, most, value, 0},
+#define X(key, least, most, value, text)                                                           \
+    {#key, offsetof(struct arrays_shape, key), least, most, value, 0},
     ARRAYS_SHAPE_KEYS(X)
 #undef X
-    {0}};
+        {0}};
 
 static bool power_of_two(int v)
 {
@@ -32,24 +34,29 @@ static int fit(void *shape, int stored, void *device)
     const struct arrays_shape *s = shape;
     const struct cldev_info *info = device;
     if (!power_of_two(s->group) || !power_of_two(s->width) || !power_of_two(s->unroll))
-        return clerror_set(EINVAL, "arrays: shape: group=%d width=%d unroll=%d; each of them must be a power of two", s->group,
-                           s->width, s->unroll);
+        return clerror_set(
+            EINVAL,
+            "arrays: shape: group=%d width=%d unroll=%d; each of them must be a power of two",
+            s->group, s->width, s->unroll);
     if (s->group > most_items(s->width) || (size_t)s->group > info->dev_max_wg_sz)
         return clerror_set(
-            EINVAL, "arrays: shape: group=%d; with width=%d it is at most %ld, and %s takes %zu", s->group,
-            s->width, most_items(s->width), info->dev_name, info->dev_max_wg_sz);
+            EINVAL, "arrays: shape: group=%d; with width=%d it is at most %ld, and %s takes %zu",
+            s->group, s->width, most_items(s->width), info->dev_name, info->dev_max_wg_sz);
     return 0;
 }
 
-int arrays_shape_choose(struct arrays_shape *shape, struct cltune_row *row, CLCONTEXT *ctx, cl_uint dev,
-                        const char *name, size_t n, const char *words)
+int arrays_shape_choose(struct arrays_shape *shape, struct cltune_row *row, CLCONTEXT *ctx,
+                        cl_uint dev, const char *name, size_t n, const char *words)
 {
     struct cldev_info *info = calloc(clgetndev(ctx), sizeof *info);
     if (!info)
         return clerror_set(ENOMEM, "arrays: no memory");
-    const struct cltune_rules rules = {.name = "arrays", .keys = keys, .fit = fit, .arg = &info[dev]};
-    const int status =
-        clgetdevinfo(ctx, info) == 0 && cltune_choose(&rules, ctx, dev, name, n, words, shape, row) == 0 ? 0 : -1;
+    const struct cltune_rules rules = {
+        .name = "arrays", .keys = keys, .fit = fit, .arg = &info[dev]};
+    const int status = clgetdevinfo(ctx, info) == 0 &&
+                               cltune_choose(&rules, ctx, dev, name, n, words, shape, row) == 0
+                           ? 0
+                           : -1;
     free(info);
     return status;
 }

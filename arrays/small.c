@@ -1,8 +1,9 @@
 /* small.c - sums of small arrays on the host.
  *
- * To launch a kernel takes longer than to add up an array that fits the processor's cache. So where all devices share the host's
- * memory, arrays up to a size (`host` of the shape) are added up by the host: block by block as kernels do (strips.c), with the
- * same bits. Blocks are the parts of a team's work, and what each leaves is what a kernel leaves.
+ * To launch a kernel takes longer than to add up an array that fits the processor's cache. So where
+ * all devices share the host's memory, arrays up to a size (`host` of the shape) are added up by
+ * the host: block by block as kernels do (strips.c), with the same bits. Blocks are the parts of a
+ * team's work, and what each leaves is what a kernel leaves.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/internal.h"
@@ -13,8 +14,8 @@
 static strips_work *work_of(enum arrays_type type, struct arrays_partial kind)
 {
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512bw"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
         return arrays_strips_avx512(type, kind);
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return arrays_strips_avx2(type, kind);
@@ -48,11 +49,12 @@ bool arrays_small_fits(const arrays *a, const struct small_sum *s)
 {
     const struct kernels *k = &a->kernels[s->op];
     const int most = k->on[0].shape.host;
-    return most > 0 && s->n <= (size_t)1 << most && work_of(a->type, s->kind) && on_host(k, s->x) && on_host(k, s->y) &&
-           on_host(k, s->z);
+    return most > 0 && s->n <= (size_t)1 << most && work_of(a->type, s->kind) && on_host(k, s->x) &&
+           on_host(k, s->y) && on_host(k, s->z);
 }
 
-/* What would be done before a launch is done before this: also what the caller has put into the queue by OpenCL's own calls. */
+/* What would be done before a launch is done before this: also what the caller has put into the
+ * queue by OpenCL's own calls. */
 static int wait_for_all(const struct kernels *k)
 {
     int status = 0;
@@ -61,7 +63,8 @@ static int wait_for_all(const struct kernels *k)
             status = -1;
         const cl_int err = clFinish(clgetqueue(k->ctx, dev));
         if (err != CL_SUCCESS)
-            status = clerror_set(EIO, "arrays: device %u cannot be waited for (OpenCL error %d)", dev, err);
+            status = clerror_set(EIO, "arrays: device %u cannot be waited for (OpenCL error %d)",
+                                 dev, err);
     }
     return status;
 }
@@ -80,9 +83,11 @@ static void work_blocks(arrays *a, struct parts *parts, size_t blocks)
 
 int arrays_small_sum(arrays *a, const struct small_sum *s, struct arrays_total *total)
 {
-    _Alignas(double) char partial[MOST_BLOCKS * 2 * sizeof(double)]; /* or pairs of 64-bit integers */
+    _Alignas(
+        double) char partial[MOST_BLOCKS * 2 * sizeof(double)]; /* or pairs of 64-bit integers */
     const size_t blocks = (size_t)blocks_of(s->n);
-    struct parts parts = {.job = {s->op, s->x, s->y, s->z, s->n, s->mean, partial}, .work = work_of(a->type, s->kind)};
+    struct parts parts = {.job = {s->op, s->x, s->y, s->z, s->n, s->mean, partial},
+                          .work = work_of(a->type, s->kind)};
     if (wait_for_all(&a->kernels[s->op]) != 0)
         return -1;
     work_blocks(a, &parts, blocks);

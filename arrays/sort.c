@@ -1,4 +1,5 @@
-/* sort.c - a stable radix sort on one device: passes of 8 bits, to and fro between the caller's memory and work memory.
+/* sort.c - a stable radix sort on one device: passes of 8 bits, to and fro between the caller's
+ * memory and work memory.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/sorter.h"
@@ -7,7 +8,8 @@
 
 EMBEDDED(sort_file, "arrays/sort.cl", arrays_sort_cl);
 
-static const char *const names[SORT_KERNELS] = {"sort_count", "sort_scan", "sort_scatter", "sort_copy"};
+static const char *const names[SORT_KERNELS] = {"sort_count", "sort_scan", "sort_scatter",
+                                                "sort_copy"};
 
 static const struct sorter_source sources[] = {
     {SORT_32, "arrays.sort.32", 4, true, &sort_file, names, SORT_KERNELS},
@@ -28,16 +30,18 @@ static struct sorter_program *program_of(arrays_sorter *s, const char *caller,
     return sorter_choose(s, &sources[job->bytes == 8], job->most);
 }
 
-/* ---- Memory. ---------------------------------------------------------------------------------- */
+/* ---- Memory. --------------------------------------------------------------------------------- */
 
-/* Groups of sort_scatter: one a tile on GPUs, where each tile has a row of the table, too; see sort.cl. */
+/* Groups of sort_scatter: one a tile on GPUs, where each tile has a row of the table, too; see
+ * sort.cl. */
 static cl_uint scatter_groups(const arrays_sorter *s, const struct sorter_program *p, size_t most)
 {
     return p->shape.group > 1 ? sorter_tiles(p, most) : sorter_groups(s, p, most);
 }
 
-/* Work memory: the table of counts, and as much again as is sorted. Jobs of nearly the same size have their parts at the same places: each
- * place of a block that kernels were given is a sub-buffer, and with a hundred of them a launch takes NVIDIA's driver 0.1 ms. */
+/* Work memory: the table of counts, and as much again as is sorted. Jobs of nearly the same size
+ * have their parts at the same places: each place of a block that kernels were given is a
+ * sub-buffer, and with a hundred of them a launch takes NVIDIA's driver 0.1 ms. */
 struct parts {
     size_t keys, values, size; /* where they begin; all of it */
 };
@@ -70,7 +74,8 @@ size_t arrays_sort_work(arrays_sorter *s, const struct arrays_sort_job *job)
     return p ? parts_of(s, p, job).size : 0;
 }
 
-static int check_blocks(const arrays_sorter *s, const char *caller, const struct arrays_sort_job *job)
+static int check_blocks(const arrays_sorter *s, const char *caller,
+                        const struct arrays_sort_job *job)
 {
     if (sorter_check_block(s, caller, "keys", job->keys, job->most * (size_t)job->bytes) != 0)
         return -1;
@@ -80,7 +85,7 @@ static int check_blocks(const arrays_sorter *s, const char *caller, const struct
     return job->count ? sorter_check_block(s, caller, "count", job->count, sizeof *job->count) : 0;
 }
 
-/* ---- Passes. ---------------------------------------------------------------------------------- */
+/* ---- Passes. --------------------------------------------------------------------------------- */
 
 /* Keys and their values in one of the two places. */
 struct pairs {
@@ -100,26 +105,27 @@ static int pass(const struct sorting *j, struct pairs from, struct pairs to, int
 {
     const cl_uint shift = (cl_uint)bit,
                   mask = bits - bit < SORT_DIGIT_BITS ? (1u << (bits - bit)) - 1 : SORT_DIGITS - 1;
-    const struct stdcl_arg counting[] = {BLOCK_ARG(j->table), BLOCK_ARG(from.keys), VALUE_ARG(shift),
-                                         VALUE_ARG(mask),     VALUE_ARG(j->most),   VALUE_ARG(j->counted),
-                                         BLOCK_ARG(j->count)};
+    const struct stdcl_arg counting[] = {
+        BLOCK_ARG(j->table), BLOCK_ARG(from.keys),  VALUE_ARG(shift),   VALUE_ARG(mask),
+        VALUE_ARG(j->most),  VALUE_ARG(j->counted), BLOCK_ARG(j->count)};
     const struct stdcl_arg scan[] = {BLOCK_ARG(j->table), VALUE_ARG(j->groups), VALUE_ARG(j->most),
                                      VALUE_ARG(j->counted), BLOCK_ARG(j->count)};
-    const struct stdcl_arg scatter[] = {BLOCK_ARG(to.keys),   BLOCK_ARG(from.keys),   VALUE_ARG(j->paired),
-                                        BLOCK_ARG(to.values), BLOCK_ARG(from.values), BLOCK_ARG(j->table),
-                                        VALUE_ARG(j->groups), VALUE_ARG(shift),       VALUE_ARG(mask),
-                                        VALUE_ARG(j->most),   VALUE_ARG(j->counted),  BLOCK_ARG(j->count)};
+    const struct stdcl_arg scatter[] = {
+        BLOCK_ARG(to.keys),     BLOCK_ARG(from.keys), VALUE_ARG(j->paired),  BLOCK_ARG(to.values),
+        BLOCK_ARG(from.values), BLOCK_ARG(j->table),  VALUE_ARG(j->groups),  VALUE_ARG(shift),
+        VALUE_ARG(mask),        VALUE_ARG(j->most),   VALUE_ARG(j->counted), BLOCK_ARG(j->count)};
     if (sorter_launch(j->s, j->program, SORT_COUNT, j->groups, COUNT_OF(counting), counting) != 0 ||
         sorter_launch(j->s, j->program, SORT_SCAN, SORT_DIGITS, COUNT_OF(scan), scan) != 0)
         return -1;
-    return sorter_launch(j->s, j->program, SORT_SCATTER, j->scatter_groups, COUNT_OF(scatter), scatter);
+    return sorter_launch(j->s, j->program, SORT_SCATTER, j->scatter_groups, COUNT_OF(scatter),
+                         scatter);
 }
 
 static int copy(const struct sorting *j, struct pairs from, struct pairs to)
 {
-    const struct stdcl_arg args[] = {BLOCK_ARG(to.keys),    BLOCK_ARG(from.keys),   VALUE_ARG(j->paired),
-                                     BLOCK_ARG(to.values),  BLOCK_ARG(from.values), VALUE_ARG(j->most),
-                                     VALUE_ARG(j->counted), BLOCK_ARG(j->count)};
+    const struct stdcl_arg args[] = {
+        BLOCK_ARG(to.keys),     BLOCK_ARG(from.keys), VALUE_ARG(j->paired),  BLOCK_ARG(to.values),
+        BLOCK_ARG(from.values), VALUE_ARG(j->most),   VALUE_ARG(j->counted), BLOCK_ARG(j->count)};
     return sorter_launch(j->s, j->program, SORT_COPY, j->groups, COUNT_OF(args), args);
 }
 
@@ -136,7 +142,7 @@ static int all_passes(const struct sorting *j, struct pairs own, struct pairs ot
     return from.keys == own.keys ? 0 : copy(j, from, own);
 }
 
-/* ---- What callers call. ----------------------------------------------------------------------- */
+/* ---- What callers call. ---------------------------------------------------------------------- */
 
 static int start(arrays_sorter *s, const char *caller, const struct arrays_sort_job *job)
 {

@@ -1,26 +1,33 @@
-/* sort.cl - one pass of a stable radix sort: by 8 bits of the keys, from `shift` on. Three launches.
+/* sort.cl - one pass of a stable radix sort: by 8 bits of the keys, from `shift` on. Three
+ * launches.
  *
  *     keys      | share 0 | share 1 | share 2 |                   shares and tiles: tiles.h
- *     table     share 0: c00 c01 ...; share 1: c10 c11 ...        1. sort_count: each group counts its share's digits
- *               share 0: 0 0 ...;     share 1: c00 c01 ...;       2. sort_scan: a group scans a digit's counts over the
+ *     table     share 0: c00 c01 ...; share 1: c10 c11 ...        1. sort_count: each group counts
+ *               its share's digits
+ *               share 0: 0 0 ...;     share 1: c00 c01 ...;       2. sort_scan: a group scans a
+ *               digit's counts over the
  *               totals: t0 t1 ...                                    shares, and leaves its total
- *     to        | all of digit 0 | all of digit 1 | ...           3. sort_scatter: each tile is put into its places
+ *     to        | all of digit 0 | all of digit 1 | ...           3. sort_scatter: each tile is put
+ *               into its places
  *
- * On CPUs a group is one item, and goes through its share. On GPUs each tile has a group of its own in the scatter, and
- * sort_count has left in the table what the share's tiles before have of each digit. So tiles that are neighbours are
- * written at about the same time: in each digit's place they are neighbours too, and what two of them leave in one line of
- * the cache goes to memory once. (A group that goes through a share comes back to such a line late: on an H200 that moved
- * 1.2 TB/s.)
+ * On CPUs a group is one item, and goes through its share. On GPUs each tile has a group of its own
+ * in the scatter, and sort_count has left in the table what the share's tiles before have of each
+ * digit. So tiles that are neighbours are written at about the same time: in each digit's place
+ * they are neighbours too, and what two of them leave in one line of the cache goes to memory once.
+ * (A group that goes through a share comes back to such a line late: on an H200 that moved 1.2
+ * TB/s.)
  *
- * Keys of one digit keep their order: shares and tiles stand in order, and within a tile each key's rank among
- * those of its digit is found:
+ * Keys of one digit keep their order: shares and tiles stand in order, and within a tile each key's
+ * rank among those of its digit is found:
  *
  *   a team    32 items; a team has 32 ITEMS consecutive keys, in ITEMS rows of 32
- *   a row     the items of a team that have the same digit find each other by a word of bits, one an item; the
+ *   a row     the items of a team that have the same digit find each other by a word of bits, one
+ *             an item; the
  *             bits below one's own tell how many of them come first (match)
  *   before    count[team][digit] holds how many the team had in its rows before
  *
- * The tile is then put in order in local memory, so that what goes to one digit's place is written side by side.
+ * The tile is then put in order in local memory, so that what goes to one digit's place is written
+ * side by side.
  * SPDX-License-Identifier: MIT
  */
 #ifndef ARRAYS_TILES_H
@@ -31,7 +38,8 @@
 #define MATCH 0 /* 1: teams are NVIDIA's warps, and match by ballots, in PTX */
 #endif
 #ifndef STREAM
-#define STREAM 21 /* of one item: log2 of the keys from which on results are written past the caches */
+#define STREAM                                                                                     \
+    21 /* of one item: log2 of the keys from which on results are written past the caches */
 #endif
 
 #define GLUE_(a, b) a##b
@@ -42,20 +50,23 @@
 
 SCAN_GROUP(uint)
 
-/* Rows of the table, DIGITS counts each: of share g, of all, of tile t. `groups` is how many sort_count has. */
-#define SHARE(g) (table + (g) * DIGITS)
+/* Rows of the table, DIGITS counts each: of share g, of all, of tile t. `groups` is how many
+ * sort_count has. */
+#define SHARE(g) (table + (g)*DIGITS)
 #define TOTALS (table + groups * DIGITS)
 #define OF_TILE(t) (table + (ulong)(groups + 1 + (t)) * DIGITS)
 
 #if GROUP == 1
-/* ---- One item: what a processor's core does. --------------------------------------------------- */
+/* ---- One item: what a processor's core does. ------------------------------------------------- */
 
-__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-sort_count(__global uint *table, __global const NUMBER *keys, uint shift, uint mask, uint most, int counted,
-           __global const uint *count)
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_count(__global uint *table,
+                                                                        __global const NUMBER *keys,
+                                                                        uint shift, uint mask,
+                                                                        uint most, int counted,
+                                                                        __global const uint *count)
 {
-    const uint n = number_of(most, counted, count), groups = get_num_groups(0), shares = shares_of(n, groups),
-               g = get_group_id(0);
+    const uint n = number_of(most, counted, count), groups = get_num_groups(0),
+               shares = shares_of(n, groups), g = get_group_id(0);
     if (g >= shares)
         return;
     uint bins[DIGITS];
@@ -68,7 +79,8 @@ sort_count(__global uint *table, __global const NUMBER *keys, uint shift, uint m
         SHARE(g)[d] = bins[d];
 }
 
-/* What goes to one digit's place is held back until it fills whole lines of the cache, which are then written past it. */
+/* What goes to one digit's place is held back until it fills whole lines of the cache, which are
+ * then written past it. */
 #define LINE 16
 typedef GLUE(NUMBER, LINE) key_line;
 #if defined(__CPU__) && defined(__has_builtin)
@@ -86,8 +98,8 @@ struct held {
 };
 
 /* Writes what is held of a digit: places from ... to - 1, all in one line. */
-void put_held(const struct held *held, uint digit, uint from, uint end, __global NUMBER *to, int paired,
-              __global uint *to_values)
+void put_held(const struct held *held, uint digit, uint from, uint end, __global NUMBER *to,
+              int paired, __global uint *to_values)
 {
     for (uint p = from; p < end; p++)
         to[p] = ((const NUMBER *)&held->keys[digit])[p % LINE];
@@ -101,7 +113,8 @@ void stream(__global NUMBER *to, __global const NUMBER *keys, int paired, __glob
             __global const uint *values, uint *place, uint shift, uint mask, uint first, uint end)
 {
     struct held held;
-    uint start[DIGITS]; /* the share's first place of each digit: before it in a line are others' keys */
+    uint start[DIGITS]; /* the share's first place of each digit: before it in a line are others'
+                           keys */
     for (uint d = 0; d < DIGITS; d++)
         start[d] = place[d];
     for (uint i = first; i < end; i++) {
@@ -124,12 +137,13 @@ void stream(__global NUMBER *to, __global const NUMBER *keys, int paired, __glob
         put_held(&held, d, max(start[d], place[d] / LINE * LINE), place[d], to, paired, to_values);
 }
 
-__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-sort_scatter(__global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
-             __global const uint *values, __global const uint *table, uint groups, uint shift, uint mask, uint most,
-             int counted, __global const uint *count)
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_scatter(
+    __global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
+    __global const uint *values, __global const uint *table, uint groups, uint shift, uint mask,
+    uint most, int counted, __global const uint *count)
 {
-    const uint n = number_of(most, counted, count), shares = shares_of(n, groups), g = get_group_id(0);
+    const uint n = number_of(most, counted, count), shares = shares_of(n, groups),
+               g = get_group_id(0);
     if (g >= shares)
         return;
     uint place[DIGITS];
@@ -155,7 +169,7 @@ sort_scatter(__global NUMBER *to, __global const NUMBER *keys, int paired, __glo
 }
 
 #else
-/* ---- Groups of teams. -------------------------------------------------------------------------- */
+/* ---- Groups of teams. ------------------------------------------------------------------------ */
 
 #define TEAM 32
 #define TEAMS (GROUP / TEAM)
@@ -168,17 +182,17 @@ sort_scatter(__global NUMBER *to, __global const NUMBER *keys, int paired, __glo
 #define INLINE __attribute__((always_inline)) /* arrays of an item are registers then */
 #define EACH_DIGIT(d) for (uint d = get_local_id(0); d < DIGITS; d += GROUP)
 
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_count(__global uint *table, __global const NUMBER *keys, uint shift, uint mask, uint most, int counted,
-           __global const uint *count)
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_count(
+    __global uint *table, __global const NUMBER *keys, uint shift, uint mask, uint most,
+    int counted, __global const uint *count)
 {
     __local uint bins[DIGITS];
-    const uint n = number_of(most, counted, count), groups = get_num_groups(0), shares = shares_of(n, groups),
-               g = get_group_id(0);
+    const uint n = number_of(most, counted, count), groups = get_num_groups(0),
+               shares = shares_of(n, groups), g = get_group_id(0);
     if (g >= shares)
         return;
     EACH_DIGIT(d)
-        bins[d] = 0;
+    bins[d] = 0;
     JOIN_GROUP();
     const uint end = share_start(n, shares, g + 1);
     for (uint tile = share_start(n, shares, g); tile < end; tile += TILE) {
@@ -188,7 +202,7 @@ sort_count(__global uint *table, __global const NUMBER *keys, uint shift, uint m
         for (uint k = 0; k < ITEMS; k++)
             own[k] = first + k * GROUP < end ? keys[first + k * GROUP] : 0;
         EACH_DIGIT(d)
-            OF_TILE(tile / TILE)[d] = bins[d];
+        OF_TILE(tile / TILE)[d] = bins[d];
         JOIN_GROUP();
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++)
@@ -197,7 +211,7 @@ sort_count(__global uint *table, __global const NUMBER *keys, uint shift, uint m
         JOIN_GROUP();
     }
     EACH_DIGIT(d)
-        SHARE(g)[d] = bins[d];
+    SHARE(g)[d] = bins[d];
 }
 
 /* Exclusive scan of DIGITS pairs of numbers, in place; `room` has as many. */
@@ -207,9 +221,10 @@ void scan_digits(__local uint2 *v, __local uint2 *room)
     uint2 own[OWN_DIGITS];
     uint k = 0;
     EACH_DIGIT(d)
-        own[k++] = v[d];
+    own[k++] = v[d];
     for (uint apart = 1; apart < DIGITS; apart *= 4) {
-        EACH_DIGIT(d) {
+        EACH_DIGIT(d)
+        {
             uint2 sum = now[d];
             for (uint j = 1; j < 4; j++)
                 sum += d >= j * apart ? now[d - j * apart] : (uint2)(0, 0);
@@ -222,12 +237,12 @@ void scan_digits(__local uint2 *v, __local uint2 *room)
     }
     k = 0; /* four rounds: the sums are in v again */
     EACH_DIGIT(d)
-        v[d] -= own[k++];
+    v[d] -= own[k++];
     JOIN_GROUP();
 }
 
-/* How many keys of each digit a team has had so far; and, where teams match by local memory, who has which, in the row at
- * hand and the one after. */
+/* How many keys of each digit a team has had so far; and, where teams match by local memory, who
+ * has which, in the row at hand and the one after. */
 struct teams {
     uint count[TEAMS][DIGITS];
 #if !WARPS
@@ -235,8 +250,8 @@ struct teams {
 #endif
 };
 
-/* The items of the team that have this digit in row `row`, a bit each. All items of the group call it, and what
- * they wrote to local memory before is seen by their team after it. */
+/* The items of the team that have this digit in row `row`, a bit each. All items of the group call
+ * it, and what they wrote to local memory before is seen by their team after it. */
 #if WARPS
 #define JOIN_TEAM() __asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 uint match(__local struct teams *t, uint team, uint lane, uint digit, uint row)
@@ -247,9 +262,10 @@ uint match(__local struct teams *t, uint team, uint lane, uint digit, uint row)
     for (uint b = 0; b < 8; b++) {
         const uint bit = digit >> b & 1;
         uint vote;
-        __asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
-                       : "=r"(vote)
-                       : "r"(bit));
+        __asm volatile(
+            "{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
+            : "=r"(vote)
+            : "r"(bit));
         with &= vote ^ (bit - 1);
     }
     return with;
@@ -279,26 +295,29 @@ uint rank(__local struct teams *t, uint team, uint lane, uint digit, uint row)
     return before + first;
 }
 
-/* Where the items' keys go in the tile: at[]. What is to be added there for their place in the result: off[digit]. Of an
- * item's own digits, total[] is how many keys have them, before[] how many of those stand before the tile. */
-INLINE void rank_tile(__local struct teams *t, const NUMBER *own, uint *at, const uint *total, const uint *before,
-                      __local uint2 *start, __local uint2 *room, __local uint *off, uint shift, uint mask)
+/* Where the items' keys go in the tile: at[]. What is to be added there for their place in the
+ * result: off[digit]. Of an item's own digits, total[] is how many keys have them, before[] how
+ * many of those stand before the tile. */
+INLINE void rank_tile(__local struct teams *t, const NUMBER *own, uint *at, const uint *total,
+                      const uint *before, __local uint2 *start, __local uint2 *room,
+                      __local uint *off, uint shift, uint mask)
 {
     const uint team = get_local_id(0) / TEAM, lane = get_local_id(0) % TEAM;
     EACH_DIGIT(d)
-        for (uint w = 0; w < TEAMS; w++) {
-            t->count[w][d] = 0;
+    for (uint w = 0; w < TEAMS; w++) {
+        t->count[w][d] = 0;
 #if !WARPS
-            t->with[0][w][d] = t->with[1][w][d] = 0;
+        t->with[0][w][d] = t->with[1][w][d] = 0;
 #endif
-        }
+    }
     JOIN_GROUP();
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++)
         at[k] = rank(t, team, lane, DIGIT(own[k]), k);
     JOIN_GROUP();
     uint j = 0;
-    EACH_DIGIT(d) {
+    EACH_DIGIT(d)
+    {
         uint sum = 0;
         for (uint w = 0; w < TEAMS; w++) { /* count[w][d] becomes that of the teams before w */
             const uint count = t->count[w][d];
@@ -311,7 +330,7 @@ INLINE void rank_tile(__local struct teams *t, const NUMBER *own, uint *at, cons
     scan_digits(start, room);
     j = 0;
     EACH_DIGIT(d)
-        off[d] = start[d].y + before[j++] - start[d].x;
+    off[d] = start[d].y + before[j++] - start[d].x;
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++)
         at[k] += start[DIGIT(own[k])].x + t->count[team][DIGIT(own[k])];
@@ -319,8 +338,9 @@ INLINE void rank_tile(__local struct teams *t, const NUMBER *own, uint *at, cons
 }
 
 /* Puts the tile's keys in order in local memory, and from there into their places, goal[]. */
-INLINE void put_keys(__local NUMBER *room, const NUMBER *own, const uint *at, uint *goal, __local const uint *off,
-              uint filled, __global NUMBER *to, uint shift, uint mask)
+INLINE void put_keys(__local NUMBER *room, const NUMBER *own, const uint *at, uint *goal,
+                     __local const uint *off, uint filled, __global NUMBER *to, uint shift,
+                     uint mask)
 {
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++)
@@ -337,7 +357,8 @@ INLINE void put_keys(__local NUMBER *room, const NUMBER *own, const uint *at, ui
     JOIN_GROUP();
 }
 
-INLINE void put_values(__local uint *room, const uint *own, const uint *at, const uint *goal, uint filled, __global uint *to)
+INLINE void put_values(__local uint *room, const uint *own, const uint *at, const uint *goal,
+                       uint filled, __global uint *to)
 {
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++)
@@ -349,13 +370,14 @@ INLINE void put_values(__local uint *room, const uint *own, const uint *at, cons
         if (p < filled)
             to[goal[k]] = room[p];
     }
-    JOIN_GROUP(); /* no need of ours: PoCL 3.1 writes for all items, where some must not, if the kernel ends here */
+    JOIN_GROUP(); /* no need of ours: PoCL 3.1 writes for all items, where some must not, if the
+                     kernel ends here */
 }
 
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_scatter(__global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
-             __global const uint *values, __global const uint *table, uint groups, uint shift, uint mask, uint most,
-             int counted, __global const uint *count)
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_scatter(
+    __global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
+    __global const uint *values, __global const uint *table, uint groups, uint shift, uint mask,
+    uint most, int counted, __global const uint *count)
 {
     __local union {
         struct teams teams;
@@ -364,17 +386,21 @@ sort_scatter(__global NUMBER *to, __global const NUMBER *keys, int paired, __glo
     } room;
     __local uint2 start[DIGITS], scanned[DIGITS];
     __local uint off[DIGITS];
-    const uint n = number_of(most, counted, count), tiles = (n + (TILE - 1)) / TILE, t = get_group_id(0);
+    const uint n = number_of(most, counted, count), tiles = (n + (TILE - 1)) / TILE,
+               t = get_group_id(0);
     if (t >= tiles)
         return;
-    const uint item = get_local_id(0), first = t * TILE + item / TEAM * (TEAM * ITEMS) + item % TEAM;
+    const uint item = get_local_id(0),
+               first = t * TILE + item / TEAM * (TEAM * ITEMS) + item % TEAM;
     NUMBER own[ITEMS];
     uint own_values[ITEMS], at[ITEMS], goal[ITEMS], total[OWN_DIGITS], before[OWN_DIGITS], j = 0;
 #pragma unroll
-    for (uint k = 0; k < ITEMS; k++) /* beyond the end the greatest: behind all others of the tile */
+    for (uint k = 0; k < ITEMS;
+         k++) /* beyond the end the greatest: behind all others of the tile */
         own[k] = first + k * TEAM < n ? keys[first + k * TEAM] : ~(NUMBER)0;
     const uint g = share_of(n, shares_of(n, groups), t);
-    EACH_DIGIT(d) {
+    EACH_DIGIT(d)
+    {
         total[j] = TOTALS[d];
         before[j++] = SHARE(g)[d] + OF_TILE(t)[d];
     }
@@ -390,11 +416,11 @@ sort_scatter(__global NUMBER *to, __global const NUMBER *keys, int paired, __glo
 }
 #endif
 
-/* ---- Both. ------------------------------------------------------------------------------------- */
+/* ---- Both. ----------------------------------------------------------------------------------- */
 
 /* DIGITS groups, one a digit. */
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_scan(__global uint *table, uint groups, uint most, int counted, __global const uint *count)
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_scan(
+    __global uint *table, uint groups, uint most, int counted, __global const uint *count)
 {
     __local uint room[2 * GROUP];
     const uint shares = shares_of(number_of(most, counted, count), groups), digit = get_group_id(0);
@@ -411,14 +437,16 @@ sort_scan(__global uint *table, uint groups, uint most, int counted, __global co
 }
 
 /* Back to where the keys were, after an odd number of passes. */
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sort_copy(__global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
-          __global const uint *values, uint most, int counted, __global const uint *count)
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_copy(
+    __global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
+    __global const uint *values, uint most, int counted, __global const uint *count)
 {
-    const uint n = number_of(most, counted, count), shares = shares_of(n, get_num_groups(0)), g = get_group_id(0);
+    const uint n = number_of(most, counted, count), shares = shares_of(n, get_num_groups(0)),
+               g = get_group_id(0);
     if (g >= shares)
         return;
-    const uint first = share_start(n, shares, g) + get_local_id(0), end = share_start(n, shares, g + 1);
+    const uint first = share_start(n, shares, g) + get_local_id(0),
+               end = share_start(n, shares, g + 1);
     for (uint i = first; i < end; i += GROUP)
         to[i] = keys[i];
     if (paired)

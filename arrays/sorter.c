@@ -1,4 +1,5 @@
-/* sorter.c - prefix sums and sorting on one device: the object, its shapes, kernels and work memory.
+/* sorter.c - prefix sums and sorting on one device: the object, its shapes, kernels and work
+ * memory.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/sorter.h"
@@ -12,10 +13,11 @@
 
 EMBEDDED(tiles_text, "arrays/tiles.h", arrays_tiles_h);
 
-/* ---- Shapes. ---------------------------------------------------------------------------------- */
+/* ---- Shapes. --------------------------------------------------------------------------------- */
 
 static const struct cltune_key keys[] = {
-#define X(key, least, most, value, text) {#key, offsetof(struct sorter_shape, key), least, most, value, 0},
+#define X(key, least, most, value, text)                                                           \
+    {#key, offsetof(struct sorter_shape, key), least, most, value, 0},
     SORTER_SHAPE_KEYS(X)
 #undef X
         {0}};
@@ -56,14 +58,15 @@ static int fit(void *shape, int stored, void *arg)
     const struct place *place = arg;
     const struct cldev_info *info = place->info;
     if (s->group != 1 && (s->group < 32 || (s->group & (s->group - 1)) != 0))
-        return clerror_set(EINVAL, "arrays: shape: group=%d; it must be 1, or a power of two from 32 on",
+        return clerror_set(EINVAL,
+                           "arrays: shape: group=%d; it must be 1, or a power of two from 32 on",
                            s->group);
     if ((size_t)s->group > info->dev_max_wg_sz)
-        return clerror_set(EINVAL, "arrays: shape: group=%d, but %s takes %zu", s->group, info->dev_name,
-                           info->dev_max_wg_sz);
+        return clerror_set(EINVAL, "arrays: shape: group=%d, but %s takes %zu", s->group,
+                           info->dev_name, info->dev_max_wg_sz);
     if (s->group > 1 && s->items > 32)
-        return clerror_set(EINVAL, "arrays: shape: items=%d; with group=%d it is at most 32", s->items,
-                           s->group);
+        return clerror_set(EINVAL, "arrays: shape: items=%d; with group=%d it is at most 32",
+                           s->items, s->group);
     if (s->group > 1 && local_bytes(s, place) > info->dev_local_mem_sz)
         return clerror_set(
             EINVAL,
@@ -90,7 +93,8 @@ static struct sorter_program *program_of(arrays_sorter *s, const struct sorter_p
     return p;
 }
 
-struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_source *source, size_t most)
+struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_source *source,
+                                     size_t most)
 {
     unsigned log = 0;
     while (log + 1 < SIZES && most >> log > 1)
@@ -100,8 +104,8 @@ struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_sourc
     const struct cltune_rules rules = {
         .name = "arrays", .keys = keys, .defaults = defaults, .fit = fit, .arg = &place};
     const size_t size = (size_t)1 << log;
-    if (!*chosen &&
-        cltune_choose(&rules, s->ctx, s->dev, source->row, size, s->words, &wanted.shape, &wanted.row) == 0)
+    if (!*chosen && cltune_choose(&rules, s->ctx, s->dev, source->row, size, s->words,
+                                  &wanted.shape, &wanted.row) == 0)
         *chosen = program_of(s, &wanted);
     return *chosen;
 }
@@ -115,11 +119,12 @@ cl_uint sorter_tiles(const struct sorter_program *p, size_t most)
 cl_uint sorter_groups(const arrays_sorter *s, const struct sorter_program *p, size_t most)
 {
     const cl_uint tiles = sorter_tiles(p, most);
-    const cl_uint groups = (cl_uint)p->shape.waves * (s->info.dev_max_core ? s->info.dev_max_core : 1);
+    const cl_uint groups =
+        (cl_uint)p->shape.waves * (s->info.dev_max_core ? s->info.dev_max_core : 1);
     return tiles < groups ? tiles : groups;
 }
 
-/* ---- Kernels. --------------------------------------------------------------------------------- */
+/* ---- Kernels. -------------------------------------------------------------------------------- */
 
 int sorter_open(arrays_sorter *s, struct sorter_program *p)
 {
@@ -129,8 +134,9 @@ int sorter_open(arrays_sorter *s, struct sorter_program *p)
     s->last = p;
     if (p->program)
         return 0;
-    snprintf(options, sizeof options, "-D GROUP=%d -D ITEMS=%d -D MATCH=%d -D STREAM=%d -D NUMBER=%s",
-             p->shape.group, p->shape.items, p->shape.match, p->shape.stream,
+    snprintf(options, sizeof options,
+             "-D GROUP=%d -D ITEMS=%d -D MATCH=%d -D STREAM=%d -D NUMBER=%s", p->shape.group,
+             p->shape.items, p->shape.match, p->shape.stream,
              source->bytes == 4 ? "uint" : "ulong");
     void *program = embedded_open(s->ctx, options, source->file, 1, &front);
     for (int k = 0; program && k < source->nnames; k++) {
@@ -144,13 +150,14 @@ int sorter_open(arrays_sorter *s, struct sorter_program *p)
     return program ? 0 : -1;
 }
 
-int sorter_launch(arrays_sorter *s, const struct sorter_program *p, int kernel, cl_uint groups, cl_uint nargs,
-                  const struct stdcl_arg *args)
+int sorter_launch(arrays_sorter *s, const struct sorter_program *p, int kernel, cl_uint groups,
+                  cl_uint nargs, const struct stdcl_arg *args)
 {
     const size_t group = (size_t)p->shape.group;
     clndrange_t ndr = clndrange_init1d(0, groups * group, group);
     const int flags = CL_EVENT_NOWAIT | CL_EVENT_CHECKED | s->bare;
-    return clforkv(s->ctx, s->dev, p->kernel[kernel], &ndr, flags, nargs, args) == (cl_event)-1 ? -1 : 0;
+    return clforkv(s->ctx, s->dev, p->kernel[kernel], &ndr, flags, nargs, args) == (cl_event)-1 ? -1
+                                                                                                : 0;
 }
 
 int sorter_finish(arrays_sorter *s, int status)
@@ -158,31 +165,31 @@ int sorter_finish(arrays_sorter *s, int status)
     return clwait(s->ctx, s->dev, CL_KERNEL_EVENT) == (cl_event)-1 ? -1 : status;
 }
 
-/* ---- Checks, work memory. --------------------------------------------------------------------- */
+/* ---- Checks, work memory. -------------------------------------------------------------------- */
 
 int sorter_check(const char *caller, int bytes, size_t most, const uintptr_t reserved[8])
 {
     if (reserved_check(caller, reserved) != 0)
         return -1;
     if (bytes != 4 && bytes != 8)
-        return clerror_set(EINVAL, "%s: bytes = %d; unsigned integers of 4 or 8 bytes are taken", caller,
-                           bytes);
+        return clerror_set(EINVAL, "%s: bytes = %d; unsigned integers of 4 or 8 bytes are taken",
+                           caller, bytes);
     if (most > (size_t)1 << 31)
         return clerror_set(EINVAL, "%s: most = %zu; at most 2^31 elements are taken", caller, most);
     return 0;
 }
 
-int sorter_check_block(const arrays_sorter *s, const char *caller, const char *what, const void *ptr,
-                       size_t size)
+int sorter_check_block(const arrays_sorter *s, const char *caller, const char *what,
+                       const void *ptr, size_t size)
 {
     char *base = clmemptr(s->ctx, (void *)(uintptr_t)ptr);
     if (!base)
-        return clerror_set(EFAULT, "%s: %s, %p, is not in memory from clmalloc of this context", caller, what,
-                           ptr);
+        return clerror_set(EFAULT, "%s: %s, %p, is not in memory from clmalloc of this context",
+                           caller, what, ptr);
     const size_t room = clsizeofmem(base) - (size_t)((const char *)ptr - base);
     if (size > room)
-        return clerror_set(EINVAL, "%s: %s: %zu bytes are needed, but there are %zu from there on", caller,
-                           what, size, room);
+        return clerror_set(EINVAL, "%s: %s: %zu bytes are needed, but there are %zu from there on",
+                           caller, what, size, room);
     return 0;
 }
 
@@ -198,7 +205,7 @@ char *sorter_work(arrays_sorter *s, const char *caller, void *work, size_t size)
     return s->work;
 }
 
-/* ---- The object. ------------------------------------------------------------------------------ */
+/* ---- The object. ----------------------------------------------------------------------------- */
 
 static int describe(arrays_sorter *s)
 {
@@ -214,12 +221,13 @@ static int describe(arrays_sorter *s)
 arrays_sorter *arrays_sorter_create(const struct arrays_sorter_options *o)
 {
     o = o ? o : &(const struct arrays_sorter_options){.ctx = NULL};
-    CLCONTEXT *ctx = reserved_check("arrays_sorter_create", o->reserved) == 0 ? arrays_context(o->ctx) : NULL;
+    CLCONTEXT *ctx =
+        reserved_check("arrays_sorter_create", o->reserved) == 0 ? arrays_context(o->ctx) : NULL;
     if (!ctx)
         return NULL;
     if (o->dev >= clgetndev(ctx)) {
-        clerror_set(EINVAL, "arrays_sorter_create: dev = %u, but the context has %u devices", o->dev,
-                    clgetndev(ctx));
+        clerror_set(EINVAL, "arrays_sorter_create: dev = %u, but the context has %u devices",
+                    o->dev, clgetndev(ctx));
         return NULL;
     }
     arrays_sorter *s = calloc(1, sizeof *s);

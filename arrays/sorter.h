@@ -17,12 +17,14 @@
 #include <stdbool.h>
 
 /* The numbers that shape a launch, as ARRAYS_SHAPE_KEYS is of sums. */
-#define SORTER_SHAPE_KEYS(X)                                                                                \
-    X(group, 1, 1024, 256, "work-items of a group, a power of two from 32 on; 1 on CPUs")                   \
-    X(items, 1, 1 << 16, 8, "elements of a tile that an item has")                                          \
-    X(waves, 1, 64, 8, "work-groups for each compute unit, where there are elements enough")                \
-    X(match, 0, 1, 0, "how equal digits of 32 items are found: 0 in local memory, 1 by NVIDIA's ballots")   \
-    X(stream, 0, 31, 21, "on CPUs: log2 of the elements from which on a sort writes past the caches")
+#define SORTER_SHAPE_KEYS(X)                                                                       \
+    X(group, 1, 1024, 256, "work-items of a group, a power of two from 32 on; 1 on CPUs")          \
+    X(items, 1, 1 << 16, 8, "elements of a tile that an item has")                                 \
+    X(waves, 1, 64, 8, "work-groups for each compute unit, where there are elements enough")       \
+    X(match, 0, 1, 0,                                                                              \
+      "how equal digits of 32 items are found: 0 in local memory, 1 by NVIDIA's ballots")          \
+    X(stream, 0, 31, 21,                                                                           \
+      "on CPUs: log2 of the elements from which on a sort writes past the caches")
 
 struct sorter_shape {
 #define X(key, least, most, value, text) int key;
@@ -56,7 +58,9 @@ struct sorter_program {
     struct sorter_program *next;
 };
 
-enum { SIZES = 33 }; /* shapes are chosen by the number of elements, rounded down to a power of two */
+enum {
+    SIZES = 33
+}; /* shapes are chosen by the number of elements, rounded down to a power of two */
 
 struct arrays_sorter {
     CLCONTEXT *ctx;
@@ -77,7 +81,8 @@ static inline size_t sorter_part(size_t bytes)
 }
 
 /* The program for `most` elements, with its shape chosen; NULL on failure. And builds it. */
-struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_source *source, size_t most);
+struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_source *source,
+                                     size_t most);
 int sorter_open(arrays_sorter *s, struct sorter_program *p);
 
 /* Tiles of `most` elements, and groups for them, at most one a tile. */
@@ -88,19 +93,21 @@ cl_uint sorter_groups(const arrays_sorter *s, const struct sorter_program *p, si
 int sorter_check(const char *caller, int bytes, size_t most, const uintptr_t reserved[8]);
 
 /* Checks that a block has `size` bytes from `ptr` on. `what` names it: "keys". */
-int sorter_check_block(const arrays_sorter *s, const char *caller, const char *what, const void *ptr, size_t size);
+int sorter_check_block(const arrays_sorter *s, const char *caller, const char *what,
+                       const void *ptr, size_t size);
 
-/* The memory to work in, of `size` bytes: the caller's, if it is large enough, else the sorter's own. NULL on failure. */
+/* The memory to work in, of `size` bytes: the caller's, if it is large enough, else the sorter's
+ * own. NULL on failure. */
 char *sorter_work(arrays_sorter *s, const char *caller, void *work, size_t size);
 
 /* Starts kernel number `kernel` of a program. */
-int sorter_launch(arrays_sorter *s, const struct sorter_program *p, int kernel, cl_uint groups, cl_uint nargs,
-                  const struct stdcl_arg *args);
+int sorter_launch(arrays_sorter *s, const struct sorter_program *p, int kernel, cl_uint groups,
+                  cl_uint nargs, const struct stdcl_arg *args);
 
 /* Waits for what was started, also after a failure; returns -1 then, too. */
 int sorter_finish(arrays_sorter *s, int status);
 
-/* ---- sorter_tune.c ---------------------------------------------------------------------------- */
+/* ---- sorter_tune.c --------------------------------------------------------------------------- */
 
 /* What the kernels differ by; `arg` of each. */
 struct sorter_variant {

@@ -1,5 +1,5 @@
-/* sorter_tune.c - what a search for better shapes of scans and sorts needs: knobs, a problem with its right answer, a
- * stop watch.
+/* sorter_tune.c - what a search for better shapes of scans and sorts needs: knobs, a problem with
+ * its right answer, a stop watch.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/sorter.h"
@@ -14,7 +14,8 @@ const struct cltune_knob sorter_knobs[SORTER_KNOBS] = {
     CLTUNE_KNOB("match", 0, 1),
 };
 /* clang-format on */
-const size_t sorter_sizes[SORTER_SIZES] = {1 << 20, 1 << 23}; /* the larger is more than caches hold */
+const size_t sorter_sizes[SORTER_SIZES] = {1 << 20,
+                                           1 << 23}; /* the larger is more than caches hold */
 
 struct problem {
     CLCONTEXT *ctx; /* of the one device */
@@ -92,18 +93,21 @@ static int use(struct problem *p, const char *shape)
         return 0;
     arrays_sorter_free(p->sorter);
     snprintf(p->shape, sizeof p->shape, "%s", shape);
-    p->sorter = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = p->ctx, .shape = p->shape});
+    p->sorter =
+        arrays_sorter_create(&(struct arrays_sorter_options){.ctx = p->ctx, .shape = p->shape});
     return p->sorter ? 0 : -1;
 }
 
 static int start(struct problem *p)
 {
     if (p->what.sorts)
-        return arrays_sort_start(
-            p->sorter, &(struct arrays_sort_job){
-                           .keys = p->x, .values = p->values, .bytes = p->what.bytes, .most = p->n});
+        return arrays_sort_start(p->sorter, &(struct arrays_sort_job){.keys = p->x,
+                                                                      .values = p->values,
+                                                                      .bytes = p->what.bytes,
+                                                                      .most = p->n});
     return arrays_scan_start(
-        p->sorter, &(struct arrays_scan_job){.x = p->x, .sums = p->x, .bytes = p->what.bytes, .most = p->n});
+        p->sorter,
+        &(struct arrays_scan_job){.x = p->x, .sums = p->x, .bytes = p->what.bytes, .most = p->n});
 }
 
 static int finish(struct problem *p, int status)
@@ -111,7 +115,7 @@ static int finish(struct problem *p, int status)
     return clwait(p->ctx, 0, CL_ALL_EVENT) == (cl_event)-1 ? -1 : status;
 }
 
-/* ---- What the search calls. ------------------------------------------------------------------- */
+/* ---- What the search calls. ------------------------------------------------------------------ */
 
 int sorter_allowed(void *problem, const char *shape)
 {
@@ -120,7 +124,8 @@ int sorter_allowed(void *problem, const char *shape)
     const bool cpu = p->info.dev_type & CL_DEVICE_TYPE_CPU;
     if (cpu)
         return group == 1 && items >= 256 && !cltune_value(shape, "match", 0) ? 0 : -1;
-    return group >= 32 && items <= 32 && (p->what.sorts || !cltune_value(shape, "match", 0)) ? 0 : -1;
+    return group >= 32 && items <= 32 && (p->what.sorts || !cltune_value(shape, "match", 0)) ? 0
+                                                                                             : -1;
 }
 
 int sorter_verify(void *problem, const char *shape)
@@ -137,11 +142,13 @@ int sorter_verify(void *problem, const char *shape)
         return -1;
     if (memcmp(p->x, p->right, size) != 0 ||
         (p->what.sorts && memcmp(p->values, p->right_values, p->n * sizeof *p->values) != 0))
-        return clerror_set(EDOM, "arrays: shape %s: a wrong %s", shape, p->what.sorts ? "order" : "sum");
+        return clerror_set(EDOM, "arrays: shape %s: a wrong %s", shape,
+                           p->what.sorts ? "order" : "sum");
     return 0;
 }
 
-/* Again and again on the same memory: keys that are in order already take as long, since the first pass undoes that. */
+/* Again and again on the same memory: keys that are in order already take as long, since the first
+ * pass undoes that. */
 static int runs(void *problem, size_t n)
 {
     int status = 0;

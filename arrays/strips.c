@@ -1,7 +1,9 @@
-/* strips.c - blocks of arrays added up by the host, in the order of order.h, for one set of instructions.
+/* strips.c - blocks of arrays added up by the host, in the order of order.h, for one set of
+ * instructions.
  *
- * CMakeLists.txt compiles it once for each set: STRIPS is what it offers, and VECTOR_BYTES the width of vectors. Each operation is
- * rounded by itself, as the kernels do it, so that all sets give the same bits.
+ * CMakeLists.txt compiles it once for each set: STRIPS is what it offers, and VECTOR_BYTES the
+ * width of vectors. Each operation is rounded by itself, as the kernels do it, so that all sets
+ * give the same bits.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/internal.h"
@@ -13,13 +15,14 @@
 
 enum { STRIP = BLOCK_LANES * BLOCK_ROWS, AHEAD = 4096 };
 
-#pragma GCC diagnostic ignored "-Wtautological-compare" /* a NaN is not itself, but integers are */
+#pragma GCC diagnostic ignored "-Wtautological-compare" /* a NaN is not itself, but integers are   \
+                                                         */
 #define INLINE static inline __attribute__((always_inline))
 #define BIT(op) (1 << (op))
 #define ARITHMETIC (BIT(OP_SUM) | BIT(OP_DOT) | BIT(OP_SQUARES) | BIT(OP_DEVIATE))
 #define EXTREMES (BIT(OP_LEAST) | BIT(OP_GREATEST))
 
-/* ---- What compilers do not make of plain C. ----------------------------------------------------- */
+/* ---- What compilers do not make of plain C. -------------------------------------------------- */
 
 /* Conversions of whole vectors, and fused multiply-adds: gcc 12 takes them apart. */
 #if VECTOR_BYTES == 64
@@ -35,7 +38,7 @@ enum { STRIP = BLOCK_LANES * BLOCK_ROWS, AHEAD = 4096 };
 #define INTS_IN_LONGS(x) _mm256_cvtepi32_epi64(_mm_loadu_si128((const void *)(x)))
 #endif
 
-/* ---- Floats and doubles. ----------------------------------------------------------------------- */
+/* ---- Floats and doubles. --------------------------------------------------------------------- */
 
 #define NAME(x) float_in_double_##x
 #define ELEMENT float
@@ -106,7 +109,7 @@ enum { STRIP = BLOCK_LANES * BLOCK_ROWS, AHEAD = 4096 };
 #define OPERATIONS EXTREMES
 #include "arrays/strips.h"
 
-/* ---- Integers. --------------------------------------------------------------------------------- */
+/* ---- Integers. ------------------------------------------------------------------------------- */
 
 /* Their deviations. */
 #define NAME(x) int_in_double_##x
@@ -172,7 +175,7 @@ enum { STRIP = BLOCK_LANES * BLOCK_ROWS, AHEAD = 4096 };
 #define OPERATIONS EXTREMES
 #include "arrays/strips.h"
 
-/* ---- Which. ------------------------------------------------------------------------------------- */
+/* ---- Which. ---------------------------------------------------------------------------------- */
 
 strips_work *STRIPS(enum arrays_type type, struct arrays_partial kind)
 {
@@ -199,7 +202,8 @@ strips_work *STRIPS(enum arrays_type type, struct arrays_partial kind)
         {ARRAYS_LONG, {WIDE_LONG, JOIN_GREATEST}, long_block},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].type == type && all[i].kind.wide == kind.wide && all[i].kind.joining == kind.joining)
+        if (all[i].type == type && all[i].kind.wide == kind.wide &&
+            all[i].kind.joining == kind.joining)
             return all[i].work;
     return NULL;
 }

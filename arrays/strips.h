@@ -1,17 +1,21 @@
-/* strips.h - a template: a block of elements of one type is added up on the host, in the order of order.h.
+/* strips.h - a template: a block of elements of one type is added up on the host, in the order of
+ * order.h.
  *
  * strips.c includes it once for each pair of types. Given:
  *   NAME(x)           puts the pair's name in front of x
  *   ELEMENT, WIDE     what the array has, and what is added
- *   PAIRED            as in order.h: 1 a value and its rounding error, 2 the halves of long integers
+ *   PAIRED            as in order.h: 1 a value and its rounding error, 2 the halves of long
+ *                     integers
  *   FETCH(x)          a vector of WIDE from elements at x; else as compilers do it
  *   ADDS              a sum of vectors; else as compilers do it
- *   FMA, FMAS         a b + c rounded once, of numbers and of vectors: FMA where WIDE is a floating-point type, FMAS if there is one
+ *   FMA, FMAS         a b + c rounded once, of numbers and of vectors: FMA where WIDE is a
+ *                     floating-point type, FMAS if there is one
  *   LOW, HIGH         the least and the greatest of WIDE
  *   OPERATIONS        what there is to do, BIT(OP_SUM) | ...
  *
- * A strip is gone through once for each HELD vectors of a row, whose sums stay in registers: as many as keep the adders busy and
- * a processor with 16 registers can hold. What the operations do is what sum.cl does; each function here is named as there.
+ * A strip is gone through once for each HELD vectors of a row, whose sums stay in registers: as
+ * many as keep the adders busy and a processor with 16 registers can hold. What the operations do
+ * is what sum.cl does; each function here is named as there.
  * SPDX-License-Identifier: MIT
  */
 #define NUMBERS ((int)(VECTOR_BYTES / sizeof(WIDE)))
@@ -22,15 +26,18 @@
 #ifndef ADDS
 #define ADDS(a, b) ((a) + (b))
 #endif
-#define HAS(op) (((OPERATIONS) & BIT(op)) != 0)
+#define HAS(op) (((OPERATIONS)&BIT(op)) != 0)
 
 typedef WIDE NAME(wides) __attribute__((vector_size(VECTOR_BYTES)));
 /* As they lie in an array: aligned like one element, and next to numbers of any type. */
-typedef WIDE NAME(stored) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(WIDE)), may_alias));
+typedef WIDE NAME(stored)
+    __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(WIDE)), may_alias));
 typedef ELEMENT NAME(elements)
-    __attribute__((vector_size(VECTOR_BYTES / sizeof(WIDE) * sizeof(ELEMENT)), aligned(sizeof(ELEMENT)), may_alias));
+    __attribute__((vector_size(VECTOR_BYTES / sizeof(WIDE) * sizeof(ELEMENT)),
+                   aligned(sizeof(ELEMENT)), may_alias));
 
-struct NAME(sums) { /* of all lanes of a block, strip after strip; errors are used where there are some */
+struct NAME(
+    sums) { /* of all lanes of a block, strip after strip; errors are used where there are some */
     WIDE value[BLOCK_STRIPS * BLOCK_LANES];
     WIDE error[BLOCK_STRIPS * BLOCK_LANES];
 };
@@ -41,7 +48,7 @@ struct NAME(sum) { /* of a block: what a kernel leaves, but for the error where 
 #endif
 };
 
-/* ---- What an element adds. -------------------------------------------------------------------- */
+/* ---- What an element adds. ------------------------------------------------------------------- */
 
 INLINE NAME(wides) NAME(fetch)(const ELEMENT *x)
 {
@@ -62,20 +69,20 @@ INLINE NAME(wides) NAME(keep)(enum sums_op op, NAME(wides) a, NAME(wides) b)
 }
 
 #if PAIRED == 2
-INLINE void NAME(add)(NAME(wides) *value, NAME(wides) *error, NAME(wides) b)
+INLINE void NAME(add)(NAME(wides) * value, NAME(wides) * error, NAME(wides) b)
 {
     *value += b & 0xFFFFFFFFL;
     *error += b >> 32;
 }
 #elif PAIRED == 1
-INLINE void NAME(add)(NAME(wides) *value, NAME(wides) *error, NAME(wides) b)
+INLINE void NAME(add)(NAME(wides) * value, NAME(wides) * error, NAME(wides) b)
 {
     const NAME(wides) a = *value, s = a + b, t = s - a;
     *error += (a - (s - t)) + (b - t);
     *value = s;
 }
 #else
-INLINE void NAME(add)(NAME(wides) *value, NAME(wides) *error, NAME(wides) b)
+INLINE void NAME(add)(NAME(wides) * value, NAME(wides) * error, NAME(wides) b)
 {
     (void)error;
     *value = ADDS(*value, b);
@@ -95,7 +102,8 @@ INLINE NAME(wides) NAME(fma)(NAME(wides) a, NAME(wides) b, NAME(wides) c)
 #endif
 }
 
-INLINE void NAME(add_product)(NAME(wides) *value, NAME(wides) *error, NAME(wides) a, NAME(wides) b)
+INLINE void NAME(add_product)(NAME(wides) * value, NAME(wides) * error, NAME(wides) a,
+                              NAME(wides) b)
 {
 #if PAIRED
     const NAME(wides) p = a * b;
@@ -107,7 +115,8 @@ INLINE void NAME(add_product)(NAME(wides) *value, NAME(wides) *error, NAME(wides
 #endif
 }
 
-INLINE void NAME(add_squares)(NAME(wides) *value, NAME(wides) *error, NAME(wides) x, NAME(wides) y, NAME(wides) z)
+INLINE void NAME(add_squares)(NAME(wides) * value, NAME(wides) * error, NAME(wides) x,
+                              NAME(wides) y, NAME(wides) z)
 {
 #if PAIRED
     NAME(add_product)(value, error, x, x);
@@ -119,8 +128,9 @@ INLINE void NAME(add_squares)(NAME(wides) *value, NAME(wides) *error, NAME(wides
 }
 #endif
 
-INLINE void NAME(add_row)(enum sums_op op, NAME(wides) *value, NAME(wides) *error, const ELEMENT *x, const ELEMENT *y,
-                          const ELEMENT *z, NAME(wides) c, NAME(wides) d)
+INLINE void NAME(add_row)(enum sums_op op, NAME(wides) * value, NAME(wides) * error,
+                          const ELEMENT *x, const ELEMENT *y, const ELEMENT *z, NAME(wides) c,
+                          NAME(wides) d)
 {
     const NAME(wides) v = NAME(fetch)(x);
     (void)y, (void)z, (void)c, (void)d;
@@ -140,9 +150,10 @@ INLINE void NAME(add_row)(enum sums_op op, NAME(wides) *value, NAME(wides) *erro
     }
 }
 
-/* ---- Strips. ---------------------------------------------------------------------------------- */
+/* ---- Strips. --------------------------------------------------------------------------------- */
 
-/* What is read AHEAD bytes later, of HELD vectors: from the third-level cache and from memory it comes faster so. There may be nothing. */
+/* What is read AHEAD bytes later, of HELD vectors: from the third-level cache and from memory it
+ * comes faster so. There may be nothing. */
 INLINE void NAME(fetch_ahead)(enum sums_op op, const ELEMENT *x, const ELEMENT *y, const ELEMENT *z)
 {
     for (size_t at = AHEAD; at < AHEAD + HELD * NUMBERS * sizeof(ELEMENT); at += 64) {
@@ -154,9 +165,11 @@ INLINE void NAME(fetch_ahead)(enum sums_op op, const ELEMENT *x, const ELEMENT *
     }
 }
 
-/* Adds `rows` rows to the lanes of a strip, which are those from `at` on, or, with `begins`, to nothing. c and d: of each lane. */
-INLINE void NAME(add_rows_of)(enum sums_op op, struct NAME(sums) *s, size_t at, bool begins, size_t rows, const ELEMENT *x,
-                              const ELEMENT *y, const ELEMENT *z, const WIDE *c, const WIDE *d)
+/* Adds `rows` rows to the lanes of a strip, which are those from `at` on, or, with `begins`, to
+ * nothing. c and d: of each lane. */
+INLINE void NAME(add_rows_of)(enum sums_op op, struct NAME(sums) * s, size_t at, bool begins,
+                              size_t rows, const ELEMENT *x, const ELEMENT *y, const ELEMENT *z,
+                              const WIDE *c, const WIDE *d)
 {
     const NAME(wides) none = NAME(filling)(op) - (NAME(wides)){0};
     for (size_t lane = 0; lane < BLOCK_LANES; lane += HELD * NUMBERS) {
@@ -164,8 +177,10 @@ INLINE void NAME(add_rows_of)(enum sums_op op, struct NAME(sums) *s, size_t at, 
 #pragma GCC unroll 8
         for (int k = 0; k < HELD; k++) {
             const size_t own = lane + (size_t)(k * NUMBERS);
-            value[k] = begins ? none : (NAME(wides))*(const NAME(stored) *)&s->value[at + own];
-            error[k] = begins || !PAIRED ? (NAME(wides)){0} : (NAME(wides))*(const NAME(stored) *)&s->error[at + own];
+            value[k] = begins ? none : (NAME(wides)) * (const NAME(stored) *)&s->value[at + own];
+            error[k] = begins || !PAIRED
+                           ? (NAME(wides)){0}
+                           : (NAME(wides)) * (const NAME(stored) *)&s->error[at + own];
             vc[k] = *(const NAME(stored) *)&c[own];
             vd[k] = *(const NAME(stored) *)&d[own];
         }
@@ -173,8 +188,9 @@ INLINE void NAME(add_rows_of)(enum sums_op op, struct NAME(sums) *s, size_t at, 
             NAME(fetch_ahead)(op, x + i, y + i, z + i);
 #pragma GCC unroll 8
             for (int k = 0; k < HELD; k++)
-                NAME(add_row)(op, &value[k], &error[k], x + i + k * NUMBERS, y + i + k * NUMBERS, z + i + k * NUMBERS,
-                              vc[k], vd[k]);
+                NAME(add_row)
+            (op, &value[k], &error[k], x + i + k * NUMBERS, y + i + k * NUMBERS,
+             z + i + k * NUMBERS, vc[k], vd[k]);
         }
 #pragma GCC unroll 8
         for (int k = 0; k < HELD; k++) {
@@ -187,8 +203,9 @@ INLINE void NAME(add_rows_of)(enum sums_op op, struct NAME(sums) *s, size_t at, 
 }
 
 /* Most strips are whole: a loop for those. */
-INLINE void NAME(add_rows_as)(enum sums_op op, struct NAME(sums) *s, size_t at, bool begins, size_t rows, const ELEMENT *x,
-                              const ELEMENT *y, const ELEMENT *z, const WIDE *c, const WIDE *d)
+INLINE void NAME(add_rows_as)(enum sums_op op, struct NAME(sums) * s, size_t at, bool begins,
+                              size_t rows, const ELEMENT *x, const ELEMENT *y, const ELEMENT *z,
+                              const WIDE *c, const WIDE *d)
 {
     if (begins && rows == BLOCK_ROWS)
         NAME(add_rows_of)(op, s, at, true, BLOCK_ROWS, x, y, z, c, d);
@@ -197,8 +214,9 @@ INLINE void NAME(add_rows_as)(enum sums_op op, struct NAME(sums) *s, size_t at, 
 }
 
 /* The compiler makes loops for each operation that there is. */
-static void NAME(add_rows)(enum sums_op op, struct NAME(sums) *s, size_t at, bool begins, size_t rows, const ELEMENT *x,
-                           const ELEMENT *y, const ELEMENT *z, const WIDE *c, const WIDE *d)
+static void NAME(add_rows)(enum sums_op op, struct NAME(sums) * s, size_t at, bool begins,
+                           size_t rows, const ELEMENT *x, const ELEMENT *y, const ELEMENT *z,
+                           const WIDE *c, const WIDE *d)
 {
     if (HAS(OP_SUM) && op == OP_SUM)
         NAME(add_rows_as)(OP_SUM, s, at, begins, rows, x, y, z, c, d);
@@ -215,8 +233,8 @@ static void NAME(add_rows)(enum sums_op op, struct NAME(sums) *s, size_t at, boo
 }
 
 /* What is left of a strip in its last row: lanes that it does not have are as if they were FILL. */
-static void NAME(add_rest)(enum sums_op op, struct NAME(sums) *s, size_t at, size_t count, const ELEMENT *x, const ELEMENT *y,
-                           const ELEMENT *z, WIDE c, WIDE d)
+static void NAME(add_rest)(enum sums_op op, struct NAME(sums) * s, size_t at, size_t count,
+                           const ELEMENT *x, const ELEMENT *y, const ELEMENT *z, WIDE c, WIDE d)
 {
     ELEMENT row[3][BLOCK_LANES];
     WIDE mean[2][BLOCK_LANES];
@@ -232,7 +250,8 @@ static void NAME(add_rest)(enum sums_op op, struct NAME(sums) *s, size_t at, siz
 }
 
 /* to[i] = from[2i] joined with from[2i + 1]. */
-INLINE void NAME(join_level)(enum sums_op op, const struct NAME(sums) *restrict from, struct NAME(sums) *restrict to, size_t count)
+INLINE void NAME(join_level)(enum sums_op op, const struct NAME(sums) *restrict from,
+                             struct NAME(sums) *restrict to, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const WIDE a = from->value[2 * i], b = from->value[2 * i + 1], sum = a + b;
@@ -247,17 +266,19 @@ INLINE void NAME(join_level)(enum sums_op op, const struct NAME(sums) *restrict 
     }
 }
 
-/* Joins all lanes, neighbours first: of each strip, then of all strips. The result is the first of `s`. */
-INLINE void NAME(join_all)(enum sums_op op, struct NAME(sums) *s)
+/* Joins all lanes, neighbours first: of each strip, then of all strips. The result is the first of
+ * `s`. */
+INLINE void NAME(join_all)(enum sums_op op, struct NAME(sums) * s)
 {
     struct NAME(sums) other;
-    for (size_t count = BLOCK_STRIPS * BLOCK_LANES / 2; count > 0; count /= 4) { /* an even number of levels */
+    for (size_t count = BLOCK_STRIPS * BLOCK_LANES / 2; count > 0;
+         count /= 4) { /* an even number of levels */
         NAME(join_level)(op, s, &other, count);
         NAME(join_level)(op, &other, s, count / 2);
     }
 }
 
-static void NAME(join)(enum sums_op op, struct NAME(sums) *s)
+static void NAME(join)(enum sums_op op, struct NAME(sums) * s)
 {
     if (HAS(OP_LEAST) && op == OP_LEAST)
         NAME(join_all)(OP_LEAST, s);
@@ -267,9 +288,11 @@ static void NAME(join)(enum sums_op op, struct NAME(sums) *s)
         NAME(join_all)(OP_SUM, s);
 }
 
-/* Adds up the lanes of one strip, from `lane` on, whose first elements these are: it has `count`. mean: c and d of each lane. */
-INLINE void NAME(strip)(enum sums_op op, struct NAME(sums) *s, size_t lane, size_t count, const ELEMENT *x, const ELEMENT *y,
-                        const ELEMENT *z, WIDE mean[2][BLOCK_LANES])
+/* Adds up the lanes of one strip, from `lane` on, whose first elements these are: it has `count`.
+ * mean: c and d of each lane. */
+INLINE void NAME(strip)(enum sums_op op, struct NAME(sums) * s, size_t lane, size_t count,
+                        const ELEMENT *x, const ELEMENT *y, const ELEMENT *z,
+                        WIDE mean[2][BLOCK_LANES])
 {
     const size_t rows = count / BLOCK_LANES, at = rows * BLOCK_LANES;
     NAME(add_rows)(op, s, lane, true, rows, x, y, z, mean[0], mean[1]);
@@ -287,14 +310,19 @@ static void NAME(block)(const struct strips_job *job, size_t block)
         mean[1][l] = d;
     }
     for (size_t strip = 0; strip < BLOCK_STRIPS; strip++) {
-        const size_t first = block * BLOCK + strip * STRIP, left = job->n > first ? job->n - first : 0, at = left ? first : 0;
-        NAME(strip)(job->op, &s, strip * BLOCK_LANES, left < STRIP ? left : STRIP, (const ELEMENT *)job->x + at,
-                    (const ELEMENT *)job->y + at, (const ELEMENT *)job->z + at, mean);
+        const size_t first = block * BLOCK + strip * STRIP,
+                     left = job->n > first ? job->n - first : 0, at = left ? first : 0;
+        NAME(strip)
+        (job->op, &s, strip * BLOCK_LANES, left < STRIP ? left : STRIP,
+         (const ELEMENT *)job->x + at, (const ELEMENT *)job->y + at, (const ELEMENT *)job->z + at,
+         mean);
     }
     NAME(join)(job->op, &s);
-    ((struct NAME(sum) *)job->partial)[block] = (struct NAME(sum)){.value = s.value[0],
+    ((struct NAME(sum) *)job->partial)[block] = (struct NAME(sum))
+    {
+        .value = s.value[0],
 #if PAIRED
-                                                                   .error = s.error[0]
+        .error = s.error[0]
 #endif
     };
 }

@@ -1,19 +1,19 @@
-/* sum.cl - sums of arrays: plain ones, of products, of squared velocities, of squared deviations, and the
- * least and the greatest element.
+/* sum.cl - sums of arrays: plain ones, of products, of squared velocities, of squared deviations,
+ * and the least and the greatest element.
  *
- * partial[g] becomes the sum of block first + g in the order of order.h, which the host puts in front. An
- * item loads UNROLL rows before it adds them, so that many loads are in flight; only the block that holds
- * the last element looks where the array ends.
+ * partial[g] becomes the sum of block first + g in the order of order.h, which the host puts in
+ * front. An item loads UNROLL rows before it adds them, so that many loads are in flight; only the
+ * block that holds the last element looks where the array ends.
  * SPDX-License-Identifier: MIT
  */
 #ifndef ARRAYS_ORDER_H
 #include "order.h"
 #endif
 
-#define SUM 0      /* of x */
-#define DOT 1      /* of x y */
-#define SQUARES 2   /* of x^2 + y^2 + z^2 */
-#define DEVIATE 3  /* of (x - (c + d))^2; c + d is the mean, d the digits that c does not hold */
+#define SUM 0     /* of x */
+#define DOT 1     /* of x y */
+#define SQUARES 2 /* of x^2 + y^2 + z^2 */
+#define DEVIATE 3 /* of (x - (c + d))^2; c + d is the mean, d the digits that c does not hold */
 #define LEAST 4
 #define GREATEST 5
 #ifndef OP
@@ -41,9 +41,10 @@ typedef struct {
 
 typedef __global const ELEMENT *array;
 
-/* On a CPU an item reads so fast that its memory falls behind: what it reads 4 KiB later is asked for now. Nothing happens where there is no
- * memory. For the words see matmul/cpu.cl. */
-#if GROUP == 1 && defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__) || defined(__powerpc64__) || defined(__riscv))
+/* On a CPU an item reads so fast that its memory falls behind: what it reads 4 KiB later is asked
+ * for now. Nothing happens where there is no memory. For the words see matmul/cpu.cl. */
+#if GROUP == 1 && defined(__clang__) &&                                                            \
+    (defined(__x86_64__) || defined(__aarch64__) || defined(__powerpc64__) || defined(__riscv))
 #define FETCH_AHEAD(p) __builtin_prefetch((const void *)((size_t)(p) + 4096))
 #else
 #define FETCH_AHEAD(p)
@@ -130,7 +131,8 @@ void add_strip(sums *s, array x, array y, array z, ulong base, WIDE c, WIDE d)
         row_t r[UNROLL * VECTORS];
 #pragma unroll
         for (int k = 0; k < UNROLL * VECTORS; k++)
-            fetch(&r[k], x, y, z, base + (ulong)((row + k / VECTORS) * LANES + k % VECTORS * WIDTH));
+            fetch(&r[k], x, y, z,
+                  base + (ulong)((row + k / VECTORS) * LANES + k % VECTORS * WIDTH));
 #pragma unroll
         for (int k = 0; k < UNROLL * VECTORS; k++)
             add_row(&s[k % VECTORS], &r[k], c, d);
@@ -150,8 +152,10 @@ void add_last_strip(sums *s, array x, array y, array z, ulong base, ulong n, WID
         }
 }
 
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-reduce(__global sum *partial, ulong first, ulong n, array x, array y, array z, WIDE c, WIDE d)
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce(__global sum *partial,
+                                                                        ulong first, ulong n,
+                                                                        array x, array y, array z,
+                                                                        WIDE c, WIDE d)
 {
     __local sum part[PARTS];
     const ulong block = first + get_group_id(0);

@@ -1,7 +1,7 @@
 /* sums.c - sums of arrays: kernels built at first use, results.
  *
- * Each operation is a program of its own, sum.cl with another OP. The tree of the tutorial has groups where
- * the others have blocks; the rest is the same.
+ * Each operation is a program of its own, sum.cl with another OP. The tree of the tutorial has
+ * groups where the others have blocks; the rest is the same.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/internal.h"
@@ -17,7 +17,7 @@ static bool is_integer(const arrays *a)
     return a->type == ARRAYS_INT || a->type == ARRAYS_LONG;
 }
 
-/* ---- Kernels. --------------------------------------------------------------------------------- */
+/* ---- Kernels. -------------------------------------------------------------------------------- */
 
 static bool uses_tree(const arrays *a, enum sums_op op)
 {
@@ -66,7 +66,8 @@ static int shape_op(arrays *a, enum sums_op op)
         return 0;
     char row[64];
     arrays_reduce_row(a->type, op, row);
-    const int status = uses_tree(a, op) ? shape_tree(a, op) : arrays_kernels_shape(k, a->ctx, row, 0, a->shape);
+    const int status =
+        uses_tree(a, op) ? shape_tree(a, op) : arrays_kernels_shape(k, a->ctx, row, 0, a->shape);
     if (status != 0)
         arrays_kernels_close(k);
     return status;
@@ -77,13 +78,14 @@ static int open_op(arrays *a, enum sums_op op)
     struct kernels *k = &a->kernels[op];
     if (k->on[k->ndev - 1].kernel)
         return 0;
-    const int status = uses_tree(a, op) ? open_tree(a, op) : arrays_reduce_open(k, a->type, partial_of(a, op), op);
+    const int status =
+        uses_tree(a, op) ? open_tree(a, op) : arrays_reduce_open(k, a->type, partial_of(a, op), op);
     if (status != 0)
         arrays_kernels_close(k);
     return status;
 }
 
-/* ---- Running. --------------------------------------------------------------------------------- */
+/* ---- Running. -------------------------------------------------------------------------------- */
 
 /* Runs an operation on arrays x, y, z (those it has) of n elements; mean is for OP_DEVIATE. */
 static int reduce(arrays *a, enum sums_op op, const void *x, const void *y, const void *z, size_t n,
@@ -101,8 +103,14 @@ static int reduce(arrays *a, enum sums_op op, const void *x, const void *y, cons
         return arrays_small_sum(a, &small, total);
     if (open_op(a, op) != 0)
         return -1;
-    struct order_job job = {.kernels = &a->kernels[op], .kind = *kind, .n = n, .partial = a->partial, .progress = a->progress, .arg = a->arg,
-                            .caller = "arrays", .elements = "elements"};
+    struct order_job job = {.kernels = &a->kernels[op],
+                            .kind = *kind,
+                            .n = n,
+                            .partial = a->partial,
+                            .progress = a->progress,
+                            .arg = a->arg,
+                            .caller = "arrays",
+                            .elements = "elements"};
     if (!tree) {
         struct order_forest whole;
         if (arrays_reduce_part(&job, x, y, z, mean, &whole) != 0)
@@ -118,7 +126,7 @@ static int reduce(arrays *a, enum sums_op op, const void *x, const void *y, cons
     return arrays_order_run(&job, total);
 }
 
-/* ---- What callers call. ----------------------------------------------------------------------- */
+/* ---- What callers call. ---------------------------------------------------------------------- */
 
 static int run(arrays *a, const char *call, enum sums_op op, const void *x, const void *y, size_t n,
                size_t least, double mean, double *result)
@@ -162,14 +170,16 @@ int arrays_dot(arrays *a, const void *x, const void *y, size_t n, double *dot)
     return run(a, "arrays_dot", OP_DOT, x, y, n, 0, 0, dot);
 }
 
-int arrays_squares(arrays *a, const void *x, const void *y, const void *z, size_t n, double *squares)
+int arrays_squares(arrays *a, const void *x, const void *y, const void *z, size_t n,
+                   double *squares)
 {
     struct arrays_total total;
     struct arrays_partial kind;
     if (is_integer(a))
         return clerror_set(EINVAL, "arrays_squares: takes floats and doubles, the elements are %ss",
                            type_names[a->type]);
-    if (arrays_check(a, "arrays_squares", x, n, 0) != 0 || arrays_check(a, "arrays_squares", y, n, 0) != 0 ||
+    if (arrays_check(a, "arrays_squares", x, n, 0) != 0 ||
+        arrays_check(a, "arrays_squares", y, n, 0) != 0 ||
         arrays_check(a, "arrays_squares", z, n, 0) != 0 ||
         reduce(a, OP_SQUARES, x, y, z, n, 0, &total, &kind) != 0)
         return -1;

@@ -1,6 +1,8 @@
-/* tune.c - what a search for better shapes needs: knobs, a problem with its right answer, a stop watch.
+/* tune.c - what a search for better shapes needs: knobs, a problem with its right answer, a stop
+ * watch.
  *
- * Problems are arrays of small integers, whose sums are exact in any order. No shape may change a single bit.
+ * Problems are arrays of small integers, whose sums are exact in any order. No shape may change a
+ * single bit.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/internal.h"
@@ -86,10 +88,12 @@ static int use(struct problem *p, const char *shape)
     if (p->arrays && strcmp(shape, p->shape) == 0)
         return 0;
     arrays_free(p->arrays);
-    char words[sizeof p->shape + 16]; /* the kernels are what is searched, however small the problem is */
+    char words[sizeof p->shape +
+               16]; /* the kernels are what is searched, however small the problem is */
     snprintf(p->shape, sizeof p->shape, "%s", shape);
     snprintf(words, sizeof words, "%s host=0", shape);
-    p->arrays = arrays_create(&(struct arrays_options){.ctx = p->ctx, .type = p->type, .shape = words});
+    p->arrays =
+        arrays_create(&(struct arrays_options){.ctx = p->ctx, .type = p->type, .shape = words});
     return p->arrays ? 0 : -1;
 }
 
@@ -105,7 +109,7 @@ static int run(struct problem *p, double *result)
     }
 }
 
-/* ---- What the search calls. ------------------------------------------------------------------- */
+/* ---- What the search calls. ------------------------------------------------------------------ */
 
 static int allowed(void *problem, const char *shape)
 {
@@ -119,7 +123,8 @@ static int verify(void *problem, const char *shape)
     if (use(p, shape) != 0 || run(p, &result) != 0)
         return -1;
     if (result != p->right)
-        return clerror_set(EDOM, "arrays: shape %s: %.17g instead of %.17g", shape, result, p->right);
+        return clerror_set(EDOM, "arrays: shape %s: %.17g instead of %.17g", shape, result,
+                           p->right);
     return 0;
 }
 
@@ -139,7 +144,7 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
     return use(p, shape) == 0 ? cltune_time(sums, p, seconds) : -1;
 }
 
-/* ---- The list. -------------------------------------------------------------------------------- */
+/* ---- The list. ------------------------------------------------------------------------------- */
 
 /* clang-format off */
 #define KERNEL(its_name, ...) \

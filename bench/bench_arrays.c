@@ -1,15 +1,17 @@
 /* bench_arrays.c - how fast arrays are summed.
  *
- *   bench_arrays [--device cpu|gpu|NAME] [--devices K] [--bytes B,B,...] [--shape "KEY=NUMBER ..."] [--runs K] [--json]
+ *   bench_arrays [--device cpu|gpu|NAME] [--devices K] [--bytes B,B,...] [--shape "KEY=NUMBER ..."]
+ *   [--runs K] [--json]
  *
- * For arrays of 2^20, 2^24 and 2^28 bytes (--bytes takes others, also as 2^30): the sum of floats and of doubles,
- * plain and compensated, of 32-bit integers, the tutorial's tree, a dot product of floats. Every result is compared
- * with plain C before it is timed. Of K (20) runs the fastest: `seconds` is a whole call, as a program sees it,
- * `device_seconds` what the device's own clock says of the kernel.
- * Peers, in the same run: the device's copy bandwidth (clpeak), and on CPUs a hand-written OpenMP sum, added up in
- * doubles too, in whatever order; the two take turns, five calls each. of_peer is the ratio of their median times, of_peer_burst
- * that of the medians of five calls in a row, of which the first wakes threads.
- * Output: a line a case of KEY=VALUE words, or with --json an object a line.
+ * For arrays of 2^20, 2^24 and 2^28 bytes (--bytes takes others, also as 2^30): the sum of floats
+ * and of doubles, plain and compensated, of 32-bit integers, the tutorial's tree, a dot product of
+ * floats. Every result is compared with plain C before it is timed. Of K (20) runs the fastest:
+ * `seconds` is a whole call, as a program sees it, `device_seconds` what the device's own clock
+ * says of the kernel. Peers, in the same run: the device's copy bandwidth (clpeak), and on CPUs a
+ * hand-written OpenMP sum, added up in doubles too, in whatever order; the two take turns, five
+ * calls each. of_peer is the ratio of their median times, of_peer_burst that of the medians of five
+ * calls in a row, of which the first wakes threads. Output: a line a case of KEY=VALUE words, or
+ * with --json an object a line.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/figures.h"
@@ -18,7 +20,7 @@
 
 #include <time.h>
 
-/* ---- Two in turn. ----------------------------------------------------------------------------- */
+/* ---- Two in turn. ---------------------------------------------------------------------------- */
 
 enum { CALLS = 5 };
 
@@ -36,8 +38,8 @@ static double median_burst(const double *took)
     return seconds;
 }
 
-/* A few calls in a row, after a nap: threads of both go on looking for work for some milliseconds, on processors that the other
- * needs, and a processor that wakes up is slow at first. */
+/* A few calls in a row, after a nap: threads of both go on looking for work for some milliseconds,
+ * on processors that the other needs, and a processor that wakes up is slow at first. */
 static void burst_of(int (*run)(void *), void *arg, const char *name, double *took, int calls)
 {
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
@@ -49,10 +51,10 @@ static void burst_of(int (*run)(void *), void *arg, const char *name, double *to
     }
 }
 
-/* Runs two in turn, a burst of calls each. The medians become f->seconds and peer->seconds; returns how much longer than ours a
- * burst of the peer's takes. */
-static double take_turns(struct figure *f, int (*run)(void *), void *arg, struct figure *peer, int (*run_it)(void *),
-                         void *its)
+/* Runs two in turn, a burst of calls each. The medians become f->seconds and peer->seconds; returns
+ * how much longer than ours a burst of the peer's takes. */
+static double take_turns(struct figure *f, int (*run)(void *), void *arg, struct figure *peer,
+                         int (*run_it)(void *), void *its)
 {
     double *took = calloc(2 * (size_t)option.runs, sizeof *took), *its_took = took + option.runs;
     if (!took || option.runs < 1)
@@ -69,7 +71,7 @@ static double take_turns(struct figure *f, int (*run)(void *), void *arg, struct
     return burst;
 }
 
-/* ---- Arrays. ---------------------------------------------------------------------------------- */
+/* ---- Arrays. --------------------------------------------------------------------------------- */
 
 struct sum_case {
     const char *name;
@@ -100,7 +102,8 @@ struct sum_run {
 static int run_sum(void *arg)
 {
     struct sum_run *r = arg;
-    return r->dot ? arrays_dot(r->arrays, r->x, r->y, r->n, &r->result) : arrays_sum(r->arrays, r->x, r->n, &r->result);
+    return r->dot ? arrays_dot(r->arrays, r->x, r->y, r->n, &r->result)
+                  : arrays_sum(r->arrays, r->x, r->n, &r->result);
 }
 
 /* Numbers in [0, 1) of eight bits, whose sum is exact however it is formed. */
@@ -127,7 +130,7 @@ static double right_answer(enum arrays_type type, size_t n, bool dot)
     return (double)sum / (type == ARRAYS_INT ? 1 : dot ? 65536 : 256);
 }
 
-/* ---- The peer: what one would write by hand on a CPU. ----------------------------------------- */
+/* ---- The peer: what one would write by hand on a CPU. ---------------------------------------- */
 
 struct peer_run {
     const float *f;
@@ -167,7 +170,8 @@ static void bench_peer(const struct sum_case *c, struct sum_run *ours, const voi
         die("a wrong sum of the peer");
     const double burst = take_turns(&f, run_sum, ours, &peer, run_peer, &r);
     char ratio[64];
-    snprintf(ratio, sizeof ratio, "of_peer=%.3f of_peer_burst=%.3f", peer.seconds / f.seconds, burst);
+    snprintf(ratio, sizeof ratio, "of_peer=%.3f of_peer_burst=%.3f", peer.seconds / f.seconds,
+             burst);
     peer.shape = ratio;
     print_figure(&peer);
 }
@@ -176,22 +180,23 @@ static void bench_sum(const struct sum_case *c, void *x, void *y, size_t bytes)
 {
     const size_t size = c->type == ARRAYS_DOUBLE ? 8 : 4, n = bytes / size / (c->dot ? 2 : 1);
     struct sum_run r = {.n = n, .x = x, .y = y, .dot = c->dot};
-    r.arrays =
-        arrays_create(&(struct arrays_options){.ctx = cp,
-                                                   .type = c->type,
-                                                   .accumulator = c->accumulator,
-                                                   .method = c->method,
-                                                   .shape = c->method == ARRAYS_TREE ? NULL : option.shape});
-    if (!r.arrays || arrays_place(r.arrays, x, n) != 0 || (c->dot && arrays_place(r.arrays, y, n) != 0) ||
-        run_sum(&r))
+    r.arrays = arrays_create(
+        &(struct arrays_options){.ctx = cp,
+                                 .type = c->type,
+                                 .accumulator = c->accumulator,
+                                 .method = c->method,
+                                 .shape = c->method == ARRAYS_TREE ? NULL : option.shape});
+    if (!r.arrays || arrays_place(r.arrays, x, n) != 0 ||
+        (c->dot && arrays_place(r.arrays, y, n) != 0) || run_sum(&r))
         die(c->name);
     if (r.result != right_answer(c->type, n, c->dot))
         die("a wrong sum");
-    struct figure f = {.name = c->name, .n = n, .bytes = (double)bytes, .shape = arrays_shape(r.arrays, 0)};
+    struct figure f = {
+        .name = c->name, .n = n, .bytes = (double)bytes, .shape = arrays_shape(r.arrays, 0)};
     f = time_runs(f, c->method == ARRAYS_TREE ? "tree" : "reduce", run_sum, &r);
     print_figure(&f);
-    if (info.dev_type & CL_DEVICE_TYPE_CPU && c->method == ARRAYS_TUNED && c->accumulator == ARRAYS_WIDE && !c->dot &&
-        c->type != ARRAYS_INT)
+    if (info.dev_type & CL_DEVICE_TYPE_CPU && c->method == ARRAYS_TUNED &&
+        c->accumulator == ARRAYS_WIDE && !c->dot && c->type != ARRAYS_INT)
         bench_peer(c, &r, x, bytes);
     arrays_free(r.arrays);
 }
@@ -216,7 +221,9 @@ static void bench_arrays(size_t bytes)
 
 int main(int argc, char **argv)
 {
-    bench_begin(&(struct bench_option){.program = "bench_arrays", .bytes = "2^20,2^24,2^28", .runs = 20}, argc, argv);
+    bench_begin(
+        &(struct bench_option){.program = "bench_arrays", .bytes = "2^20,2^24,2^28", .runs = 20},
+        argc, argv);
     for (const char *b = option.bytes; *b; b += strcspn(b, ","), b += *b == ',')
         bench_arrays((size_t)bench_number(b));
     return clcontext_destroy(cp) == 0 ? 0 : 1;

@@ -1,9 +1,10 @@
 /* bench_gas.c - how fast gases are drawn and summed.
  *
- *   bench_gas [--device cpu|gpu|NAME] [--devices K] [--bytes B] [--molecules N] [--shape "KEY=NUMBER ..."] [--runs K] [--json]
+ *   bench_gas [--device cpu|gpu|NAME] [--devices K] [--bytes B] [--molecules N] [--shape
+ *   "KEY=NUMBER ..."] [--runs K] [--json]
  *
- * The energy of a gas, stored in B (2^28) bytes, and fused (--molecules, 1e8), which must be a likely one before it
- * is timed. Figures are those of bench_arrays.c.
+ * The energy of a gas, stored in B (2^28) bytes, and fused (--molecules, 1e8), which must be a
+ * likely one before it is timed. Figures are those of bench_arrays.c.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/figures.h"
@@ -17,7 +18,8 @@ static int run_gas(void *arg)
     return gas_measure(arg, &e);
 }
 
-static void bench_gas(const char *name, uint64_t n, enum gas_storage storage, enum arrays_type type, int runs)
+static void bench_gas(const char *name, uint64_t n, enum gas_storage storage, enum arrays_type type,
+                      int runs)
 {
     const int asked = option.runs;
     const struct gas_options options = {
@@ -39,7 +41,9 @@ static void bench_gas(const char *name, uint64_t n, enum gas_storage storage, en
 int main(int argc, char **argv)
 {
     bench_begin(
-        &(struct bench_option){.program = "bench_gas", .bytes = "2^28", .molecules = 100000000, .runs = 20}, argc, argv);
+        &(struct bench_option){
+            .program = "bench_gas", .bytes = "2^28", .molecules = 100000000, .runs = 20},
+        argc, argv);
     const uint64_t bytes = (uint64_t)bench_number(option.bytes);
     bench_gas("gas.stored.single", bytes / 12, GAS_STORED, ARRAYS_FLOAT, option.runs);
     if (info.dev_pref_vec_double)

@@ -2,10 +2,11 @@
  *
  *   usage: bench_layer [--device cpu|gpu|PATTERN] [--launches N] [--mib N] [--json]
  *
- * Launches: an empty kernel started and waited for, without arguments and with four of them set anew,
- * raw and through clfork, in turns, so that what else the machine does falls on both; a launch alone;
- * and the memory of the process over many launches. Copies: clmsync against a raw copy from and to
- * pinned memory, and of a zero-copy block. Each answer is checked before it is timed; figures are medians.
+ * Launches: an empty kernel started and waited for, without arguments and with four of them set
+ * anew, raw and through clfork, in turns, so that what else the machine does falls on both; a
+ * launch alone; and the memory of the process over many launches. Copies: clmsync against a raw
+ * copy from and to pinned memory, and of a zero-copy block. Each answer is checked before it is
+ * timed; figures are medians.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/common.h"
@@ -19,10 +20,11 @@
 
 enum { ROUNDS = 201, BATCH = 50, COPIES = 15 };
 
-static const char source[] = "__kernel void nothing(void) {}\n"
-                             "__kernel void four(__global int *x, __global int *y, int a, float b)\n"
-                             "{ if (a < 0) x[0] = y[0] + a * (int)b; }\n"
-                             "__kernel void add(__global int *x, int a) { x[get_global_id(0)] += a; }\n";
+static const char source[] =
+    "__kernel void nothing(void) {}\n"
+    "__kernel void four(__global int *x, __global int *y, int a, float b)\n"
+    "{ if (a < 0) x[0] = y[0] + a * (int)b; }\n"
+    "__kernel void add(__global int *x, int a) { x[get_global_id(0)] += a; }\n";
 
 /* The same device and kernels by OpenCL's own calls. */
 struct raw {
@@ -176,7 +178,9 @@ static double time_batch(void (*call)(void), void (*end)(void))
     return seconds;
 }
 
-static void no_end(void) {}
+static void no_end(void)
+{
+}
 
 static void drain_both(void)
 {
@@ -240,12 +244,13 @@ static struct raw_copy raw_copy_open(size_t size)
 {
     struct raw_copy c;
     cl_int err;
-    c.pinned = clCreateBuffer(raw.context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, size, NULL, &err);
+    c.pinned =
+        clCreateBuffer(raw.context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, size, NULL, &err);
     must(err, "pinned memory");
     c.buffer = clCreateBuffer(raw.context, CL_MEM_READ_WRITE, size, NULL, &err);
     must(err, "a device buffer");
-    c.host = clEnqueueMapBuffer(raw.queue, c.pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, size, 0,
-                                NULL, NULL, &err);
+    c.host = clEnqueueMapBuffer(raw.queue, c.pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, size,
+                                0, NULL, NULL, &err);
     must(err, "clEnqueueMapBuffer");
     return c;
 }
@@ -330,7 +335,8 @@ static void copies(size_t size, struct pair *to_device, struct pair *to_host)
     raw_copy_close(&c);
 }
 
-/* Seconds of a sync of a zero-copy block, both directions together; the block is used by a kernel. */
+/* Seconds of a sync of a zero-copy block, both directions together; the block is used by a
+ * kernel. */
 static double zero_copy(size_t size)
 {
     double t[COPIES];
@@ -406,18 +412,21 @@ static void print_json(const char *device, const char *driver, const struct figu
     print_text("device", device);
     print_text("driver", driver);
     print_text("commit", STDCL_COMMIT);
-    printf("\"launch_wait_raw_s\": %.4g, \"launch_wait_layer_s\": %.4g, \"launch_wait_added_s\": %.4g, ",
-           f->wait.raw, f->wait.layer, f->wait.added);
+    printf(
+        "\"launch_wait_raw_s\": %.4g, \"launch_wait_layer_s\": %.4g, \"launch_wait_added_s\": %.4g, ",
+        f->wait.raw, f->wait.layer, f->wait.added);
     printf("\"args_launch_wait_raw_s\": %.4g, \"args_launch_wait_layer_s\": %.4g, "
            "\"args_launch_wait_added_s\": %.4g, ",
            f->args.raw, f->args.layer, f->args.added);
-    printf("\"launch_raw_s\": %.4g, \"launch_layer_s\": %.4g, \"launch_added_s\": %.4g, ", f->alone.raw,
-           f->alone.layer, f->alone.added);
-    printf("\"launches\": %d, \"waiting_growth_bytes\": %.0f, \"never_waiting_growth_bytes\": %.0f, ",
-           f->launches, 1048576 * f->waiting_growth, 1048576 * f->never_growth);
-    printf("\"copy_bytes\": %zu, \"to_device_raw_bytes_per_s\": %.5g, \"to_device_layer_bytes_per_s\": "
-           "%.5g, ",
-           f->size, (double)f->size / f->to_device.raw, (double)f->size / f->to_device.layer);
+    printf("\"launch_raw_s\": %.4g, \"launch_layer_s\": %.4g, \"launch_added_s\": %.4g, ",
+           f->alone.raw, f->alone.layer, f->alone.added);
+    printf(
+        "\"launches\": %d, \"waiting_growth_bytes\": %.0f, \"never_waiting_growth_bytes\": %.0f, ",
+        f->launches, 1048576 * f->waiting_growth, 1048576 * f->never_growth);
+    printf(
+        "\"copy_bytes\": %zu, \"to_device_raw_bytes_per_s\": %.5g, \"to_device_layer_bytes_per_s\": "
+        "%.5g, ",
+        f->size, (double)f->size / f->to_device.raw, (double)f->size / f->to_device.layer);
     printf("\"to_host_raw_bytes_per_s\": %.5g, \"to_host_layer_bytes_per_s\": %.5g, ",
            (double)f->size / f->to_host.raw, (double)f->size / f->to_host.layer);
     printf("\"zero_copy_sync_s\": %.4g}\n", f->zero_copy);
@@ -425,7 +434,8 @@ static void print_json(const char *device, const char *driver, const struct figu
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: bench_layer [--device cpu|gpu|PATTERN] [--launches N] [--mib N] [--json]\n");
+    fprintf(stderr,
+            "usage: bench_layer [--device cpu|gpu|PATTERN] [--launches N] [--mib N] [--json]\n");
     return 2;
 }
 

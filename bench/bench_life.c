@@ -1,20 +1,23 @@
 /* bench_life.c - how many cells a second the Life engines update.
  *
- *   bench_life [--device cpu|gpu|NAME] [--devices K] [--size W[xH],W[xH],...] [--generations N] [--engine NAME,NAME]
+ *   bench_life [--device cpu|gpu|NAME] [--devices K] [--size W[xH],W[xH],...] [--generations N]
+ *   [--engine NAME,NAME]
  *              [--rule RULE] [--plane] [--shape "KEY=NUMBER ..."] [--sweep "KEY=V,V,... KEY=V,..."]
  *              [--runs N] [--seconds S] [--no-check] [--golly]
  *
- * For every size, engine and shape: a soup of density 1/2 is started; windows of it, in the corners, at the
- * edges and inside, are compared with plain C after some generations; then N generations (1024) are timed,
- * cut down to about S seconds (2) where they would take longer. Best and median of the runs (5) are printed.
- * The limit counts the logic of the bit-sliced kernel for B3/S23: 10 operations for a word of cells, 64 words
- * of 32 a clock on each of an NVIDIA GPU's multiprocessors, or two vectors of 512 a clock on a CPU core. With AVX2
- * it is 26 operations (6 for neighbours, 5 for sums in a row, 8 for three rows, 7 for the rule) on vectors of 256, four
- * a clock, at the clock that the driver tells.
- * Gcells_per_cpu_s is per second of work of this process, for CPU devices on a machine that others use too.
- * --golly also times Golly's bgolly (QuickLife), on the same soup for as many generations. QuickLife passes over
- * quiet parts of the grid; the engines' time is the same for all cells. --sweep tries all combinations of numbers.
- * Output: one line a case, "key=value" words, made to be grepped; after a sweep, the best shape once more.
+ * For every size, engine and shape: a soup of density 1/2 is started; windows of it, in the
+ * corners, at the edges and inside, are compared with plain C after some generations; then N
+ * generations (1024) are timed, cut down to about S seconds (2) where they would take longer. Best
+ * and median of the runs (5) are printed. The limit counts the logic of the bit-sliced kernel for
+ * B3/S23: 10 operations for a word of cells, 64 words of 32 a clock on each of an NVIDIA GPU's
+ * multiprocessors, or two vectors of 512 a clock on a CPU core. With AVX2 it is 26 operations (6
+ * for neighbours, 5 for sums in a row, 8 for three rows, 7 for the rule) on vectors of 256, four a
+ * clock, at the clock that the driver tells. Gcells_per_cpu_s is per second of work of this
+ * process, for CPU devices on a machine that others use too. --golly also times Golly's bgolly
+ * (QuickLife), on the same soup for as many generations. QuickLife passes over quiet parts of the
+ * grid; the engines' time is the same for all cells. --sweep tries all combinations of numbers.
+ * Output: one line a case, "key=value" words, made to be grepped; after a sweep, the best shape
+ * once more.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/common.h"
@@ -42,7 +45,7 @@ static double worked(void)
     return 1e-9 * (double)ns_of_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* ---- Timing. ---------------------------------------------------------------------------------- */
+/* ---- Timing. --------------------------------------------------------------------------------- */
 
 static double limit_of(CLCONTEXT *cp, unsigned n)
 {
@@ -81,10 +84,11 @@ static bool check(life *lf)
     return false;
 }
 
-/* One case. Returns the best rate; prints why and returns 0 when the shape is not possible. *generations: how
- * many were timed. */
-static double run_case(const struct options *o, CLCONTEXT *cp, enum life_engine engine, size_t width,
-                       size_t height, const char *shape, unsigned long long *generations)
+/* One case. Returns the best rate; prints why and returns 0 when the shape is not possible.
+ * *generations: how many were timed. */
+static double run_case(const struct options *o, CLCONTEXT *cp, enum life_engine engine,
+                       size_t width, size_t height, const char *shape,
+                       unsigned long long *generations)
 {
     double seconds[MAX_RUNS], cpu = 0;
     const double cells = (double)width * (double)height;
@@ -96,8 +100,8 @@ static double run_case(const struct options *o, CLCONTEXT *cp, enum life_engine 
                                                   .rule = o->rule,
                                                   .shape = shape});
     if (!lf) {
-        printf("engine=%s size=%zux%zu shape=\"%s\" refused=\"%s\"\n", life_engine_name(engine), width,
-               height, shape ? shape : "", clerror());
+        printf("engine=%s size=%zux%zu shape=\"%s\" refused=\"%s\"\n", life_engine_name(engine),
+               width, height, shape ? shape : "", clerror());
         return 0;
     }
     if (life_soup(lf, 0.5, 1) < 0)
@@ -108,7 +112,8 @@ static double run_case(const struct options *o, CLCONTEXT *cp, enum life_engine 
     /* As many generations as fit the time, by a first measurement. */
     unsigned long long n = o->generations, trial = n < 64 ? n : 64;
     double start, each;
-    for (;; trial = trial < n / 8 ? 8 * trial : n) { /* long enough that what a call costs does not count */
+    for (;; trial = trial < n / 8 ? 8 * trial
+                                  : n) { /* long enough that what a call costs does not count */
         start = seconds_now();
         if (life_step(lf, trial) < 0)
             die("stepping");
@@ -130,16 +135,18 @@ static double run_case(const struct options *o, CLCONTEXT *cp, enum life_engine 
             cpu = worked() - before;
     }
     sort_up(seconds, o->runs);
-    const double best = cells * (double)n / seconds[0], middle = cells * (double)n / seconds[o->runs / 2];
+    const double best = cells * (double)n / seconds[0],
+                 middle = cells * (double)n / seconds[o->runs / 2];
     const double limit = engine == LIFE_PACKED ? limit_of(cp, life_devices(lf)) : 0;
     printf(
         "engine=%s size=%zux%zu bounds=%s rule=%s generations=%llu best_Gcells_per_s=%.2f median_Gcells_per_s=%.2f "
         "Gcells_per_cpu_s=%.2f us_per_generation=%.3f launches=%llu bytes_per_cell=%.4f limit_percent=%.1f check=%s devices=%u shape=\"%s\"\n",
-        life_engine_name(engine), width, height, o->plane ? "plane" : "torus", o->rule, n, best / 1e9,
-        middle / 1e9, cells * (double)n / cpu / 1e9, 1e6 * seconds[0] / (double)n,
+        life_engine_name(engine), width, height, o->plane ? "plane" : "torus", o->rule, n,
+        best / 1e9, middle / 1e9, cells * (double)n / cpu / 1e9, 1e6 * seconds[0] / (double)n,
         (unsigned long long)((life_launches(lf) - launches) / o->runs),
-        (double)life_device_bytes(lf) * life_devices(lf) / cells, limit > 0 ? 100 * best / limit : 0,
-        right ? o->check ? "right" : "none" : "WRONG", life_devices(lf), life_shape(lf, 0));
+        (double)life_device_bytes(lf) * life_devices(lf) / cells,
+        limit > 0 ? 100 * best / limit : 0, right ? o->check ? "right" : "none" : "WRONG",
+        life_devices(lf), life_shape(lf, 0));
     fflush(stdout);
     life_free(lf);
     return right ? best : 0.0;
@@ -157,12 +164,18 @@ static double time_golly(const char *file, unsigned long long n)
 /* Writes the soup of run_case to a file. */
 static void write_soup(const struct options *o, size_t width, size_t height, const char *file)
 {
-    life *lf = life_create(&(struct life_options){.width = width, .height = height, .rule = o->rule});
+    life *lf =
+        life_create(&(struct life_options){.width = width, .height = height, .rule = o->rule});
     struct life_cells c;
-    if (!lf || life_soup(lf, 0.5, 1) < 0 || life_cells_alloc(&c, width, height) < 0 || life_get(lf, 0, 0, &c) < 0)
+    if (!lf || life_soup(lf, 0.5, 1) < 0 || life_cells_alloc(&c, width, height) < 0 ||
+        life_get(lf, 0, 0, &c) < 0)
         die("a soup for bgolly");
-    struct life_pattern p = {
-        .width = width, .height = height, .columns = width, .rows = height, .stride = c.stride, .word = c.word};
+    struct life_pattern p = {.width = width,
+                             .height = height,
+                             .columns = width,
+                             .rows = height,
+                             .stride = c.stride,
+                             .word = c.word};
     const struct life_rule rule = life_rule_of(lf);
     life_rule_string(&rule, p.rule);
     snprintf(p.bounds, sizeof p.bounds, "%c%zu,%zu", o->plane ? 'P' : 'T', width, height);
@@ -184,16 +197,18 @@ static void run_golly(const struct options *o, size_t width, size_t height, unsi
     const double none = time_golly(file, 0), all = none < 0 ? -1 : time_golly(file, n);
     if (none < 0 || all <= none)
         printf("engine=bgolly size=%zux%zu refused=\"%s\"\n", width, height,
-               none < 0 || all < 0 ? "bgolly failed; is it installed?" : "too short a run for its clock; ask for more");
+               none < 0 || all < 0 ? "bgolly failed; is it installed?"
+                                   : "too short a run for its clock; ask for more");
     else
-        printf("engine=bgolly size=%zux%zu bounds=%s rule=%s generations=%llu best_Gcells_per_s=%.3f\n", width, height,
-               o->plane ? "plane" : "torus", o->rule, n,
-               (double)width * (double)height * (double)n / (all - none) / 1e9);
+        printf(
+            "engine=bgolly size=%zux%zu bounds=%s rule=%s generations=%llu best_Gcells_per_s=%.3f\n",
+            width, height, o->plane ? "plane" : "torus", o->rule, n,
+            (double)width * (double)height * (double)n / (all - none) / 1e9);
     fflush(stdout);
     unlink(file);
 }
 
-/* ---- Sweeps. ---------------------------------------------------------------------------------- */
+/* ---- Sweeps. --------------------------------------------------------------------------------- */
 
 /* The shapes of one size, and the best of them. */
 struct trial {
@@ -208,7 +223,8 @@ struct trial {
 static void try_shape(void *arg, const char *shape)
 {
     struct trial *t = arg;
-    const double rate = run_case(t->o, t->cp, LIFE_PACKED, t->width, t->height, shape, &t->generations);
+    const double rate =
+        run_case(t->o, t->cp, LIFE_PACKED, t->width, t->height, shape, &t->generations);
     if (rate > t->best) {
         t->best = rate;
         snprintf(t->best_shape, sizeof t->best_shape, "%s", shape);
@@ -216,17 +232,18 @@ static void try_shape(void *arg, const char *shape)
 }
 
 /* Returns how many generations were timed. */
-static unsigned long long run_sweep(const struct options *o, CLCONTEXT *cp, size_t width, size_t height)
+static unsigned long long run_sweep(const struct options *o, CLCONTEXT *cp, size_t width,
+                                    size_t height)
 {
     struct trial t = {o, cp, width, height, o->generations, 0, ""};
     sweep(o->shape, o->sweep, try_shape, &t);
     if (o->sweep)
-        printf("best size=%zux%zu best_Gcells_per_s=%.2f shape=\"%s\"\n", width, height, t.best / 1e9,
-               t.best_shape);
+        printf("best size=%zux%zu best_Gcells_per_s=%.2f shape=\"%s\"\n", width, height,
+               t.best / 1e9, t.best_shape);
     return t.generations;
 }
 
-/* ---- The command line. ------------------------------------------------------------------------ */
+/* ---- The command line. ----------------------------------------------------------------------- */
 
 static bool is(const char *arg, const char *name, char **next, const char **value)
 {

@@ -1,10 +1,11 @@
-/* bench_lua.c - what a call costs from Lua and from C: launches and maps of OpenCL, forks and syncs of the layer.
+/* bench_lua.c - what a call costs from Lua and from C: launches and maps of OpenCL, forks and syncs
+ * of the layer.
  *
  *   bench_lua PATH_OF_STDCL PATH_OF_BENCH_LUA_LUA
  *
- * Both do the same calls on the first device, in turns and each in processes of its own; printed are
- * microseconds per call, the least of all rounds, since what disturbs only adds. The kernel writes one number, so
- * the difference is what Lua adds. Goal: 2 us at most.
+ * Both do the same calls on the first device, in turns and each in processes of its own; printed
+ * are microseconds per call, the least of all rounds, since what disturbs only adds. The kernel
+ * writes one number, so the difference is what Lua adds. Goal: 2 us at most.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/common.h"
@@ -24,7 +25,8 @@ static struct {
     float *x;
 } on;
 
-static const char source[] = "kernel void touch(global float *x, float y) { x[get_global_id(0)] = y; }";
+static const char source[] =
+    "kernel void touch(global float *x, float y) { x[get_global_id(0)] = y; }";
 
 static void open_all(void)
 {
@@ -32,7 +34,8 @@ static void open_all(void)
     cl_device_id device;
     const char *text = source;
     const float two = 2;
-    if (clGetPlatformIDs(1, &platform, NULL) || clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL))
+    if (clGetPlatformIDs(1, &platform, NULL) ||
+        clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL))
         die("no OpenCL device");
     on.context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
     on.queue = clCreateCommandQueue(on.context, device, 0, NULL);
@@ -62,7 +65,8 @@ static void launch(void)
 static void map(void)
 {
     cl_event event[2];
-    void *p = clEnqueueMapBuffer(on.queue, on.buffer, CL_TRUE, CL_MAP_READ, 0, 4096, 0, NULL, &event[0], NULL);
+    void *p = clEnqueueMapBuffer(on.queue, on.buffer, CL_TRUE, CL_MAP_READ, 0, 4096, 0, NULL,
+                                 &event[0], NULL);
     if (!p || clEnqueueUnmapMemObject(on.queue, on.buffer, p, 0, NULL, &event[1]))
         die("map");
     clReleaseEvent(event[0]);
@@ -115,7 +119,8 @@ static int print_c(void)
     return 0;
 }
 
-/* Runs a command in a process of its own, as the other is, and reads its lines "name microseconds". */
+/* Runs a command in a process of its own, as the other is, and reads its lines "name
+ * microseconds". */
 static void read_times(const char *line, double us[KINDS][ROUNDS], int round)
 {
     char name[32];
@@ -153,8 +158,8 @@ int main(int argc, char **argv)
         read_times(in_lua, lua, round);
     }
     clgetdevinfo(clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 1, NULL, 0), &info);
-    printf("%s, driver %s; us per call, best of %d times %d calls\n", info.dev_name, info.dev_drv_version,
-           ROUNDS, CALLS);
+    printf("%s, driver %s; us per call, best of %d times %d calls\n", info.dev_name,
+           info.dev_drv_version, ROUNDS, CALLS);
     printf("%-8s %8s %8s %8s\n", "", "C", "Lua", "more");
     for (int i = 0; i < KINDS; i++) {
         const double of_c = least(c[i], ROUNDS), of_lua = least(lua[i], ROUNDS);

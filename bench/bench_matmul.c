@@ -1,19 +1,22 @@
 /* bench_matmul.c - matrix products in device memory, by size and shape, beside their peers.
  *
  *   bench_matmul --device H200 --precision double --size 1024,4096,8192
- *   bench_matmul --device H200 --precision double --size 4096 --shape "bm=128 bn=64" --shape "stages=4 bk=8"
- *   bench_matmul --device H200 --precision single --size 4096 --sweep "raster=4,8,16 stages=2,3"
- *   bench_matmul --device H200 --devices 2 --precision double --size 32768       blocks of C on both
- *   bench_matmul --device H200 --precision double --size 16,64 --batch 10000     so many products by one call
+ *   bench_matmul --device H200 --precision double --size 4096 --shape "bm=128 bn=64" --shape
+ *   "stages=4 bk=8" bench_matmul --device H200 --precision single --size 4096 --sweep
+ *   "raster=4,8,16 stages=2,3"
+ *   bench_matmul --device H200 --devices 2 --precision double --size 32768       blocks of C on
+ *   both
+ *   bench_matmul --device H200 --precision double --size 16,64 --batch 10000     so many products
+ *   by one call
  *
- * Each case is verified before it is timed: some rows against the host in higher precision; so are products of the peers, and errors
- * are printed beside each other. A time is that of
- * products queued back to back for about --seconds, median of several runs, which take turns with those of the
- * peers, since a device that grows warm slows down; the best is printed too. Every turn begins with as many products
- * that are not timed: a GPU at its limit of power takes some 0.15 s to settle at the clock that a kernel's power
- * allows, and would charge one racer for the other. One line a case, words KEY=VALUE. Sizes: N or MxNxK.
- * --tight: leading dimensions as short as the rows, so that odd sizes lie badly; that is the default, --padded
- * rounds them up to 128 bytes.
+ * Each case is verified before it is timed: some rows against the host in higher precision; so are
+ * products of the peers, and errors are printed beside each other. A time is that of
+ * products queued back to back for about --seconds, median of several runs, which take turns with
+ * those of the peers, since a device that grows warm slows down; the best is printed too. Every
+ * turn begins with as many products that are not timed: a GPU at its limit of power takes some 0.15
+ * s to settle at the clock that a kernel's power allows, and would charge one racer for the other.
+ * One line a case, words KEY=VALUE. Sizes: N or MxNxK. --tight: leading dimensions as short as the
+ * rows, so that odd sizes lie badly; that is the default, --padded rounds them up to 128 bytes.
  * Peers, when they are installed: OpenBLAS and CLBlast on CPUs, cuBLAS on NVIDIA GPUs.
  * SPDX-License-Identifier: MIT
  */
@@ -56,12 +59,12 @@ struct problem {
     CLCONTEXT *ctx;
     size_t m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, real;
     void *a, *b, *c;
-    double limit; /* operations a second that the device can do */
+    double limit;                    /* operations a second that the device can do */
     struct racer racers[MAX_RACERS]; /* ours, and behind it the peers */
     size_t peers;
 };
 
-/* ---- Problems. -------------------------------------------------------------------------------- */
+/* ---- Problems. ------------------------------------------------------------------------------- */
 
 /* Random rows; those of large matrices repeat, which costs less time and shows in no result. */
 static void *make_matrix(struct problem *p, uint32_t which, size_t rows, size_t cols, size_t ld)
@@ -82,10 +85,19 @@ static size_t leading(const struct problem *p, size_t cols)
     return p->o->padded ? (cols + step - 1) / step * step : cols;
 }
 
-static bool trans_a(const struct problem *p) { return p->o->trans == MATMUL_TN || p->o->trans == MATMUL_TT; }
-static bool trans_b(const struct problem *p) { return p->o->trans == MATMUL_NT || p->o->trans == MATMUL_TT; }
+static bool trans_a(const struct problem *p)
+{
+    return p->o->trans == MATMUL_TN || p->o->trans == MATMUL_TT;
+}
+static bool trans_b(const struct problem *p)
+{
+    return p->o->trans == MATMUL_NT || p->o->trans == MATMUL_TT;
+}
 
-static size_t products(const struct problem *p) { return p->o->batch ? p->o->batch : 1; }
+static size_t products(const struct problem *p)
+{
+    return p->o->batch ? p->o->batch : 1;
+}
 
 static void make_problem(struct problem *p)
 {
@@ -110,7 +122,7 @@ static void free_problem(struct problem *p)
     clfree(p->c);
 }
 
-/* ---- Timing. ---------------------------------------------------------------------------------- */
+/* ---- Timing. --------------------------------------------------------------------------------- */
 
 /* How many products take about `seconds`. */
 static size_t calibrate(const struct racer *r, double seconds)
@@ -158,12 +170,12 @@ static void run_engine(void *arg, size_t count)
     const struct job *j = arg;
     const struct problem *p = j->p;
     for (size_t i = 0; i < count; i++)
-        if (p->o->batch ? matmul_batch(j->mm, 0, p->o->trans, p->m, p->n, p->k, 1, p->a, p->lda, p->stride_a, p->b, p->ldb,
-                                       p->stride_b, 0, p->c, p->ldc, p->stride_c, p->o->batch)
-            : is_loaded(p->o)
-                ? matmul_compute(j->mm, 1, 0)
-                : matmul_enqueue(j->mm, 0, p->o->trans, p->m, p->n, p->k, 1, p->a, p->lda, p->b, p->ldb, 0, p->c,
-                                 p->ldc))
+        if (p->o->batch ? matmul_batch(j->mm, 0, p->o->trans, p->m, p->n, p->k, 1, p->a, p->lda,
+                                       p->stride_a, p->b, p->ldb, p->stride_b, 0, p->c, p->ldc,
+                                       p->stride_c, p->o->batch)
+            : is_loaded(p->o) ? matmul_compute(j->mm, 1, 0)
+                              : matmul_enqueue(j->mm, 0, p->o->trans, p->m, p->n, p->k, 1, p->a,
+                                               p->lda, p->b, p->ldb, 0, p->c, p->ldc))
             die("product");
     if (clwait(p->ctx, 0, CL_KERNEL_EVENT) == (cl_event)-1)
         die("product");
@@ -174,7 +186,7 @@ static double flops(const struct problem *p)
     return 2.0 * (double)p->m * (double)p->n * (double)p->k * (double)products(p);
 }
 
-/* ---- Verifying. ------------------------------------------------------------------------------- */
+/* ---- Verifying. ------------------------------------------------------------------------------ */
 
 static void spoil_result(const struct problem *p)
 {
@@ -187,11 +199,13 @@ static double error_of(const struct problem *p)
     const struct options *o = p->o;
     const size_t rows = p->m * p->n * p->k > (size_t)1 << 36 ? 3 : 17;
     double worst = 0;
-    for (size_t i = 0; i < products(p); i = i + 1 < products(p) && i + 97 >= products(p) ? products(p) - 1 : i + 97) {
-        const double error = matmul_error(o->engine.precision, o->trans, p->m, p->n, p->k, 1,
-                                          (const char *)p->a + i * p->stride_a * p->real, p->lda,
-                                          (const char *)p->b + i * p->stride_b * p->real, p->ldb, 0, NULL,
-                                          (const char *)p->c + i * p->stride_c * p->real, p->ldc, rows);
+    for (size_t i = 0; i < products(p);
+         i = i + 1 < products(p) && i + 97 >= products(p) ? products(p) - 1 : i + 97) {
+        const double error =
+            matmul_error(o->engine.precision, o->trans, p->m, p->n, p->k, 1,
+                         (const char *)p->a + i * p->stride_a * p->real, p->lda,
+                         (const char *)p->b + i * p->stride_b * p->real, p->ldb, 0, NULL,
+                         (const char *)p->c + i * p->stride_c * p->real, p->ldc, rows);
         worst = error <= worst ? worst : error; /* NaN is the worst */
     }
     return worst;
@@ -202,31 +216,35 @@ static double verify(struct job *j)
     const struct problem *p = j->p;
     const struct options *o = p->o;
     spoil_result(p);
-    if (is_loaded(o) ? matmul_load(j->mm, o->trans, p->m, p->n, p->k, p->a, p->lda, p->b, p->ldb) != 0
-                     : clmsync(p->ctx, 0, p->c, CL_MEM_DEVICE) == (cl_event)-1)
+    if (is_loaded(o)
+            ? matmul_load(j->mm, o->trans, p->m, p->n, p->k, p->a, p->lda, p->b, p->ldb) != 0
+            : clmsync(p->ctx, 0, p->c, CL_MEM_DEVICE) == (cl_event)-1)
         die("load");
     run_engine(j, 2); /* the second shows whether the first left anything behind */
-    if (is_loaded(o) ? matmul_result(j->mm, p->c, p->ldc) != 0 : clmsync(p->ctx, 0, p->c, CL_MEM_HOST) == (cl_event)-1)
+    if (is_loaded(o) ? matmul_result(j->mm, p->c, p->ldc) != 0
+                     : clmsync(p->ctx, 0, p->c, CL_MEM_HOST) == (cl_event)-1)
         die("C");
     return error_of(p);
 }
 
-/* ---- Peers. ----------------------------------------------------------------------------------- */
+/* ---- Peers. ---------------------------------------------------------------------------------- */
 
-/* cuBLAS by dlopen: its handle, and the few functions of it and of the CUDA runtime that this takes. */
+/* cuBLAS by dlopen: its handle, and the few functions of it and of the CUDA runtime that this
+ * takes. */
 struct cublas {
     void *handle, *a, *b, *c;
     size_t m, n, k, lda, ldb, ldc, batch;
     int ta, tb;
-    int (*dgemm)(void *, int, int, int, int, int, const double *, const void *, int, const void *, int, const double *,
-                 void *, int);
-    int (*sgemm)(void *, int, int, int, int, int, const float *, const void *, int, const void *, int, const float *,
-                 void *, int);
-    int (*dbatch)(void *, int, int, int, int, int, const double *, const void *, int, long long, const void *, int,
-                  long long, const double *, void *, int, long long, int);
-    int (*sbatch)(void *, int, int, int, int, int, const float *, const void *, int, long long, const void *, int,
-                  long long, const float *, void *, int, long long, int);
-    int (*synchronize)(void), (*destroy)(void *), (*release)(void *), (*copy)(void *, const void *, size_t, int);
+    int (*dgemm)(void *, int, int, int, int, int, const double *, const void *, int, const void *,
+                 int, const double *, void *, int);
+    int (*sgemm)(void *, int, int, int, int, int, const float *, const void *, int, const void *,
+                 int, const float *, void *, int);
+    int (*dbatch)(void *, int, int, int, int, int, const double *, const void *, int, long long,
+                  const void *, int, long long, const double *, void *, int, long long, int);
+    int (*sbatch)(void *, int, int, int, int, int, const float *, const void *, int, long long,
+                  const void *, int, long long, const float *, void *, int, long long, int);
+    int (*synchronize)(void), (*destroy)(void *), (*release)(void *),
+        (*copy)(void *, const void *, size_t, int);
     bool doubles;
 };
 
@@ -249,13 +267,15 @@ static int run_cublas_batch(const struct cublas *q)
 {
     const double one = 1, zero = 0;
     const float onef = 1, zerof = 0;
-    const int m = (int)q->m, n = (int)q->n, k = (int)q->k, lda = (int)q->lda, ldb = (int)q->ldb, ldc = (int)q->ldc;
-    const long long sa = (long long)(q->ta ? q->k * q->lda : q->m * q->lda), sc = (long long)(q->m * q->ldc),
+    const int m = (int)q->m, n = (int)q->n, k = (int)q->k, lda = (int)q->lda, ldb = (int)q->ldb,
+              ldc = (int)q->ldc;
+    const long long sa = (long long)(q->ta ? q->k * q->lda : q->m * q->lda),
+                    sc = (long long)(q->m * q->ldc),
                     sb = (long long)(q->tb ? q->n * q->ldb : q->k * q->ldb);
-    return q->doubles ? q->dbatch(q->handle, q->tb, q->ta, n, m, k, &one, q->b, ldb, sb, q->a, lda, sa, &zero, q->c, ldc, sc,
-                                  (int)q->batch)
-                      : q->sbatch(q->handle, q->tb, q->ta, n, m, k, &onef, q->b, ldb, sb, q->a, lda, sa, &zerof, q->c, ldc,
-                                  sc, (int)q->batch);
+    return q->doubles ? q->dbatch(q->handle, q->tb, q->ta, n, m, k, &one, q->b, ldb, sb, q->a, lda,
+                                  sa, &zero, q->c, ldc, sc, (int)q->batch)
+                      : q->sbatch(q->handle, q->tb, q->ta, n, m, k, &onef, q->b, ldb, sb, q->a, lda,
+                                  sa, &zerof, q->c, ldc, sc, (int)q->batch);
 }
 
 /* Row-major products are column-major ones with A and B exchanged. */
@@ -265,11 +285,12 @@ static void run_cublas(void *arg, size_t count)
     const double one = 1, zero = 0;
     const float onef = 1, zerof = 0;
     for (size_t i = 0; i < count; i++)
-        if (q->batch     ? run_cublas_batch(q)
-            : q->doubles ? q->dgemm(q->handle, q->tb, q->ta, (int)q->n, (int)q->m, (int)q->k, &one, q->b, (int)q->ldb, q->a,
-                                  (int)q->lda, &zero, q->c, (int)q->ldc)
-                       : q->sgemm(q->handle, q->tb, q->ta, (int)q->n, (int)q->m, (int)q->k, &onef, q->b, (int)q->ldb,
-                                  q->a, (int)q->lda, &zerof, q->c, (int)q->ldc))
+        if (q->batch ? run_cublas_batch(q)
+            : q->doubles
+                ? q->dgemm(q->handle, q->tb, q->ta, (int)q->n, (int)q->m, (int)q->k, &one, q->b,
+                           (int)q->ldb, q->a, (int)q->lda, &zero, q->c, (int)q->ldc)
+                : q->sgemm(q->handle, q->tb, q->ta, (int)q->n, (int)q->m, (int)q->k, &onef, q->b,
+                           (int)q->ldb, q->a, (int)q->lda, &zerof, q->c, (int)q->ldc))
             die("cuBLAS");
     if (q->synchronize())
         die("cuBLAS");
@@ -278,24 +299,37 @@ static void run_cublas(void *arg, size_t count)
 /* False: it is not installed, or has no memory left. */
 static bool open_cublas(struct cublas *q, const struct problem *p)
 {
-    static const char *const runtime_names[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so", NULL};
-    static const char *const blas_names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so", NULL};
+    static const char *const runtime_names[] = {"libcudart.so.13", "libcudart.so.12",
+                                                "libcudart.so", NULL};
+    static const char *const blas_names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so",
+                                             NULL};
     static void *runtime, *blas;
     int (*create)(void **), (*allocate)(void **, size_t);
-    *q = (struct cublas){.m = p->m, .n = p->n, .k = p->k, .lda = p->lda, .ldb = p->ldb, .ldc = p->ldc, .ta = trans_a(p),
-                         .tb = trans_b(p), .doubles = p->real == sizeof(double), .batch = p->o->batch};
+    *q = (struct cublas){.m = p->m,
+                         .n = p->n,
+                         .k = p->k,
+                         .lda = p->lda,
+                         .ldb = p->ldb,
+                         .ldc = p->ldc,
+                         .ta = trans_a(p),
+                         .tb = trans_b(p),
+                         .doubles = p->real == sizeof(double),
+                         .batch = p->o->batch};
     runtime = runtime ? runtime : open_any(runtime_names);
     blas = runtime && !blas ? open_any(blas_names) : blas;
-    if (!blas || !find(blas, "cublasCreate_v2", &create) || !find(blas, "cublasDestroy_v2", &q->destroy) ||
-        !find(blas, "cublasDgemm_v2", &q->dgemm) || !find(blas, "cublasSgemm_v2", &q->sgemm) ||
-        !find(blas, "cublasDgemmStridedBatched", &q->dbatch) || !find(blas, "cublasSgemmStridedBatched", &q->sbatch) ||
+    if (!blas || !find(blas, "cublasCreate_v2", &create) ||
+        !find(blas, "cublasDestroy_v2", &q->destroy) || !find(blas, "cublasDgemm_v2", &q->dgemm) ||
+        !find(blas, "cublasSgemm_v2", &q->sgemm) ||
+        !find(blas, "cublasDgemmStridedBatched", &q->dbatch) ||
+        !find(blas, "cublasSgemmStridedBatched", &q->sbatch) ||
         !find(runtime, "cudaMalloc", &allocate) || !find(runtime, "cudaFree", &q->release) ||
-        !find(runtime, "cudaMemcpy", &q->copy) || !find(runtime, "cudaDeviceSynchronize", &q->synchronize))
+        !find(runtime, "cudaMemcpy", &q->copy) ||
+        !find(runtime, "cudaDeviceSynchronize", &q->synchronize))
         return false;
     const size_t ba = products(p) * p->stride_a * p->real, bb = products(p) * p->stride_b * p->real,
                  bc = products(p) * p->stride_c * p->real;
-    return !create(&q->handle) && !allocate(&q->a, ba) && !allocate(&q->b, bb) && !allocate(&q->c, bc) &&
-           !q->copy(q->a, p->a, ba, 1) && !q->copy(q->b, p->b, bb, 1);
+    return !create(&q->handle) && !allocate(&q->a, ba) && !allocate(&q->b, bb) &&
+           !allocate(&q->c, bc) && !q->copy(q->a, p->a, ba, 1) && !q->copy(q->b, p->b, bb, 1);
 }
 
 static double cublas_error(struct cublas *q, const struct problem *p)
@@ -354,10 +388,12 @@ static void open_peers(struct peers *peers, struct problem *p)
             open_library(&peers->library[i], p, kinds[i]);
             struct job *job = &peers->library[i].job;
             if (job->mm)
-                racers[n++] = (struct racer){matmul_kind_name(kinds[i]), run_engine, job, 0, {0}, verify(job)};
+                racers[n++] = (struct racer){
+                    matmul_kind_name(kinds[i]), run_engine, job, 0, {0}, verify(job)};
         }
     } else if (open_cublas(&peers->cublas, p)) {
-        racers[n++] = (struct racer){"cublas", run_cublas, &peers->cublas, 0, {0}, cublas_error(&peers->cublas, p)};
+        racers[n++] = (struct racer){"cublas", run_cublas, &peers->cublas,
+                                     0,        {0},        cublas_error(&peers->cublas, p)};
     }
     if (n == 0)
         printf("# no peer that does this is installed\n");
@@ -373,11 +409,11 @@ static void close_peers(struct peers *peers)
 
 static void print_peer(const struct problem *p, const struct racer *r)
 {
-    printf("m=%zu n=%zu k=%zu peer=%s gflops=%.1f best=%.1f error=%.2g\n", p->m, p->n, p->k, r->name,
-           1e-9 * flops(p) / r->times[RUNS / 2], 1e-9 * flops(p) / r->times[0], r->error);
+    printf("m=%zu n=%zu k=%zu peer=%s gflops=%.1f best=%.1f error=%.2g\n", p->m, p->n, p->k,
+           r->name, 1e-9 * flops(p) / r->times[RUNS / 2], 1e-9 * flops(p) / r->times[0], r->error);
 }
 
-/* ---- Cases. ----------------------------------------------------------------------------------- */
+/* ---- Cases. ---------------------------------------------------------------------------------- */
 
 /* One shape, and the peers beside it. */
 static void bench_case(void *arg, const char *shape)
@@ -393,7 +429,8 @@ static void bench_case(void *arg, const char *shape)
     }
     char label[512];
     const double error = verify(&j);
-    snprintf(label, sizeof label, "%s", p->o->batch ? shape : matmul_shape(j.mm, 0, p->m, p->n, p->k));
+    snprintf(label, sizeof label, "%s",
+             p->o->batch ? shape : matmul_shape(j.mm, 0, p->m, p->n, p->k));
     const bool right = error <= matmul_tolerance(p->o->engine.precision, p->k, 1);
     if (right) {
         p->racers[0] = (struct racer){"ours", run_engine, &j, 0, {0}, error};
@@ -402,11 +439,12 @@ static void bench_case(void *arg, const char *shape)
             print_peer(p, &p->racers[i]);
     }
     printf("m=%zu n=%zu k=%zu trans=%s precision=%s engine=%s ", p->m, p->n, p->k,
-           (const char *const[]){"NN", "NT", "TN", "TT"}[p->o->trans], p->real == 8 ? "double" : "single",
-           matmul_kind_name(engine.kind));
+           (const char *const[]){"NN", "NT", "TN", "TT"}[p->o->trans],
+           p->real == 8 ? "double" : "single", matmul_kind_name(engine.kind));
     if (right)
-        printf("gflops=%.1f best=%.1f limit_percent=%.1f ", 1e-9 * flops(p) / p->racers->times[RUNS / 2],
-               1e-9 * flops(p) / p->racers->times[0], 100 * flops(p) / p->racers->times[RUNS / 2] / p->limit);
+        printf("gflops=%.1f best=%.1f limit_percent=%.1f ",
+               1e-9 * flops(p) / p->racers->times[RUNS / 2], 1e-9 * flops(p) / p->racers->times[0],
+               100 * flops(p) / p->racers->times[RUNS / 2] / p->limit);
     if (p->o->batch)
         printf("batch=%zu ", p->o->batch);
     printf("error=%.2g%s %s\n", error, right ? "" : " WRONG", label);
@@ -414,7 +452,8 @@ static void bench_case(void *arg, const char *shape)
     matmul_free(j.mm);
 }
 
-/* What the devices can do at best, in all: multiply-adds, by tensor cores where there are some for this precision. */
+/* What the devices can do at best, in all: multiply-adds, by tensor cores where there are some for
+ * this precision. */
 static double limit_of(CLCONTEXT *ctx, const struct options *o)
 {
     double sum = 0;
@@ -427,7 +466,7 @@ static double limit_of(CLCONTEXT *ctx, const struct options *o)
     return sum;
 }
 
-/* ---- The command line. ------------------------------------------------------------------------ */
+/* ---- The command line. ----------------------------------------------------------------------- */
 
 static void parse_options(struct options *o, int argc, char **argv)
 {
@@ -497,7 +536,10 @@ int main(int argc, char **argv)
     printf("# device \"%s\" x %u, driver %s, limit %.1f gflops\n", info[0].dev_name, clgetndev(ctx),
            info[0].dev_drv_version, 1e-9 * limit);
     for (const char *text = o.size; *text; text += strcspn(text, ","), text += *text == ',') {
-        struct problem p = {.o = &o, .ctx = ctx, .limit = limit, .real = o.engine.precision == MATMUL_DOUBLE ? 8 : 4};
+        struct problem p = {.o = &o,
+                            .ctx = ctx,
+                            .limit = limit,
+                            .real = o.engine.precision == MATMUL_DOUBLE ? 8 : 4};
         parse_size(&p, text);
         make_problem(&p);
         struct peers peers = {0};

@@ -1,22 +1,27 @@
 /* bench_nbody.c - how many interactions a second the N-body engine computes.
  *
- *   bench_nbody [--device cpu|gpu|NAME] [--devices K] [--n N,N,...] [--precision single|double|mixed]
- *               [--integrator NAME] [--method direct|tree] [--accuracy X] [--shape "KEY=NUMBER ..."]
- *               [--sweep "KEY=V,V,... KEY=V,..."] [--seconds S] [--no-peer] [--equal-masses] [--checksum] [--held] [--structure]
+ *   bench_nbody [--device cpu|gpu|NAME] [--devices K] [--n N,N,...] [--precision
+ *   single|double|mixed]
+ *               [--integrator NAME] [--method direct|tree] [--accuracy X] [--shape "KEY=NUMBER
+ *               ..."] [--sweep "KEY=V,V,... KEY=V,..."] [--seconds S] [--no-peer] [--equal-masses]
+ *               [--checksum] [--held] [--structure]
  *
- * For every N and every shape: the forces of some bodies are compared with plain C in double precision,
- * then whole steps are timed (of a tree on several devices after 64 others, in which it is divided) in five runs of S seconds (0.3), of which best and median are printed. The
- * peer, measured in the same run, is the tiled kernel of the classic GPU tutorial; of double precision on CPUs also the same
- * sums in intrinsics, in turns with steps. Of these two, of_intrinsics compares the time that passes, and of_intrinsics_cpu
- * the time that processors work, which other programs on the machine leave alone. The limit is nbody_limit's; a
- * share of more than 100 % is left out, since the device was busy then while its peak was measured. Masses
- * differ unless --equal-masses, which saves an instruction.
- * With the tree, bodies a second are what is counted; the errors beside them are of 1,000 bodies' accelerations, and
- * --checksum is that of all positions after two steps. Standard error has the seconds that it took to make bodies and engine.
- * --held, with the tree: how much longer a step takes before which the state was held for a checkpoint, and was fetched by another
- * thread meanwhile (median and most of five), beside how long saving it at once takes.
- * --structure: how long finding the centre of density, Lagrange radii, binaries and the rest takes on the device and on the host (best of five).
- * --sweep tries all combinations. Output: one line a case, "key=value" words, made to be grepped.
+ * For every N and every shape: the forces of some bodies are compared with plain C in double
+ * precision, then whole steps are timed (of a tree on several devices after 64 others, in which it
+ * is divided) in five runs of S seconds (0.3), of which best and median are printed. The peer,
+ * measured in the same run, is the tiled kernel of the classic GPU tutorial; of double precision on
+ * CPUs also the same sums in intrinsics, in turns with steps. Of these two, of_intrinsics compares
+ * the time that passes, and of_intrinsics_cpu the time that processors work, which other programs
+ * on the machine leave alone. The limit is nbody_limit's; a share of more than 100 % is left out,
+ * since the device was busy then while its peak was measured. Masses differ unless --equal-masses,
+ * which saves an instruction. With the tree, bodies a second are what is counted; the errors beside
+ * them are of 1,000 bodies' accelerations, and --checksum is that of all positions after two steps.
+ * Standard error has the seconds that it took to make bodies and engine. --held, with the tree: how
+ * much longer a step takes before which the state was held for a checkpoint, and was fetched by
+ * another thread meanwhile (median and most of five), beside how long saving it at once takes.
+ * --structure: how long finding the centre of density, Lagrange radii, binaries and the rest takes
+ * on the device and on the host (best of five). --sweep tries all combinations. Output: one line a
+ * case, "key=value" words, made to be grepped.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/common.h"
@@ -38,7 +43,7 @@ struct options {
     struct nbody_options engine;
 };
 
-/* ---- Bodies, and the right answer for some of them. ------------------------------------------- */
+/* ---- Bodies, and the right answer for some of them. ------------------------------------------ */
 
 struct bodies {
     size_t n;
@@ -47,9 +52,10 @@ struct bodies {
 
 static struct bodies make_bodies(size_t n, bool equal_masses)
 {
-    struct bodies b = {n, malloc(n * sizeof *b.mass), malloc(n * sizeof *b.pos), malloc(n * sizeof *b.vel),
-                       malloc(n * sizeof *b.acc)};
-    if (!b.mass || !b.pos || !b.vel || !b.acc || nbody_initial(NBODY_PLUMMER, n, 1, b.mass, b.pos, b.vel) != 0)
+    struct bodies b = {n, malloc(n * sizeof *b.mass), malloc(n * sizeof *b.pos),
+                       malloc(n * sizeof *b.vel), malloc(n * sizeof *b.acc)};
+    if (!b.mass || !b.pos || !b.vel || !b.acc ||
+        nbody_initial(NBODY_PLUMMER, n, 1, b.mass, b.pos, b.vel) != 0)
         die("no bodies");
     for (size_t i = 0; i < n && !equal_masses; i++)
         b.mass[i] *= 0.75 + 0.5 * (double)(i % 5) / 4;
@@ -97,10 +103,11 @@ static double force_error(nbody *nb, struct bodies *b, double eps)
     return sqrt(sum / (double)count);
 }
 
-/* ---- Timing. ---------------------------------------------------------------------------------- */
+/* ---- Timing. --------------------------------------------------------------------------------- */
 
 /* Sorted seconds a call of run(arg, count), RUNS of them, each of about `seconds` in all. */
-static void time_runs(void (*run)(void *arg, size_t count), void *arg, double seconds, double out[RUNS])
+static void time_runs(void (*run)(void *arg, size_t count), void *arg, double seconds,
+                      double out[RUNS])
 {
     size_t count = 1;
     run(arg, 1);
@@ -128,7 +135,7 @@ static void run_steps(void *arg, size_t count)
         die("steps");
 }
 
-/* ---- The peer: forces by tiles of 256 positions in local memory, one body an item. ------------ */
+/* ---- The peer: forces by tiles of 256 positions in local memory, one body an item. ----------- */
 
 static const char peer_source[] =
     "kernel void peer(int n, float eps2, global const float4 *p, global float4 *a, local float4 *tile) {\n"
@@ -188,7 +195,7 @@ static double measure_peer(CLCONTEXT *ctx, const struct bodies *b, double second
     return (double)b->n * (double)b->n / times[0];
 }
 
-/* ---- The peer on CPUs: intrinsics, in turns with the engine. ----------------------------------- */
+/* ---- The peer on CPUs: intrinsics, in turns with the engine. --------------------------------- */
 
 struct turns {
     size_t n;
@@ -205,7 +212,8 @@ static void run_intrinsics(void *arg, size_t count)
 }
 
 /* Seconds that pass, and that this process works, in one call of run(arg, 1). */
-static void time_both(void (*run)(void *arg, size_t count), void *arg, double *passed, double *worked)
+static void time_both(void (*run)(void *arg, size_t count), void *arg, double *passed,
+                      double *worked)
 {
     const double start = seconds_now(), work = 1e-9 * (double)ns_of_clock(CLOCK_PROCESS_CPUTIME_ID);
     run(arg, 1);
@@ -218,7 +226,8 @@ static void compare_intrinsics(nbody *nb, const struct bodies *b, double eps, un
 {
     enum { TURNS = 9 };
     double time[4][TURNS]; /* passed and worked, of the engine and the peer */
-    struct turns t = {b->n, eps, malloc(b->n * sizeof *t.posm), malloc(b->n * sizeof *t.acc), threads};
+    struct turns t = {b->n, eps, malloc(b->n * sizeof *t.posm), malloc(b->n * sizeof *t.acc),
+                      threads};
     if (!t.posm || !t.acc)
         die("no memory");
     for (size_t i = 0; i < b->n; i++)
@@ -232,14 +241,18 @@ static void compare_intrinsics(nbody *nb, const struct bodies *b, double eps, un
     plain_force(b, eps, b->n / 2, right);
     if (!(fabs(t.acc[b->n / 2][0] - right[0]) <= 1e-11 * fabs(right[0])))
         die("the intrinsics are wrong");
-    const double pairs = (double)b->n * (double)b->n, passed = median(time[2], TURNS), worked = median(time[3], TURNS);
-    printf(" intrinsics=\"%s, %u threads, forces only\" intrinsics_ginteractions_per_s=%.2f of_intrinsics=%.3f "
-           "of_intrinsics_cpu=%.3f", intrinsics_called(), threads, 1e-9 * pairs / passed, passed / median(time[0], TURNS), worked / median(time[1], TURNS));
+    const double pairs = (double)b->n * (double)b->n, passed = median(time[2], TURNS),
+                 worked = median(time[3], TURNS);
+    printf(
+        " intrinsics=\"%s, %u threads, forces only\" intrinsics_ginteractions_per_s=%.2f of_intrinsics=%.3f "
+        "of_intrinsics_cpu=%.3f",
+        intrinsics_called(), threads, 1e-9 * pairs / passed, passed / median(time[0], TURNS),
+        worked / median(time[1], TURNS));
     free(t.posm);
     free(t.acc);
 }
 
-/* ---- Structure. -------------------------------------------------------------------------------- */
+/* ---- Structure. ------------------------------------------------------------------------------ */
 
 static double structure_seconds(CLCONTEXT *ctx, const struct bodies *b, double *core)
 {
@@ -249,7 +262,8 @@ static double structure_seconds(CLCONTEXT *ctx, const struct bodies *b, double *
         struct nbody_structure s;
         const double(*pos)[3] = (const double(*)[3])b->pos, (*vel)[3] = (const double(*)[3])b->vel;
         const double start = seconds_now();
-        if ((ctx ? nbody_find_structure_on(ctx, 0, b->n, 1, b->mass, pos, vel, b->mass, 3, shell, &s)
+        if ((ctx ? nbody_find_structure_on(ctx, 0, b->n, 1, b->mass, pos, vel, b->mass, 3, shell,
+                                           &s)
                  : nbody_find_structure(b->n, 1, b->mass, pos, vel, b->mass, 3, shell, &s)) != 0)
             die("structure");
         best = fmin(best, seconds_now() - start);
@@ -262,12 +276,14 @@ static double structure_seconds(CLCONTEXT *ctx, const struct bodies *b, double *
 static void bench_structure(CLCONTEXT *ctx, const struct bodies *b)
 {
     double core[2];
-    const double device = structure_seconds(ctx, b, &core[0]), host = structure_seconds(NULL, b, &core[1]);
-    printf("n=%zu structure_device_ms=%.1f structure_host_ms=%.1f core_radius=%.9g,%.9g\n", b->n, 1e3 * device, 1e3 * host, core[0], core[1]);
+    const double device = structure_seconds(ctx, b, &core[0]),
+                 host = structure_seconds(NULL, b, &core[1]);
+    printf("n=%zu structure_device_ms=%.1f structure_host_ms=%.1f core_radius=%.9g,%.9g\n", b->n,
+           1e3 * device, 1e3 * host, core[0], core[1]);
     fflush(stdout);
 }
 
-/* ---- Cases. ----------------------------------------------------------------------------------- */
+/* ---- Cases. ---------------------------------------------------------------------------------- */
 
 /* One size of problem. */
 struct problem {
@@ -289,7 +305,7 @@ static unsigned long long checksum(nbody *nb, const struct bodies *b)
     return sum;
 }
 
-/* ---- Checkpoints. ------------------------------------------------------------------------------ */
+/* ---- Checkpoints. ---------------------------------------------------------------------------- */
 
 struct fetching {
     nbody *nb;
@@ -338,8 +354,10 @@ static void bench_held(nbody *nb)
     const double start = seconds_now();
     if (nbody_save(nb, f.to) != 0)
         die("save");
-    printf("held_bytes=%zu stopped_ms=%.1f stopped_ms_most=%.1f fetched_ms=%.1f save_ms=%.1f usual_step_ms=%.1f ", size, 1e3 * longer[RUNS / 2],
-           1e3 * longer[RUNS - 1], 1e3 * f.seconds, 1e3 * (seconds_now() - start), 1e3 * usual[RUNS / 2]);
+    printf(
+        "held_bytes=%zu stopped_ms=%.1f stopped_ms_most=%.1f fetched_ms=%.1f save_ms=%.1f usual_step_ms=%.1f ",
+        size, 1e3 * longer[RUNS / 2], 1e3 * longer[RUNS - 1], 1e3 * f.seconds,
+        1e3 * (seconds_now() - start), 1e3 * usual[RUNS / 2]);
     free(f.to);
 }
 
@@ -365,10 +383,12 @@ static void bench_tree(nbody *nb, const struct options *o, const struct bodies *
         bench_held(nb);
     settle(nb);
     time_runs(run_steps, nb, o->seconds, times);
-    printf("n=%zu method=tree accuracy=%g step_us=%.1f median_us=%.1f mbodies_per_s=%.2f error_median=%.2g error_p99=%.2g "
-           "error_max=%.2g devices=%u bytes_per_body=%.1f shape=\"%s\"\n", b->n, o->engine.accuracy, 1e6 * times[0],
-           1e6 * times[RUNS / 2], 1e-6 * (double)b->n / times[0], e.median, e.p99, e.most, nbody_devices(nb),
-           (double)nbody_device_bytes(nb) / (double)b->n, nbody_shape(nb, 0));
+    printf(
+        "n=%zu method=tree accuracy=%g step_us=%.1f median_us=%.1f mbodies_per_s=%.2f error_median=%.2g error_p99=%.2g "
+        "error_max=%.2g devices=%u bytes_per_body=%.1f shape=\"%s\"\n",
+        b->n, o->engine.accuracy, 1e6 * times[0], 1e6 * times[RUNS / 2],
+        1e-6 * (double)b->n / times[0], e.median, e.p99, e.most, nbody_devices(nb),
+        (double)nbody_device_bytes(nb) / (double)b->n, nbody_shape(nb, 0));
     fflush(stdout);
     nbody_free(nb);
 }
@@ -382,7 +402,8 @@ static void bench_case(void *arg, const char *shape)
     double times[RUNS];
     engine.shape = shape;
     const double start = seconds_now();
-    nbody *nb = nbody_create(&engine, b->n, b->mass, (const double(*)[3])b->pos, (const double(*)[3])b->vel);
+    nbody *nb = nbody_create(&engine, b->n, b->mass, (const double(*)[3])b->pos,
+                             (const double(*)[3])b->vel);
     if (!nb) {
         printf("n=%zu shape=\"%s\" failed: %s\n", b->n, shape ? shape : "", clerror());
         return;
@@ -395,11 +416,14 @@ static void bench_case(void *arg, const char *shape)
     const double error = force_error(nb, b, engine.eps);
     time_runs(run_steps, nb, o->seconds, times);
     const double pairs = (double)b->n * (double)b->n, share = pairs / times[0] / nbody_limit(nb);
-    printf("n=%zu step_us=%.1f median_us=%.1f ginteractions_per_s=%.2f median=%.2f", b->n, 1e6 * times[0],
-           1e6 * times[RUNS / 2], 1e-9 * pairs / times[0], 1e-9 * pairs / times[RUNS / 2]);
-    if (share <= 1) /* else the device was busy while its peak was measured, or the peak is not known */
+    printf("n=%zu step_us=%.1f median_us=%.1f ginteractions_per_s=%.2f median=%.2f", b->n,
+           1e6 * times[0], 1e6 * times[RUNS / 2], 1e-9 * pairs / times[0],
+           1e-9 * pairs / times[RUNS / 2]);
+    if (share <=
+        1) /* else the device was busy while its peak was measured, or the peak is not known */
         printf(" limit_percent=%.1f", 100 * share);
-    if (o->peer && p->cpus && engine.precision == NBODY_DOUBLE && engine.integrator == NBODY_LEAPFROG && intrinsics_called())
+    if (o->peer && p->cpus && engine.precision == NBODY_DOUBLE &&
+        engine.integrator == NBODY_LEAPFROG && intrinsics_called())
         compare_intrinsics(nb, b, engine.eps, p->cpus);
     printf(" force_error=%.1e devices=%u device_bytes=%zu shape=\"%s\"\n", error, nbody_devices(nb),
            nbody_device_bytes(nb), shape && *shape ? shape : nbody_shape(nb, 0));
@@ -448,7 +472,9 @@ static void parse_options(struct options *o, int argc, char **argv)
         else if (strcmp(name, "--seconds") == 0)
             o->seconds = strtod(value, NULL);
         else if (strcmp(name, "--precision") == 0)
-            o->engine.precision = *value == 'd' ? NBODY_DOUBLE : *value == 'm' ? NBODY_MIXED : NBODY_SINGLE;
+            o->engine.precision = *value == 'd'   ? NBODY_DOUBLE
+                                  : *value == 'm' ? NBODY_MIXED
+                                                  : NBODY_SINGLE;
         else if (strcmp(name, "--method") == 0)
             o->engine.method = *value == 't' ? NBODY_TREE : NBODY_DIRECT;
         else if (strcmp(name, "--accuracy") == 0)
@@ -462,14 +488,19 @@ static void parse_options(struct options *o, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct options o = {.n = "8192,16384,65536", .shape = "", .devices = 1, .seconds = 0.3, .peer = true,
+    struct options o = {.n = "8192,16384,65536",
+                        .shape = "",
+                        .devices = 1,
+                        .seconds = 0.3,
+                        .peer = true,
                         .engine = {.eps = 0.01, .dt = 1e-4, .accuracy = 1e-3}};
     struct cldev_info info[64];
     parse_options(&o, argc, argv);
     o.engine.ctx = bench_open(o.device, o.devices);
     if (!o.engine.ctx || clgetndev(o.engine.ctx) > 64 || clgetdevinfo(o.engine.ctx, info) != 0)
         die("devices");
-    printf("# device \"%s\" x %u, driver %s\n", info[0].dev_name, clgetndev(o.engine.ctx), info[0].dev_drv_version);
+    printf("# device \"%s\" x %u, driver %s\n", info[0].dev_name, clgetndev(o.engine.ctx),
+           info[0].dev_drv_version);
     for (const char *n = o.n; *n; n += strcspn(n, ","), n += *n == ',') {
         const double start = seconds_now();
         struct problem p = {&o, make_bodies(strtoul(n, NULL, 10), o.equal_masses),
@@ -481,8 +512,8 @@ int main(int argc, char **argv)
             continue;
         }
         if (o.peer)
-            printf("n=%zu peer=\"tutorial's tiled kernel, forces only\" ginteractions_per_s=%.2f\n", p.b.n,
-                   1e-9 * measure_peer(o.engine.ctx, &p.b, o.seconds));
+            printf("n=%zu peer=\"tutorial's tiled kernel, forces only\" ginteractions_per_s=%.2f\n",
+                   p.b.n, 1e-9 * measure_peer(o.engine.ctx, &p.b, o.seconds));
         sweep(o.shape, o.sweep, bench_case, &p);
         free_bodies(&p.b);
     }

@@ -1,12 +1,14 @@
-/* bench_services.c - what the layer's services cost: profiling, the check of arguments, phases, lookups.
+/* bench_services.c - what the layer's services cost: profiling, the check of arguments, phases,
+ * lookups.
  *
  *   usage: bench_services [--device cpu|gpu|PATTERN] [--microseconds US] [--rounds N] [--json]
  *
- * Launches of a kernel of about US (50) microseconds, in batches that are waited for together and one by one:
- * raw OpenCL, the layer, the layer with its profile on, and with every launch timed (on a CPU the same). The
- * four take turns within each of N rounds, so that what else the machine does falls on all; figures are
- * medians, of times and of differences within a round. A batch is long enough for a sample of its launches
- * to be timed. Before anything is timed, the profile's counts are compared with the launches made.
+ * Launches of a kernel of about US (50) microseconds, in batches that are waited for together and
+ * one by one: raw OpenCL, the layer, the layer with its profile on, and with every launch timed (on
+ * a CPU the same). The four take turns within each of N rounds, so that what else the machine does
+ * falls on all; figures are medians, of times and of differences within a round. A batch is long
+ * enough for a sample of its launches to be timed. Before anything is timed, the profile's counts
+ * are compared with the launches made.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/common.h"
@@ -73,14 +75,16 @@ static void singles_layer(const struct way *w)
         launch_layer(w, CL_EVENT_WAIT);
 }
 
-/* The arguments stand: the layer has set them. Events are made and released, as any program's are. */
+/* The arguments stand: the layer has set them. Events are made and released, as any program's
+ * are. */
 static void run_raw(bool each)
 {
     static const size_t size = 1;
     cl_command_queue queue = clgetqueue(off.cp, 0);
     cl_event ev;
     for (int i = 0; i < BATCH; i++) {
-        if (clEnqueueNDRangeKernel(queue, off.kernel, 1, NULL, &size, &size, 0, NULL, &ev) != CL_SUCCESS)
+        if (clEnqueueNDRangeKernel(queue, off.kernel, 1, NULL, &size, &size, 0, NULL, &ev) !=
+            CL_SUCCESS)
             die("clEnqueueNDRangeKernel");
         if (each)
             clWaitForEvents(1, &ev);
@@ -116,13 +120,15 @@ static double calibrate(double seconds)
     return took;
 }
 
-/* Seconds a launch: raw, layer, with profile, all timed; what the layer adds, what the profile adds to that. */
+/* Seconds a launch: raw, layer, with profile, all timed; what the layer adds, what the profile adds
+ * to that. */
 struct launches {
     double raw, off, on, every, layer_adds, profile_adds, every_adds;
 };
 
-/* Seconds a launch, of the layer's or of raw ones in the same context. The first launch of another context waits until the device has changed contexts, some 0.15 ms on
- * a GPU, which no program with one context pays: it is not timed. */
+/* Seconds a launch, of the layer's or of raw ones in the same context. The first launch of another
+ * context waits until the device has changed contexts, some 0.15 ms on a GPU, which no program with
+ * one context pays: it is not timed. */
 static double time_of(const struct way *w, bool as_raw, bool each)
 {
     launch_layer(w, CL_EVENT_WAIT);
@@ -157,18 +163,18 @@ static struct launches compare(bool each, size_t rounds)
 /* ---- Calls. ---- */
 
 /* Seconds a call, the best of a few runs. */
-#define TIME_CALLS(calls, statement)                                                                         \
-    __extension__({                                                                                          \
-        double best_ = HUGE_VAL;                                                                             \
-        for (int run_ = 0; run_ < 7; run_++) {                                                               \
-            double t_ = seconds_now();                                                                               \
-            for (int i_ = 0; i_ < (calls); i_++) {                                                           \
-                statement;                                                                                   \
-                __asm__ volatile("" ::: "memory");                                                           \
-            }                                                                                                \
-            best_ = fmin(best_, (seconds_now() - t_) / (calls));                                                     \
-        }                                                                                                    \
-        best_;                                                                                               \
+#define TIME_CALLS(calls, statement)                                                               \
+    __extension__({                                                                                \
+        double best_ = HUGE_VAL;                                                                   \
+        for (int run_ = 0; run_ < 7; run_++) {                                                     \
+            double t_ = seconds_now();                                                             \
+            for (int i_ = 0; i_ < (calls); i_++) {                                                 \
+                statement;                                                                         \
+                __asm__ volatile("" ::: "memory");                                                 \
+            }                                                                                      \
+            best_ = fmin(best_, (seconds_now() - t_) / (calls));                                   \
+        }                                                                                          \
+        best_;                                                                                     \
     })
 
 struct calls {
@@ -178,16 +184,20 @@ struct calls {
 static struct calls time_calls(void)
 {
     struct calls c;
-    struct parameter parameters[2] = {{.kind = ARG_GLOBAL, .type = "uint*", .name = "x"},
-                                      {.kind = ARG_VALUE, .type = "int", .name = "rounds", .size = 4}};
+    struct parameter parameters[2] = {
+        {.kind = ARG_GLOBAL, .type = "uint*", .name = "x"},
+        {.kind = ARG_VALUE, .type = "int", .name = "rounds", .size = 4}};
     const struct kernel declared = {.parameters = parameters, .nargs = 2};
     struct cltune_row row;
     cl_int value = 1;
-    c.check_value = TIME_CALLS(CALLS, if (check_arg(&declared, 1, ARG_VALUE, 4, "int", "")) die("check_arg"));
-    c.check_pointer = TIME_CALLS(
-        CALLS, if (check_arg(&declared, 0, ARG_GLOBAL, sizeof(void *), "pointer", "")) die("check_arg"));
+    c.check_value =
+        TIME_CALLS(CALLS, if (check_arg(&declared, 1, ARG_VALUE, 4, "int", "")) die("check_arg"));
+    c.check_pointer =
+        TIME_CALLS(CALLS, if (check_arg(&declared, 0, ARG_GLOBAL, sizeof(void *), "pointer", ""))
+                              die("check_arg"));
     c.arg_set = TIME_CALLS(CALLS / 10, value++; clarg_set(on.kernel, 1, value));
-    c.raw_arg_set = TIME_CALLS(CALLS / 10, value++; (clSetKernelArg)(off.kernel, 1, sizeof value, &value));
+    c.raw_arg_set =
+        TIME_CALLS(CALLS / 10, value++; (clSetKernelArg)(off.kernel, 1, sizeof value, &value));
     c.phase_on = TIME_CALLS(CALLS / 100, clprofile_begin(on.cp, "phase"); clprofile_end(on.cp));
     c.phase_off = TIME_CALLS(CALLS, clprofile_begin(off.cp, "phase"); clprofile_end(off.cp));
     c.find = TIME_CALLS(1000, cltune_find(off.cp, 0, "nbody.direct.single", 65536, &row));
@@ -198,7 +208,8 @@ static struct calls time_calls(void)
 
 static void print_launches(const char *what, const struct launches *l)
 {
-    printf("%-28s %9.2f %9.2f %9.2f %9.2f us", what, 1e6 * l->raw, 1e6 * l->off, 1e6 * l->on, 1e6 * l->every);
+    printf("%-28s %9.2f %9.2f %9.2f %9.2f us", what, 1e6 * l->raw, 1e6 * l->off, 1e6 * l->on,
+           1e6 * l->every);
     const double adds[] = {l->layer_adds, l->profile_adds, l->every_adds};
     for (int i = 0; i < 3; i++)
         printf(" %+8.2f us (%+5.2f %%)", 1e6 * adds[i], 100 * adds[i] / (i ? l->off : l->raw));
@@ -208,46 +219,51 @@ static void print_launches(const char *what, const struct launches *l)
 static void print_table(const struct cldev_info *info, double kernel, const struct launches *batch,
                         const struct launches *each, const struct calls *c)
 {
-    printf("%s, driver %s, commit %s\na kernel of %.1f us\n\n", info->dev_name, info->dev_drv_version,
-           STDCL_COMMIT, 1e6 * kernel);
-    printf("%-28s %9s %9s %9s %9s    %21s %21s %21s\n", "per launch", "raw", "layer", "profiled", "all timed",
-           "the layer adds", "the profile adds", "timing all adds");
+    printf("%s, driver %s, commit %s\na kernel of %.1f us\n\n", info->dev_name,
+           info->dev_drv_version, STDCL_COMMIT, 1e6 * kernel);
+    printf("%-28s %9s %9s %9s %9s    %21s %21s %21s\n", "per launch", "raw", "layer", "profiled",
+           "all timed", "the layer adds", "the profile adds", "timing all adds");
     print_launches("started together, 256 a wait", batch);
     print_launches("each waited for", each);
     printf("\n%-52s %8.1f ns\n", "check of an argument, a value", 1e9 * c->check_value);
     printf("%-52s %8.1f ns\n", "check of an argument, a pointer", 1e9 * c->check_pointer);
-    printf("%-52s %8.1f ns (clSetKernelArg: %.1f ns)\n", "clarg_set of another value, check included",
-           1e9 * c->arg_set, 1e9 * c->raw_arg_set);
-    printf("%-52s %8.1f ns (profile off: %.1f ns)\n", "clprofile_begin and clprofile_end", 1e9 * c->phase_on,
-           1e9 * c->phase_off);
+    printf("%-52s %8.1f ns (clSetKernelArg: %.1f ns)\n",
+           "clarg_set of another value, check included", 1e9 * c->arg_set, 1e9 * c->raw_arg_set);
+    printf("%-52s %8.1f ns (profile off: %.1f ns)\n", "clprofile_begin and clprofile_end",
+           1e9 * c->phase_on, 1e9 * c->phase_off);
     printf("%-52s %8.2f us\n", "cltune_find", 1e6 * c->find);
 }
 
 static void print_json(const struct cldev_info *info, double kernel, const struct launches *batch,
                        const struct launches *each, const struct calls *c)
 {
-    printf("{\"program\": \"bench_services\", \"device\": \"%s\", \"driver\": \"%s\", \"commit\": \"%s\", "
-           "\"kernel_s\": %.4g, ",
-           info->dev_name, info->dev_drv_version, STDCL_COMMIT, kernel);
+    printf(
+        "{\"program\": \"bench_services\", \"device\": \"%s\", \"driver\": \"%s\", \"commit\": \"%s\", "
+        "\"kernel_s\": %.4g, ",
+        info->dev_name, info->dev_drv_version, STDCL_COMMIT, kernel);
     const struct launches *both[] = {batch, each};
     static const char *const names[] = {"launch", "launch_wait"};
     for (int i = 0; i < 2; i++)
-        printf("\"%s_raw_s\": %.5g, \"%s_layer_s\": %.5g, \"%s_profiled_s\": %.5g, \"%s_all_timed_s\": %.5g, "
-               "\"%s_layer_adds_s\": %.4g, \"%s_profile_adds_s\": %.4g, \"%s_profile_share\": %.4g, "
-               "\"%s_all_timed_share\": %.4g, ",
-               names[i], both[i]->raw, names[i], both[i]->off, names[i], both[i]->on, names[i],
-               both[i]->every, names[i], both[i]->layer_adds, names[i], both[i]->profile_adds, names[i],
-               both[i]->profile_adds / both[i]->off, names[i], both[i]->every_adds / both[i]->off);
+        printf(
+            "\"%s_raw_s\": %.5g, \"%s_layer_s\": %.5g, \"%s_profiled_s\": %.5g, \"%s_all_timed_s\": %.5g, "
+            "\"%s_layer_adds_s\": %.4g, \"%s_profile_adds_s\": %.4g, \"%s_profile_share\": %.4g, "
+            "\"%s_all_timed_share\": %.4g, ",
+            names[i], both[i]->raw, names[i], both[i]->off, names[i], both[i]->on, names[i],
+            both[i]->every, names[i], both[i]->layer_adds, names[i], both[i]->profile_adds,
+            names[i], both[i]->profile_adds / both[i]->off, names[i],
+            both[i]->every_adds / both[i]->off);
     printf(
         "\"check_value_s\": %.3g, \"check_pointer_s\": %.3g, \"arg_set_s\": %.3g, \"arg_set_raw_s\": %.3g, "
         "\"phase_s\": %.3g, \"phase_off_s\": %.3g, \"find_s\": %.3g}\n",
-        c->check_value, c->check_pointer, c->arg_set, c->raw_arg_set, c->phase_on, c->phase_off, c->find);
+        c->check_value, c->check_pointer, c->arg_set, c->raw_arg_set, c->phase_on, c->phase_off,
+        c->find);
 }
 
 static int usage(void)
 {
-    fprintf(stderr,
-            "usage: bench_services [--device cpu|gpu|PATTERN] [--microseconds US] [--rounds N] [--json]\n");
+    fprintf(
+        stderr,
+        "usage: bench_services [--device cpu|gpu|PATTERN] [--microseconds US] [--rounds N] [--json]\n");
     return 2;
 }
 

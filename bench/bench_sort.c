@@ -1,16 +1,19 @@
 /* bench_sort.c - how fast prefix sums are formed and keys are sorted.
  *
- *   bench_sort [--device cpu|gpu|NAME] [--counts N,N,...] [--only sort.64.pairs] [--shape "KEY=NUMBER ..."]
+ *   bench_sort [--device cpu|gpu|NAME] [--counts N,N,...] [--only sort.64.pairs] [--shape
+ *   "KEY=NUMBER ..."]
  *              [--sweep "KEY=V,V,... KEY=V,..."] [--runs K] [--json]
  *
- * For 2^20, 2^24 and 2^28 elements (--counts takes others): pairs of random 64-bit keys, of which 63 bits count, and
- * 32-bit values; pairs of 32-bit keys; keys alone; and scans. Every result is checked whole before it is timed. Of K
- * (10) runs the median: `seconds` is a whole call, on memory of the device; count_s, scan_s and scatter_s are what its kernels
- * of that name took together, by the device's clock. The bytes of a sort are those that its passes must move: keys
- * read twice and values once, both written once. --only takes one case, --sweep all combinations of shapes.
- * Peers, in the same run: the device's copy bandwidth (clpeak); on CPUs a radix sort in plain C by one thread, and qsort
- * for the smallest; on NVIDIA's GPUs CUB, where studies/cub_sort.cu was built into this program's folder.
- * Output: a line a case of KEY=VALUE words, or with --json an object a line.
+ * For 2^20, 2^24 and 2^28 elements (--counts takes others): pairs of random 64-bit keys, of which
+ * 63 bits count, and 32-bit values; pairs of 32-bit keys; keys alone; and scans. Every result is
+ * checked whole before it is timed. Of K (10) runs the median: `seconds` is a whole call, on memory
+ * of the device; count_s, scan_s and scatter_s are what its kernels of that name took together, by
+ * the device's clock. The bytes of a sort are those that its passes must move: keys read twice and
+ * values once, both written once. --only takes one case, --sweep all combinations of shapes. Peers,
+ * in the same run: the device's copy bandwidth (clpeak); on CPUs a radix sort in plain C by one
+ * thread, and qsort for the smallest; on NVIDIA's GPUs CUB, where studies/cub_sort.cu was built
+ * into this program's folder. Output: a line a case of KEY=VALUE words, or with --json an object a
+ * line.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/arrays_ref.h"
@@ -21,7 +24,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-/* ---- Data. ------------------------------------------------------------------------------------ */
+/* ---- Data. ----------------------------------------------------------------------------------- */
 
 static uint64_t random_key(size_t i)
 {
@@ -47,14 +50,15 @@ static void fill(int bytes, void *keys, cl_uint *values, size_t n)
     }
 }
 
-/* Whether keys stand in order, those that are equal by the place they had, and each beside its value: then they are
- * all there, too, since no value stands twice. */
+/* Whether keys stand in order, those that are equal by the place they had, and each beside its
+ * value: then they are all there, too, since no value stands twice. */
 static bool sorted(int bytes, int bits, const void *keys, const cl_uint *values, size_t n)
 {
     const uint64_t all = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1,
                    whole = bytes == 4 ? UINT32_MAX : UINT64_MAX;
     for (size_t i = 0; i < n; i++) {
-        const uint64_t key = get(bytes, keys, i) & all, before = i ? get(bytes, keys, i - 1) & all : 0;
+        const uint64_t key = get(bytes, keys, i) & all,
+                       before = i ? get(bytes, keys, i - 1) & all : 0;
         if (key < before || (values && (get(bytes, keys, i) != (random_key(values[i]) & whole) ||
                                         (i && key == before && values[i] < values[i - 1]))))
             return false;
@@ -62,7 +66,7 @@ static bool sorted(int bytes, int bits, const void *keys, const cl_uint *values,
     return true;
 }
 
-/* ---- Runs. ------------------------------------------------------------------------------------ */
+/* ---- Runs. ----------------------------------------------------------------------------------- */
 
 static struct {
     void *keys, *first_keys;
@@ -100,7 +104,7 @@ static double kernel_seconds(const char *name, int runs)
     return 0;
 }
 
-/* ---- Sorting. --------------------------------------------------------------------------------- */
+/* ---- Sorting. -------------------------------------------------------------------------------- */
 
 struct sort_case {
     const char *name, *cub;
@@ -179,13 +183,13 @@ static void bench_sort(void *arg, const char *shape)
             f.device_seconds += part[k] = kernel_seconds(names[k], option.runs);
         clprofile(cp, 0);
     }
-    snprintf(text, sizeof text, "count_s=%.3e scan_s=%.3e scatter_s=%.3e %s", part[0], part[1], part[2],
-             arrays_sorter_shape(on.sorter));
+    snprintf(text, sizeof text, "count_s=%.3e scan_s=%.3e scatter_s=%.3e %s", part[0], part[1],
+             part[2], arrays_sorter_shape(on.sorter));
     print_figure(&f);
     arrays_sorter_free(on.sorter);
 }
 
-/* ---- Scans. ----------------------------------------------------------------------------------- */
+/* ---- Scans. ---------------------------------------------------------------------------------- */
 
 static int nothing(void *arg)
 {
@@ -207,9 +211,11 @@ struct scan_run {
 static void bench_scan(void *arg, const char *shape)
 {
     const struct scan_run *r = arg;
-    const struct arrays_scan_job job = {.x = on.first_keys, .sums = on.keys, .bytes = r->bytes, .most = r->n};
-    struct figure f = {
-        .name = r->bytes == 4 ? "scan.32" : "scan.64", .n = r->n, .bytes = 3. * r->bytes * (double)r->n};
+    const struct arrays_scan_job job = {
+        .x = on.first_keys, .sums = on.keys, .bytes = r->bytes, .most = r->n};
+    struct figure f = {.name = r->bytes == 4 ? "scan.32" : "scan.64",
+                       .n = r->n,
+                       .bytes = 3. * r->bytes * (double)r->n};
     on.sorter = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .shape = shape});
     if (on.sorter && arrays_scan_work(on.sorter, &job) == 0 && option.sweep) {
         printf("# %s\n", clerror());
@@ -240,7 +246,7 @@ static void bench_scans(int bytes, size_t n)
     free(right);
 }
 
-/* ---- Peers. ----------------------------------------------------------------------------------- */
+/* ---- Peers. ---------------------------------------------------------------------------------- */
 
 struct peer {
     int bytes, bits;
@@ -292,13 +298,17 @@ static int run_qsort(void *arg)
 
 static void bench_peers(size_t n)
 {
-    struct peer p = {
-        .bytes = 8, .bits = 63, .n = n, .keys = malloc(n * 8), .work = malloc(n * sizeof(struct pair))};
+    struct peer p = {.bytes = 8,
+                     .bits = 63,
+                     .n = n,
+                     .keys = malloc(n * 8),
+                     .work = malloc(n * sizeof(struct pair))};
     p.values = malloc(n * sizeof *p.values);
     if (!p.keys || !p.work || !p.values)
         die("memory");
     const int runs = option.runs < 3 ? option.runs : 3;
-    struct figure f = {.name = "peer.plain.64.pairs", .n = n, .bytes = sort_bytes(&sorts[0], n), .shape = ""};
+    struct figure f = {
+        .name = "peer.plain.64.pairs", .n = n, .bytes = sort_bytes(&sorts[0], n), .shape = ""};
     f.seconds = median_time(runs, restore_peer, run_plain, &p);
     print_figure(&f);
     if (n <= 1 << 20) {
@@ -318,7 +328,8 @@ static void bench_cub(const char *folder, const struct sort_case *c, size_t n)
     snprintf(command, sizeof command, "%s/cub_sort", folder);
     if (access(command, X_OK) != 0)
         return;
-    snprintf(command, sizeof command, "%s/cub_sort %s %zu %d %d", folder, c->cub, n, c->bits, option.runs);
+    snprintf(command, sizeof command, "%s/cub_sort %s %zu %d %d", folder, c->cub, n, c->bits,
+             option.runs);
     snprintf(name, sizeof name, "peer.cub.%s", c->name + 5);
     struct figure f = {.name = name, .n = n, .bytes = sort_bytes(c, n), .shape = ""};
     FILE *pipe = popen(command, "r");
@@ -328,7 +339,7 @@ static void bench_cub(const char *folder, const struct sort_case *c, size_t n)
     print_figure(&f);
 }
 
-/* ---- All of it. ------------------------------------------------------------------------------- */
+/* ---- All of it. ------------------------------------------------------------------------------ */
 
 static bool wanted(const char *name)
 {
@@ -376,8 +387,9 @@ int main(int argc, char **argv)
 {
     char program[PATH_MAX];
     snprintf(program, sizeof program, "%s", argv[0]);
-    bench_begin(&(struct bench_option){.program = "bench_sort", .counts = "2^20,2^24,2^28", .runs = 10}, argc,
-                argv);
+    bench_begin(
+        &(struct bench_option){.program = "bench_sort", .counts = "2^20,2^24,2^28", .runs = 10},
+        argc, argv);
     const char *folder = dirname(program);
     for (const char *n = option.counts; *n; n += strcspn(n, ","), n += *n == ',')
         bench_count((size_t)bench_number(n), folder);

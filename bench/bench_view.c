@@ -2,8 +2,8 @@
  *
  *   bench_view [BODIES]
  *
- * Bodies circle a centre by a 256th of a turn a frame. Frames are read back in the tests; here their bytes a body and the processor's
- * time for each are printed, medians of nine.
+ * Bodies circle a centre by a 256th of a turn a frame. Frames are read back in the tests; here
+ * their bytes a body and the processor's time for each are printed, medians of nine.
  * SPDX-License-Identifier: MIT
  */
 #include "common.h"
@@ -28,7 +28,8 @@ static void move(struct shown *s, float *angle, const float *radius, int frame)
     s->sequence++;
 }
 
-static void coding(struct shown *s, const struct about *about, float *angle, const float *radius, int wanted)
+static void coding(struct shown *s, const struct about *about, float *angle, const float *radius,
+                   int wanted)
 {
     const struct want want = {.count = s->n, .coding = wanted};
     struct frame_box box = {.set = false};
@@ -46,7 +47,8 @@ static void coding(struct shown *s, const struct about *about, float *angle, con
             bytes[i] = (double)b.used / (double)s->n;
         }
     }
-    printf("coding %d       %6.2f ms a frame   %5.2f bytes a body\n", wanted, 1e3 * median(seconds, RUNS), median(bytes, RUNS));
+    printf("coding %d       %6.2f ms a frame   %5.2f bytes a body\n", wanted,
+           1e3 * median(seconds, RUNS), median(bytes, RUNS));
     bytes_free(&b);
     quantised_drop(was[0]);
     quantised_drop(was[1]);
@@ -62,7 +64,8 @@ static void idle(void)
     const uint64_t start = ns_now();
     for (int i = 0; i < TIMES; i++)
         due += view_due(v);
-    printf("no viewers     %6.2f ns a burst    (%d pictures)\n", (double)(ns_now() - start) / TIMES, due);
+    printf("no viewers     %6.2f ns a burst    (%d pictures)\n", (double)(ns_now() - start) / TIMES,
+           due);
     view_close(v);
 }
 

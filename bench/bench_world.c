@@ -2,8 +2,8 @@
  *
  *   mpirun -n 2 bench_world
  *
- * Checks what arrives, then prints, on rank 0, microseconds for one way of a message of some sizes between the first two ranks, and
- * for a barrier and a gather of all.
+ * Checks what arrives, then prints, on rank 0, microseconds for one way of a message of some sizes
+ * between the first two ranks, and for a barrier and a gather of all.
  * SPDX-License-Identifier: MIT
  */
 #include "core/clock.h"
@@ -39,7 +39,8 @@ static double one_way(char *bytes, size_t size, int runs)
         const double start = seconds_now();
         memset(bytes, rank == 0 ? k : 0, size);
         for (int turn = 0; turn < 2; turn++) {
-            mail[0] = turn == rank ? world_send(w, 1 - rank, 1, bytes, size) : world_receive(w, 1 - rank, 1, bytes, size);
+            mail[0] = turn == rank ? world_send(w, 1 - rank, 1, bytes, size)
+                                   : world_receive(w, 1 - rank, 1, bytes, size);
             must(world_wait(w, mail, 1));
         }
         if (size && (bytes[0] != (char)k || bytes[size - 1] != (char)k))
@@ -54,13 +55,16 @@ int main(void)
 {
     w = world_join(&(struct world_options){.ended = told});
     if (!w || world_size(w) < 2)
-        return fprintf(stderr, "bench_world: %s\n", w ? "start it with mpirun, on 2 ranks or more" : clerror()), 1;
+        return fprintf(stderr, "bench_world: %s\n",
+                       w ? "start it with mpirun, on 2 ranks or more" : clerror()),
+               1;
     const size_t most = (size_t)1 << 26;
     char *bytes = calloc(most, 1), *all = malloc(4096 * (size_t)world_size(w));
     if (!bytes || !all)
         must(clerror_set(ENOMEM, "no memory"));
     if (world_rank(w) == 0)
-        printf("%d ranks on %d hosts, %s\n%12s %12s %12s\n", world_size(w), world_hosts(w), world_carrier(w), "bytes", "us", "GB/s");
+        printf("%d ranks on %d hosts, %s\n%12s %12s %12s\n", world_size(w), world_hosts(w),
+               world_carrier(w), "bytes", "us", "GB/s");
     for (size_t size = 8; size <= most; size *= 8) {
         const double seconds = one_way(bytes, size, size < 100000 ? 200 : 20);
         if (world_rank(w) == 0)
@@ -74,7 +78,8 @@ int main(void)
     for (int k = 0; k < 100; k++)
         must(world_gather(w, bytes, 4096, all));
     if (world_rank(w) == 0)
-        printf("%12s %12.2f\n%12s %12.2f\n", "barrier", 1e6 * barrier, "gather 4096", 1e6 * (seconds_now() - start) / 100);
+        printf("%12s %12.2f\n%12s %12.2f\n", "barrier", 1e6 * barrier, "gather 4096",
+               1e6 * (seconds_now() - start) / 100);
     free(bytes);
     free(all);
     return world_leave(w) == 0 ? 0 : 1;

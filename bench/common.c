@@ -12,7 +12,8 @@ CLCONTEXT *bench_open(const char *device, size_t count)
                      : strcmp(device, "gpu") == 0 ? (int)CL_DEVICE_TYPE_GPU
                                                   : (int)CL_DEVICE_TYPE_ALL;
     count = count ? count : 1;
-    CLCONTEXT *made = clcontext_create(type == (int)CL_DEVICE_TYPE_ALL ? device : NULL, type, count, NULL, 0);
+    CLCONTEXT *made =
+        clcontext_create(type == (int)CL_DEVICE_TYPE_ALL ? device : NULL, type, count, NULL, 0);
     if (made && clgetndev(made) < count) {
         clerror_set(ENODEV, "there are %u devices that match, not %zu", clgetndev(made), count);
         clcontext_destroy(made);
@@ -24,7 +25,8 @@ CLCONTEXT *bench_open(const char *device, size_t count)
 _Noreturn void die(const char *what)
 {
     const char *why = clerror();
-    fprintf(stderr, "%s: %s%s%s\n", program_invocation_short_name, what, why ? ": " : "", why ? why : "");
+    fprintf(stderr, "%s: %s%s%s\n", program_invocation_short_name, what, why ? ": " : "",
+            why ? why : "");
     exit(1);
 }
 
@@ -46,7 +48,8 @@ double median(double *values, size_t n)
 }
 
 /* Adds a word for the first key of `text`, and leaves the other keys to itself. */
-void sweep(const char *words, const char *text, void (*run)(void *arg, const char *shape), void *arg)
+void sweep(const char *words, const char *text, void (*run)(void *arg, const char *shape),
+           void *arg)
 {
     words = words ? words : "";
     text = text ? text + strspn(text, " ") : "";
@@ -60,8 +63,8 @@ void sweep(const char *words, const char *text, void (*run)(void *arg, const cha
     for (int at = key; at < end;) {
         char longer[1024];
         const int value = at + 1, length = (int)strcspn(text + value, ", ");
-        if (snprintf(longer, sizeof longer, "%s%s%.*s=%.*s", words, *words ? " " : "", key, text, length, text + value) >=
-            (int)sizeof longer)
+        if (snprintf(longer, sizeof longer, "%s%s%.*s=%.*s", words, *words ? " " : "", key, text,
+                     length, text + value) >= (int)sizeof longer)
             die("--sweep: too many words");
         sweep(longer, text + end, run, arg);
         at = value + length;

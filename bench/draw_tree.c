@@ -1,9 +1,10 @@
-/* draw_tree.c - the pictures of docs/tree.md: the cells of a tree, and what one group of bodies meets.
+/* draw_tree.c - the pictures of docs/tree.md: the cells of a tree, and what one group of bodies
+ * meets.
  *
  *   draw_tree FOLDER
  *
- * The bodies are a thin layer, so that cells are seen from above as they are. The tree and the lists are the plain-C
- * twin's, which are the kernels' entry by entry.
+ * The bodies are a thin layer, so that cells are seen from above as they are. The tree and the
+ * lists are the plain-C twin's, which are the kernels' entry by entry.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/picture.h"
@@ -89,15 +90,17 @@ static int make_bodies(void)
     return 0;
 }
 
-static void draw_bodies(const struct nbody_ref_tree *t, uint32_t first, uint32_t count, double strength, const double colour[3])
+static void draw_bodies(const struct nbody_ref_tree *t, uint32_t first, uint32_t count,
+                        double strength, const double colour[3])
 {
     for (uint32_t i = first; i < first + count; i++)
         for (int k = 0; k < 4; k++)
-            dot(pixel((double)t->body[i][0]) + k % 2, pixel((double)t->body[i][1]) + k / 2, strength, colour);
+            dot(pixel((double)t->body[i][0]) + k % 2, pixel((double)t->body[i][1]) + k / 2,
+                strength, colour);
 }
 
-static const double grey[3] = {0.45, 0.5, 0.6}, white[3] = {1, 1, 1}, orange[3] = {1, 0.6, 0.15}, blue[3] = {0.3, 0.6, 1},
-                    green[3] = {0.4, 0.95, 0.5};
+static const double grey[3] = {0.45, 0.5, 0.6}, white[3] = {1, 1, 1}, orange[3] = {1, 0.6, 0.15},
+                    blue[3] = {0.3, 0.6, 1}, green[3] = {0.4, 0.95, 0.5};
 
 static void draw_cells(const struct nbody_ref_tree *t)
 {
@@ -110,8 +113,8 @@ static void draw_cells(const struct nbody_ref_tree *t)
     draw_bodies(t, 0, N, 0.7, orange);
 }
 
-/* Cells that the group meets as a whole are blue, with a mark at their centres of mass; bodies that it meets one by one orange;
- * its own green. */
+/* Cells that the group meets as a whole are blue, with a mark at their centres of mass; bodies that
+ * it meets one by one orange; its own green. */
 static void draw_lists(const struct nbody_ref_tree *t, uint32_t first, struct nbody_ref_lists *l)
 {
     draw_bodies(t, 0, N, 0.25, white);
@@ -122,14 +125,16 @@ static void draw_lists(const struct nbody_ref_tree *t, uint32_t first, struct nb
         fill(lo, hi, 0.22, blue);
         frame(lo, hi, 0.9, blue);
         for (int k = 0; k < 9; k++)
-            dot(pixel((double)centre[0]) + k % 3 - 1, pixel((double)centre[1]) + k / 3 - 1, 0.9, white);
+            dot(pixel((double)centre[0]) + k % 3 - 1, pixel((double)centre[1]) + k / 3 - 1, 0.9,
+                white);
     }
     for (size_t e = 0; e < l->bodies; e++)
         draw_bodies(t, l->body[e] & ~NBODY_REF_POINT, 1, 0.9, orange);
     draw_bodies(t, first, TREE_GROUP, 1, green);
 }
 
-/* Groups of bodies that follow each other on the curve, each in a colour of its own, and their boxes. */
+/* Groups of bodies that follow each other on the curve, each in a colour of its own, and their
+ * boxes. */
 static void draw_groups(const struct nbody_ref_tree *t)
 {
     for (uint32_t g = 0; g < N / TREE_GROUP; g++) {
@@ -176,7 +181,8 @@ int main(int argc, char **argv)
     struct nbody_ref_tree t;
     static uint32_t cell[4 * N], body[4 * N];
     struct nbody_ref_lists lists = {.cell = cell, .body = body};
-    if (argc != 2 || make_bodies() < 0 || nbody_ref_tree_build(&t, N, (const float(*)[4])posm, LEAF, 2, 1, 0) < 0)
+    if (argc != 2 || make_bodies() < 0 ||
+        nbody_ref_tree_build(&t, N, (const float(*)[4])posm, LEAF, 2, 1, 0) < 0)
         return 1;
     draw_cells(&t);
     int failed = save(argv[1], "tree-cells.png");

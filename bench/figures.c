@@ -12,7 +12,7 @@ CLCONTEXT *cp;
 struct cldev_info info;
 struct clpeak_info peak;
 
-/* ---- Output. ---------------------------------------------------------------------------------- */
+/* ---- Output. --------------------------------------------------------------------------------- */
 
 void print_figure(const struct figure *f)
 {
@@ -22,19 +22,20 @@ void print_figure(const struct figure *f)
             "{\"program\": \"%s\", \"device\": \"%s\", \"commit\": \"%s\", \"case\": \"%s\", \"n\": %llu, "
             "\"bytes\": %.0f, \"seconds\": %.9g, \"device_seconds\": %.9g, \"bytes_per_s\": %.6g, "
             "\"device_bytes_per_s\": %.6g, \"elements_per_s\": %.6g, \"copy_bytes_per_s\": %.6g, \"shape\": \"%s\"}\n",
-            option.program, info.dev_name, STDCL_COMMIT, f->name, (unsigned long long)f->n, f->bytes, f->seconds,
-            f->device_seconds, f->bytes / f->seconds, f->bytes / best, (double)f->n / f->seconds,
-            peak.bytes_per_s, f->shape);
+            option.program, info.dev_name, STDCL_COMMIT, f->name, (unsigned long long)f->n,
+            f->bytes, f->seconds, f->device_seconds, f->bytes / f->seconds, f->bytes / best,
+            (double)f->n / f->seconds, peak.bytes_per_s, f->shape);
     else
-        printf("%-22s n=%-11llu seconds=%.3e device_seconds=%.3e gelements_per_s=%-8.4g gbytes_per_s=%-7.4g "
-               "device_gbytes_per_s=%-7.4g of_copy=%.3f devices=%u %s\n",
-               f->name, (unsigned long long)f->n, f->seconds, f->device_seconds,
-               1e-9 * (double)f->n / f->seconds, 1e-9 * f->bytes / f->seconds, 1e-9 * f->bytes / best,
-               f->bytes / best / peak.bytes_per_s / clgetndev(cp), clgetndev(cp), f->shape);
+        printf(
+            "%-22s n=%-11llu seconds=%.3e device_seconds=%.3e gelements_per_s=%-8.4g gbytes_per_s=%-7.4g "
+            "device_gbytes_per_s=%-7.4g of_copy=%.3f devices=%u %s\n",
+            f->name, (unsigned long long)f->n, f->seconds, f->device_seconds,
+            1e-9 * (double)f->n / f->seconds, 1e-9 * f->bytes / f->seconds, 1e-9 * f->bytes / best,
+            f->bytes / best / peak.bytes_per_s / clgetndev(cp), clgetndev(cp), f->shape);
     fflush(stdout);
 }
 
-/* ---- Timing. ---------------------------------------------------------------------------------- */
+/* ---- Timing. --------------------------------------------------------------------------------- */
 
 /* The shortest run of kernel `name` by the device's clock since the last reset. */
 static double device_seconds(const char *name)
@@ -58,9 +59,10 @@ struct figure time_runs(struct figure f, const char *kernel, int (*run)(void *ar
             die(f.name);
         f.seconds = fmin(f.seconds, seconds_now() - start);
     }
-    /* Again with the device's time stamps, which cost the calls above something. Of several devices, each has a
-     * clock of its own. */
-    if (kernel && clgetndev(cp) == 1 && clprofile(cp, CLPROF_EVERY) == 0 && clprofile_reset(cp) == 0) {
+    /* Again with the device's time stamps, which cost the calls above something. Of several
+     * devices, each has a clock of its own. */
+    if (kernel && clgetndev(cp) == 1 && clprofile(cp, CLPROF_EVERY) == 0 &&
+        clprofile_reset(cp) == 0) {
         for (int k = 0; k < option.runs; k++)
             if (run(arg) != 0)
                 die(f.name);
@@ -70,7 +72,7 @@ struct figure time_runs(struct figure f, const char *kernel, int (*run)(void *ar
     return f;
 }
 
-/* ---- The command line. ------------------------------------------------------------------------ */
+/* ---- The command line. ----------------------------------------------------------------------- */
 
 double bench_number(const char *text)
 {
@@ -114,6 +116,6 @@ void bench_begin(const struct bench_option *defaults, int argc, char **argv)
     info = all[0];
     free(all);
     if (!option.json)
-        printf("# device \"%s\", driver %s, commit %s, copy %.1f GB/s\n", info.dev_name, info.dev_drv_version,
-               STDCL_COMMIT, 1e-9 * peak.bytes_per_s);
+        printf("# device \"%s\", driver %s, commit %s, copy %.1f GB/s\n", info.dev_name,
+               info.dev_drv_version, STDCL_COMMIT, 1e-9 * peak.bytes_per_s);
 }

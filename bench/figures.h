@@ -1,4 +1,5 @@
-/* figures.h - what bench_arrays, bench_sort and bench_gas share: their options, timing, and how figures are printed.
+/* figures.h - what bench_arrays, bench_sort and bench_gas share: their options, timing, and how
+ * figures are printed.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_BENCH_FIGURES_H
@@ -33,7 +34,8 @@ struct figure {
 };
 void print_figure(const struct figure *f);
 
-/* The shortest of option.runs runs; and of the kernel by the device's clock, unless its name is NULL. */
+/* The shortest of option.runs runs; and of the kernel by the device's clock, unless its name is
+ * NULL. */
 struct figure time_runs(struct figure f, const char *kernel, int (*run)(void *arg), void *arg);
 
 #endif

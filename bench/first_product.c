@@ -1,9 +1,11 @@
-/* first_product.c - the first products of a process, from the making of the engine on; bench/first_product.sh runs it in turns with its peer.
+/* first_product.c - the first products of a process, from the making of the engine on;
+ * bench/first_product.sh runs it in turns with its peer.
  *
  *   first_product tuned|openblas single|double N
  *
- * Prints one line: milliseconds of the first product with matmul_create, those of the three behind it, and the error. The device's context and the
- * matrices are there before, and all their pages have been written.
+ * Prints one line: milliseconds of the first product with matmul_create, those of the three behind
+ * it, and the error. The device's context and the matrices are there before, and all their pages
+ * have been written.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/common.h"
@@ -32,14 +34,17 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: first_product tuned|openblas single|double N\n");
         return 2;
     }
-    const enum matmul_precision precision = strcmp(argv[2], "double") == 0 ? MATMUL_DOUBLE : MATMUL_SINGLE;
+    const enum matmul_precision precision =
+        strcmp(argv[2], "double") == 0 ? MATMUL_DOUBLE : MATMUL_SINGLE;
     CLCONTEXT *cpu = bench_open("cpu", 1);
     if (!cpu)
         die("no CPU device");
     void *a = matrix(precision, n, 1), *b = matrix(precision, n, 2), *c = matrix(precision, n, 3);
     double start = seconds_now();
     matmul *mm = matmul_create(&(struct matmul_options){
-        .ctx = cpu, .precision = precision, .kind = strcmp(argv[1], "openblas") == 0 ? MATMUL_OPENBLAS : MATMUL_TUNED});
+        .ctx = cpu,
+        .precision = precision,
+        .kind = strcmp(argv[1], "openblas") == 0 ? MATMUL_OPENBLAS : MATMUL_TUNED});
     for (int i = 0; mm && i < PRODUCTS; i++) {
         if (matmul_multiply(mm, MATMUL_NN, n, n, n, 1, a, n, b, n, 0, c, n) != 0)
             die("product");
@@ -49,7 +54,8 @@ int main(int argc, char **argv)
     }
     if (!mm)
         die("engine");
-    const double error = matmul_error(precision, MATMUL_NN, n, n, n, 1, a, n, b, n, 0, NULL, c, n, 16);
+    const double error =
+        matmul_error(precision, MATMUL_NN, n, n, n, 1, a, n, b, n, 0, NULL, c, n, 16);
     printf(" %.2g\n", error);
     if (!(error <= matmul_tolerance(precision, n, 1))) {
         fprintf(stderr, "first_product: the result is wrong\n");

@@ -1,4 +1,5 @@
-/* nbody_intrinsics.h - the peer of direct sums on CPUs: accelerations in double precision by hand-written SIMD.
+/* nbody_intrinsics.h - the peer of direct sums on CPUs: accelerations in double precision by
+ * hand-written SIMD.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_BENCH_NBODY_INTRINSICS_H
@@ -9,7 +10,9 @@
 /* What this processor has of it: "AVX-512", "AVX2", or NULL. */
 const char *intrinsics_called(void);
 
-/* The accelerations of n bodies {x, y, z, G m} in acc, by so many threads. -1 where threads or memory fail. */
-int intrinsics_forces(size_t n, double eps, const double (*posm)[4], double (*acc)[3], unsigned threads);
+/* The accelerations of n bodies {x, y, z, G m} in acc, by so many threads. -1 where threads or
+ * memory fail. */
+int intrinsics_forces(size_t n, double eps, const double (*posm)[4], double (*acc)[3],
+                      unsigned threads);
 
 #endif

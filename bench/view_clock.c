@@ -1,6 +1,7 @@
-/* view_clock.c - the command with a clock around its visits to the window, for bench/view_cost.py: the linker puts these between the command's
- * loops and nbody_view_visit and life_view_visit (cmake: view_clock). $STDCL_VIEW_CLOCK gets a line a visit at the end: when it began and
- * ended, in seconds, the step, and how many looked.
+/* view_clock.c - the command with a clock around its visits to the window, for bench/view_cost.py:
+ * the linker puts these between the command's loops and nbody_view_visit and life_view_visit
+ * (cmake: view_clock). $STDCL_VIEW_CLOCK gets a line a visit at the end: when it began and ended,
+ * in seconds, the step, and how many looked.
  * SPDX-License-Identifier: MIT
  */
 #include "cli/life_job.h"
@@ -22,7 +23,8 @@ static void write_visits(void)
     const char *name = getenv("STDCL_VIEW_CLOCK");
     FILE *file = name ? fopen(name, "w") : NULL;
     for (size_t i = 0; file && i < n; i++)
-        fprintf(file, "%.6f %.6f %.0f %d\n", visits[i].began, visits[i].ended, visits[i].step, visits[i].watched);
+        fprintf(file, "%.6f %.6f %.0f %d\n", visits[i].began, visits[i].ended, visits[i].step,
+                visits[i].watched);
     if (file)
         fclose(file);
 }

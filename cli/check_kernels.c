@@ -1,4 +1,5 @@
-/* check_kernels.c - `stdcl check FILE.cl...`: do kernels compile, what do the compilers say, which kernels are there?
+/* check_kernels.c - `stdcl check FILE.cl...`: do kernels compile, what do the compilers say, which
+ * kernels are there?
  * SPDX-License-Identifier: MIT
  */
 #include "check_job.h"
@@ -13,9 +14,11 @@ static char *build_options(const struct check_files *job)
     size_t size = 0;
     FILE *fp = open_memstream(&text, &size);
     for (size_t i = 0; fp && i < job->defines.n; i++)
-        fprintf(fp, strchr(job->defines.item[i], ' ') ? " -D \"%s\"" : " -D %s", job->defines.item[i]);
+        fprintf(fp, strchr(job->defines.item[i], ' ') ? " -D \"%s\"" : " -D %s",
+                job->defines.item[i]);
     for (size_t i = 0; fp && i < job->folders.n; i++)
-        fprintf(fp, strchr(job->folders.item[i], ' ') ? " -I \"%s\"" : " -I %s", job->folders.item[i]);
+        fprintf(fp, strchr(job->folders.item[i], ' ') ? " -I \"%s\"" : " -I %s",
+                job->folders.item[i]);
     if (fp)
         fclose(fp);
     return text;
@@ -30,7 +33,8 @@ static bool is_text(const char *file)
     size_t n = 0;
     bool text = true;
     struct stat info;
-    const bool regular = stat(file, &info) == 0 && S_ISREG(info.st_mode); /* a pipe would be waited for */
+    const bool regular =
+        stat(file, &info) == 0 && S_ISREG(info.st_mode); /* a pipe would be waited for */
     FILE *fp = regular ? fopen(file, "rb") : NULL;
     while (fp && text && (n = fread(bytes, 1, sizeof bytes, fp)) > 0)
         text = !memchr(bytes, 0, n);
@@ -70,7 +74,8 @@ static int print_kernel(CLCONTEXT *context, void *program, const char *name)
         if (info.kind < 0)
             printf("%s?", i ? ", " : "");
         else
-            printf("%s%s%s %s", i ? ", " : "", info.kind == STDCL_LOCAL ? "local " : "", info.type, info.name);
+            printf("%s%s%s %s", i ? ", " : "", info.kind == STDCL_LOCAL ? "local " : "", info.type,
+                   info.name);
     printf(")\n");
     return CLI_DONE;
 }
@@ -90,8 +95,10 @@ static int print_kernels(const struct compile_target *target, void *program)
 
 /* ---- The command. ---------------------------------------------------------------------------- */
 
-/* Every device's messages, then, if it compiles for all, its kernels as the first device has them. */
-static int check_file(const struct compile_targets *targets, const char *file, char *options, bool quiet)
+/* Every device's messages, then, if it compiles for all, its kernels as the first device has
+ * them. */
+static int check_file(const struct compile_targets *targets, const char *file, char *options,
+                      bool quiet)
 {
     void *first = NULL;
     int status = CLI_DONE;
@@ -111,7 +118,11 @@ static int check_file(const struct compile_targets *targets, const char *file, c
     if (status == CLI_DONE && !quiet) {
         printf("%s compiles for ", file);
         for (size_t i = 0; i < targets->n; i++)
-            printf("%s%s", i == 0 ? "" : i + 1 < targets->n ? ", " : " and ", targets->item[i].device);
+            printf("%s%s",
+                   i == 0               ? ""
+                   : i + 1 < targets->n ? ", "
+                                        : " and ",
+                   targets->item[i].device);
         status = print_kernels(&targets->item[0], first);
     }
     if (first)

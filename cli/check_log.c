@@ -1,8 +1,9 @@
-/* check_log.c - Oclgrind's log as sentences, one for each place in a kernel where something is wrong.
+/* check_log.c - Oclgrind's log as sentences, one for each place in a kernel where something is
+ * wrong.
  *
- * A record of the log is a line that says what happened, and indented lines that say where: the kernel, the
- * work-items ("entities", of a race two), and the places in the source. A mistake is usually made by thousands of
- * work-items; it is told once.
+ * A record of the log is a line that says what happened, and indented lines that say where: the
+ * kernel, the work-items ("entities", of a race two), and the places in the source. A mistake is
+ * usually made by thousands of work-items; it is told once.
  * SPDX-License-Identifier: MIT
  */
 #include "check_job.h"
@@ -27,7 +28,7 @@ struct check_log {
     struct record record; /* being read; what is "" before the first */
     struct finding {
         char *key;
-    } *finding;
+    } * finding;
     size_t findings, seen;
 };
 
@@ -41,12 +42,17 @@ static const struct {
     {"Invalid write of size", "writes {n} bytes outside of {space}"},
     {"Invalid read from write-only buffer", "reads a buffer that is write-only"},
     {"Invalid write to read-only buffer", "writes to a buffer that is read-only"},
-    {"Write-write data race", "has a data race in {space}: two work-items write to one place, and nothing orders them"},
-    {"Read-write data race", "has a data race in {space}: a work-item reads what another writes, and nothing orders them"},
-    {"Uninitialized value written", "writes a value to {space} that depends on memory which nobody has written"},
+    {"Write-write data race",
+     "has a data race in {space}: two work-items write to one place, and nothing orders them"},
+    {"Read-write data race",
+     "has a data race in {space}: a work-item reads what another writes, and nothing orders them"},
+    {"Uninitialized value written",
+     "writes a value to {space} that depends on memory which nobody has written"},
     {"Uninitialized address", "uses an address that depends on memory which nobody has written"},
-    {"Controlflow depends on uninitialized", "branches on a value that depends on memory which nobody has written"},
-    {"Instruction depends on an uninitialized", "uses an index that depends on memory which nobody has written"},
+    {"Controlflow depends on uninitialized",
+     "branches on a value that depends on memory which nobody has written"},
+    {"Instruction depends on an uninitialized",
+     "uses an index that depends on memory which nobody has written"},
     {"Work-group divergence", "has a barrier that not all work-items of a group come to"},
     {"Index (", "uses index {n}, which is outside of its array"},
 };
@@ -151,7 +157,8 @@ static void read_place(struct record *r, const char *line)
 {
     struct place place = {.column = 1};
     const char *file = strstr(line, " of ");
-    if (!file || r->places == 2 || sscanf(line, " At line %ld (column %ld)", &place.line, &place.column) < 1)
+    if (!file || r->places == 2 ||
+        sscanf(line, " At line %ld (column %ld)", &place.line, &place.column) < 1)
         return;
     snprintf(place.file, sizeof place.file, "%s", file + 4);
     const size_t length = strlen(place.file);
@@ -169,7 +176,8 @@ void check_log_line(struct check_log *log, const char *line)
         end_record(log);
         snprintf(r->what, sizeof r->what, "%s", line);
     } else if (strstr(line, "\tKernel:")) {
-        snprintf(r->kernel, sizeof r->kernel, "%s", line + strspn(line, " \t") + strlen("Kernel: "));
+        snprintf(r->kernel, sizeof r->kernel, "%s",
+                 line + strspn(line, " \t") + strlen("Kernel: "));
     } else if (strstr(line, "ntity:")) {
         read_item(r, line);
     } else if (strncmp(line, "\tAt line ", 9) == 0) {

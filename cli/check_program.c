@@ -1,8 +1,9 @@
 /* check_program.c - `stdcl check PROGRAM`: runs a program with Oclgrind as its OpenCL device.
  *
- * Oclgrind interprets kernels, and so it sees each access of each work-item. It ends with the program's status,
- * whatever it found, and opens its log anew for each context, which would cut a file; so it writes to a pipe with a
- * name, which is read until the program has ended. That it was opened tells that the program made a context there at all.
+ * Oclgrind interprets kernels, and so it sees each access of each work-item. It ends with the
+ * program's status, whatever it found, and opens its log anew for each context, which would cut a
+ * file; so it writes to a pipe with a name, which is read until the program has ended. That it was
+ * opened tells that the program made a context there at all.
  * SPDX-License-Identifier: MIT
  */
 #include "check_job.h"
@@ -74,22 +75,27 @@ static bool read_lines(struct pipe_reader *r)
 
 /* ---- The run. -------------------------------------------------------------------------------- */
 
-/* Without optimisation: LLVM's would make instructions that Oclgrind does not know, and move lines. Four compute
- * units, so that programs which ask for their number share their work out. */
+/* Without optimisation: LLVM's would make instructions that Oclgrind does not know, and move lines.
+ * Four compute units, so that programs which ask for their number share their work out. */
 static pid_t start(char **argv, const char *log)
 {
     char memory[32];
     pid_t child;
     struct cli_strings words = {0};
-    const char *const front[] = {"oclgrind", "--data-races", "--uninitialized", "--compute-units", "4", "--max-errors",
-                                 "100000", "--global-mem-size", memory, "--build-options", "-cl-opt-disable", "--log", log};
-    snprintf(memory, sizeof memory, "%lld", (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
+    const char *const front[] = {
+        "oclgrind", "--data-races",    "--uninitialized", "--compute-units",
+        "4",        "--max-errors",    "100000",          "--global-mem-size",
+        memory,     "--build-options", "-cl-opt-disable", "--log",
+        log};
+    snprintf(memory, sizeof memory, "%lld",
+             (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
     for (size_t i = 0; i < sizeof front / sizeof *front; i++)
         cli_strings_add(&words, front[i]);
     for (; *argv; argv++)
         cli_strings_add(&words, *argv);
     cli_strings_add(&words, NULL);
-    const int error = posix_spawnp(&child, "oclgrind", NULL, NULL, (char *const *)(uintptr_t)words.item, environ);
+    const int error =
+        posix_spawnp(&child, "oclgrind", NULL, NULL, (char *const *)(uintptr_t)words.item, environ);
     cli_strings_free(&words);
     errno = error;
     return error ? -1 : child;
@@ -108,13 +114,15 @@ static void note_signal(int number, siginfo_t *from, void *where)
 /* Unless it is ignored, as under nohup. */
 static void pass_on_later(int number)
 {
-    struct sigaction action = {.sa_sigaction = note_signal, .sa_flags = SA_SIGINFO | SA_RESTART}, before;
+    struct sigaction action = {.sa_sigaction = note_signal, .sa_flags = SA_SIGINFO | SA_RESTART},
+                     before;
     sigemptyset(&action.sa_mask);
     if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(number, &action, NULL);
 }
 
-/* Passes a signal on that we were to end by; a program that does not end by it within PATIENCE is killed. */
+/* Passes a signal on that we were to end by; a program that does not end by it within PATIENCE is
+ * killed. */
 static void pass_on(pid_t child, double *since)
 {
     const double PATIENCE = 1;
@@ -147,8 +155,8 @@ static int follow(pid_t child, struct pipe_reader *reader)
     return caught ? 128 + caught : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Ctrl-C is the program's: it ends, and what was found until then is told. So it is with SIGINT, SIGTERM and SIGHUP that only
- * we get. */
+/* Ctrl-C is the program's: it ends, and what was found until then is told. So it is with SIGINT,
+ * SIGTERM and SIGHUP that only we get. */
 static int run(char **argv, const char *log, struct pipe_reader *reader)
 {
     const pid_t child = start(argv, log);
@@ -174,14 +182,16 @@ static int tell(const struct pipe_reader *reader, int status, bool quiet)
     const size_t n = check_log_end(reader->log, &seen);
     const bool checked = n > 0 || is_used(reader);
     if (n > 0)
-        fprintf(stderr, "%s: %zu place%s with errors, seen %zu time%s\n", cli_program, n, n == 1 ? "" : "s", seen,
-                seen == 1 ? "" : "s");
+        fprintf(stderr, "%s: %zu place%s with errors, seen %zu time%s\n", cli_program, n,
+                n == 1 ? "" : "s", seen, seen == 1 ? "" : "s");
     else if (!checked)
-        cli_failed("the program made no OpenCL context under Oclgrind, so that nothing was checked");
+        cli_failed(
+            "the program made no OpenCL context under Oclgrind, so that nothing was checked");
     else if (!quiet)
         fprintf(stderr, "%s: no errors were found in kernels\n", cli_program);
     if (status > 128)
-        cli_failed("the program was ended by signal %d (%s)", status - 128, strsignal(status - 128));
+        cli_failed("the program was ended by signal %d (%s)", status - 128,
+                   strsignal(status - 128));
     else if (status != 0)
         cli_failed("the program ended with status %d", status);
     return n > 0 || (!checked && status == 0) ? CLI_FAILED : status;
@@ -192,10 +202,13 @@ static int no_program(const char *name)
     struct stat status;
     const bool there = stat(name, &status) == 0;
     if (there && S_ISDIR(status.st_mode))
-        return cli_failed("'%s' is a folder; give the path of a program, or a kernel file (.cl, .clt)", name);
+        return cli_failed(
+            "'%s' is a folder; give the path of a program, or a kernel file (.cl, .clt)", name);
     if (there)
-        return cli_failed("'%s' is no program that may be executed, and no kernel file (.cl, .clt)", name);
-    return cli_failed("there is no program '%s'; give the path of one, or a kernel file (.cl, .clt)", name);
+        return cli_failed("'%s' is no program that may be executed, and no kernel file (.cl, .clt)",
+                          name);
+    return cli_failed(
+        "there is no program '%s'; give the path of one, or a kernel file (.cl, .clt)", name);
 }
 
 /* The pipe for the log. Open for both directions: no end of file while nobody writes. */
@@ -218,8 +231,9 @@ int check_program(char **argv, bool quiet)
     static const char *const within[] = {"log", NULL};
     char folder[3000], name[3072];
     if (!is_command("oclgrind"))
-        return cli_failed("Oclgrind is not installed, under which programs are checked; on Debian and Ubuntu type: "
-                          "sudo apt-get install oclgrind (elsewhere see github.com/jrprice/Oclgrind)");
+        return cli_failed(
+            "Oclgrind is not installed, under which programs are checked; on Debian and Ubuntu type: "
+            "sudo apt-get install oclgrind (elsewhere see github.com/jrprice/Oclgrind)");
     if (!is_command(argv[0]))
         return no_program(argv[0]);
     if (outfile_folder(folder, sizeof folder, "check", within) != 0)

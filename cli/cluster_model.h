@@ -8,16 +8,18 @@ enum cluster_program { CLUSTER_NBODY, CLUSTER_LIFE, CLUSTER_MATMUL, CLUSTER_GAS,
 
 struct cluster {
     enum cluster_program program;
-    double n;       /* bodies; cells of a side; rows of a square matrix; molecules */
+    double n;             /* bodies; cells of a side; rows of a square matrix; molecules */
     double gpus, of_host; /* all; of a host, which is a rank */
-    double rate;    /* of one GPU alone at this size, a second: interactions, cells, operations, molecules */
-    double pcie, network, latency; /* bytes a second each way of a GPU and of a host; seconds a message */
+    double rate; /* of one GPU alone at this size, a second: interactions, cells, operations,
+                    molecules */
+    double pcie, network,
+        latency; /* bytes a second each way of a GPU and of a host; seconds a message */
 };
 
 struct cluster_time {
-    double seconds; /* of a step, a generation, a product, a sum */
-    double alone;   /* of one GPU */
-    double mail;    /* of what goes between hosts, were nothing hidden */
+    double seconds;    /* of a step, a generation, a product, a sum */
+    double alone;      /* of one GPU */
+    double mail;       /* of what goes between hosts, were nothing hidden */
     double efficiency; /* of a GPU: 1 is what it does alone */
 };
 

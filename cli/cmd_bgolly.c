@@ -1,4 +1,5 @@
-/* cmd_bgolly.c - `stdcl bgolly`: the options and the output of Golly's bgolly, for scripts that call it.
+/* cmd_bgolly.c - `stdcl bgolly`: the options and the output of Golly's bgolly, for scripts that
+ * call it.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
@@ -18,12 +19,17 @@ static bool read_count(const char *text, void *to, char *why, size_t size)
     else
         status = cli_read_natural(digits, to);
     if (status != 0)
-        snprintf(why, size, status == ERANGE ? "'%s' is too large; generations are counted up to 2^64 - 1" : "'%s' is not a whole number", text);
+        snprintf(why, size,
+                 status == ERANGE ? "'%s' is too large; generations are counted up to 2^64 - 1"
+                                  : "'%s' is not a whole number",
+                 text);
     return status == 0;
 }
 
-/* All of Golly's algorithms give the same cells; which of ours is taken, `stdcl life --engine auto` decides. */
-static const char *const algorithms[] = {"QuickLife", "HashLife", "Generations", "Larger than Life", "RuleLoader", "Super", NULL};
+/* All of Golly's algorithms give the same cells; which of ours is taken, `stdcl life --engine auto`
+ * decides. */
+static const char *const algorithms[] = {
+    "QuickLife", "HashLife", "Generations", "Larger than Life", "RuleLoader", "Super", NULL};
 
 static bool parse(struct life_job *job, int argc, char **argv, int *status)
 {
@@ -32,24 +38,32 @@ static bool parse(struct life_job *job, int argc, char **argv, int *status)
     int algorithm = -1;
     bool quiet = false, verbose = false, hash = false;
     struct cli_option options[] = {
-        CLI_PARSED('m', "generation", "N", &l->last, read_count, "how far to run, such as 1000, 1,000 or 2^40 (default: until interrupted)"),
-        CLI_PARSED('i', "stepsize", "N", &l->step, read_count, "generations from one line to the next (default: powers of two that meet the last)"),
-        CLI_U64('M', "maxmemory", "MB", &megabytes, 16, (uint64_t)1 << 40, "megabytes for HashLife's tree (default: half of the machine's)"),
-        CLI_REAL('T', "maxtime", "SECONDS", &l->seconds, CLI_ABOVE_0, DBL_MAX, "end with the step during which so much time has passed"),
+        CLI_PARSED('m', "generation", "N", &l->last, read_count,
+                   "how far to run, such as 1000, 1,000 or 2^40 (default: until interrupted)"),
+        CLI_PARSED(
+            'i', "stepsize", "N", &l->step, read_count,
+            "generations from one line to the next (default: powers of two that meet the last)"),
+        CLI_U64('M', "maxmemory", "MB", &megabytes, 16, (uint64_t)1 << 40,
+                "megabytes for HashLife's tree (default: half of the machine's)"),
+        CLI_REAL('T', "maxtime", "SECONDS", &l->seconds, CLI_ABOVE_0, DBL_MAX,
+                 "end with the step during which so much time has passed"),
         CLI_FLAG('b', "benchmark", &l->stamps, "with the seconds since the start"),
         CLI_FLAG('2', "exponential", &l->doubling, "each step twice as far"),
         CLI_FLAG('q', "quiet", &quiet, "without populations; twice: without lines"),
         CLI_STRING('r', "rule", "RULE", &job->rule_text, "in place of the pattern's"),
         CLI_STRING('s', "search", "FOLDER", &job->rules_folder, "where files NAME.rule are"),
         CLI_FLAG('h', "hashlife", &hash, "as --algorithm HashLife"),
-        CLI_CHOICE('a', "algorithm", "NAME", &algorithm, algorithms, "{}; accepted for scripts: the engine is chosen as 'stdcl life' does"),
-        CLI_STRINGS('o', "output", "FILE", &job->outputs.names, "write the last generation, as .rle, .mc, or what else 'stdcl life -o' writes"),
+        CLI_CHOICE('a', "algorithm", "NAME", &algorithm, algorithms,
+                   "{}; accepted for scripts: the engine is chosen as 'stdcl life' does"),
+        CLI_STRINGS('o', "output", "FILE", &job->outputs.names,
+                    "write the last generation, as .rle, .mc, or what else 'stdcl life -o' writes"),
         CLI_FLAG('v', "verbose", &verbose, "accepted for scripts"),
         CLI_END,
     };
     const struct cli_usage usage = {
         .synopsis = "[options] FILE",
-        .about = "Takes the options of Golly's bgolly and prints its lines, generation and population, for scripts that call it; computes as 'stdcl life' does.",
+        .about =
+            "Takes the options of Golly's bgolly and prints its lines, generation and population, for scripts that call it; computes as 'stdcl life' does.",
         .examples = "  stdcl bgolly -m 1000 -i 100 gun.rle\n"
                     "  stdcl bgolly -a HashLife -m 2^40 -o later.mc gun.rle\n",
         .options = options,
@@ -78,7 +92,11 @@ static void print_head(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-    struct life_job job = {.engine = LIFE_AUTO, .bounds = LIFE_NOT_GIVEN, .generations = UINT64_MAX, .seed = 1, .lines = {.wanted = true, .last = UINT64_MAX}};
+    struct life_job job = {.engine = LIFE_AUTO,
+                           .bounds = LIFE_NOT_GIVEN,
+                           .generations = UINT64_MAX,
+                           .seed = 1,
+                           .lines = {.wanted = true, .last = UINT64_MAX}};
     int status;
     if (parse(&job, argc, argv, &status)) {
         print_head(argc, argv);
@@ -88,4 +106,5 @@ static int run(int argc, char **argv)
     return life_job_close(&job, status);
 }
 
-const struct cli_command cmd_bgolly = {"bgolly", "run Life with the options and the output of Golly's bgolly", run, CLI_RANKS_APART};
+const struct cli_command cmd_bgolly = {
+    "bgolly", "run Life with the options and the output of Golly's bgolly", run, CLI_RANKS_APART};

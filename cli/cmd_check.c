@@ -1,4 +1,5 @@
-/* cmd_check.c - `stdcl check`: a program's kernels under Oclgrind, or kernel files through every compiler.
+/* cmd_check.c - `stdcl check`: a program's kernels under Oclgrind, or kernel files through every
+ * compiler.
  * SPDX-License-Identifier: MIT
  */
 #include "check_job.h"
@@ -31,19 +32,24 @@ static int find_operand(int argc, char **argv)
 /* "N", "N=64" or "F(x)=x": a name, and what compilers' options can carry behind it. */
 static bool is_definition(const char *text)
 {
-    const size_t name = strspn(text, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
-    return name && (*text < '0' || *text > '9') && (!text[name] || strchr("=(", text[name])) && !(strchr(text, '"') && strchr(text, ' '));
+    const size_t name =
+        strspn(text, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+    return name && (*text < '0' || *text > '9') && (!text[name] || strchr("=(", text[name])) &&
+           !(strchr(text, '"') && strchr(text, ' '));
 }
 
 static int check_files(const struct check_files *job)
 {
     for (size_t i = 0; i < job->defines.n; i++)
         if (!is_definition(job->defines.item[i]))
-            return cli_wrong("-D: '%s' is no NAME or NAME=VALUE; a name has letters, digits and _, a value no blanks in quotes", job->defines.item[i]);
+            return cli_wrong(
+                "-D: '%s' is no NAME or NAME=VALUE; a name has letters, digits and _, a value no blanks in quotes",
+                job->defines.item[i]);
     for (size_t i = 0; i < job->file.n; i++)
         if (!is_kernel_file(job->file.item[i]))
-            return cli_wrong("'%s' ends neither in .cl nor in .clt; check a program in a run of its own",
-                             job->file.item[i]);
+            return cli_wrong(
+                "'%s' ends neither in .cl nor in .clt; check a program in a run of its own",
+                job->file.item[i]);
     return compile_folders_check(&job->folders) == CLI_DONE ? check_kernels(job) : CLI_WRONG;
 }
 
@@ -51,7 +57,10 @@ static int check_a_program(const struct check_files *job, char **argv)
 {
     if (job->defines.n || job->folders.n || job->device.n)
         return cli_wrong("%s is for kernel files (.cl, .clt); '%s' is run as a program",
-                         job->device.n ? "--device" : job->defines.n ? "-D" : "-I", argv[0]);
+                         job->device.n    ? "--device"
+                         : job->defines.n ? "-D"
+                                          : "-I",
+                         argv[0]);
     /* what asks libstdcl for this check would ask for it again */
     if (getenv("STDCL_DEBUG") && !strcmp(getenv("STDCL_DEBUG"), "2"))
         setenv("STDCL_DEBUG", "1", 1);
@@ -67,20 +76,23 @@ static int run(int argc, char **argv)
     struct cli_option options[] = {
         CLI_GROUP("Kernel files"),
         CLI_STRINGS('D', "define", "NAME[=VALUE]", &job.defines, "define a macro; may be repeated"),
-        CLI_STRINGS('I', "include", "DIR", &job.folders, "a folder of files to include; may be repeated"),
-        CLI_STRINGS(0, "device", "DEVICE", &job.device,
-                    "compile for cpu, gpu, acc, part of a name, or a number of 'stdcl devices' only; may be repeated "
-                    "(default: every device)"),
+        CLI_STRINGS('I', "include", "DIR", &job.folders,
+                    "a folder of files to include; may be repeated"),
+        CLI_STRINGS(
+            0, "device", "DEVICE", &job.device,
+            "compile for cpu, gpu, acc, part of a name, or a number of 'stdcl devices' only; may be repeated "
+            "(default: every device)"),
         CLI_GROUP("Both"),
         CLI_FLAG('q', "quiet", &job.quiet, "print nothing when all is well"),
         CLI_END,
     };
     const struct cli_usage usage = {
         .synopsis = "[-q] PROGRAM [arguments]\n       stdcl check [options] FILE.cl...",
-        .about = "Runs a program under Oclgrind, a device that finds out-of-bounds accesses, data races and uninitialised "
-                 "values in kernels, and prints each with the kernel's file and line; or compiles kernel files (and "
-                 "templates, .clt) for every device, prints what the compilers say, and lists the kernels. Ends with "
-                 "status 1 when something was found, or nothing was checked.",
+        .about =
+            "Runs a program under Oclgrind, a device that finds out-of-bounds accesses, data races and uninitialised "
+            "values in kernels, and prints each with the kernel's file and line; or compiles kernel files (and "
+            "templates, .clt) for every device, prints what the compilers say, and lists the kernels. Ends with "
+            "status 1 when something was found, or nothing was checked.",
         .examples = "  stdcl check ./simulation 1000\n"
                     "  stdcl check -D N=64 scale.cl\n",
         .options = options,
@@ -97,4 +109,5 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_check = {"check", "find errors in kernels: in a program's run, or in files", run, CLI_RANKS_APART};
+const struct cli_command cmd_check = {
+    "check", "find errors in kernels: in a program's run, or in files", run, CLI_RANKS_APART};

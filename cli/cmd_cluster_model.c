@@ -18,7 +18,8 @@ static const struct {
     const char *unit, *what, *step;
 } usual[CLUSTER_PROGRAMS] = {
     [CLUSTER_NBODY] = {2.025e12, 0x1p22, "interactions/s", "bodies, direct sums", "a step"},
-    [CLUSTER_LIFE] = {33.1e12, 0x1p20, "cells/s", "cells a side, in strips or blocks", "a generation"},
+    [CLUSTER_LIFE] = {33.1e12, 0x1p20, "cells/s", "cells a side, in strips or blocks",
+                      "a generation"},
     [CLUSTER_MATMUL] = {54e12, 0x1p19, "FLOP/s", "rows and columns, double precision", "a product"},
     [CLUSTER_GAS] = {133e9, 1e12, "molecules/s", "molecules", "a sum"},
 };
@@ -35,8 +36,14 @@ struct model_job {
 
 static struct cluster cluster_of(const struct model_job *job, double n, double gpus)
 {
-    return (struct cluster){.program = (enum cluster_program)job->program, .n = n, .gpus = gpus, .of_host = job->of_host, .rate = job->rate,
-                            .pcie = job->pcie, .network = job->network, .latency = job->latency};
+    return (struct cluster){.program = (enum cluster_program)job->program,
+                            .n = n,
+                            .gpus = gpus,
+                            .of_host = job->of_host,
+                            .rate = job->rate,
+                            .pcie = job->pcie,
+                            .network = job->network,
+                            .latency = job->latency};
 }
 
 /* The numbers of GPUs; without --gpus some of one host, and of many. */
@@ -67,11 +74,13 @@ static void add_time(struct cli_table *table, double seconds)
 static void report_table(const struct model_job *job)
 {
     struct cli_text text;
-    struct cli_table *table = cli_table_create(">GPUs|>hosts|>time|>speed|>of a GPU's|>network alone");
-    printf("%s: %.9g %s; a GPU alone does %s\n", program_names[job->program], job->n, usual[job->program].what,
-           cli_text_rate(&text, job->rate, usual[job->program].unit));
+    struct cli_table *table =
+        cli_table_create(">GPUs|>hosts|>time|>speed|>of a GPU's|>network alone");
+    printf("%s: %.9g %s; a GPU alone does %s\n", program_names[job->program], job->n,
+           usual[job->program].what, cli_text_rate(&text, job->rate, usual[job->program].unit));
     printf("%g GPUs a host, PCIe %s a GPU", job->of_host, cli_text_rate(&text, job->pcie, "B/s"));
-    printf(", network %s a host, %g us a message\n\n", cli_text_rate(&text, job->network, "B/s"), 1e6 * job->latency);
+    printf(", network %s a host, %g us a message\n\n", cli_text_rate(&text, job->network, "B/s"),
+           1e6 * job->latency);
     for (size_t i = 0; i < job->points; i++) {
         const struct cluster c = cluster_of(job, job->n, job->point[i]);
         struct cluster_time t;
@@ -84,13 +93,15 @@ static void report_table(const struct model_job *job)
             continue;
         }
         add_time(table, t.seconds);
-        cli_table_add(table, "%s", cli_text_rate(&text, cluster_work(&c) / t.seconds, usual[job->program].unit));
+        cli_table_add(table, "%s",
+                      cli_text_rate(&text, cluster_work(&c) / t.seconds, usual[job->program].unit));
         cli_table_add(table, "%.1f %%", 100 * t.efficiency);
         add_time(table, t.mail);
     }
     cli_table_print(table, stdout);
     cli_table_free(table);
-    printf("\ntime: of %s; network alone: what goes between hosts, if nothing of it were hidden\n", usual[job->program].step);
+    printf("\ntime: of %s; network alone: what goes between hosts, if nothing of it were hidden\n",
+           usual[job->program].step);
 }
 
 static int report_json(const struct model_job *job)
@@ -100,20 +111,25 @@ static int report_json(const struct model_job *job)
         const struct cluster c = cluster_of(job, job->n, job->point[i]);
         struct cluster_time t;
         const bool fits = cluster_predict(&c, &t) == 0;
-        json_array_append_new(points, json_pack("{s:f, s:o, s:o, s:o, s:o}", "gpus", c.gpus, "seconds", cli_json_real(fits ? t.seconds : NAN),
-                                                "rate", cli_json_real(fits ? cluster_work(&c) / t.seconds : NAN), "efficiency_percent",
-                                                cli_json_real(fits ? 100 * t.efficiency : NAN), "network_seconds",
-                                                cli_json_real(fits ? t.mail : NAN)));
+        json_array_append_new(
+            points, json_pack("{s:f, s:o, s:o, s:o, s:o}", "gpus", c.gpus, "seconds",
+                              cli_json_real(fits ? t.seconds : NAN), "rate",
+                              cli_json_real(fits ? cluster_work(&c) / t.seconds : NAN),
+                              "efficiency_percent", cli_json_real(fits ? 100 * t.efficiency : NAN),
+                              "network_seconds", cli_json_real(fits ? t.mail : NAN)));
     }
-    json_t *report = json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "program", "cluster-model", "of", program_names[job->program],
-                               "n", job->n, "gpus_a_host", job->of_host, "rate_of_a_gpu", job->rate, "pcie_bytes_per_s", job->pcie,
-                               "network_bytes_per_s", job->network, "latency_seconds", job->latency, "points", points);
+    json_t *report =
+        json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "program", "cluster-model", "of",
+                  program_names[job->program], "n", job->n, "gpus_a_host", job->of_host,
+                  "rate_of_a_gpu", job->rate, "pcie_bytes_per_s", job->pcie, "network_bytes_per_s",
+                  job->network, "latency_seconds", job->latency, "points", points);
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
 }
 
-/* Lines of this size, and of smaller and larger ones: per cent of a GPU's speed on 1 to 16,384 GPUs. */
+/* Lines of this size, and of smaller and larger ones: per cent of a GPU's speed on 1 to 16,384
+ * GPUs. */
 static int draw(const struct model_job *job)
 {
     enum { POINTS = 15 };
@@ -137,8 +153,13 @@ static int draw(const struct model_job *job)
         line[lines] = (struct plot_line){name[lines], points, x[lines], y[lines]};
         lines += points > 0;
     }
-    snprintf(title, sizeof title, "%s, %s: speed of a GPU among many, predicted", program_names[job->program], usual[job->program].what);
-    const struct plot plot = {.title = title, .x_label = "GPUs", .y_label = "per cent of a GPU alone", .lines = lines, .line = line};
+    snprintf(title, sizeof title, "%s, %s: speed of a GPU among many, predicted",
+             program_names[job->program], usual[job->program].what);
+    const struct plot plot = {.title = title,
+                              .x_label = "GPUs",
+                              .y_label = "per cent of a GPU alone",
+                              .lines = lines,
+                              .line = line};
     return plot_write(job->plot, &plot) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
@@ -157,28 +178,36 @@ static int run(int argc, char **argv)
     int status;
     struct cli_option options[] = {
         CLI_CHOICE(0, "of", "PROGRAM", &job.program, program_names, "which program"),
-        CLI_REAL('n', "size", "N", &job.n, CLI_ABOVE_0, 1e18,
-                 "bodies, cells of a side, rows of square matrices, or molecules (default: 2^22, 2^20, 2^19, 1e12)"),
-        CLI_STRINGS(0, "gpus", "P", &job.gpus, "how many GPUs in all; may be repeated (default: some from 1 to 10000)"),
+        CLI_REAL(
+            'n', "size", "N", &job.n, CLI_ABOVE_0, 1e18,
+            "bodies, cells of a side, rows of square matrices, or molecules (default: 2^22, 2^20, 2^19, 1e12)"),
+        CLI_STRINGS(0, "gpus", "P", &job.gpus,
+                    "how many GPUs in all; may be repeated (default: some from 1 to 10000)"),
         CLI_GROUP("The machines"),
         CLI_REAL(0, "gpus-a-host", "D", &job.of_host, 1, 1024, "GPUs of a host, which is one rank"),
-        CLI_REAL(0, "rate", "NUMBER", &job.rate, CLI_ABOVE_0, DBL_MAX,
-                 "what one GPU does alone at this size, a second: interactions, cells, operations or molecules (default: an H200)"),
-        CLI_REAL(0, "pcie", "BYTES", &job.pcie, CLI_ABOVE_0, DBL_MAX, "bytes a second between a host and each of its GPUs, each way"),
-        CLI_REAL(0, "network", "BYTES", &job.network, CLI_ABOVE_0, DBL_MAX, "bytes a second that a host receives"),
+        CLI_REAL(
+            0, "rate", "NUMBER", &job.rate, CLI_ABOVE_0, DBL_MAX,
+            "what one GPU does alone at this size, a second: interactions, cells, operations or molecules (default: an H200)"),
+        CLI_REAL(0, "pcie", "BYTES", &job.pcie, CLI_ABOVE_0, DBL_MAX,
+                 "bytes a second between a host and each of its GPUs, each way"),
+        CLI_REAL(0, "network", "BYTES", &job.network, CLI_ABOVE_0, DBL_MAX,
+                 "bytes a second that a host receives"),
         CLI_REAL(0, "latency", "SECONDS", &job.latency, 0, 1, "of a message between hosts"),
         CLI_GROUP("Output"),
-        CLI_STRING(0, "plot", "FILE", &job.plot, "draw this size, and smaller and larger ones, as .svg or .png"),
+        CLI_STRING(0, "plot", "FILE", &job.plot,
+                   "draw this size, and smaller and larger ones, as .svg or .png"),
         CLI_FLAG(0, "json", &job.json, "report as one JSON object on standard output"),
         CLI_END,
     };
     const struct cli_usage usage = {
         .synopsis = "[options]",
-        .about = "Predicts how fast a program would be on many hosts, by figures of the machine: what one GPU does alone, PCIe, and the network, "
-                 "which bench_world measures. docs/cluster.md says what was measured of it and what is assumed.",
-        .examples = "  stdcl cluster-model --of nbody -n 2^22 --gpus 64 --gpus 512\n"
-                    "  stdcl cluster-model --of life -n 2^18 --gpus-a-host 4 --network 12.5e9 --rate 20e12\n"
-                    "  stdcl cluster-model --of matmul -n 131072 --plot matmul.svg\n",
+        .about =
+            "Predicts how fast a program would be on many hosts, by figures of the machine: what one GPU does alone, PCIe, and the network, "
+            "which bench_world measures. docs/cluster.md says what was measured of it and what is assumed.",
+        .examples =
+            "  stdcl cluster-model --of nbody -n 2^22 --gpus 64 --gpus 512\n"
+            "  stdcl cluster-model --of life -n 2^18 --gpus-a-host 4 --network 12.5e9 --rate 20e12\n"
+            "  stdcl cluster-model --of matmul -n 131072 --plot matmul.svg\n",
         .options = options,
     };
     if (cli_parse(&usage, argc, argv, &status))
@@ -195,4 +224,5 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_cluster_model = {"cluster-model", "predict how fast programs are on many GPUs", run, CLI_RANKS_APART};
+const struct cli_command cmd_cluster_model = {
+    "cluster-model", "predict how fast programs are on many GPUs", run, CLI_RANKS_APART};

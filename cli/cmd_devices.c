@@ -33,10 +33,12 @@ static cl_int ask(cl_device_id id, CLCONTEXT *const context[CONTEXTS], struct de
     *d = (struct detail){0};
     const cl_int answer[] = {
         clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof d->units, &d->units, NULL),
-        clGetDeviceInfo(id, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof d->clock_mhz, &d->clock_mhz, NULL),
+        clGetDeviceInfo(id, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof d->clock_mhz, &d->clock_mhz,
+                        NULL),
         clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof d->memory, &d->memory, NULL),
         clGetDeviceInfo(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof d->local, &d->local, NULL),
-        clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof d->allocation, &d->allocation, NULL),
+        clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof d->allocation, &d->allocation,
+                        NULL),
         clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof d->group, &d->group, NULL),
         clGetDeviceInfo(id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof d->fp64, &d->fp64, NULL),
         clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof d->driver, d->driver, NULL),
@@ -55,15 +57,15 @@ static json_t *json_device(size_t number, const struct cli_device *device, const
     for (int i = 0; i < CONTEXTS; i++)
         if (d->in[i])
             json_array_append_new(in, json_string(context_name[i]));
-    return json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:I, s:f, s:I, s:I, s:I, s:I, s:b, s:s, s:s, s:o}",
-                     "number", (json_int_t)number, "name", device->name, "vendor", device->vendor,
-                     "type", cli_device_type(device->type), "platform", device->platform_name,
-                     "platform_version", device->platform_version, "compute_units",
-                     (json_int_t)d->units, "clock_hz", 1e6 * d->clock_mhz, "memory_bytes",
-                     (json_int_t)d->memory, "local_memory_bytes", (json_int_t)d->local,
-                     "max_allocation_bytes", (json_int_t)d->allocation, "max_work_group",
-                     (json_int_t)d->group, "fp64", d->fp64 != 0, "driver", d->driver, "version",
-                     d->version, "contexts", in);
+    return json_pack(
+        "{s:I, s:s, s:s, s:s, s:s, s:s, s:I, s:f, s:I, s:I, s:I, s:I, s:b, s:s, s:s, s:o}",
+        "number", (json_int_t)number, "name", device->name, "vendor", device->vendor, "type",
+        cli_device_type(device->type), "platform", device->platform_name, "platform_version",
+        device->platform_version, "compute_units", (json_int_t)d->units, "clock_hz",
+        1e6 * d->clock_mhz, "memory_bytes", (json_int_t)d->memory, "local_memory_bytes",
+        (json_int_t)d->local, "max_allocation_bytes", (json_int_t)d->allocation, "max_work_group",
+        (json_int_t)d->group, "fp64", d->fp64 != 0, "driver", d->driver, "version", d->version,
+        "contexts", in);
 }
 
 /* The first rank of a host tells of its devices. */
@@ -81,9 +83,10 @@ static void add_hosts(json_t *list)
 {
     json_t *device;
     size_t i;
-    json_array_foreach(list, i, device)
-        json_object_set_new(device, "host", json_string(world_host(cli_world, world_rank(cli_world))));
-    char *own = first_on_host() ? json_dumps(list, 0) : strdup(""), *all = own ? cli_ranks_gather(own) : NULL, *text = all;
+    json_array_foreach(list, i, device) json_object_set_new(
+        device, "host", json_string(world_host(cli_world, world_rank(cli_world))));
+    char *own = first_on_host() ? json_dumps(list, 0) : strdup(""),
+         *all = own ? cli_ranks_gather(own) : NULL, *text = all;
     json_array_clear(list);
     for (int r = 0; all && r < world_size(cli_world); r++, text += strlen(text) + 1) {
         json_t *of_host = *text ? json_loads(text, 0, NULL) : NULL;
@@ -127,8 +130,8 @@ static int version_length(const char *version)
 static void print_table(const struct cli_devices *devices, const struct detail *detail, FILE *fp)
 {
     struct cli_text clock, memory, local;
-    struct cli_table *table = cli_table_create(
-        ">#|device|type|>units|>clock|>memory|>local|fp64|driver|contexts");
+    struct cli_table *table =
+        cli_table_create(">#|device|type|>units|>clock|>memory|>local|fp64|driver|contexts");
     for (size_t i = 0; i < devices->n; i++) {
         const struct cli_device *device = &devices->item[i];
         if (i == 0 || device->platform != device[-1].platform)
@@ -183,7 +186,10 @@ struct reason {
 static CLCONTEXT *open_standard(int number, struct reason *why)
 {
     clerrno = 0;
-    CLCONTEXT *context = number == 0 ? stddev : number == 1 ? stdcpu : number == 2 ? stdgpu : stdacc;
+    CLCONTEXT *context = number == 0   ? stddev
+                         : number == 1 ? stdcpu
+                         : number == 2 ? stdgpu
+                                       : stdacc;
     snprintf(why->text, sizeof why->text, "%s", context || !clerrno ? "" : cli_reason());
     return context;
 }
@@ -211,9 +217,10 @@ static int run(int argc, char **argv)
     };
     const struct cli_usage usage = {
         .synopsis = "[--json]",
-        .about = "Lists the OpenCL devices of this machine by platform: the number and the name that "
-                 "--device takes, what they have, and to which of the library's standard contexts "
-                 "each belongs. Under mpirun or srun: those of all hosts.",
+        .about =
+            "Lists the OpenCL devices of this machine by platform: the number and the name that "
+            "--device takes, what they have, and to which of the library's standard contexts "
+            "each belongs. Under mpirun or srun: those of all hosts.",
         .options = options,
     };
     struct cli_devices devices;
@@ -238,4 +245,5 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_devices = {"devices", "list the OpenCL devices of this machine", run, CLI_RANKS_TOGETHER};
+const struct cli_command cmd_devices = {"devices", "list the OpenCL devices of this machine", run,
+                                        CLI_RANKS_TOGETHER};

@@ -1,7 +1,8 @@
 /* cmd_embed.c - `stdcl embed a.cl b.cl -o kernels.o`: kernels as part of an executable.
  *
- * clopen(cp, NULL, flags) opens what is linked in. Each file is read with all that it includes, compiled for the
- * devices of this machine, and written into one object, or with -c into one each, as `cc -c` does.
+ * clopen(cp, NULL, flags) opens what is linked in. Each file is read with all that it includes,
+ * compiled for the devices of this machine, and written into one object, or with -c into one each,
+ * as `cc -c` does.
  * SPDX-License-Identifier: MIT
  */
 #include "embed_job.h"
@@ -18,13 +19,17 @@ static int check_names(const struct embed *job)
 {
     const struct cli_strings *files = &job->file;
     if (!job->output && !job->each)
-        return cli_wrong("-o is missing: give the object (kernels.o) or C file (kernels.c) to make, or -c");
+        return cli_wrong(
+            "-o is missing: give the object (kernels.o) or C file (kernels.c) to make, or -c");
     if (job->output && !cli_has_suffix(job->output, ".o") && !cli_has_suffix(job->output, ".c"))
-        return cli_wrong("-o: '%s' ends neither in .o (an object) nor in .c (the C source)", job->output);
+        return cli_wrong("-o: '%s' ends neither in .o (an object) nor in .c (the C source)",
+                         job->output);
     if (job->output && job->each && files->n > 1)
-        return cli_wrong("-c makes an object of each file, and -o names one only; leave one of them out");
+        return cli_wrong(
+            "-c makes an object of each file, and -o names one only; leave one of them out");
     if (job->binary && job->no_compile)
-        return cli_wrong("--binary needs the compiler, and --no-compile leaves it out; give one of them");
+        return cli_wrong(
+            "--binary needs the compiler, and --no-compile leaves it out; give one of them");
     for (size_t i = 0; i < files->n; i++)
         for (size_t j = 0; j < i; j++)
             if (cli_same_file(files->item[i], files->item[j]))
@@ -35,8 +40,10 @@ static int check_names(const struct embed *job)
 /* "scale.o" in the working directory for "kernels/scale.cl", as compilers name objects. */
 static void object_name(const char *file, char *name, size_t size)
 {
-    const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file, *dot = strrchr(base, '.');
-    snprintf(name, size, "%.*s.o", (int)(dot && dot > base ? dot - base : (long)strlen(base)), base);
+    const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file,
+               *dot = strrchr(base, '.');
+    snprintf(name, size, "%.*s.o", (int)(dot && dot > base ? dot - base : (long)strlen(base)),
+             base);
 }
 
 static int open_targets(const struct embed *job, struct compile_targets *targets)
@@ -96,22 +103,27 @@ static int run(int argc, char **argv)
     struct cli_option options[] = {
         CLI_STRING('o', "output", "FILE", &job.output,
                    "what to make: an object (.o), compiled by $CC or cc, or its C source (.c)"),
-        CLI_FLAG('c', NULL, &job.each, "make an object of each file, FILE.o in the working directory unless -o names it"),
+        CLI_FLAG('c', NULL, &job.each,
+                 "make an object of each file, FILE.o in the working directory unless -o names it"),
         CLI_STRINGS('I', "include", "DIR", &job.folders,
                     "a folder of files to include, which are embedded too; may be repeated"),
-        CLI_FLAG(0, "binary", &job.binary,
-                 "embed binaries for this machine's devices beside the source, which then need not be compiled there"),
-        CLI_STRINGS(0, "device", "DEVICE", &job.device,
-                    "compile for cpu, gpu, acc, part of a name, or a number of 'stdcl devices' only; may be repeated "
-                    "(default: every device)"),
-        CLI_FLAG(0, "no-compile", &job.no_compile, "embed without a trial: for kernels that need options of clbuild"),
+        CLI_FLAG(
+            0, "binary", &job.binary,
+            "embed binaries for this machine's devices beside the source, which then need not be compiled there"),
+        CLI_STRINGS(
+            0, "device", "DEVICE", &job.device,
+            "compile for cpu, gpu, acc, part of a name, or a number of 'stdcl devices' only; may be repeated "
+            "(default: every device)"),
+        CLI_FLAG(0, "no-compile", &job.no_compile,
+                 "embed without a trial: for kernels that need options of clbuild"),
         CLI_END,
     };
     const struct cli_usage usage = {
         .synopsis = "FILE.cl... -o FILE.o\n       stdcl embed -c [-I DIR] FILE.cl...",
-        .about = "Puts kernel sources, with the files that they include, into an object file. Linked into a program, "
-                 "that carries its kernels then, and clopen(context, NULL, flags) opens them. Each file is compiled "
-                 "first for the devices that there are, and refused if it does not compile.",
+        .about =
+            "Puts kernel sources, with the files that they include, into an object file. Linked into a program, "
+            "that carries its kernels then, and clopen(context, NULL, flags) opens them. Each file is compiled "
+            "first for the devices that there are, and refused if it does not compile.",
         .examples = "  stdcl embed scale.cl sum.cl -o kernels.o\n"
                     "  cc main.c kernels.o -lstdcl -lOpenCL\n"
                     "  stdcl embed -c --binary scale.cl\n",
@@ -128,4 +140,5 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_embed = {"embed", "put kernel sources into an object file", run, CLI_RANKS_APART};
+const struct cli_command cmd_embed = {"embed", "put kernel sources into an object file", run,
+                                      CLI_RANKS_APART};

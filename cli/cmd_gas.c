@@ -9,7 +9,8 @@ static const char *const source_names[] = {"device", "host", NULL};
 static const char *const sum_names[] = {"tuned", "tree", NULL};
 static const char *const precision_names[] = {"single", "double", NULL};
 static const char *const accumulate_names[] = {"double", "compensated", NULL};
-static const char *const species_names[] = {"he", "ne", "ar", "n2", "o2", NULL}; /* as gas_species_list */
+static const char *const species_names[] = {"he", "ne", "ar",
+                                            "n2", "o2", NULL}; /* as gas_species_list */
 
 /* Options that contradict each other. */
 static int check(const struct gas_job *job, const struct cli_option *options)
@@ -19,8 +20,9 @@ static int check(const struct gas_job *job, const struct cli_option *options)
         return cli_wrong("--stored and --fused cannot be combined");
     for (size_t i = 0; job->input && i < sizeof of_drawn / sizeof *of_drawn; i++)
         if (cli_given(options, of_drawn[i]))
-            return cli_wrong("%s and %s cannot be combined: velocities are read from the file, not drawn",
-                             cli_typed(options, "i"), cli_typed(options, of_drawn[i]));
+            return cli_wrong(
+                "%s and %s cannot be combined: velocities are read from the file, not drawn",
+                cli_typed(options, "i"), cli_typed(options, of_drawn[i]));
     const char *needs = job->input                        ? cli_typed(options, "i")
                         : job->source == GAS_HOST         ? "--source host"
                         : job->method == ARRAYS_TREE      ? "--sum tree"
@@ -28,17 +30,20 @@ static int check(const struct gas_job *job, const struct cli_option *options)
                         : job->accumulator                ? "--accumulate compensated"
                                                           : NULL;
     if (job->fused && needs)
-        return cli_wrong("--fused draws and sums without storing, in its own way; %s needs --stored", needs);
+        return cli_wrong(
+            "--fused draws and sums without storing, in its own way; %s needs --stored", needs);
     if (job->method == ARRAYS_TREE && job->accumulator)
         return cli_wrong(
             "--sum tree adds up plain doubles, as the tutorial does; --accumulate compensated needs "
             "--sum tuned");
     if (job->species >= 0 && cli_given(options, "mass"))
-        return cli_wrong("--gas and %s cannot be combined: the gas says how heavy its molecules are",
-                         cli_typed(options, "mass"));
+        return cli_wrong(
+            "--gas and %s cannot be combined: the gas says how heavy its molecules are",
+            cli_typed(options, "mass"));
     if (job->dataset && !job->input)
         return cli_wrong("--dataset names what to read of a file; add -i FILE");
-    if (cli_given(options, "bins") && !job->histogram.n && !job->window.wanted && !job->window.record)
+    if (cli_given(options, "bins") && !job->histogram.n && !job->window.wanted &&
+        !job->window.record)
         return cli_wrong("--bins is for histograms: add --histogram FILE");
     return CLI_DONE;
 }
@@ -66,31 +71,43 @@ static bool parse(struct gas_job *job, int argc, char **argv, int *status)
                    "a real gas, in SI units: {} (default: reduced units, k_B = 1)"),
         CLI_REAL('T', "temperature", "T", &job->temperature, CLI_ABOVE_0, DBL_MAX,
                  "of the gas (default 1; with --gas 300 K)"),
-        CLI_REAL('m', "mass", "M", &job->mass, CLI_ABOVE_0, DBL_MAX, "of a molecule, in reduced units"),
+        CLI_REAL('m', "mass", "M", &job->mass, CLI_ABOVE_0, DBL_MAX,
+                 "of a molecule, in reduced units"),
         CLI_REAL(0, "volume", "V", &job->volume, CLI_ABOVE_0, DBL_MAX,
                  "report the pressure in this volume, with --gas in cubic metres"),
-        CLI_U64(0, "seed", "SEED", &job->seed, 0, UINT64_MAX,
-                "of the random velocities; the same seed draws the same velocities on every machine"),
+        CLI_U64(
+            0, "seed", "SEED", &job->seed, 0, UINT64_MAX,
+            "of the random velocities; the same seed draws the same velocities on every machine"),
         CLI_STRING('i', "input", "FILE", &job->input,
                    "read velocities instead: an array of N rows of 3 in a .npy file, or in HDF5"),
-        CLI_STRING(0, "dataset", "NAME", &job->dataset,
-                   "which array of an HDF5 file (default: the first one present of velocities, Velocities, "
-                   "PartType1/Velocities, PartType0/Velocities)"),
+        CLI_STRING(
+            0, "dataset", "NAME", &job->dataset,
+            "which array of an HDF5 file (default: the first one present of velocities, Velocities, "
+            "PartType1/Velocities, PartType0/Velocities)"),
         CLI_GROUP("The sum"),
-        CLI_FLAG(0, "fused", &job->fused, "draw and sum in one kernel, which stores nothing (the default)"),
-        CLI_FLAG(0, "stored", &job->stored, "store the velocities in the devices' memory, then sum"),
-        CLI_CHOICE(0, "source", "NAME", &job->source, source_names, "where stored velocities are drawn"),
+        CLI_FLAG(0, "fused", &job->fused,
+                 "draw and sum in one kernel, which stores nothing (the default)"),
+        CLI_FLAG(0, "stored", &job->stored,
+                 "store the velocities in the devices' memory, then sum"),
+        CLI_CHOICE(0, "source", "NAME", &job->source, source_names,
+                   "where stored velocities are drawn"),
         CLI_CHOICE(0, "sum", "NAME", &job->method, sum_names,
                    "how stored velocities are summed: {}; tree is the sum of the classic tutorial"),
-        CLI_CHOICE(0, "precision", "NAME", &job->precision, precision_names, "of stored velocities"),
-        CLI_CHOICE(0, "accumulate", "NAME", &job->accumulator, accumulate_names,
-                   "the numbers in which stored velocities are summed: {}, which are pairs of numbers of their own precision"),
-        CLI_INT(0, "repeat", "N", &job->repeat, 1, 1000000, "number of times the sum is computed; the fastest is reported"),
-        CLI_STRING(0, "shape", "WORDS", &job->shape, "words KEY=NUMBER that change how kernels are launched"),
+        CLI_CHOICE(0, "precision", "NAME", &job->precision, precision_names,
+                   "of stored velocities"),
+        CLI_CHOICE(
+            0, "accumulate", "NAME", &job->accumulator, accumulate_names,
+            "the numbers in which stored velocities are summed: {}, which are pairs of numbers of their own precision"),
+        CLI_INT(0, "repeat", "N", &job->repeat, 1, 1000000,
+                "number of times the sum is computed; the fastest is reported"),
+        CLI_STRING(0, "shape", "WORDS", &job->shape,
+                   "words KEY=NUMBER that change how kernels are launched"),
         CLI_GROUP("Output"),
-        CLI_STRINGS(0, "histogram", "FILE", &job->histogram,
-                    "speeds against Maxwell's distribution: .csv a table, .svg a plot; may be repeated"),
-        CLI_INT(0, "bins", "N", &job->bins, 1, 4096, "number of bins of the histogram, which goes up to six times the thermal speed"),
+        CLI_STRINGS(
+            0, "histogram", "FILE", &job->histogram,
+            "speeds against Maxwell's distribution: .csv a table, .svg a plot; may be repeated"),
+        CLI_INT(0, "bins", "N", &job->bins, 1, 4096,
+                "number of bins of the histogram, which goes up to six times the thermal speed"),
         CLI_WINDOW_OPTIONS(&job->window),
         CLI_COMMON_OPTIONS(&job->common),
         CLI_END,
@@ -122,7 +139,8 @@ static int told(void *arg, uint64_t done_of_one)
 {
     struct gas_job *job = arg;
     struct cli_text rate;
-    const double done = (double)job->passes_done * (double)job->n + (double)done_of_one * world_size(cli_world);
+    const double done =
+        (double)job->passes_done * (double)job->n + (double)done_of_one * world_size(cli_world);
     const double seconds = seconds_now() - job->progress.started;
     cli_progress_update(&job->progress, done,
                         seconds > 0 ? cli_text_rate(&rate, done / seconds, "molecules/s") : NULL);
@@ -139,7 +157,8 @@ static int create(struct gas_job *job)
                                         .boltzmann = job->boltzmann,
                                         .seed = job->seed,
                                         .storage = job->stored ? GAS_STORED : GAS_FUSED,
-                                        .source = job->input ? GAS_GIVEN : (enum gas_source)job->source,
+                                        .source =
+                                            job->input ? GAS_GIVEN : (enum gas_source)job->source,
                                         .type = (enum arrays_type)job->precision,
                                         .accumulator = (enum arrays_accumulator)job->accumulator,
                                         .method = (enum arrays_method)job->method,
@@ -159,7 +178,8 @@ static int create(struct gas_job *job)
     return CLI_DONE;
 }
 
-/* A pass over all molecules. What was told when all were drawn, or summed, could not be stopped any more. */
+/* A pass over all molecules. What was told when all were drawn, or summed, could not be stopped any
+ * more. */
 static int sum_once(struct gas_job *job)
 {
     if (cli_ranks_interrupted(false))
@@ -173,11 +193,12 @@ static int sum_once(struct gas_job *job)
 static void explain(const struct gas_job *job)
 {
     for (cl_uint dev = 0; dev < clgetndev(job->context); dev++)
-        cli_explain(&job->common, job->context, dev, gas_explain(job->gas, dev), gas_shape(job->gas, dev));
+        cli_explain(&job->common, job->context, dev, gas_explain(job->gas, dev),
+                    gas_shape(job->gas, dev));
 }
 
-/* Sums as often as asked; the energy is the same every time. A stored sum is so short that compiling at the
- * first launch would be most of it. */
+/* Sums as often as asked; the energy is the same every time. A stored sum is so short that
+ * compiling at the first launch would be most of it. */
 static int measure(struct gas_job *job)
 {
     int status = job->stored ? sum_once(job) : CLI_DONE;
@@ -192,12 +213,14 @@ static int measure(struct gas_job *job)
     return status;
 }
 
-/* Everything that can be wrong is looked for in this order, cheapest first, before computing begins. */
+/* Everything that can be wrong is looked for in this order, cheapest first, before computing
+ * begins. */
 static int work(struct gas_job *job)
 {
     int status = gas_output_plan(job);
     if (status == CLI_DONE && job->method == ARRAYS_TREE && world_size(cli_world) > 1)
-        status = cli_wrong("--sum tree is for one rank: its sums depend on how much one device has; leave it out");
+        status = cli_wrong(
+            "--sum tree is for one rank: its sums depend on how much one device has; leave it out");
     if (status == CLI_DONE && job->input)
         status = cli_ranks_same_file(job->input);
     if (status == CLI_DONE && job->input)
@@ -207,7 +230,8 @@ static int work(struct gas_job *job)
     if (status == CLI_DONE)
         status = cli_profile_start(&job->common, job->context);
     cli_interrupt_catch();
-    const int passes = job->repeat + (job->stored ? 1 : 0) + (job->stored && !job->input) + (job->histogram.n > 0);
+    const int passes =
+        job->repeat + (job->stored ? 1 : 0) + (job->stored && !job->input) + (job->histogram.n > 0);
     cli_progress_start(&job->progress, "molecules", (double)job->n * passes, job->common.quiet);
     if (status == CLI_DONE)
         status = create(job);
@@ -255,4 +279,5 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_gas = {"gas", "add up the kinetic energy of a gas", run, CLI_RANKS_TOGETHER};
+const struct cli_command cmd_gas = {"gas", "add up the kinetic energy of a gas", run,
+                                    CLI_RANKS_TOGETHER};

@@ -1,7 +1,7 @@
 /* cmd_run.c - `stdcl run`: runs a Lua script, with OpenCL and the layer as modules of Lua.
  *
- * The modules of lua/ are in the executable as bytes, and `require` finds them without any path. They call
- * OpenCL and the layer through LuaJIT's ffi, by the names that this executable exports.
+ * The modules of lua/ are in the executable as bytes, and `require` finds them without any path.
+ * They call OpenCL and the layer through LuaJIT's ffi, by the names that this executable exports.
  * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
@@ -20,20 +20,20 @@ struct script {
 
 /* ---- The modules. ---------------------------------------------------------------------------- */
 
-#define MODULES(MODULE)                                \
-    MODULE("opencl", opencl)                           \
-    MODULE("opencl.C", opencl_C)                       \
-    MODULE("opencl.info", opencl_info)                 \
-    MODULE("opencl.status", opencl_status)             \
-    MODULE("random", random)                           \
-    MODULE("stdcl", stdcl)                             \
-    MODULE("stdcl.C", stdcl_C)                         \
-    MODULE("stdcl.declarations", stdcl_declarations)   \
-    MODULE("stdcl.library", stdcl_library)             \
+#define MODULES(MODULE)                                                                            \
+    MODULE("opencl", opencl)                                                                       \
+    MODULE("opencl.C", opencl_C)                                                                   \
+    MODULE("opencl.info", opencl_info)                                                             \
+    MODULE("opencl.status", opencl_status)                                                         \
+    MODULE("random", random)                                                                       \
+    MODULE("stdcl", stdcl)                                                                         \
+    MODULE("stdcl.C", stdcl_C)                                                                     \
+    MODULE("stdcl.declarations", stdcl_declarations)                                               \
+    MODULE("stdcl.library", stdcl_library)                                                         \
     MODULE("templet", templet)
 
-#define DECLARE(name, file)                                     \
-    extern const unsigned char stdcl_kernel_lua_##file##_lua[]; \
+#define DECLARE(name, file)                                                                        \
+    extern const unsigned char stdcl_kernel_lua_##file##_lua[];                                    \
     extern const unsigned long stdcl_kernel_lua_##file##_lua_size;
 MODULES(DECLARE)
 
@@ -44,21 +44,27 @@ struct module {
 };
 static const struct module modules[] = {
 #define ROW(name, file) {name, stdcl_kernel_lua_##file##_lua, &stdcl_kernel_lua_##file##_lua_size},
-    MODULES(ROW)
-};
+    MODULES(ROW)};
 enum { MODULES_COUNT = sizeof modules / sizeof *modules };
 
-/* Functions that scripts find by name: naming one of a file here makes the linker put it into the executable, whatever else
- * the command calls. */
+/* Functions that scripts find by name: naming one of a file here makes the linker put it into the
+ * executable, whatever else the command calls. */
 typedef void any_function(void);
 #define NEEDED(function) (any_function *)function
 extern any_function *const cmd_run_needed[];
 any_function *const cmd_run_needed[] = {
-    NEEDED(clcontext_create), NEEDED(clcontext_destroy), NEEDED(clgetndev), NEEDED(clgetdevice),
-    NEEDED(clmalloc), NEEDED(clfree), NEEDED(clmsync), NEEDED(clopen), NEEDED(clsopen), NEEDED(clopentv),
-    NEEDED(clopen_templatev), NEEDED(clbuild), NEEDED(clclose), NEEDED(clsym), NEEDED(clarg_info),
-    NEEDED(clforkv), NEEDED(clwait), NEEDED(clprofile), NEEDED(clprofile_rows), NEEDED(clerror),
-    NEEDED(clmctl), NEEDED(clglmalloc), NEEDED(stdcl_version),
+    NEEDED(clcontext_create), NEEDED(clcontext_destroy),
+    NEEDED(clgetndev),        NEEDED(clgetdevice),
+    NEEDED(clmalloc),         NEEDED(clfree),
+    NEEDED(clmsync),          NEEDED(clopen),
+    NEEDED(clsopen),          NEEDED(clopentv),
+    NEEDED(clopen_templatev), NEEDED(clbuild),
+    NEEDED(clclose),          NEEDED(clsym),
+    NEEDED(clarg_info),       NEEDED(clforkv),
+    NEEDED(clwait),           NEEDED(clprofile),
+    NEEDED(clprofile_rows),   NEEDED(clerror),
+    NEEDED(clmctl),           NEEDED(clglmalloc),
+    NEEDED(stdcl_version),
 };
 
 /* What `require` calls; the upvalue is the module. */
@@ -87,7 +93,8 @@ static void preload_modules(lua_State *L)
 
 /* ---- The script. ----------------------------------------------------------------------------- */
 
-/* The global `arg` as luajit makes it: the script at 0, its arguments from 1, the command's words below. */
+/* The global `arg` as luajit makes it: the script at 0, its arguments from 1, the command's words
+ * below. */
 static void set_arguments(lua_State *L, const struct script *script)
 {
     lua_createtable(L, script->argc, 2);
@@ -121,7 +128,8 @@ static const char *message(lua_State *L)
     return text ? text : "an error without a message";
 }
 
-/* Runs in a protected call: opens the libraries, loads the script and calls it with its arguments. */
+/* Runs in a protected call: opens the libraries, loads the script and calls it with its
+ * arguments. */
 static int run_protected(lua_State *L)
 {
     const struct script *script = lua_touserdata(L, 1);
@@ -167,8 +175,10 @@ static int run_script(const struct script *script)
 
 static int run_script(const struct script *script)
 {
-    return cli_failed("cannot run '%s': this stdcl was built without LuaJIT; install it (libluajit-5.1-dev) and "
-                      "build again", script->argv[0]);
+    return cli_failed(
+        "cannot run '%s': this stdcl was built without LuaJIT; install it (libluajit-5.1-dev) and "
+        "build again",
+        script->argv[0]);
 }
 
 #endif
@@ -211,20 +221,23 @@ static int run(int argc, char **argv)
     const int at = find_script(argc, argv);
     int status;
     struct cli_option options[] = {
-        CLI_STRINGS(0, "device", "DEVICE", &script.common.device,
-                    "what the module stdcl computes on: cpu, gpu, acc, all, part of a name, or a number of "
-                    "'stdcl devices'; may be repeated (default: the first GPU, else the first CPU)"),
-        CLI_PARSED_OPTIONAL(0, "profile", "FORMAT", &script.common.profile, cli_read_profile,
-                            "print on standard error where the time of the module stdcl went, as a table, csv or "
-                            "json"),
+        CLI_STRINGS(
+            0, "device", "DEVICE", &script.common.device,
+            "what the module stdcl computes on: cpu, gpu, acc, all, part of a name, or a number of "
+            "'stdcl devices'; may be repeated (default: the first GPU, else the first CPU)"),
+        CLI_PARSED_OPTIONAL(
+            0, "profile", "FORMAT", &script.common.profile, cli_read_profile,
+            "print on standard error where the time of the module stdcl went, as a table, csv or "
+            "json"),
         CLI_STRING(0, "trace", "FILE", &script.common.trace,
                    "write a timeline of all that it ran, for ui.perfetto.dev"),
         CLI_END,
     };
     const struct cli_usage usage = {
         .synopsis = "[options] SCRIPT [arguments]",
-        .about = "Runs a Lua script ('-' reads it from standard input). It finds the modules opencl, stdcl, templet "
-                 "and random, and its arguments in the table arg.",
+        .about =
+            "Runs a Lua script ('-' reads it from standard input). It finds the modules opencl, stdcl, templet "
+            "and random, and its arguments in the table arg.",
         .examples = "  stdcl run energy.lua 100000\n"
                     "  stdcl run --device gpu --profile nbody.lua\n",
         .options = options,
@@ -232,7 +245,8 @@ static int run(int argc, char **argv)
     if (cli_parse(&usage, at < argc ? at : argc, argv, &status)) {
         script.argc = argc - at;
         script.argv = argv + at;
-        status = at < argc ? work(&script) : cli_wrong("the script is missing: stdcl run SCRIPT [arguments]");
+        status = at < argc ? work(&script)
+                           : cli_wrong("the script is missing: stdcl run SCRIPT [arguments]");
     }
     if (script.context)
         clcontext_destroy(script.context);

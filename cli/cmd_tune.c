@@ -1,8 +1,8 @@
 /* cmd_tune.c - `stdcl tune`: searches the best launch shapes of kernels on this machine's devices.
  *
- * Engines declare their kernels (NAME_tune_kernels); the search itself is the layer's. Here it is decided
- * what is searched for how long, and what is found goes to the user's store at once, so that
- * Ctrl-C loses nothing.
+ * Engines declare their kernels (NAME_tune_kernels); the search itself is the layer's. Here it is
+ * decided what is searched for how long, and what is found goes to the user's store at once, so
+ * that Ctrl-C loses nothing.
  * SPDX-License-Identifier: MIT
  */
 #include "tune_job.h"
@@ -30,7 +30,8 @@ enum { ENGINES = sizeof engines / sizeof *engines };
 static bool is_named(const char *kernel, const char *name)
 {
     const size_t length = strlen(name);
-    return fnmatch(name, kernel, 0) == 0 || (strncmp(kernel, name, length) == 0 && kernel[length] == '.');
+    return fnmatch(name, kernel, 0) == 0 ||
+           (strncmp(kernel, name, length) == 0 && kernel[length] == '.');
 }
 
 static bool is_wanted(const struct tune_job *job, const char *kernel)
@@ -74,7 +75,8 @@ static int check_names(const struct tune_job *job)
             }
         }
         if (!found && *offered)
-            return cli_wrong("no kernel is called '%s'; did you mean '%s'?", job->names.item[i], offered);
+            return cli_wrong("no kernel is called '%s'; did you mean '%s'?", job->names.item[i],
+                             offered);
         if (!found)
             return cli_wrong("no kernel is called '%s'; there are: %s", job->names.item[i], list);
     }
@@ -83,13 +85,15 @@ static int check_names(const struct tune_job *job)
 
 /* ---- What is to be searched. ----------------------------------------------------------------- */
 
-static int add_search(struct tune_job *job, const struct cltune_kernel *kernel, unsigned dev, size_t size)
+static int add_search(struct tune_job *job, const struct cltune_kernel *kernel, unsigned dev,
+                      size_t size)
 {
     job->search = cli_realloc(job->search, job->searches + 1, sizeof *job->search);
     struct tune_search *s = &job->search[job->searches++];
     *s = (struct tune_search){.kernel = kernel, .dev = dev, .size = size};
     if (cltune_find(job->context, dev, kernel->name, size, &s->before) < 0 ||
-        (!*s->before.shape && kernel->like && cltune_find(job->context, dev, kernel->like, size, &s->before) < 0))
+        (!*s->before.shape && kernel->like &&
+         cltune_find(job->context, dev, kernel->like, size, &s->before) < 0))
         return cli_failed_call(NULL);
     return CLI_DONE;
 }
@@ -141,7 +145,8 @@ static int check_as(const struct tune_job *job)
     return CLI_DONE;
 }
 
-/* Makes the folders of the user's file and checks that it can be written, before minutes of searching. */
+/* Makes the folders of the user's file and checks that it can be written, before minutes of
+ * searching. */
 static int check_store(const struct tune_job *job)
 {
     const char *file = cltune_file();
@@ -179,14 +184,15 @@ static int told(void *arg, const struct cltune_progress *p)
     s->refused = p->refused;
     s->wrong = p->wrong;
     s->rate_before = p->first_rate;
-    snprintf(note, sizeof note, "%s, size %zu: %s, before %s; %.0f of %.0f s", s->kernel->name, s->size,
-             cli_text_rate(&best, p->best_rate, s->kernel->unit),
+    snprintf(note, sizeof note, "%s, size %zu: %s, before %s; %.0f of %.0f s", s->kernel->name,
+             s->size, cli_text_rate(&best, p->best_rate, s->kernel->unit),
              cli_text_rate(&before, p->first_rate, s->kernel->unit), p->elapsed, p->budget);
     cli_progress_update(w->progress, (double)(p->tried - p->refused), note);
     return cli_interrupted();
 }
 
-/* Keeps what was found. That it cannot be kept does not end the searching: it may still be exported. */
+/* Keeps what was found. That it cannot be kept does not end the searching: it may still be
+ * exported. */
 static int keep(struct tune_job *job, const struct tune_search *s)
 {
     if (job->export_file)
@@ -208,8 +214,9 @@ static int search_one(struct tune_job *job, struct tune_search *s, double budget
     int status = CLI_DONE;
     cli_explain(&job->common, job->context, s->dev, s->before.source, s->before.shape);
     cli_progress_start(&progress, "shapes", 0, job->common.quiet);
-    const int failed = cltune_search(s->kernel, job->context, s->dev, s->size, budget,
-                                     (unsigned long)job->seed, told, &watch, &s->after, &s->rate_after);
+    const int failed =
+        cltune_search(s->kernel, job->context, s->dev, s->size, budget, (unsigned long)job->seed,
+                      told, &watch, &s->after, &s->rate_after);
     cli_progress_end(&progress);
     s->seconds = seconds_now() - start;
     s->outcome = failed ? TUNE_IMPOSSIBLE : TUNE_FOUND;
@@ -230,7 +237,8 @@ static int search_all(struct tune_job *job)
     cli_interrupt_catch_patiently();
     for (size_t i = 0; i < job->searches && !cli_interrupted(); i++) {
         const double left = budget - (seconds_now() - start);
-        const int one = search_one(job, &job->search[i], fmax(0, left / (double)(job->searches - i)));
+        const int one =
+            search_one(job, &job->search[i], fmax(0, left / (double)(job->searches - i)));
         status = status == CLI_DONE ? one : status;
         any = any || job->search[i].outcome == TUNE_FOUND;
     }
@@ -272,20 +280,26 @@ static bool parse(struct tune_job *job, int argc, char **argv, int *status)
 {
     struct cli_option options[] = {
         CLI_GROUP("Search"),
-        CLI_REAL(0, "minutes", "M", &job->minutes, CLI_ABOVE_0, 1e6, "time for all searches together"),
-        CLI_STRINGS(0, "size", "N", &job->size_texts,
-                    "problem size, such as the number of bodies; may be repeated (default: those that each "
-                    "kernel names)"),
-        CLI_U64(0, "seed", "SEED", &job->seed, 0, UINT32_MAX, "of the random numbers that choose candidates"),
-        CLI_FLAG(0, "list", &job->list, "list the kernels and the rows that are used now, and search nothing"),
+        CLI_REAL(0, "minutes", "M", &job->minutes, CLI_ABOVE_0, 1e6,
+                 "time for all searches together"),
+        CLI_STRINGS(
+            0, "size", "N", &job->size_texts,
+            "problem size, such as the number of bodies; may be repeated (default: those that each "
+            "kernel names)"),
+        CLI_U64(0, "seed", "SEED", &job->seed, 0, UINT32_MAX,
+                "of the random numbers that choose candidates"),
+        CLI_FLAG(0, "list", &job->list,
+                 "list the kernels and the rows that are used now, and search nothing"),
         CLI_FLAG(0, "dry-run", &job->dry_run, "search, but do not keep what is found"),
         CLI_GROUP("Output"),
-        CLI_STRING(0, "export", "FILE", &job->export_file,
-                   "also write what is found to a file of rows like those that stdcl ships; rows of the file for other "
-                   "kernels and devices stay"),
-        CLI_STRING(0, "as", "DEVICE", &job->export_as,
-                   "the device's name in the exported rows: part of its name, or family:NAME, one of its families (default: its "
-                   "whole name)"),
+        CLI_STRING(
+            0, "export", "FILE", &job->export_file,
+            "also write what is found to a file of rows like those that stdcl ships; rows of the file for other "
+            "kernels and devices stay"),
+        CLI_STRING(
+            0, "as", "DEVICE", &job->export_as,
+            "the device's name in the exported rows: part of its name, or family:NAME, one of its families (default: its "
+            "whole name)"),
         CLI_COMMON_OPTIONS(&job->common),
         CLI_END,
     };
@@ -295,9 +309,10 @@ static bool parse(struct tune_job *job, int argc, char **argv, int *status)
             "Searches for the fastest launch shapes of kernels on a device, by trial. The result of a candidate is "
             "checked before its speed counts. What is found is kept, and used from then on. A KERNEL is a name "
             "of --list, its first words (nbody, nbody.direct) or a pattern ('*.double').",
-        .examples = "  stdcl tune --list\n"
-                    "  stdcl tune nbody.direct.single --size 8192 --minutes 2\n"
-                    "  stdcl tune --device H200 --minutes 20 --export hopper.json --as family:hopper\n",
+        .examples =
+            "  stdcl tune --list\n"
+            "  stdcl tune nbody.direct.single --size 8192 --minutes 2\n"
+            "  stdcl tune --device H200 --minutes 20 --export hopper.json --as family:hopper\n",
         .options = options,
         .operands = &job->names,
         .operand = "KERNEL",
@@ -305,11 +320,12 @@ static bool parse(struct tune_job *job, int argc, char **argv, int *status)
     if (!cli_parse(&usage, argc, argv, status))
         return false;
     if (job->common.profile.wanted || job->common.trace)
-        *status =
-            cli_wrong("--profile and --trace measure a run of one shape, such as stdcl nbody's; tune makes "
-                      "hundreds");
+        *status = cli_wrong(
+            "--profile and --trace measure a run of one shape, such as stdcl nbody's; tune makes "
+            "hundreds");
     if (job->list && job->export_file)
-        *status = cli_wrong("--list searches nothing that --export could write; leave one of them out");
+        *status =
+            cli_wrong("--list searches nothing that --export could write; leave one of them out");
     if (job->export_as && !job->export_file)
         *status = cli_wrong("--as names the device in the file of --export: add --export FILE");
     return *status == CLI_DONE;
@@ -334,4 +350,5 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_tune = {"tune", "search for the best kernel shapes on this machine", run, CLI_RANKS_APART};
+const struct cli_command cmd_tune = {"tune", "search for the best kernel shapes on this machine",
+                                     run, CLI_RANKS_APART};

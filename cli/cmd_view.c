@@ -1,4 +1,5 @@
-/* cmd_view.c - `stdcl view`: recordings, and files of all four programs, in a browser or as one page. */
+/* cmd_view.c - `stdcl view`: recordings, and files of all four programs, in a browser or as one
+ * page. */
 /* SPDX-License-Identifier: MIT */
 #include "view_job.h"
 
@@ -6,7 +7,7 @@
 
 #include <string.h>
 
-/* ---- Which kind of file it is. ----------------------------------------------------------------- */
+/* ---- Which kind of file it is. --------------------------------------------------------------- */
 
 typedef int opener(struct view_job *job);
 
@@ -26,8 +27,9 @@ static opener *opener_of(const char *file)
     static const struct {
         const char *suffix;
         opener *open;
-    } of[] = {{".view", view_recorded_open}, {".part", view_recorded_open}, {".rle", view_cells_open}, {".mc", view_cells_open},
-              {".cells", view_cells_open}, {".csv", view_sweep_open}};
+    } of[] = {{".view", view_recorded_open}, {".part", view_recorded_open},
+              {".rle", view_cells_open},     {".mc", view_cells_open},
+              {".cells", view_cells_open},   {".csv", view_sweep_open}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         if (cli_has_suffix(file, of[i].suffix))
             return of[i].open;
@@ -39,12 +41,13 @@ static int open_files(struct view_job *job)
     opener *const open = opener_of(job->file.item[0]);
     for (size_t i = 1; i < job->file.n; i++)
         if (open != view_bodies_open || opener_of(job->file.item[i]) != open)
-            return cli_wrong("'%s' and '%s' cannot be shown together: several files are a series of bodies over time", job->file.item[0],
-                             job->file.item[i]);
+            return cli_wrong(
+                "'%s' and '%s' cannot be shown together: several files are a series of bodies over time",
+                job->file.item[0], job->file.item[i]);
     return open(job);
 }
 
-/* ---- The command line. ------------------------------------------------------------------------- */
+/* ---- The command line. ----------------------------------------------------------------------- */
 
 static int check(const struct view_job *job, const struct cli_option *options)
 {
@@ -59,17 +62,21 @@ static int check(const struct view_job *job, const struct cli_option *options)
 static bool parse(struct view_job *job, int argc, char **argv, int *status)
 {
     struct cli_option options[] = {
-        CLI_STRING('o', "output", "FILE.html", &job->page, "write one page with all of it inside, which needs neither a server nor a network"),
-        CLI_REAL(0, "speed", "N", &job->window.pace.speed, 0, 1000, "pictures a second, as the run was shown; 0: as fast as it can"),
+        CLI_STRING(
+            'o', "output", "FILE.html", &job->page,
+            "write one page with all of it inside, which needs neither a server nor a network"),
+        CLI_REAL(0, "speed", "N", &job->window.pace.speed, 0, 1000,
+                 "pictures a second, as the run was shown; 0: as fast as it can"),
         CLI_FLAG('q', "quiet", &job->quiet, "no report"),
         CLI_WINDOW_OPTIONS(&job->window),
         CLI_END,
     };
     const struct cli_usage usage = {
         .synopsis = "[options] FILE...",
-        .about = "Shows a recording in a browser, as if its run went on: pause, single pictures, a slider. So it does with files: of bodies, "
-                 "several as a series; patterns of Life; velocities (.npy); the table of a sweep (.csv). The link is for this machine, "
-                 "and the second line tells how to reach it from another. Ctrl-C ends it.",
+        .about =
+            "Shows a recording in a browser, as if its run went on: pause, single pictures, a slider. So it does with files: of bodies, "
+            "several as a series; patterns of Life; velocities (.npy); the table of a sweep (.csv). The link is for this machine, "
+            "and the second line tells how to reach it from another. Ctrl-C ends it.",
         .examples = "  stdcl nbody --ic collision -n 2^16 --method tree --record collision.view\n"
                     "  stdcl view collision.view\n"
                     "  stdcl view collision.view -o collision.html\n"
@@ -93,7 +100,8 @@ static int work(struct view_job *job)
     cli_interrupt_catch();
     if (job->page)
         return view_page(job);
-    return job->window.record && !job->window.wanted ? view_record(job, job->window.record) : view_play(job);
+    return job->window.record && !job->window.wanted ? view_record(job, job->window.record)
+                                                     : view_play(job);
 }
 
 static int run(int argc, char **argv)
@@ -117,4 +125,5 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_view = {"view", "show recordings and files in a browser", run, CLI_RANKS_APART};
+const struct cli_command cmd_view = {"view", "show recordings and files in a browser", run,
+                                     CLI_RANKS_APART};

@@ -29,13 +29,15 @@ static int add_target(struct compile_targets *targets, const struct cli_device *
     return CLI_DONE;
 }
 
-int compile_targets_open(const struct cli_strings *patterns, bool needed, struct compile_targets *targets)
+int compile_targets_open(const struct cli_strings *patterns, bool needed,
+                         struct compile_targets *targets)
 {
     struct cli_strings all = {0};
     struct cli_devices devices;
     size_t n = 0;
     *targets = (struct compile_targets){0};
-    int status = needed || patterns->n ? cli_devices_find(&devices) : (cli_devices_list(&devices), CLI_DONE);
+    int status =
+        needed || patterns->n ? cli_devices_find(&devices) : (cli_devices_list(&devices), CLI_DONE);
     if (status != CLI_DONE || devices.n == 0)
         return status;
     size_t *chosen = cli_alloc(devices.n, sizeof *chosen);
@@ -77,5 +79,6 @@ int compile_failed(void)
     if (colon && strncmp(text, "cl", 2) == 0 && colon < text + strcspn(text, " "))
         text = colon + 2;
     const size_t length = strlen(text);
-    return cli_failed("%.*s", (int)(length && text[length - 1] == '\n' ? length - 1 : length), text);
+    return cli_failed("%.*s", (int)(length && text[length - 1] == '\n' ? length - 1 : length),
+                      text);
 }

@@ -1,15 +1,16 @@
-/* describe.c - the options of a command as a table, from which its man page and the shells' completions are made.
+/* describe.c - the options of a command as a table, from which its man page and the shells'
+ * completions are made.
  *
- * `stdcl NAME --help=table`, and `stdcl --help=table` for all commands, print a line for each thing there is to say.
- * Its fields are separated by tabs, and empty where there is nothing to say:
+ * `stdcl NAME --help=table`, and `stdcl --help=table` for all commands, print a line for each thing
+ * there is to say. Its fields are separated by tabs, and empty where there is nothing to say:
  *
  *   command NAME SUMMARY          usage SYNOPSIS        about TEXT        operand NAME
  *   group HEADING                 example LINE
  *   option LETTER NAME ARGUMENT KIND CHOICES HELP
  *
- * KIND is flag, number, choice, file, device or text, with a ? behind it when the value may be left out; CHOICES are
- * separated by blanks; HELP is what --help says, with choices and default. tools/man1.awk and tools/completions.awk
- * read it.
+ * KIND is flag, number, choice, file, device or text, with a ? behind it when the value may be left
+ * out; CHOICES are separated by blanks; HELP is what --help says, with choices and default.
+ * tools/man1.awk and tools/completions.awk read it.
  * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
@@ -17,13 +18,17 @@
 static const char *kind(const struct cli_option *o)
 {
     switch (o->type) {
-    case CLI_TYPE_FLAG: return "flag";
+    case CLI_TYPE_FLAG:
+        return "flag";
     case CLI_TYPE_INT:
     case CLI_TYPE_SIZE:
     case CLI_TYPE_U64:
-    case CLI_TYPE_REAL: return "number";
-    case CLI_TYPE_CHOICE: return "choice";
-    default: break;
+    case CLI_TYPE_REAL:
+        return "number";
+    case CLI_TYPE_CHOICE:
+        return "choice";
+    default:
+        break;
     }
     if (strcmp(o->argument, "FILE") == 0)
         return "file";

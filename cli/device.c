@@ -29,8 +29,10 @@ static void add_device(struct cli_devices *devices, size_t number, cl_platform_i
     struct cli_device *d = &devices->item[devices->n++];
     *d = (struct cli_device){.id = id, .platform = number};
     const cl_int answer[] = {
-        clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof d->platform_name, d->platform_name, NULL),
-        clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof d->platform_version, d->platform_version, NULL),
+        clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof d->platform_name, d->platform_name,
+                          NULL),
+        clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof d->platform_version,
+                          d->platform_version, NULL),
         clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof d->type, &d->type, NULL),
         clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof d->name, d->name, NULL),
         clGetDeviceInfo(id, CL_DEVICE_VENDOR, sizeof d->vendor, d->vendor, NULL)};
@@ -53,7 +55,8 @@ static void add_platform(struct cli_devices *devices, size_t number, cl_platform
 /* Says which environment variable may be hiding the platforms, or nothing. */
 static const char *hidden_by(char *text, size_t size)
 {
-    static const char *const variable[] = {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH"};
+    static const char *const variable[] = {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES",
+                                           "OPENCL_VENDOR_PATH"};
     text[0] = 0;
     for (size_t i = 0; i < sizeof variable / sizeof *variable && !text[0]; i++)
         if (getenv(variable[i]))
@@ -82,14 +85,16 @@ int cli_devices_find(struct cli_devices *devices)
     char hidden[1024];
     const cl_uint n = cli_devices_list(devices);
     if (n == 0)
-        return cli_failed("this system has no OpenCL platform%s; to make the CPU a device, type: %s",
-                          hidden_by(hidden, sizeof hidden), cli_install_hint("/etc/os-release"));
+        return cli_failed(
+            "this system has no OpenCL platform%s; to make the CPU a device, type: %s",
+            hidden_by(hidden, sizeof hidden), cli_install_hint("/etc/os-release"));
     if (devices->n == 0 && *no_device_because(hidden, sizeof hidden))
-        return cli_failed("OpenCL is installed, but its %u platform%s no device%s", n, n == 1 ? " has" : "s have", hidden);
+        return cli_failed("OpenCL is installed, but its %u platform%s no device%s", n,
+                          n == 1 ? " has" : "s have", hidden);
     if (devices->n == 0)
         return cli_failed("OpenCL is installed, but its %u platform%s no device; to make the CPU "
-                          "one, type: %s", n, n == 1 ? " has" : "s have",
-                          cli_install_hint("/etc/os-release"));
+                          "one, type: %s",
+                          n, n == 1 ? " has" : "s have", cli_install_hint("/etc/os-release"));
     return CLI_DONE;
 }
 
@@ -166,8 +171,8 @@ static int wrong_pattern(const struct cli_devices *devices, const char *pattern)
                  devices->item[i].name, cli_device_type(devices->item[i].type),
                  devices->item[i].platform_name);
     }
-    return cli_wrong("--device: no device matches '%.100s%s'; there %s: %s", pattern, strlen(pattern) > 100 ? "..." : "",
-                     devices->n == 1 ? "is" : "are", list);
+    return cli_wrong("--device: no device matches '%.100s%s'; there %s: %s", pattern,
+                     strlen(pattern) > 100 ? "..." : "", devices->n == 1 ? "is" : "are", list);
 }
 
 static int choose_by_pattern(const struct cli_devices *devices, const char *pattern, size_t *chosen,
@@ -185,14 +190,16 @@ static int choose_by_pattern(const struct cli_devices *devices, const char *patt
 int cli_devices_choose(const struct cli_devices *devices, const struct cli_strings *patterns,
                        size_t *chosen, size_t *n)
 {
-    static const char *const first[] = {"gpu:0", "cpu:0", "all:0"}, *const all[] = {"gpu", "cpu", "all"};
+    static const char *const first[] = {"gpu:0", "cpu:0", "all:0"}, *const all[] = {"gpu", "cpu",
+                                                                                    "all"};
     const char *const *const preferred = world_size(cli_world) > 1 ? all : first;
     *n = 0;
     for (size_t i = 0; i < patterns->n; i++) {
         const char *pattern = patterns->item[i];
         if (!pattern[strspn(pattern, " \t")])
-            return cli_wrong("--device: '%s' is blank; give part of a device's name, or a number of 'stdcl devices'",
-                             pattern);
+            return cli_wrong(
+                "--device: '%s' is blank; give part of a device's name, or a number of 'stdcl devices'",
+                pattern);
         if (!choose_by_pattern(devices, pattern, chosen, n))
             return wrong_pattern(devices, pattern);
     }
@@ -206,8 +213,9 @@ static int check_answers(const struct cli_devices *devices)
 {
     for (size_t i = 0; i < devices->n; i++)
         if (devices->item[i].error)
-            return cli_failed("device %zu of 'stdcl devices' does not tell what it is (OpenCL error %d)", i,
-                              devices->item[i].error);
+            return cli_failed(
+                "device %zu of 'stdcl devices' does not tell what it is (OpenCL error %d)", i,
+                devices->item[i].error);
     return CLI_DONE;
 }
 
@@ -225,7 +233,8 @@ static int divide(cl_device_id *id, size_t *n)
     return status == 0 ? CLI_DONE : cli_failed_call(NULL);
 }
 
-static struct cli_devices listed; /* when devices were opened: their names need not be asked for again */
+static struct cli_devices
+    listed; /* when devices were opened: their names need not be asked for again */
 
 int cli_devices_open(const struct cli_strings *patterns, CLCONTEXT **context)
 {
@@ -320,7 +329,8 @@ char *cli_devices_name(CLCONTEXT *context)
     count_lines(lines, fp);
     const int hosts = world_hosts(cli_world), ranks = world_size(cli_world);
     if (ranks > 1)
-        fprintf(fp, " on %d host%s, %d ranks%s", hosts, hosts == 1 ? "" : "s", ranks, cli_ranks_share() ? ", which may share" : "");
+        fprintf(fp, " on %d host%s, %d ranks%s", hosts, hosts == 1 ? "" : "s", ranks,
+                cli_ranks_share() ? ", which may share" : "");
     if (fclose(fp) != 0)
         cli_no_memory("the names of the devices");
     free(lines);
@@ -350,7 +360,9 @@ static void read_os_names(const char *path, char *words, size_t size)
 
 const char *cli_install_hint(const char *path)
 {
-    static const struct { const char *system, *command; } hint[] = {
+    static const struct {
+        const char *system, *command;
+    } hint[] = {
         {" debian ", "sudo apt-get install pocl-opencl-icd"},
         {" ubuntu ", "sudo apt-get install pocl-opencl-icd"},
         {" fedora ", "sudo dnf install pocl"},

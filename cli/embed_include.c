@@ -1,10 +1,11 @@
 /* embed_include.c - a kernel file with the files that it includes in their places.
  *
- * An executable has no folder of headers beside it. So each #include whose file is found is replaced by the text of
- * that file, between #line directives, by which a compiler's messages name the files and lines that the user wrote.
- * Conditions stay as they are: what is left out with its #include is left out with its text. After each end of a
- * condition there is another #line, for those in a text that was left out did not count. What is not found, such as
- * <stdcl.h>, is left to the compiler.
+ * An executable has no folder of headers beside it. So each #include whose file is found is
+ * replaced by the text of that file, between #line directives, by which a compiler's messages name
+ * the files and lines that the user wrote. Conditions stay as they are: what is left out with its
+ * #include is left out with its text. After each end of a condition there is another #line, for
+ * those in a text that was left out did not count. What is not found, such as <stdcl.h>, is left to
+ * the compiler.
  * SPDX-License-Identifier: MIT
  */
 #include "embed_job.h"
@@ -19,7 +20,9 @@ char *embed_read_file(const char *name, size_t *size)
     FILE *fp = fopen(name, "rb");
     const mode_t kind = fp && fstat(fileno(fp), &status) == 0 ? status.st_mode : 0;
     if (!fp || S_ISDIR(kind) || S_ISCHR(kind)) { /* /dev/zero has no end */
-        const char *why = !fp ? strerror(errno) : S_ISDIR(kind) ? "it is a folder" : "it is a device";
+        const char *why = !fp             ? strerror(errno)
+                          : S_ISDIR(kind) ? "it is a folder"
+                                          : "it is a device";
         if (fp)
             fclose(fp);
         return (void)cli_failed("cannot read '%s': %s", name, why), NULL;
@@ -68,7 +71,8 @@ static bool is_file(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* As compilers search: a name in quotes beside the file that includes it, any in -I, then the working directory. */
+/* As compilers search: a name in quotes beside the file that includes it, any in -I, then the
+ * working directory. */
 static bool find(const struct includer *in, const char *name, bool quoted, char *path, size_t size)
 {
     const char *from = in->level[in->depth - 1].file, *slash = strrchr(from, '/');
@@ -88,7 +92,8 @@ static bool find(const struct includer *in, const char *name, bool quoted, char 
     return snprintf(path, size, "%s", name) < (int)size && is_file(path);
 }
 
-/* A file that is being included already has a guard against it, or it would never end: nothing more comes of it. */
+/* A file that is being included already has a guard against it, or it would never end: nothing more
+ * comes of it. */
 static bool is_open(const struct includer *in, const char *path)
 {
     struct stat status;
@@ -112,11 +117,13 @@ static const char *directive(const char *line)
 static bool begins(const char *text, const char *word)
 {
     const size_t length = strlen(word);
-    return text && strncmp(text, word, length) == 0 && !isalnum((unsigned char)text[length]) && text[length] != '_';
+    return text && strncmp(text, word, length) == 0 && !isalnum((unsigned char)text[length]) &&
+           text[length] != '_';
 }
 
 /* The file that an #include names; *rest is what follows it in the line. */
-static bool included_name(const char *line, char *name, size_t size, bool *quoted, const char **rest)
+static bool included_name(const char *line, char *name, size_t size, bool *quoted,
+                          const char **rest)
 {
     const char *p = directive(line);
     if (!begins(p, "include"))
@@ -134,7 +141,8 @@ static bool included_name(const char *line, char *name, size_t size, bool *quote
     return true;
 }
 
-/* Whether the text behind this piece of a line is inside a comment of several lines, given whether it began in one. */
+/* Whether the text behind this piece of a line is inside a comment of several lines, given whether
+ * it began in one. */
 static bool in_comment_after(const char *p, size_t length, bool comment)
 {
     for (const char *end = p + length; p < end; p++) {
@@ -197,7 +205,8 @@ static bool is_once(const char *line)
 struct reading {
     const char *file;
     size_t line;             /* from 1 */
-    bool comment, continued; /* the line begins in a comment, or goes on from the one before: it is no directive */
+    bool comment, continued; /* the line begins in a comment, or goes on from the one before: it is
+                                no directive */
     bool moved;              /* something was included so far */
 };
 
@@ -206,7 +215,8 @@ static int write_line(struct includer *in, struct reading *r, const char *line, 
     char name[1024], path[4096];
     const char *rest, *const p = r->comment || r->continued ? NULL : directive(line);
     bool quoted;
-    if (p && included_name(line, name, sizeof name, &quoted, &rest) && find(in, name, quoted, path, sizeof path)) {
+    if (p && included_name(line, name, sizeof name, &quoted, &rest) &&
+        find(in, name, quoted, path, sizeof path)) {
         r->moved = true;
         if (write_included(in, path, r->line, rest) != CLI_DONE)
             return CLI_FAILED;
@@ -239,7 +249,8 @@ static int write_lines(struct includer *in, const char *file, const char *text)
 static size_t number_of_once(struct includer *in, const struct level *file, const char *text)
 {
     bool once = false;
-    for (const char *line = text; *line && !once; line += strcspn(line, "\n"), line += *line == '\n')
+    for (const char *line = text; *line && !once;
+         line += strcspn(line, "\n"), line += *line == '\n')
         once = is_once(line);
     if (!once)
         return 0;
@@ -279,10 +290,13 @@ static int check_template(const char *name, const char *text, const struct inclu
     const char *rest;
     bool quoted;
     size_t number = 1;
-    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n', number++)
-        if (included_name(line, file, sizeof file, &quoted, &rest) && find(in, file, quoted, path, sizeof path))
-            return cli_failed("%s:%zu: a template cannot take '%s' along; put its text into the template", name, number,
-                              path);
+    for (const char *line = text; *line;
+         line += strcspn(line, "\n"), line += *line == '\n', number++)
+        if (included_name(line, file, sizeof file, &quoted, &rest) &&
+            find(in, file, quoted, path, sizeof path))
+            return cli_failed(
+                "%s:%zu: a template cannot take '%s' along; put its text into the template", name,
+                number, path);
     return CLI_DONE;
 }
 

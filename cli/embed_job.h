@@ -6,7 +6,8 @@
 
 #include "compile.h"
 
-/* A kernel file as it is embedded, with all that it includes, and perhaps its binaries, one a kind of device. */
+/* A kernel file as it is embedded, with all that it includes, and perhaps its binaries, one a kind
+ * of device. */
 struct embed_binary {
     char identity[EMBEDDED_IDENTITY];
     unsigned char *data;
@@ -22,11 +23,12 @@ void embed_source_free(struct embed_source *source);
 
 /* ---- embed_include.c: a file and what it includes. ---- */
 
-/* All bytes of a file of any kind, a pipe as well, and a zero after them; the caller frees them. NULL after a message. */
+/* All bytes of a file of any kind, a pipe as well, and a zero after them; the caller frees them.
+ * NULL after a message. */
 char *embed_read_file(const char *name, size_t *size);
 
-/* Reads a kernel file; what it includes, in its own folder, in `folders` or in the working directory, is put in its
- * place. CLI_DONE, or a status after a message. */
+/* Reads a kernel file; what it includes, in its own folder, in `folders` or in the working
+ * directory, is put in its place. CLI_DONE, or a status after a message. */
 int embed_read(const char *name, const struct cli_strings *folders, struct embed_source *source);
 
 /* ---- embed_trial.c: does it compile here? ---- */
@@ -39,10 +41,12 @@ int embed_compile(const struct compile_targets *targets, struct embed_source *so
 /* Writes an object, or C source when `file` ends in .c. */
 int embed_write(const char *file, const struct embed_source *source, size_t n);
 
-/* The name that a linker can be told to keep, by the output file's: "stdcl_embed_kernels" of "lib/kernels.o". */
+/* The name that a linker can be told to keep, by the output file's: "stdcl_embed_kernels" of
+ * "lib/kernels.o". */
 void embed_symbol(const char *file, char *symbol, size_t size);
 
-/* Makes a temporary folder, for outfile_folder_remove, and writes its name. CLI_DONE, or CLI_FAILED after a message. */
+/* Makes a temporary folder, for outfile_folder_remove, and writes its name. CLI_DONE, or CLI_FAILED
+ * after a message. */
 int embed_make_folder(char *folder, size_t size);
 
 #endif

@@ -1,7 +1,8 @@
 /* embed_object.c - kernels as an object file.
  *
- * They become bytes in a C file, with a constructor that registers them with the library before main. The system's C
- * compiler makes an object of it. The generated C needs no header: it declares what it uses of stdcl.h.
+ * They become bytes in a C file, with a constructor that registers them with the library before
+ * main. The system's C compiler makes an object of it. The generated C needs no header: it declares
+ * what it uses of stdcl.h.
  * SPDX-License-Identifier: MIT
  */
 #include "embed_job.h"
@@ -96,17 +97,24 @@ static void write_c(const struct embed_source *source, size_t n, const char *sym
     fputs(declarations, fp);
     write_sources(source, n, fp);
     const size_t binaries = write_binaries(source, n, fp);
-    fprintf(fp, "__attribute__((constructor)) static void register_sources(void)\n{\n"
-                "    for (unsigned i = 0; i < %zu; i++)\n"
-                "        stdcl_embed_register(&sources[i]);\n", n);
+    fprintf(fp,
+            "__attribute__((constructor)) static void register_sources(void)\n{\n"
+            "    for (unsigned i = 0; i < %zu; i++)\n"
+            "        stdcl_embed_register(&sources[i]);\n",
+            n);
     if (binaries)
-        fprintf(fp, "    for (unsigned i = 0; i < %zu; i++)\n"
-                    "        stdcl_embed_register_binary(&binaries[i]);\n", binaries);
-    fprintf(fp, "}\n\n/* By this name a linker can be told to keep the object (-u). */\n"
-                "__attribute__((weak, visibility(\"hidden\"))) char %s = 1;\n", symbol);
+        fprintf(fp,
+                "    for (unsigned i = 0; i < %zu; i++)\n"
+                "        stdcl_embed_register_binary(&binaries[i]);\n",
+                binaries);
+    fprintf(fp,
+            "}\n\n/* By this name a linker can be told to keep the object (-u). */\n"
+            "__attribute__((weak, visibility(\"hidden\"))) char %s = 1;\n",
+            symbol);
 }
 
-static int write_c_file(const char *file, const struct embed_source *source, size_t n, const char *symbol)
+static int write_c_file(const char *file, const struct embed_source *source, size_t n,
+                        const char *symbol)
 {
     struct outfile out;
     if (outfile_open(&out, file) < 0)
@@ -158,8 +166,10 @@ static int compile(const char *c_file, const char *object)
     return result;
 }
 
-/* Compiles in a folder of its own, then writes the bytes to where they belong, whole or not at all. */
-static int write_object_file(const char *file, const struct embed_source *source, size_t n, const char *symbol)
+/* Compiles in a folder of its own, then writes the bytes to where they belong, whole or not at
+ * all. */
+static int write_object_file(const char *file, const struct embed_source *source, size_t n,
+                             const char *symbol)
 {
     char folder[3000], c_file[3072], object[3072], *bytes = NULL;
     size_t size;
@@ -173,7 +183,8 @@ static int write_object_file(const char *file, const struct embed_source *source
     if (status == CLI_DONE) {
         if ((status = write_c_file(c_file, source, n, symbol)) == CLI_DONE &&
             (status = compile(c_file, object)) == CLI_DONE &&
-            (status = (bytes = embed_read_file(object, &size)) ? CLI_DONE : CLI_FAILED) == CLI_DONE) {
+            (status = (bytes = embed_read_file(object, &size)) ? CLI_DONE : CLI_FAILED) ==
+                CLI_DONE) {
             fwrite(bytes, 1, size, out.fp);
             status = outfile_commit(&out) < 0 ? cli_failed_call(NULL) : CLI_DONE;
         } else {
@@ -189,7 +200,8 @@ static int write_object_file(const char *file, const struct embed_source *source
 
 void embed_symbol(const char *file, char *symbol, size_t size)
 {
-    const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file, *dot = strrchr(base, '.');
+    const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file,
+               *dot = strrchr(base, '.');
     snprintf(symbol, size, "stdcl_embed_%.*s", (int)(dot ? dot - base : (long)strlen(base)), base);
     for (char *p = symbol; *p; p++)
         if (!isalnum((unsigned char)*p) || (unsigned char)*p > '~')
@@ -200,5 +212,6 @@ int embed_write(const char *file, const struct embed_source *source, size_t n)
 {
     char symbol[256];
     embed_symbol(file, symbol, sizeof symbol);
-    return cli_has_suffix(file, ".c") ? write_c_file(file, source, n, symbol) : write_object_file(file, source, n, symbol);
+    return cli_has_suffix(file, ".c") ? write_c_file(file, source, n, symbol)
+                                      : write_object_file(file, source, n, symbol);
 }

@@ -1,6 +1,8 @@
-/* embed_trial.c - a kernel file is compiled before it is embedded, and its binaries are kept if they are wanted.
+/* embed_trial.c - a kernel file is compiled before it is embedded, and its binaries are kept if
+ * they are wanted.
  *
- * The trial is made in an empty folder: what is embedded must not need a file that lies here by chance.
+ * The trial is made in an empty folder: what is embedded must not need a file that lies here by
+ * chance.
  * SPDX-License-Identifier: MIT
  */
 #include "embed_job.h"
@@ -18,7 +20,8 @@ int embed_make_folder(char *folder, size_t size)
     return outfile_folder(folder, size, "embed", within) == 0 ? CLI_DONE : cli_failed_call(NULL);
 }
 
-static int keep_binary(const struct compile_target *target, void *program, struct embed_source *source)
+static int keep_binary(const struct compile_target *target, void *program,
+                       struct embed_source *source)
 {
     struct embed_binary *b;
     if (clsave(target->context, program, 0, "binary") != 0)
@@ -34,7 +37,8 @@ static int keep_binary(const struct compile_target *target, void *program, struc
 
 static int compile(const struct compile_target *target, struct embed_source *source, bool binary)
 {
-    void *program = clopen_named(target->context, source->name, source->text, source->size, NULL, CLLD_NOW);
+    void *program =
+        clopen_named(target->context, source->name, source->text, source->size, NULL, CLLD_NOW);
     if (!program)
         return compile_failed();
     const int status = binary ? keep_binary(target, program, source) : CLI_DONE;

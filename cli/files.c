@@ -13,7 +13,8 @@
 bool cli_output_is_whole(const char *path)
 {
     struct stat status;
-    return strcmp(path, "-") != 0 && (stat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode));
+    return strcmp(path, "-") != 0 &&
+           (stat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode));
 }
 
 int cli_check_output(const char *path)
@@ -29,12 +30,14 @@ int cli_check_output(const char *path)
 
 int cli_check_suffix(const char *option, const char *file, const char *what, const char *suffix)
 {
-    static const char *const all[] = {".csv", ".json", ".svg", ".png", ".mp4", ".webm", ".gif", ".npy", ".html", ".view", ".ckpt",
-                                      ".tab", ".hdf5", ".h5", ".tipsy", ".std", ".tip", ".bin", ".rle", ".mc", ".lif", ".cells",
-                                      ".gz", ".zip"};
+    static const char *const all[] = {".csv",  ".json", ".svg",   ".png",   ".mp4",  ".webm",
+                                      ".gif",  ".npy",  ".html",  ".view",  ".ckpt", ".tab",
+                                      ".hdf5", ".h5",   ".tipsy", ".std",   ".tip",  ".bin",
+                                      ".rle",  ".mc",   ".lif",   ".cells", ".gz",   ".zip"};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (cli_has_suffix(file, all[i]) && strcmp(all[i], suffix) != 0)
-            return cli_wrong("%s: '%s' would be %s; give a name that ends in %s", option, file, what, suffix);
+            return cli_wrong("%s: '%s' would be %s; give a name that ends in %s", option, file,
+                             what, suffix);
     return CLI_DONE;
 }
 
@@ -55,7 +58,9 @@ FILE *cli_open_text(const char *file, const char *wanted)
     FILE *fp = fopen(file, "re");
     const char *why = !fp ? strerror(errno) : NULL;
     if (fp && fstat(fileno(fp), &info) == 0)
-        why = S_ISDIR(info.st_mode) ? "is a folder" : S_ISCHR(info.st_mode) && !isatty(fileno(fp)) ? "is a device" : NULL;
+        why = S_ISDIR(info.st_mode)                          ? "is a folder"
+              : S_ISCHR(info.st_mode) && !isatty(fileno(fp)) ? "is a device"
+                                                             : NULL;
     if (!why)
         return fp;
     cli_failed("%s: %s; %s", file, why, wanted);
@@ -66,7 +71,8 @@ FILE *cli_open_text(const char *file, const char *wanted)
 
 /* ---- Files that are named twice. ------------------------------------------------------------- */
 
-/* The name of a file from the root on, behind links; NULL where its folder is not there. The caller frees it. */
+/* The name of a file from the root on, behind links; NULL where its folder is not there. The caller
+ * frees it. */
 static char *whole_name(const char *path)
 {
     char *whole = realpath(path, NULL);
@@ -113,10 +119,10 @@ static bool is_listed(const char *list, const char *name)
 /* The ith file of an option, or NULL. */
 static const char *file_of(const struct cli_option *o, size_t i)
 {
-    return !o->given                      ? NULL
-           : o->type == CLI_TYPE_STRING   ? (i == 0 ? *o->to.string : NULL)
-           : i < o->to.strings->n         ? o->to.strings->item[i]
-                                          : NULL;
+    return !o->given                    ? NULL
+           : o->type == CLI_TYPE_STRING ? (i == 0 ? *o->to.string : NULL)
+           : i < o->to.strings->n       ? o->to.strings->item[i]
+                                        : NULL;
 }
 
 /* Results may replace what they are made of, and a checkpoint the one with which a run goes on. */
@@ -125,15 +131,17 @@ static bool may_replace(const struct cli_option *o, const struct cli_option *rea
     return strcmp(o->name, strcmp(read->name, "resume") == 0 ? "checkpoint" : "output") == 0;
 }
 
-static int clash(const struct cli_usage *usage, const struct cli_option *o, const char *file, const struct cli_option *p, const char *other)
+static int clash(const struct cli_usage *usage, const struct cli_option *o, const char *file,
+                 const struct cli_option *p, const char *other)
 {
     const bool read = is_listed(usage->reads, p->name);
     if (!cli_same_file(file, other) || (read && (strcmp(file, "-") == 0 || may_replace(o, p))))
         return CLI_DONE;
     if (read)
         return cli_wrong("--%s '%s' would replace what is read; give another name", o->name, file);
-    return strcmp(file, other) == 0 ? cli_wrong("'%s' is given twice as output", file)
-                                    : cli_wrong("'%s' and '%s' are one file, given twice as output", file, other);
+    return strcmp(file, other) == 0
+               ? cli_wrong("'%s' is given twice as output", file)
+               : cli_wrong("'%s' and '%s' are one file, given twice as output", file, other);
 }
 
 /* One output with all inputs, and with the outputs before it. */

@@ -10,9 +10,9 @@
 /* ---- .npy ------------------------------------------------------------------------------------ */
 
 /* Three planes, as Fortran's order has them, become rows. */
-#define TURN(type, to, from, n)                                                                              \
-    for (size_t i = 0; i < (n); i++)                                                                         \
-        for (size_t c = 0; c < 3; c++)                                                                       \
+#define TURN(type, to, from, n)                                                                    \
+    for (size_t i = 0; i < (n); i++)                                                               \
+        for (size_t c = 0; c < 3; c++)                                                             \
     ((type *)(to))[3 * i + c] = ((const type *)(from))[c * (n) + i]
 
 static void *rows_of(void *planes, size_t n, size_t size)
@@ -40,20 +40,24 @@ static int read_numbers(struct npy *in, struct gas_job *job)
 {
     size_t first, rows;
     if (in->cols != 3 || in->rows == 0)
-        return cli_failed("'%s' has the shape (%zu, %zu); velocities are rows of three, (N, 3) with N > 0",
-                          in->name, in->rows, in->cols);
+        return cli_failed(
+            "'%s' has the shape (%zu, %zu); velocities are rows of three, (N, 3) with N > 0",
+            in->name, in->rows, in->cols);
     take_part(job, in->rows, &first, &rows);
     const bool whole = in->fortran || rows == in->rows;
-    if (cli_memory_for(whole ? in->rows : rows, (in->fortran ? 6 : 3) * in->size, "velocities") != CLI_DONE)
+    if (cli_memory_for(whole ? in->rows : rows, (in->fortran ? 6 : 3) * in->size, "velocities") !=
+        CLI_DONE)
         return CLI_FAILED;
     job->precision = in->size == 8 ? ARRAYS_DOUBLE : ARRAYS_FLOAT;
     job->velocity = cli_alloc(whole ? in->rows : rows, 3 * in->size);
-    if ((whole ? npy_read(in, job->velocity) : npy_read_part_of_rows(in, first, rows, 0, 3, job->velocity)) != 0)
+    if ((whole ? npy_read(in, job->velocity)
+               : npy_read_part_of_rows(in, first, rows, 0, 3, job->velocity)) != 0)
         return cli_failed_call(NULL);
     if (in->fortran)
         job->velocity = rows_of(job->velocity, in->rows, in->size);
     if (whole)
-        memmove(job->velocity, (const char *)job->velocity + first * 3 * in->size, rows * 3 * in->size);
+        memmove(job->velocity, (const char *)job->velocity + first * 3 * in->size,
+                rows * 3 * in->size);
     return CLI_DONE;
 }
 
@@ -109,8 +113,9 @@ int gas_input_read(struct gas_job *job)
 
 int gas_input_give(struct gas_job *job)
 {
-    const int failed = job->precision == ARRAYS_DOUBLE ? gas_set_velocities(job->gas, job->velocity)
-                                                       : gas_set_velocities_single(job->gas, job->velocity);
+    const int failed = job->precision == ARRAYS_DOUBLE
+                           ? gas_set_velocities(job->gas, job->velocity)
+                           : gas_set_velocities_single(job->gas, job->velocity);
     gas_input_free(job);
     return failed ? cli_failed("%s: %s", job->input, cli_reason()) : CLI_DONE;
 }

@@ -27,7 +27,8 @@ struct gas_job {
     struct cli_window window;
 
     /* Results, and what is needed meanwhile. */
-    void *velocity; /* read: of this rank, rows of three floats, or of doubles if precision is ARRAYS_DOUBLE */
+    void *velocity; /* read: of this rank, rows of three floats, or of doubles if precision is
+                       ARRAYS_DOUBLE */
     size_t rows;    /* of them */
     CLCONTEXT *context;
     gas *gas;

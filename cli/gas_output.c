@@ -14,7 +14,8 @@ int gas_output_plan(const struct gas_job *job)
     for (size_t i = 0; i < job->histogram.n; i++) {
         const char *file = job->histogram.item[i];
         if (!cli_has_suffix(file, ".csv") && !cli_has_suffix(file, ".svg"))
-            return cli_wrong("--histogram: '%s' must end in .csv for a table or .svg for a plot", file);
+            return cli_wrong("--histogram: '%s' must end in .csv for a table or .svg for a plot",
+                             file);
         const int status = cli_check_output(file);
         if (status != CLI_DONE)
             return status;
@@ -98,8 +99,8 @@ static void draw_axes(FILE *fp, const struct bins *b, double most)
     const double end = b->n * b->width, tick = tick_of(end);
     const struct gas_job *job = b->job;
     const bool si = job->species >= 0;
-    fprintf(fp, "<path d=\"M%d %dV%dH%d\" fill=\"none\" stroke=\"#333\"/>\n", LEFT, TOP_EDGE, TOP_EDGE + HIGH,
-            LEFT + WIDE);
+    fprintf(fp, "<path d=\"M%d %dV%dH%d\" fill=\"none\" stroke=\"#333\"/>\n", LEFT, TOP_EDGE,
+            TOP_EDGE + HIGH, LEFT + WIDE);
     for (int k = 0; k * tick <= end * 1.0001; k++) {
         const double x = LEFT + WIDE * (k * tick) / end;
         fprintf(
@@ -117,11 +118,12 @@ static void draw_axes(FILE *fp, const struct bins *b, double most)
     }
     fprintf(fp, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">speed%s</text>\n", LEFT + WIDE / 2,
             TOP_EDGE + HIGH + 46, si ? " (m/s)" : "");
-    fprintf(fp,
-            "<text x=\"%d\" y=\"24\" text-anchor=\"middle\">%llu molecules%s%s at T = %g%s, and Maxwell's "
-            "distribution</text>\n",
-            LEFT + WIDE / 2, (unsigned long long)job->n, si ? " of " : "",
-            si ? gas_species_list()[job->species].formula : "", job->temperature, si ? " K" : "");
+    fprintf(
+        fp,
+        "<text x=\"%d\" y=\"24\" text-anchor=\"middle\">%llu molecules%s%s at T = %g%s, and Maxwell's "
+        "distribution</text>\n",
+        LEFT + WIDE / 2, (unsigned long long)job->n, si ? " of " : "",
+        si ? gas_species_list()[job->species].formula : "", job->temperature, si ? " K" : "");
 }
 
 /* Steps: what was counted. Curve: what is expected, in the middles of bins. */
@@ -147,10 +149,11 @@ static int write_plot(const struct bins *b, const char *file)
         most = fmax(most, 1.05 * fmax(counted(b, i), expected(b, i) / b->width));
     if (outfile_open(&out, file) < 0)
         return cli_failed_call(NULL);
-    fprintf(out.fp,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" "
-            "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-            LEFT + WIDE + 30, TOP_EDGE + HIGH + 60);
+    fprintf(
+        out.fp,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" "
+        "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+        LEFT + WIDE + 30, TOP_EDGE + HIGH + 60);
     draw_curves(out.fp, b, most);
     draw_axes(out.fp, b, most);
     fprintf(out.fp, "</svg>\n");

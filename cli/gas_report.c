@@ -5,7 +5,8 @@
 #include <jansson.h>
 #include <math.h>
 
-static const double UNLIKELY = 5; /* standard errors: a correct gas is farther away once in two million runs */
+static const double UNLIKELY =
+    5; /* standard errors: a correct gas is farther away once in two million runs */
 
 static double pressure(const struct gas_job *job)
 {
@@ -15,14 +16,14 @@ static double pressure(const struct gas_job *job)
 static int report_json(const struct gas_job *job, const char *device)
 {
     const struct gas_energy *e = &job->energy;
-    json_t *report =
-        json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "program", "gas", "device",
-                  device, "n", (json_int_t)job->n, "temperature", cli_json_real(job->temperature), "mass",
-                  cli_json_real(job->mass), "mean_energy", cli_json_real(e->mean_energy), "expected",
-                  cli_json_real(e->expected), "standard_error", cli_json_real(e->standard_error), "sigmas",
-                  cli_json_real(e->sigmas), "seconds", cli_json_real(job->seconds), "bytes_per_s",
-                  cli_json_real(gas_bytes(job->gas) / job->seconds), "molecules_per_s",
-                  cli_json_real((double)job->n / job->seconds));
+    json_t *report = json_pack(
+        "{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "program", "gas", "device",
+        device, "n", (json_int_t)job->n, "temperature", cli_json_real(job->temperature), "mass",
+        cli_json_real(job->mass), "mean_energy", cli_json_real(e->mean_energy), "expected",
+        cli_json_real(e->expected), "standard_error", cli_json_real(e->standard_error), "sigmas",
+        cli_json_real(e->sigmas), "seconds", cli_json_real(job->seconds), "bytes_per_s",
+        cli_json_real(gas_bytes(job->gas) / job->seconds), "molecules_per_s",
+        cli_json_real((double)job->n / job->seconds));
     if (job->volume > 0) {
         json_object_set_new(report, "volume", cli_json_real(job->volume));
         json_object_set_new(report, "pressure", cli_json_real(pressure(job)));
@@ -40,21 +41,24 @@ static void report_text(const struct gas_job *job, const char *device, FILE *fp)
     struct cli_text text;
     fprintf(fp, "%-16s%s\n", "device", device);
     fprintf(fp, "%-16s%llu%s%s, of mass %.6g%s, %s\n", "molecules", (unsigned long long)job->n,
-            si ? " of " : "", si ? gas_species_list()[job->species].formula : "", job->mass, si ? " kg" : "",
-            job->input ? job->input
-            : job->stored
-                ? job->source == GAS_HOST ? "drawn by the host, stored" : "drawn by the device, stored"
-                : "drawn by the device, not stored");
+            si ? " of " : "", si ? gas_species_list()[job->species].formula : "", job->mass,
+            si ? " kg" : "",
+            job->input    ? job->input
+            : job->stored ? job->source == GAS_HOST ? "drawn by the host, stored"
+                                                    : "drawn by the device, stored"
+                          : "drawn by the device, not stored");
     fprintf(fp, "%-16s%.12g%s\n", "mean energy", e->mean_energy, joule);
     fprintf(fp, "%-16s%.12g%s, 3/2 k_B T\n", "expected", e->expected, joule);
     fprintf(fp, "%-16s%.3g%s\n", "standard error", e->standard_error, joule);
     fprintf(fp, "%-16s%+.2f standard errors\n", "deviation", e->sigmas);
-    fprintf(fp, "%-16s%.9g%s, of %.9g%s\n", "temperature", e->temperature, kelvin, job->temperature, kelvin);
+    fprintf(fp, "%-16s%.9g%s, of %.9g%s\n", "temperature", e->temperature, kelvin, job->temperature,
+            kelvin);
     if (job->volume > 0)
-        fprintf(fp, "%-16s%.9g%s in a volume of %g%s\n", "pressure", pressure(job), pascal, job->volume,
-                si ? " m^3" : "");
+        fprintf(fp, "%-16s%.9g%s in a volume of %g%s\n", "pressure", pressure(job), pascal,
+                job->volume, si ? " m^3" : "");
     fprintf(fp, "%-16s%s\n", "duration", cli_text_duration(&text, job->seconds));
-    fprintf(fp, "%-16s%s", "speed", cli_text_rate(&text, (double)job->n / job->seconds, "molecules/s"));
+    fprintf(fp, "%-16s%s", "speed",
+            cli_text_rate(&text, (double)job->n / job->seconds, "molecules/s"));
     if (job->stored)
         fprintf(fp, ", %s", cli_text_rate(&text, gas_bytes(job->gas) / job->seconds, "B/s"));
     for (size_t i = 0; i < job->histogram.n; i++)
@@ -65,7 +69,9 @@ static void report_text(const struct gas_job *job, const char *device, FILE *fp)
 int gas_job_report(const struct gas_job *job)
 {
     if (job->volume > 0 && !isfinite(pressure(job)))
-        return cli_failed("--volume: in '%g' the pressure is beyond the largest number, 1.8e308; give a larger one", job->volume);
+        return cli_failed(
+            "--volume: in '%g' the pressure is beyond the largest number, 1.8e308; give a larger one",
+            job->volume);
     char *device = cli_devices_name(job->context);
     int status = CLI_DONE;
     if (job->common.json)
@@ -74,6 +80,8 @@ int gas_job_report(const struct gas_job *job)
         report_text(job, device, stdout);
     free(device);
     if (!job->common.quiet && !job->input && fabs(job->energy.sigmas) > UNLIKELY)
-        cli_warn("the mean energy is %.1f standard errors from the expected one, more than chance explains", job->energy.sigmas);
+        cli_warn(
+            "the mean energy is %.1f standard errors from the expected one, more than chance explains",
+            job->energy.sigmas);
     return status;
 }

@@ -1,4 +1,5 @@
-/* gas_view.c - what the window shows of `stdcl gas`: speeds in bins against Maxwell's distribution, and energies as a plot.
+/* gas_view.c - what the window shows of `stdcl gas`: speeds in bins against Maxwell's distribution,
+ * and energies as a plot.
  * SPDX-License-Identifier: MIT
  */
 #include "gas_job.h"
@@ -15,14 +16,25 @@ int gas_view_open(struct gas_job *job)
     char *device = cli_devices_name(job->context);
     const bool si = job->species >= 0;
     const char *const energy = si ? "J" : "";
-    const char *const columns[] = {"sum", "", "mean energy", energy, "expected energy", energy, "off by", "standard errors", NULL};
+    const char *const columns[] = {"sum",  "",       "mean energy",     energy, "expected energy",
+                                   energy, "off by", "standard errors", NULL};
     cli_window_number(n, job->n);
-    snprintf(title, sizeof title, "%s molecules%s%s at T = %g%s", n, si ? " of " : "", si ? gas_species_list()[job->species].formula : "",
-             job->temperature, si ? " K" : "");
-    const char *const facts[] = {"molecules", n, "device", device, "velocities", job->stored ? "stored" : "drawn and summed", NULL};
-    struct view_options about = {.program = "gas", .title = title, .step = "sum", .time = "sum", .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_QUIT,
-                                 .facts = facts, .rows = columns,
-                                 .bars = {.quantity = "speed", .unit = si ? "m/s" : "", .counted = "molecules", .model = "Maxwell"}};
+    snprintf(title, sizeof title, "%s molecules%s%s at T = %g%s", n, si ? " of " : "",
+             si ? gas_species_list()[job->species].formula : "", job->temperature, si ? " K" : "");
+    const char *const facts[] = {
+        "molecules", n, "device", device, "velocities", job->stored ? "stored" : "drawn and summed",
+        NULL};
+    struct view_options about = {.program = "gas",
+                                 .title = title,
+                                 .step = "sum",
+                                 .time = "sum",
+                                 .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_QUIT,
+                                 .facts = facts,
+                                 .rows = columns,
+                                 .bars = {.quantity = "speed",
+                                          .unit = si ? "m/s" : "",
+                                          .counted = "molecules",
+                                          .model = "Maxwell"}};
     const int status = cli_window_open(&job->window, &about);
     free(device);
     return status;
@@ -42,17 +54,21 @@ static int count(struct gas_job *job, double top)
 static int show(void *arg, int last)
 {
     struct gas_job *job = arg;
-    const double top = TOP * sqrt(job->boltzmann * job->temperature / job->mass), width = top / job->bins;
+    const double top = TOP * sqrt(job->boltzmann * job->temperature / job->mass),
+                 width = top / job->bins;
     const int status = count(job, top);
     double *expected = cli_alloc((size_t)job->bins + 1, sizeof *expected), below = 0;
     for (int i = 0; i <= job->bins; i++) {
-        const double next = i == job->bins ? 1 : gas_slower((i + 1) * width, job->temperature, job->mass, job->boltzmann);
+        const double next = i == job->bins ? 1
+                                           : gas_slower((i + 1) * width, job->temperature,
+                                                        job->mass, job->boltzmann);
         expected[i] = (next - below) * (double)job->n;
         below = next;
     }
     const uint64_t sums = (uint64_t)job->sums;
     if (status == CLI_DONE)
-        view_show_bars(job->window.view, (struct view_moment){(double)sums, sums, last}, (uint32_t)job->bins, top, job->count, expected);
+        view_show_bars(job->window.view, (struct view_moment){(double)sums, sums, last},
+                       (uint32_t)job->bins, top, job->count, expected);
     free(expected);
     return status;
 }
@@ -62,8 +78,10 @@ int gas_view_visit(struct gas_job *job)
     const struct gas_energy *e = &job->energy;
     if (!job->window.open)
         return CLI_DONE;
-    view_add_row(job->window.view, (const double[]){++job->sums, e->mean_energy, e->expected, e->sigmas});
-    return cli_window_visit(&job->window, (uint64_t)job->sums, (double)job->sums / job->repeat, show, job);
+    view_add_row(job->window.view,
+                 (const double[]){++job->sums, e->mean_energy, e->expected, e->sigmas});
+    return cli_window_visit(&job->window, (uint64_t)job->sums, (double)job->sums / job->repeat,
+                            show, job);
 }
 
 int gas_view_end(struct gas_job *job)

@@ -37,8 +37,8 @@ void cli_wrap(FILE *fp, const char *text, size_t indent, size_t width)
 }
 
 /* Appends to a text that is cut where it would not fit. */
-__attribute__((format(printf, 3, 4)))
-static void append(char *text, size_t size, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
+                                                         const char *format, ...)
 {
     const size_t used = strlen(text);
     va_list ap;
@@ -75,7 +75,8 @@ static void append_default(char *text, size_t size, const struct cli_option *o)
         if (*o->to.string)
             append(text, size, " (default %s)", *o->to.string);
         break;
-    default: break;
+    default:
+        break;
     }
 }
 

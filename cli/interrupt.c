@@ -1,11 +1,13 @@
-/* interrupt.c - the first Ctrl-C lets the program finish what it is doing, if that does not take long.
+/* interrupt.c - the first Ctrl-C lets the program finish what it is doing, if that does not take
+ * long.
  *
- * The first SIGINT, SIGTERM, SIGHUP or SIGUSR2, which mpirun passes on, only sets a flag that commands look at between pieces of work, so that what was
- * computed so far is saved. A command that does not look within PATIENCE seconds, because a compiler or a large file
- * keeps it busy, is ended at once; so is one that gets a second signal, or SIGQUIT. Each ends as it would have without
- * us, but not before the files that are half-written are removed. Who presses Ctrl-C waits: files that are not written by then are
- * given up. Of several ranks all hear of a signal that one gets; none of them is
- * ended for being busy then, since the others may wait for it.
+ * The first SIGINT, SIGTERM, SIGHUP or SIGUSR2, which mpirun passes on, only sets a flag that
+ * commands look at between pieces of work, so that what was computed so far is saved. A command
+ * that does not look within PATIENCE seconds, because a compiler or a large file keeps it busy, is
+ * ended at once; so is one that gets a second signal, or SIGQUIT. Each ends as it would have
+ * without us, but not before the files that are half-written are removed. Who presses Ctrl-C waits:
+ * files that are not written by then are given up. Of several ranks all hear of a signal that one
+ * gets; none of them is ended for being busy then, since the others may wait for it.
  * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
@@ -18,7 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static const struct itimerspec PATIENCE = {.it_value = {.tv_sec = 1, .tv_nsec = 800000000}}, NONE = {.it_value = {0}};
+static const struct itimerspec PATIENCE = {.it_value = {.tv_sec = 1, .tv_nsec = 800000000}},
+                               NONE = {.it_value = {0}};
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR2};
 
@@ -103,10 +106,13 @@ void cli_interrupt_keep_quit(void)
     mask_quit(SIG_UNBLOCK);
 }
 
-/* A handler for a signal, unless it was ignored. LLVM, which drivers compile with, has taken those that were, too. */
+/* A handler for a signal, unless it was ignored. LLVM, which drivers compile with, has taken those
+ * that were, too. */
 static void handle(int signal_number, void (*handler)(int))
 {
-    struct sigaction action = {.sa_handler = sigismember(&ignored, signal_number) ? SIG_IGN : handler, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler =
+                                   sigismember(&ignored, signal_number) ? SIG_IGN : handler,
+                               .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(signal_number, &action, NULL);
 }
@@ -125,13 +131,16 @@ static double left_for_files(void)
     if (caught != SIGINT || world_size(cli_world) > 1)
         return INFINITY;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return FOR_FILES - (double)(now.tv_sec - caught_at.tv_sec) - 1e-9 * (double)(now.tv_nsec - caught_at.tv_nsec);
+    return FOR_FILES - (double)(now.tv_sec - caught_at.tv_sec) -
+           1e-9 * (double)(now.tv_nsec - caught_at.tv_nsec);
 }
 
-/* The timer's handler comes last: where it is seen, as by tests/world.sh, the others are ours and no compiler's. */
+/* The timer's handler comes last: where it is seen, as by tests/world.sh, the others are ours and
+ * no compiler's. */
 void cli_interrupt_catch(void)
 {
-    struct sigevent expiry = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGVTALRM}; /* which nobody else sends */
+    struct sigevent expiry = {.sigev_notify = SIGEV_SIGNAL,
+                              .sigev_signo = SIGVTALRM}; /* which nobody else sends */
     catch_signals();
     outfile_limit(left_for_files);
     if (impatient || timer_create(CLOCK_MONOTONIC, &expiry, &timer) != 0)
@@ -160,8 +169,8 @@ bool cli_interrupted(void)
     return caught != 0;
 }
 
-/* The thread that got the signal removes LLVM's files first and passes it on to us then: it is waited for a little, and longer
- * where another rank may have got it. */
+/* The thread that got the signal removes LLVM's files first and passes it on to us then: it is
+ * waited for a little, and longer where another rank may have got it. */
 bool cli_interrupt_follows(void)
 {
     const struct timespec a_little = {.tv_nsec = 100000000};

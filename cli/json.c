@@ -1,8 +1,9 @@
-/* json.c - the report of a command as one JSON object on the standard output, and nothing else there.
+/* json.c - the report of a command as one JSON object on the standard output, and nothing else
+ * there.
  *
- * jansson builds the object; the writing is ours, because its reals have a fixed number of digits: 15
- * would lose bits and 17 would print 0.1 as 0.10000000000000001. number_print finds the fewest that
- * give the same double back.
+ * jansson builds the object; the writing is ours, because its reals have a fixed number of digits:
+ * 15 would lose bits and 17 would print 0.1 as 0.10000000000000001. number_print finds the fewest
+ * that give the same double back.
  * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
@@ -38,7 +39,8 @@ static void write_object(const json_t *object, int indent, FILE *fp)
     json_t *value;
     json_t *borrowed = (json_t *)(uintptr_t)object; /* jansson's iterators are not const */
     fputc('{', fp);
-    json_object_foreach(borrowed, key, value) {
+    json_object_foreach(borrowed, key, value)
+    {
         fprintf(fp, "%s\n%*s", separator, indent + 2, "");
         write_string(key, fp);
         fputs(": ", fp);
@@ -70,14 +72,30 @@ static void write_array(const json_t *array, int indent, FILE *fp)
 static void write_value(const json_t *value, int indent, FILE *fp)
 {
     switch (json_typeof(value)) {
-    case JSON_OBJECT: write_object(value, indent, fp); break;
-    case JSON_ARRAY: write_array(value, indent, fp); break;
-    case JSON_STRING: write_string(json_string_value(value), fp); break;
-    case JSON_INTEGER: fprintf(fp, "%" JSON_INTEGER_FORMAT, json_integer_value(value)); break;
-    case JSON_REAL: write_real(json_real_value(value), fp); break;
-    case JSON_TRUE: fputs("true", fp); break;
-    case JSON_FALSE: fputs("false", fp); break;
-    case JSON_NULL: fputs("null", fp); break;
+    case JSON_OBJECT:
+        write_object(value, indent, fp);
+        break;
+    case JSON_ARRAY:
+        write_array(value, indent, fp);
+        break;
+    case JSON_STRING:
+        write_string(json_string_value(value), fp);
+        break;
+    case JSON_INTEGER:
+        fprintf(fp, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        break;
+    case JSON_REAL:
+        write_real(json_real_value(value), fp);
+        break;
+    case JSON_TRUE:
+        fputs("true", fp);
+        break;
+    case JSON_FALSE:
+        fputs("false", fp);
+        break;
+    case JSON_NULL:
+        fputs("null", fp);
+        break;
     }
 }
 

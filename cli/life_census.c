@@ -1,6 +1,7 @@
 /* life_census.c - `stdcl life census`: what random soups leave behind.
  *
- * Each rank runs its part of the soups; the first adds what the others have counted, which they send as text.
+ * Each rank runs its part of the soups; the first adds what the others have counted, which they
+ * send as text.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
@@ -13,19 +14,31 @@
 
 enum { SOUPS = 10000, SIDE = 16, MOST_LINES = 40 };
 
-/* What the Online Life-Like CA Soup Search (N. Johnston, 2009 to 2011) counted in 6,412,048,029 soups of 20 x 20 cells, among 174,631,866,050
- * objects (conwaylife.com/wiki/The_Online_Life-Like_CA_Soup_Search). */
+/* What the Online Life-Like CA Soup Search (N. Johnston, 2009 to 2011) counted in 6,412,048,029
+ * soups of 20 x 20 cells, among 174,631,866,050 objects
+ * (conwaylife.com/wiki/The_Online_Life-Like_CA_Soup_Search). */
 static const double PUBLISHED_OBJECTS = 174631866050.0;
 static const struct {
     const char *code, *name;
     double count;
 } published[] = {
-    {"xs4_33", "block", 53959478938.0},   {"xp2_7", "blinker", 50020081424.0},  {"xs6_696", "beehive", 28711165591.0},
-    {"xs7_2596", "loaf", 8548699569.0},   {"xs5_253", "boat", 7904985775.0},    {"xs6_356", "ship", 5277995002.0},
-    {"xs4_252", "tub", 1728871846.0},     {"xs8_6996", "pond", 1660831825.0},   {"xs7_25ac", "long boat", 550393656.0},
-    {"xp2_7e", "toad", 387698003.0},      {"xs12_g8o653z11", "ship-tie", 272858125.0}, {"xp2_318c", "beacon", 120561432.0},
-    {"xq4_153", "glider", 0},             {"xq4_6frc", "LWSS", 0},              {"xq4_27dee6", "MWSS", 0},
-    {"xq4_27deee6", "HWSS", 0},           {"xp3_co9nas0san9oczgoldlo0oldlogz1047210127401", "pulsar", 0},
+    {"xs4_33", "block", 53959478938.0},
+    {"xp2_7", "blinker", 50020081424.0},
+    {"xs6_696", "beehive", 28711165591.0},
+    {"xs7_2596", "loaf", 8548699569.0},
+    {"xs5_253", "boat", 7904985775.0},
+    {"xs6_356", "ship", 5277995002.0},
+    {"xs4_252", "tub", 1728871846.0},
+    {"xs8_6996", "pond", 1660831825.0},
+    {"xs7_25ac", "long boat", 550393656.0},
+    {"xp2_7e", "toad", 387698003.0},
+    {"xs12_g8o653z11", "ship-tie", 272858125.0},
+    {"xp2_318c", "beacon", 120561432.0},
+    {"xq4_153", "glider", 0},
+    {"xq4_6frc", "LWSS", 0},
+    {"xq4_27dee6", "MWSS", 0},
+    {"xq4_27deee6", "HWSS", 0},
+    {"xp3_co9nas0san9oczgoldlo0oldlogz1047210127401", "pulsar", 0},
     {"xp15_4r4z4r4", "pentadecathlon", 0},
 };
 
@@ -56,8 +69,9 @@ static int known(const struct life_job *job, const char *code)
 
 int life_census_check(const struct life_job *job, const struct cli_option *options)
 {
-    static const char *const its[] = {"soups", "size", "rule", "soup", "seed", "generations", "output", "csv", "device", "json",
-                                      "profile", "trace", "explain", "quiet", "alone", "share"};
+    static const char *const its[] = {
+        "soups",  "size", "rule",    "soup",  "seed",    "generations", "output", "csv",
+        "device", "json", "profile", "trace", "explain", "quiet",       "alone",  "share"};
     for (const struct cli_option *o = options; o->type != CLI_TYPE_END; o++) {
         bool fits = !o->name || !o->given;
         for (size_t i = 0; i < sizeof its / sizeof *its && !fits; i++)
@@ -66,10 +80,12 @@ int life_census_check(const struct life_job *job, const struct cli_option *optio
             return cli_wrong("census and %s cannot be combined", cli_typed(options, o->name));
     }
     if (job->size.width > 64 || job->size.height > 64)
-        return cli_wrong("--size: a soup of a census has at most 64 x 64 cells, not %zu x %zu", job->size.width, job->size.height);
+        return cli_wrong("--size: a soup of a census has at most 64 x 64 cells, not %zu x %zu",
+                         job->size.width, job->size.height);
     for (size_t i = 0; i < job->outputs.names.n; i++)
         if (cli_output_kind(job->outputs.names.item[i]) != CLI_OUTPUT_TABLE)
-            return cli_wrong("-o %s: a census writes a table of objects: FILE.csv", job->outputs.names.item[i]);
+            return cli_wrong("-o %s: a census writes a table of objects: FILE.csv",
+                             job->outputs.names.item[i]);
     if (job->outputs.names.n + (job->csv != NULL) > 1)
         return cli_wrong("only one table of objects can be written");
     return CLI_DONE;
@@ -78,9 +94,12 @@ int life_census_check(const struct life_job *job, const struct cli_option *optio
 static int plan(struct life_job *job)
 {
     if (strchr(job->rule_text ? job->rule_text : "", ':'))
-        return cli_wrong("--rule: the soups of a census lie on a plane without edges; leave out %s", strchr(job->rule_text, ':'));
+        return cli_wrong("--rule: the soups of a census lie on a plane without edges; leave out %s",
+                         strchr(job->rule_text, ':'));
     if (job->rule_text && cli_has_suffix(job->rule_text, ".rule"))
-        return cli_wrong("--rule: a census is of rules that are written out, such as B3/S23, and not of files such as %s", job->rule_text);
+        return cli_wrong(
+            "--rule: a census is of rules that are written out, such as B3/S23, and not of files such as %s",
+            job->rule_text);
     if (life_rule_normal(job->rule_text ? job->rule_text : "B3/S23", job->rule) < 0)
         return cli_wrong("--rule: %s", clerror());
     if (!job->soups)
@@ -112,10 +131,12 @@ static char *as_text(const struct census *s)
     FILE *fp = open_memstream(&text, &size);
     if (!fp)
         return NULL;
-    fprintf(fp, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %.17g\n", s->sums.soups, s->sums.objects, s->sums.generations, s->sums.undecided, s->sums.objects_error);
+    fprintf(fp, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %.17g\n", s->sums.soups,
+            s->sums.objects, s->sums.generations, s->sums.undecided, s->sums.objects_error);
     for (size_t i = 0; i < s->objects; i++) {
         const struct life_object *o = &s->object[i];
-        fprintf(fp, "%s %u %d %d %" PRIu64 " %.17g %.17g %" PRIu64 "\n", o->code, o->period, o->dx, o->dy, o->count, o->error, o->share_error, o->soup);
+        fprintf(fp, "%s %u %d %d %" PRIu64 " %.17g %.17g %" PRIu64 "\n", o->code, o->period, o->dx,
+                o->dy, o->count, o->error, o->share_error, o->soup);
     }
     if (fclose(fp) == 0)
         return text;
@@ -126,7 +147,8 @@ static char *as_text(const struct census *s)
 static int by_count(const void *a, const void *b)
 {
     const struct life_object *x = a, *y = b;
-    return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : strcmp(x->code, y->code);
+    return x->count != y->count ? (x->count < y->count) - (x->count > y->count)
+                                : strcmp(x->code, y->code);
 }
 
 /* Adds one line of another rank; errors of independent parts add by squares. */
@@ -137,7 +159,8 @@ static void add_line(struct census *s, struct life_object *list, char *line)
     if (!rest)
         return;
     *rest = '\0';
-    if (sscanf(rest + 1, "%u %d %d %" SCNu64 " %lg %lg %" SCNu64, &o.period, &o.dx, &o.dy, &o.count, &o.error, &o.share_error, &o.soup) != 7)
+    if (sscanf(rest + 1, "%u %d %d %" SCNu64 " %lg %lg %" SCNu64, &o.period, &o.dx, &o.dy, &o.count,
+               &o.error, &o.share_error, &o.soup) != 7)
         return;
     size_t i = 0;
     while (i < s->objects && strcmp(list[i].code, o.code))
@@ -157,7 +180,8 @@ static int add_ranks(struct census *s, char **texts, struct life_object **list)
 {
     const int ranks = world_size(cli_world);
     size_t lines = 0;
-    for (size_t i = 0; i < s->objects; i++) /* of a share's error, which is a part of all then: that of the count it belongs to */
+    for (size_t i = 0; i < s->objects;
+         i++) /* of a share's error, which is a part of all then: that of the count it belongs to */
         ((struct life_object *)s->object)[i].share_error *= (double)s->sums.objects;
     char *own = as_text(s);
     *texts = own ? cli_ranks_gather(own) : NULL;
@@ -175,7 +199,8 @@ static int add_ranks(struct census *s, char **texts, struct life_object **list)
     for (int rank = 0; rank < ranks; rank++) {
         char *end = text + strlen(text);
         struct life_census_totals sums = {.soups = 0};
-        sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %lg", &sums.soups, &sums.objects, &sums.generations, &sums.undecided, &sums.objects_error);
+        sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %lg", &sums.soups,
+               &sums.objects, &sums.generations, &sums.undecided, &sums.objects_error);
         s->sums.objects_error = hypot(s->sums.objects_error, sums.objects_error);
         s->sums.soups += sums.soups;
         s->sums.objects += sums.objects;
@@ -211,8 +236,8 @@ static int write_table(const struct census *s)
     fprintf(out.fp, "object,period,dx,dy,count,count_error,share,share_error,first_soup\n");
     for (size_t i = 0; i < s->objects; i++) {
         const struct life_object *o = &s->object[i];
-        fprintf(out.fp, "%s,%u,%d,%d,%" PRIu64 ",%.6g,%.10g,%.6g,%" PRIu64 "\n", o->code, o->period, o->dx, o->dy, o->count, o->error, o->share,
-                o->share_error, o->soup);
+        fprintf(out.fp, "%s,%u,%d,%d,%" PRIu64 ",%.6g,%.10g,%.6g,%" PRIu64 "\n", o->code, o->period,
+                o->dx, o->dy, o->count, o->error, o->share, o->share_error, o->soup);
     }
     return outfile_commit(&out) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
@@ -224,21 +249,33 @@ static int report_json(const struct census *s, const char *device)
     for (size_t i = 0; i < s->objects; i++) {
         const struct life_object *o = &s->object[i];
         const int k = known(job, o->code);
-        json_array_append_new(list, json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I}", "object", o->code, "name", k < 0 ? NULL : published[k].name,
-                                              "period", (json_int_t)o->period, "dx", (json_int_t)o->dx, "dy", (json_int_t)o->dy, "count",
-                                              (json_int_t)o->count, "count_error", cli_json_real(o->error), "share", cli_json_real(o->share), "share_error",
-                                              cli_json_real(o->share_error), "published_share",
-                                              k >= 0 && published[k].count > 0 ? cli_json_real(published[k].count / PUBLISHED_OBJECTS) : json_null(),
-                                              "first_soup", (json_int_t)o->soup));
+        json_array_append_new(
+            list, json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I}", "object",
+                            o->code, "name", k < 0 ? NULL : published[k].name, "period",
+                            (json_int_t)o->period, "dx", (json_int_t)o->dx, "dy", (json_int_t)o->dy,
+                            "count", (json_int_t)o->count, "count_error", cli_json_real(o->error),
+                            "share", cli_json_real(o->share), "share_error",
+                            cli_json_real(o->share_error), "published_share",
+                            k >= 0 && published[k].count > 0
+                                ? cli_json_real(published[k].count / PUBLISHED_OBJECTS)
+                                : json_null(),
+                            "first_soup", (json_int_t)o->soup));
     }
-    for (size_t i = 0; i < s->sums.undecided && i < sizeof s->sums.undecided_soup / sizeof *s->sums.undecided_soup && world_size(cli_world) == 1; i++)
+    for (size_t i = 0; i < s->sums.undecided &&
+                       i < sizeof s->sums.undecided_soup / sizeof *s->sums.undecided_soup &&
+                       world_size(cli_world) == 1;
+         i++)
         json_array_append_new(undecided, json_integer((json_int_t)s->sums.undecided_soup[i]));
-    json_t *report = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:b}", "program", "life", "census", "soups", "device",
-                               device, "rule", job->rule, "width", (json_int_t)job->size.width, "height", (json_int_t)job->size.height, "seed",
-                               (json_int_t)job->seed, "soups", (json_int_t)s->sums.soups, "objects", (json_int_t)s->sums.objects, "objects_error", cli_json_real(s->sums.objects_error), "generations",
-                               (json_int_t)s->sums.generations, "undecided", (json_int_t)s->sums.undecided, "undecided_soups", undecided, "seconds",
-                               cli_json_real(s->seconds), "soups_per_s", cli_json_real((double)s->sums.soups / s->seconds), "census_objects", list,
-                               "interrupted", job->interrupted);
+    json_t *report = json_pack(
+        "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:b}",
+        "program", "life", "census", "soups", "device", device, "rule", job->rule, "width",
+        (json_int_t)job->size.width, "height", (json_int_t)job->size.height, "seed",
+        (json_int_t)job->seed, "soups", (json_int_t)s->sums.soups, "objects",
+        (json_int_t)s->sums.objects, "objects_error", cli_json_real(s->sums.objects_error),
+        "generations", (json_int_t)s->sums.generations, "undecided", (json_int_t)s->sums.undecided,
+        "undecided_soups", undecided, "seconds", cli_json_real(s->seconds), "soups_per_s",
+        cli_json_real((double)s->sums.soups / s->seconds), "census_objects", list, "interrupted",
+        job->interrupted);
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
@@ -246,7 +283,9 @@ static int report_json(const struct census *s, const char *device)
 
 static void print_objects(const struct census *s, FILE *fp)
 {
-    struct cli_table *table = cli_table_create(is_life(s->job) ? "object|name|>count|>share|>error|>published" : "object|name|>count|>share|>error");
+    struct cli_table *table =
+        cli_table_create(is_life(s->job) ? "object|name|>count|>share|>error|>published"
+                                         : "object|name|>count|>share|>error");
     for (size_t i = 0; i < s->objects && i < MOST_LINES; i++) {
         const struct life_object *o = &s->object[i];
         const int k = known(s->job, o->code);
@@ -265,7 +304,9 @@ static void print_objects(const struct census *s, FILE *fp)
     if (s->objects > MOST_LINES)
         fprintf(fp, "and %zu rarer ones; --csv FILE writes all\n", s->objects - MOST_LINES);
     if (is_life(s->job))
-        fprintf(fp, "published: in 6.4e9 soups of 20x20 cells, by The Online Life-Like CA Soup Search\n");
+        fprintf(
+            fp,
+            "published: in 6.4e9 soups of 20x20 cells, by The Online Life-Like CA Soup Search\n");
 }
 
 static void report_text(const struct census *s, const char *device, FILE *fp)
@@ -273,21 +314,29 @@ static void report_text(const struct census *s, const char *device, FILE *fp)
     const struct life_job *job = s->job;
     struct cli_text text;
     fprintf(fp, "%-14s%s\n", "device", device);
-    fprintf(fp, "%-14s%" PRIu64 " of %zu x %zu cells, seed %" PRIu64 ", %s\n", "soups", s->sums.soups, job->size.width, job->size.height, job->seed, job->rule);
+    fprintf(fp, "%-14s%" PRIu64 " of %zu x %zu cells, seed %" PRIu64 ", %s\n", "soups",
+            s->sums.soups, job->size.width, job->size.height, job->seed, job->rule);
     const double soups = s->sums.soups ? (double)s->sums.soups : 1;
-    fprintf(fp, "%-14s%" PRIu64 ", of %zu kinds; %.4g a soup, +- %.2g\n", "objects", s->sums.objects, s->objects, (double)s->sums.objects / soups,
+    fprintf(fp, "%-14s%" PRIu64 ", of %zu kinds; %.4g a soup, +- %.2g\n", "objects",
+            s->sums.objects, s->objects, (double)s->sums.objects / soups,
             s->sums.objects_error / soups);
     if (s->sums.undecided) {
-        fprintf(fp, "%-14s%" PRIu64 " soups more, which grow on or live on", "undecided", s->sums.undecided);
-        for (size_t i = 0; i < s->sums.undecided && i < sizeof s->sums.undecided_soup / sizeof *s->sums.undecided_soup && world_size(cli_world) == 1; i++)
+        fprintf(fp, "%-14s%" PRIu64 " soups more, which grow on or live on", "undecided",
+                s->sums.undecided);
+        for (size_t i = 0; i < s->sums.undecided &&
+                           i < sizeof s->sums.undecided_soup / sizeof *s->sums.undecided_soup &&
+                           world_size(cli_world) == 1;
+             i++)
             fprintf(fp, "%s%" PRIu64, i ? ", " : ": number ", s->sums.undecided_soup[i]);
         fprintf(fp, "\n");
     }
     fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, s->seconds));
-    fprintf(fp, "%-14s%s\n", "speed", cli_text_rate(&text, (double)s->sums.soups / s->seconds, "soups/s"));
+    fprintf(fp, "%-14s%s\n", "speed",
+            cli_text_rate(&text, (double)s->sums.soups / s->seconds, "soups/s"));
     if (job->interrupted) {
         cli_interrupt_report(s->sums.soups + s->sums.undecided, job->soups, "soups", fp);
-        fprintf(fp, "%-14ssoups that were under way, and live longer than most, are not counted\n", "");
+        fprintf(fp, "%-14ssoups that were under way, and live longer than most, are not counted\n",
+                "");
     }
     fprintf(fp, "\n");
     print_objects(s, fp);
@@ -300,7 +349,8 @@ static int report(const struct census *s)
     if (s->job->common.json)
         status = report_json(s, device ? device : "");
     else if (!s->job->common.quiet)
-        report_text(s, device ? device : "", s->job->csv && strcmp(s->job->csv, "-") == 0 ? stderr : stdout);
+        report_text(s, device ? device : "",
+                    s->job->csv && strcmp(s->job->csv, "-") == 0 ? stderr : stdout);
     free(device);
     return status;
 }
@@ -311,11 +361,20 @@ static int run(struct census *s)
 {
     struct life_job *job = s->job;
     const uint64_t ranks = (uint64_t)world_size(cli_world), rank = (uint64_t)world_rank(cli_world);
-    const uint64_t first = job->soups / ranks * rank + (rank < job->soups % ranks ? rank : job->soups % ranks);
+    const uint64_t first =
+        job->soups / ranks * rank + (rank < job->soups % ranks ? rank : job->soups % ranks);
     const uint64_t n = job->soups / ranks + (rank < job->soups % ranks);
-    const struct life_census_options options = {.ctx = job->context, .rule = job->rule, .width = job->size.width, .height = job->size.height,
-                                                .density = job->density, .seed = job->seed, .first = first, .progress = tell, .arg = job,
-                                                .generations = job->generations == UINT64_MAX ? 0 : job->generations};
+    const struct life_census_options options = {
+        .ctx = job->context,
+        .rule = job->rule,
+        .width = job->size.width,
+        .height = job->size.height,
+        .density = job->density,
+        .seed = job->seed,
+        .first = first,
+        .progress = tell,
+        .arg = job,
+        .generations = job->generations == UINT64_MAX ? 0 : job->generations};
     s->engine = life_census_create(&options);
     if (!s->engine)
         return cli_refused_call();

@@ -1,8 +1,9 @@
 /* life_choice.c - `stdcl life --engine auto`: a grid on devices, or a plane without edges.
  *
- * A soup fills a grid, and so does what has edges in its file or on the command line. A pattern without edges lives on a plane that
- * has none, by HashLife or sparse, whichever is faster (life_race.c), unless an option asks for what only a grid has. Then the grid has edges that the pattern may meet,
- * and life_edge.c says when.
+ * A soup fills a grid, and so does what has edges in its file or on the command line. A pattern
+ * without edges lives on a plane that has none, by HashLife or sparse, whichever is faster
+ * (life_race.c), unless an option asks for what only a grid has. Then the grid has edges that the
+ * pattern may meet, and life_edge.c says when.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
@@ -54,7 +55,8 @@ static bool is_endless(const char *bounds)
         return false;
     const char *comma = strchr(bounds, ',');
     const size_t width = strspn(bounds + 1, "0"), height = comma ? strspn(comma + 1, "0") : 0;
-    return width && (comma ? bounds + 1 + width == comma && height && !comma[1 + height] : !bounds[1 + width]);
+    return width && (comma ? bounds + 1 + width == comma && height && !comma[1 + height]
+                           : !bounds[1 + width]);
 }
 
 static void drop_endless(char *bounds)
@@ -82,26 +84,34 @@ void life_choice_begin(struct life_job *job, const struct cli_option *options)
     job->choice = job->engine == LIFE_AUTO ? by_options(job, options) : "--engine says so";
     if (job->engine == LIFE_AUTO && job->choice)
         job->engine = LIFE_PACKED;
-    for (size_t i = 0; i < sizeof of_devices / sizeof *of_devices && options && job->engine == LIFE_AUTO && !job->on_device; i++)
+    for (size_t i = 0; i < sizeof of_devices / sizeof *of_devices && options &&
+                       job->engine == LIFE_AUTO && !job->on_device;
+         i++)
         if (cli_given(options, of_devices[i].option))
             job->on_device = of_devices[i].why;
 }
 
 static int read_input(struct life_job *job)
 {
-    const bool plane = job->engine == LIFE_AUTO || job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE;
-    if ((plane ? life_plane_read(job->input, &job->plane) : life_pattern_read(job->input, &job->pattern)) < 0)
+    const bool plane =
+        job->engine == LIFE_AUTO || job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE;
+    if ((plane ? life_plane_read(job->input, &job->plane)
+               : life_pattern_read(job->input, &job->pattern)) < 0)
         return cli_failed_call(NULL);
     drop_endless(job->plane.squares.bounds);
     drop_endless(job->plane.p.bounds);
     drop_endless(job->pattern.bounds);
-    job->started = job->plane.squares.n ? job->plane.squares.generation : plane ? job->plane.p.generation : job->pattern.generation;
+    job->started = job->plane.squares.n ? job->plane.squares.generation
+                   : plane              ? job->plane.p.generation
+                                        : job->pattern.generation;
     return CLI_DONE;
 }
 
 static const char *rule_of(const struct life_job *job)
 {
-    return job->rule_text ? job->rule_text : job->plane.squares.n ? job->plane.squares.rule : job->plane.p.rule;
+    return job->rule_text         ? job->rule_text
+           : job->plane.squares.n ? job->plane.squares.rule
+                                  : job->plane.p.rule;
 }
 
 /* Of Larger than Life, with B0. */
@@ -126,7 +136,9 @@ static int take_grid(struct life_job *job, const char *why)
 static int take_large(struct life_job *job)
 {
     if (is_born_of_nothing(rule_of(job)))
-        return cli_wrong("under the rule %s all of an empty plane becomes alive, which a plane without edges cannot be; give it a grid, by --size", rule_of(job));
+        return cli_wrong(
+            "under the rule %s all of an empty plane becomes alive, which a plane without edges cannot be; give it a grid, by --size",
+            rule_of(job));
     return take_grid(job, "the rule is Larger than Life, and HashLife has the nearest neighbours");
 }
 
@@ -142,9 +154,11 @@ static void take_plane(struct life_job *job)
     const bool both = sparse_has_rule(job) && !job->plane.squares.n && !job->threads;
     job->race.open = both && !job->on_device;
     job->engine = job->on_device ? LIFE_SPARSE : LIFE_HASHLIFE;
-    job->choice = job->on_device ? job->on_device
-                  : both         ? "the pattern has no grid, so it lives on a plane without edges; sparse is tried, too, if this takes long"
-                                 : "the pattern has no grid, so it lives on a plane without edges";
+    job->choice =
+        job->on_device ? job->on_device
+        : both
+            ? "the pattern has no grid, so it lives on a plane without edges; sparse is tried, too, if this takes long"
+            : "the pattern has no grid, so it lives on a plane without edges";
 }
 
 int life_choice_end(struct life_job *job)

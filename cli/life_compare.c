@@ -1,7 +1,7 @@
 /* life_compare.c - `stdcl life --compare`: all engines on the same cells.
  *
- * Every engine computes the same number of generations, and its cells are compared with those of the first engine.
- * Then it goes on for half a second, which gives its speed.
+ * Every engine computes the same number of generations, and its cells are compared with those of
+ * the first engine. Then it goes on for half a second, which gives its speed.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
@@ -49,8 +49,8 @@ static int run_engine(struct life_job *job, enum life_engine engine, struct life
     int status = life_job_fill(job, lf);
     if (status == CLI_DONE &&
         (life_step(lf, job->generations) < 0 || life_population(lf, &r->population) < 0 ||
-         life_cells_alloc(&cells, job->size.width, job->size.height) < 0 || life_get(lf, 0, 0, &cells) < 0 ||
-         time_engine(lf, r) < 0)) {
+         life_cells_alloc(&cells, job->size.width, job->size.height) < 0 ||
+         life_get(lf, 0, 0, &cells) < 0 || time_engine(lf, r) < 0)) {
         stopped = life_job_stopped();
         status = stopped ? CLI_DONE : cli_failed_call(NULL);
     }
@@ -72,35 +72,39 @@ static double rate_of(const struct life_job *job, const struct result *r)
     return (double)job->size.width * (double)job->size.height * (double)r->generations / r->seconds;
 }
 
-static int report_json(const struct life_job *job, const char *device, const struct result results[])
+static int report_json(const struct life_job *job, const char *device,
+                       const struct result results[])
 {
     json_t *engines = json_array();
     for (int e = 0; e < LIFE_ENGINES; e++) {
         const struct result *r = &results[e];
-        json_array_append_new(engines,
-                              r->run ? json_pack("{s:s, s:o, s:b, s:I}", "engine", life_engine_names[e],
-                                                 "cell_updates_per_s", cli_json_real(rate_of(job, r)),
-                                                 "equal", r->equal, "population", (json_int_t)r->population)
-                                     : json_pack("{s:s, s:n, s:s}", "engine", life_engine_names[e],
-                                                 "cell_updates_per_s", "reason",
-                                                 r->reason ? r->reason : "interrupted"));
+        json_array_append_new(
+            engines, r->run ? json_pack("{s:s, s:o, s:b, s:I}", "engine", life_engine_names[e],
+                                        "cell_updates_per_s", cli_json_real(rate_of(job, r)),
+                                        "equal", r->equal, "population", (json_int_t)r->population)
+                            : json_pack("{s:s, s:n, s:s}", "engine", life_engine_names[e],
+                                        "cell_updates_per_s", "reason",
+                                        r->reason ? r->reason : "interrupted"));
     }
-    json_t *report = json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:o}", "program", "life", "device",
-                               device, "rule", job->rule, "width", (json_int_t)job->size.width, "height",
-                               (json_int_t)job->size.height, "bounds", life_job_bounds(job),
-                               "generations", (json_int_t)job->generations, "engines", engines);
+    json_t *report =
+        json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:o}", "program", "life", "device", device,
+                  "rule", job->rule, "width", (json_int_t)job->size.width, "height",
+                  (json_int_t)job->size.height, "bounds", life_job_bounds(job), "generations",
+                  (json_int_t)job->generations, "engines", engines);
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
 }
 
-static void report_text(const struct life_job *job, const char *device, const struct result results[])
+static void report_text(const struct life_job *job, const char *device,
+                        const struct result results[])
 {
     struct cli_text text;
     const struct result *base = &results[LIFE_GLOBAL];
     struct cli_table *table = cli_table_create("engine|>speed|>times global|>population|cells");
-    printf("%s: %zu x %zu cells, %s, %s, compared after %llu generations\n", device, job->size.width,
-           job->size.height, life_job_bounds(job), job->rule, (unsigned long long)job->generations);
+    printf("%s: %zu x %zu cells, %s, %s, compared after %llu generations\n", device,
+           job->size.width, job->size.height, life_job_bounds(job), job->rule,
+           (unsigned long long)job->generations);
     for (int e = 0; e < LIFE_ENGINES; e++) {
         const struct result *r = &results[e];
         cli_table_add(table, "%s", life_engine_names[e]);
@@ -139,7 +143,8 @@ int life_job_compare(struct life_job *job)
     else if (status == CLI_DONE && !job->common.quiet)
         report_text(job, device, results);
     if (status == CLI_DONE && !equal)
-        status = cli_failed("the engines do not agree; please report this, with the command and the device");
+        status = cli_failed(
+            "the engines do not agree; please report this, with the command and the device");
     for (int e = 0; e < LIFE_ENGINES; e++)
         free(results[e].reason);
     free(device);

@@ -1,17 +1,21 @@
 /* life_edge.c - a pattern that was not made for a grid with edges, on one: when does it meet them?
  *
- * Cells change only within the reach of live ones, so what is m cells from an edge meets it after m generations at the earliest, or m / R under a rule
- * of range R. The cells are looked at then, not before, so that a run is as fast as without. A torus has its edges opposite the pattern.
- * Under a rule with B0 all else may be alive, too: on a torus "live" is here what differs from the cell that is farthest from the pattern.
+ * Cells change only within the reach of live ones, so what is m cells from an edge meets it after m
+ * generations at the earliest, or m / R under a rule of range R. The cells are looked at then, not
+ * before, so that a run is as fast as without. A torus has its edges opposite the pattern. Under a
+ * rule with B0 all else may be alive, too: on a torus "live" is here what differs from the cell
+ * that is farthest from the pattern.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
 
 #include <inttypes.h>
 
-enum { STRIP = 1 << 22, /* cells along an edge that are looked at, at most */
-       LOOKS = 1000,    /* after so many only now and then, */
-       SELDOM = 256 };  /* generations later */
+enum {
+    STRIP = 1 << 22, /* cells along an edge that are looked at, at most */
+    LOOKS = 1000,    /* after so many only now and then, */
+    SELDOM = 256
+}; /* generations later */
 
 /* As asked; else where the file says, if it names a grid; else to the middle. */
 void life_job_corner(const struct life_job *job, long long *x, long long *y)
@@ -30,14 +34,18 @@ void life_job_corner(const struct life_job *job, long long *x, long long *y)
     }
 }
 
-/* The distance of the first live row or column from the first, or from the last; `most` if none lives. Where all else is alive, of dead ones. */
+/* The distance of the first live row or column from the first, or from the last; `most` if none
+ * lives. Where all else is alive, of dead ones. */
 static size_t distance(const struct life_cells *c, bool rows, bool last, size_t most, bool alive)
 {
-    const uint64_t whole = alive ? ~(uint64_t)0 : 0, end = c->width % 64 ? ((uint64_t)1 << c->width % 64) - 1 : ~(uint64_t)0;
+    const uint64_t whole = alive ? ~(uint64_t)0 : 0,
+                   end = c->width % 64 ? ((uint64_t)1 << c->width % 64) - 1 : ~(uint64_t)0;
     for (size_t i = 0; i < most; i++) {
         const size_t at = last ? most - 1 - i : i;
         for (size_t j = 0; j < (rows ? c->stride : c->height); j++)
-            if (rows ? ((c->word[at * c->stride + j] ^ whole) & (j + 1 < c->stride ? ~(uint64_t)0 : end)) != 0 : life_cells_at(c, at, j) != alive)
+            if (rows ? ((c->word[at * c->stride + j] ^ whole) &
+                        (j + 1 < c->stride ? ~(uint64_t)0 : end)) != 0
+                     : life_cells_at(c, at, j) != alive)
                 return i;
     }
     return most;
@@ -64,9 +72,14 @@ static int get_any(life *lf, long long x, long long y, struct life_cells *cells)
     unsigned char *row = malloc(width);
     int status = row ? 0 : clerror_set(ENOMEM, "no memory for a row of %zu cells", width);
     for (size_t j = 0; j < cells->height && status == 0; j++) {
-        status = life_get_states(lf, 0, (long long)(((size_t)(y % (long long)height + (long long)height) + j) % height), width, 1, row);
+        status = life_get_states(
+            lf, 0, (long long)(((size_t)(y % (long long)height + (long long)height) + j) % height),
+            width, 1, row);
         for (size_t i = 0; i < cells->width && status == 0; i++)
-            cells->word[j * cells->stride + i / 64] |= (uint64_t)(row[((size_t)(x % (long long)width + (long long)width) + i) % width] != 0) << i % 64;
+            cells->word[j * cells->stride + i / 64] |=
+                (uint64_t)(row[((size_t)(x % (long long)width + (long long)width) + i) % width] !=
+                           0)
+                << i % 64;
     }
     free(row);
     return status;
@@ -85,7 +98,10 @@ static int look_at(const struct life_job *job, bool rows, bool last, size_t thic
         return cli_failed_call(NULL);
     const int status = get_any(job->engine_of_run, x, y, &cells);
     if (status == 0)
-        *margin = distance(&cells, rows, last, thick, job->bounds == LIFE_TORUS && life_cells_at(&cells, rows || !last ? 0 : thick - 1, rows && last ? thick - 1 : 0));
+        *margin = distance(
+            &cells, rows, last, thick,
+            job->bounds == LIFE_TORUS &&
+                life_cells_at(&cells, rows || !last ? 0 : thick - 1, rows && last ? thick - 1 : 0));
     life_cells_free(&cells);
     return status < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
@@ -93,8 +109,10 @@ static int look_at(const struct life_job *job, bool rows, bool last, size_t thic
 /* The same of all four edges. */
 static int look(const struct life_job *job, uint64_t *margin)
 {
-    const size_t width = job->size.width, height = job->size.height, longer = width > height ? width : height;
-    const size_t half = ((width < height ? width : height) + 1) / 2, thick = STRIP / longer < half ? STRIP / longer + 1 : half;
+    const size_t width = job->size.width, height = job->size.height,
+                 longer = width > height ? width : height;
+    const size_t half = ((width < height ? width : height) + 1) / 2,
+                 thick = STRIP / longer < half ? STRIP / longer + 1 : half;
     *margin = thick;
     for (int i = 0; i < 4; i++) {
         size_t m = thick;
@@ -104,16 +122,23 @@ static int look(const struct life_job *job, uint64_t *margin)
             return CLI_FAILED;
         *margin = m < *margin ? m : *margin;
     }
-    return world_broadcast(cli_world, 0, margin, sizeof *margin) != 0 ? cli_failed_call(NULL) : CLI_DONE;
+    return world_broadcast(cli_world, 0, margin, sizeof *margin) != 0 ? cli_failed_call(NULL)
+                                                                      : CLI_DONE;
 }
 
 static void tell(const struct life_job *job, const char *met)
 {
     if (!job->common.quiet)
-        cli_warn("%s %s, and at generation %" PRIu64 " its cells %s the edges of the %s of %zu x %zu; from there on they may "
-                 "differ from those of %s%s", job->input, job->rule_has_grid ? "is on a grid with an infinite side" : "has no grid", job->started + job->edge.met, met,
-                 life_job_bounds(job), job->size.width, job->size.height, job->rule_has_grid ? "such a grid" : "a plane without edges",
-                 job->rule_has_grid ? "" : life_reach(job->engine_of_run) > 1 ? "; give a larger --size" : ", which --engine hashlife has");
+        cli_warn("%s %s, and at generation %" PRIu64
+                 " its cells %s the edges of the %s of %zu x %zu; from there on they may "
+                 "differ from those of %s%s",
+                 job->input,
+                 job->rule_has_grid ? "is on a grid with an infinite side" : "has no grid",
+                 job->started + job->edge.met, met, life_job_bounds(job), job->size.width,
+                 job->size.height, job->rule_has_grid ? "such a grid" : "a plane without edges",
+                 job->rule_has_grid                   ? ""
+                 : life_reach(job->engine_of_run) > 1 ? "; give a larger --size"
+                                                      : ", which --engine hashlife has");
 }
 
 int life_edge_look(struct life_job *job)
@@ -125,7 +150,8 @@ int life_edge_look(struct life_job *job)
     if (look(job, &margin) != CLI_DONE)
         return CLI_FAILED;
     margin /= life_reach(job->engine_of_run);
-    job->edge.next = now ? now + (margin < SELDOM && ++job->edge.looks > LOOKS ? SELDOM : margin) : margin > 0; /* B0 shows after one */
+    job->edge.next = now ? now + (margin < SELDOM && ++job->edge.looks > LOOKS ? SELDOM : margin)
+                         : margin > 0; /* B0 shows after one */
     if (margin)
         return CLI_DONE;
     job->edge.watched = false;
@@ -138,7 +164,8 @@ int life_edge_look(struct life_job *job)
 
 int life_edge_open(struct life_job *job)
 {
-    job->edge.watched = job->input && !job->soup && (!job->rule_has_grid || job->infinite[0] || job->infinite[1]);
+    job->edge.watched =
+        job->input && !job->soup && (!job->rule_has_grid || job->infinite[0] || job->infinite[1]);
     return life_edge_look(job);
 }
 

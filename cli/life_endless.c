@@ -1,4 +1,5 @@
-/* life_endless.c - a plane without edges, by one of the two engines that have such: HashLife's tree on the host, or sparse tiles on a device.
+/* life_endless.c - a plane without edges, by one of the two engines that have such: HashLife's tree
+ * on the host, or sparse tiles on a device.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
@@ -21,14 +22,18 @@ int endless_get(struct life_endless *e, long long x, long long y, struct life_ce
     return e->tree ? hashlife_get(e->tree, x, y, cells) : life_sparse_get(e->sparse, x, y, cells);
 }
 
-int endless_density(struct life_endless *e, long long x, long long y, size_t width, size_t height, unsigned zoom, uint64_t *live)
+int endless_density(struct life_endless *e, long long x, long long y, size_t width, size_t height,
+                    unsigned zoom, uint64_t *live)
 {
-    return e->tree ? hashlife_density(e->tree, x, y, width, height, zoom, live) : life_sparse_density(e->sparse, x, y, width, height, zoom, live);
+    return e->tree ? hashlife_density(e->tree, x, y, width, height, zoom, live)
+                   : life_sparse_density(e->sparse, x, y, width, height, zoom, live);
 }
 
-int endless_look(struct life_endless *e, unsigned zoom, long long x, long long y, struct life_cells *cells)
+int endless_look(struct life_endless *e, unsigned zoom, long long x, long long y,
+                 struct life_cells *cells)
 {
-    return e->tree ? hashlife_look(e->tree, zoom, x, y, cells) : life_sparse_look(e->sparse, zoom, x, y, cells);
+    return e->tree ? hashlife_look(e->tree, zoom, x, y, cells)
+                   : life_sparse_look(e->sparse, zoom, x, y, cells);
 }
 
 int endless_step(struct life_endless *e, uint64_t generations)
@@ -39,7 +44,8 @@ int endless_step(struct life_endless *e, uint64_t generations)
 int endless_population(struct life_endless *e, struct hashlife_number *population)
 {
     *population = (struct hashlife_number){0, 0};
-    return e->tree ? hashlife_population(e->tree, population) : life_sparse_population(e->sparse, &population->low);
+    return e->tree ? hashlife_population(e->tree, population)
+                   : life_sparse_population(e->sparse, &population->low);
 }
 
 static struct hashlife_number number_of(long long value)
@@ -54,7 +60,8 @@ int endless_bounding_box(struct life_endless *e, struct hashlife_box *box)
         return hashlife_bounding_box(e->tree, box);
     const int any = life_sparse_bounding_box(e->sparse, &b);
     if (any > 0)
-        *box = (struct hashlife_box){number_of(b.left), number_of(b.top), number_of(b.right), number_of(b.bottom)};
+        *box = (struct hashlife_box){number_of(b.left), number_of(b.top), number_of(b.right),
+                                     number_of(b.bottom)};
     return any;
 }
 

@@ -1,7 +1,7 @@
 /* life_lines.c - populations line by line, as bgolly prints them: "1,000: 2,684".
  *
- * A line is due at the start and after each step. Steps are of a given length, or twice as long each time, or, of neither, such that the last
- * generation is met by steps of powers of two.
+ * A line is due at the start and after each step. Steps are of a given length, or twice as long
+ * each time, or, of neither, such that the last generation is met by steps of powers of two.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
@@ -54,7 +54,9 @@ int life_lines_visit(struct life_job *job, const char *population)
         return cli_failed("cannot write the standard output: %s", strerror(errno));
     const uint64_t step = is_over(l, at) ? 0 : step_from(l, job->started, at);
     if (step > UINT64_MAX - at)
-        return cli_failed("generations are counted up to 2^64 - 1, and after %s there would be %" PRIu64 " more", generation, step);
+        return cli_failed(
+            "generations are counted up to 2^64 - 1, and after %s there would be %" PRIu64 " more",
+            generation, step);
     l->due = at + step;
     return CLI_DONE;
 }

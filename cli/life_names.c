@@ -3,5 +3,6 @@
  */
 #include "life_job.h"
 
-const char *const life_engine_names[] = {"packed", "local", "global", "reference", "hashlife", "sparse", "auto", NULL};
+const char *const life_engine_names[] = {"packed",   "local",  "global", "reference",
+                                         "hashlife", "sparse", "auto",   NULL};
 const char *const life_bounds_names[] = {"torus", "plane", NULL};

@@ -1,7 +1,7 @@
 /* life_output.c - the files that `stdcl life` makes.
  *
- * The suffix of a name says what is to be written. All names are checked before anything is computed; every
- * file appears as a whole or not at all (core/outfile.h).
+ * The suffix of a name says what is to be written. All names are checked before anything is
+ * computed; every file appears as a whole or not at all (core/outfile.h).
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
@@ -13,7 +13,8 @@ static const char *const columns[] = {"generation", "population"};
 static int add_output(struct life_job *job, const char *file, enum cli_output_kind kind)
 {
     if (kind == CLI_OUTPUT_TABLE && cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
-        return cli_wrong("'%s' would be a second table of populations; only one can be written", file);
+        return cli_wrong("'%s' would be a second table of populations; only one can be written",
+                         file);
     if (!strcmp(file, "-") && (job->common.json || job->watch))
         return cli_wrong("-o - and %s would both write to the standard output; name a file",
                          job->watch ? "--watch" : "--json");
@@ -33,10 +34,10 @@ int life_output_plan(struct life_job *job)
         status = cli_check_table("--csv", job->csv);
     if (status == CLI_DONE && job->csv)
         status = add_output(job, job->csv, CLI_OUTPUT_TABLE);
-    if (status == CLI_DONE && cli_outputs_have(&job->outputs, CLI_OUTPUT_FILM) && (job->until_stable || job->watch))
-        return cli_wrong(
-            "a film needs a last generation: leave %s out, and give --generations N",
-            job->watch ? "--watch" : "--until-stable");
+    if (status == CLI_DONE && cli_outputs_have(&job->outputs, CLI_OUTPUT_FILM) &&
+        (job->until_stable || job->watch))
+        return cli_wrong("a film needs a last generation: leave %s out, and give --generations N",
+                         job->watch ? "--watch" : "--until-stable");
     return status == CLI_DONE ? cli_outputs_settle(&job->outputs) : status;
 }
 
@@ -64,8 +65,15 @@ static struct life_pattern describe(const struct life_job *job)
 {
     life *lf = job->engine_of_run;
     const size_t width = life_width(lf), height = life_height(lf);
-    struct life_pattern p = {.width = width, .height = height, .columns = width, .rows = height, .stride = (width + 63) / 64, .placed = true,
-                             .x = -(long long)(width / 2), .y = -(long long)(height / 2), .generation = life_job_generation(job)};
+    struct life_pattern p = {.width = width,
+                             .height = height,
+                             .columns = width,
+                             .rows = height,
+                             .stride = (width + 63) / 64,
+                             .placed = true,
+                             .x = -(long long)(width / 2),
+                             .y = -(long long)(height / 2),
+                             .generation = life_job_generation(job)};
     snprintf(p.rule, sizeof p.rule, "%s", job->rule);
     life_grid_text(lf, p.bounds);
     return p;
@@ -78,7 +86,8 @@ static bool has_states(const struct life_job *job)
 }
 
 /* The states of some rows, and which are not 0. */
-static int take_rows(life *lf, struct life_cells *cells, size_t y, size_t rows, unsigned char *state)
+static int take_rows(life *lf, struct life_cells *cells, size_t y, size_t rows,
+                     unsigned char *state)
 {
     if (life_get_states(lf, 0, (long long)y, cells->width, rows, state) < 0)
         return cli_failed_call(NULL);
@@ -89,7 +98,8 @@ static int take_rows(life *lf, struct life_cells *cells, size_t y, size_t rows, 
 }
 
 /* The states of all cells. */
-static int present_states(const struct life_job *job, struct life_cells *cells, struct life_pattern *p)
+static int present_states(const struct life_job *job, struct life_cells *cells,
+                          struct life_pattern *p)
 {
     life *lf = job->engine_of_run;
     const size_t some = ((size_t)1 << 22) / cells->width + 1;
@@ -104,7 +114,8 @@ static int present_states(const struct life_job *job, struct life_cells *cells, 
             clerror_set(ECANCELED, "the cells were given up for lack of time");
             return cli_failed_call(NULL);
         }
-        status = take_rows(lf, cells, y, cells->height - y < some ? cells->height - y : some, p->state + y * cells->width);
+        status = take_rows(lf, cells, y, cells->height - y < some ? cells->height - y : some,
+                           p->state + y * cells->width);
     }
     return status;
 }
@@ -121,7 +132,8 @@ static void drop(struct life_cells *cells, struct life_pattern *p)
 static int present(const struct life_job *job, struct life_cells *cells, struct life_pattern *p)
 {
     life *lf = job->engine_of_run;
-    *cells = (struct life_cells){.width = life_width(lf), .height = life_height(lf), .stride = (life_width(lf) + 63) / 64};
+    *cells = (struct life_cells){
+        .width = life_width(lf), .height = life_height(lf), .stride = (life_width(lf) + 63) / 64};
     if (cli_ranks_first() && life_cells_alloc(cells, life_width(lf), life_height(lf)) < 0)
         return cli_failed_call(NULL);
     if (life_get(lf, 0, 0, cells) < 0) {
@@ -146,7 +158,9 @@ static int draw(void *drawn, const char *file)
     const struct drawn *d = drawn;
     if (!cli_ranks_first())
         return CLI_DONE;
-    return life_pattern_write_png(file, &d->pattern, (unsigned)d->job->zoom) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    return life_pattern_write_png(file, &d->pattern, (unsigned)d->job->zoom) < 0
+               ? cli_failed_call(NULL)
+               : CLI_DONE;
 }
 
 int life_output_frame(struct life_job *job)
@@ -163,8 +177,8 @@ int life_output_frame(struct life_job *job)
 
 /* ---- After. ---------------------------------------------------------------------------------- */
 
-/* What is written of two states passes through the first rank a band of rows at a time: files may be of any length, and most formats
- * are one sequence. The others hear which rows are the next. */
+/* What is written of two states passes through the first rank a band of rows at a time: files may
+ * be of any length, and most formats are one sequence. The others hear which rows are the next. */
 struct rows {
     life *lf;
     size_t stride;
@@ -172,14 +186,16 @@ struct rows {
 
 static int bring(const struct rows *r, uint64_t first, uint64_t count, uint64_t *word)
 {
-    struct life_cells cells = {.width = life_width(r->lf), .height = (size_t)count, .stride = r->stride, .word = word};
+    struct life_cells cells = {
+        .width = life_width(r->lf), .height = (size_t)count, .stride = r->stride, .word = word};
     return life_get(r->lf, 0, (long long)first, &cells);
 }
 
 static int load(void *rows, size_t first, size_t count, uint64_t *word)
 {
     uint64_t next[2] = {first, count};
-    return world_broadcast(cli_world, 0, next, sizeof next) == 0 ? bring(rows, first, count, word) : -1;
+    return world_broadcast(cli_world, 0, next, sizeof next) == 0 ? bring(rows, first, count, word)
+                                                                 : -1;
 }
 
 /* Until the first rank needs no more. */
@@ -194,9 +210,11 @@ static int serve(const struct rows *r)
     return -1;
 }
 
-static int write_state(const struct life_job *job, const struct cli_output *o, const struct life_pattern *p)
+static int write_state(const struct life_job *job, const struct cli_output *o,
+                       const struct life_pattern *p)
 {
-    return o->kind == CLI_OUTPUT_STATE ? life_pattern_write(o->file, p, NULL) : life_pattern_write_png(o->file, p, (unsigned)job->zoom);
+    return o->kind == CLI_OUTPUT_STATE ? life_pattern_write(o->file, p, NULL)
+                                       : life_pattern_write_png(o->file, p, (unsigned)job->zoom);
 }
 
 /* A state or a picture, from bands of rows. */
@@ -205,7 +223,8 @@ static int write_in_bands(struct life_job *job, struct cli_output *o)
     enum { BYTES = 1 << 26 };
     struct life_pattern p = describe(job);
     struct rows rows = {job->engine_of_run, p.stride};
-    const size_t row = p.stride * sizeof(uint64_t), some = BYTES / row > LIFE_BAND_ROWS ? BYTES / row : LIFE_BAND_ROWS;
+    const size_t row = p.stride * sizeof(uint64_t),
+                 some = BYTES / row > LIFE_BAND_ROWS ? BYTES / row : LIFE_BAND_ROWS;
     struct life_band band = {.load = load, .arg = &rows, .rows = some < p.rows ? some : p.rows};
     if (!cli_ranks_first())
         return serve(&rows) == 0 ? CLI_DONE : cli_failed_call(NULL);
@@ -213,7 +232,8 @@ static int write_in_bands(struct life_job *job, struct cli_output *o)
         return CLI_FAILED;
     band.word = cli_alloc(band.rows, row);
     p.band = &band;
-    const int failed = write_state(job, o, &p), status = cli_output_end(o, failed, &job->interrupted);
+    const int failed = write_state(job, o, &p),
+              status = cli_output_end(o, failed, &job->interrupted);
     uint64_t none[2] = {0, 0};
     free(band.word);
     return world_broadcast(cli_world, 0, none, sizeof none) == 0 ? status : cli_failed_call(NULL);
@@ -234,7 +254,8 @@ static int finish_output(struct life_job *job, struct cli_output *o, const struc
         return cli_output_end(o, write_state(job, o, p), &job->interrupted);
     if (o->kind == CLI_OUTPUT_FILM)
         return cli_outputs_join(&job->outputs, o);
-    return o->kind == CLI_OUTPUT_TABLE && csv_close(&job->table) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    return o->kind == CLI_OUTPUT_TABLE && csv_close(&job->table) < 0 ? cli_failed_call(NULL)
+                                                                     : CLI_DONE;
 }
 
 bool life_output_has_cells(const struct life_job *job)

@@ -7,17 +7,20 @@
 static double updates_per_s(const struct life_job *job)
 {
     const double done = (double)life_generation(job->engine_of_run);
-    return job->seconds > 0 ? done * (double)job->size.width * (double)job->size.height / job->seconds : 0;
+    return job->seconds > 0
+               ? done * (double)job->size.width * (double)job->size.height / job->seconds
+               : 0;
 }
 
 static int report_json(const struct life_job *job, const char *device, uint64_t population)
 {
     json_t *report = json_pack(
-        "{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "program", "life", "device", device,
-        "engine", life_engine_names[job->engine], "rule", job->rule, "width", (json_int_t)job->size.width,
-        "height", (json_int_t)job->size.height, "bounds", life_job_bounds(job), "generations",
-        (json_int_t)life_generation(job->engine_of_run), "population", (json_int_t)population, "seconds",
-        cli_json_real(job->seconds), "cell_updates_per_s", cli_json_real(updates_per_s(job)), "period",
+        "{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "program", "life",
+        "device", device, "engine", life_engine_names[job->engine], "rule", job->rule, "width",
+        (json_int_t)job->size.width, "height", (json_int_t)job->size.height, "bounds",
+        life_job_bounds(job), "generations", (json_int_t)life_generation(job->engine_of_run),
+        "population", (json_int_t)population, "seconds", cli_json_real(job->seconds),
+        "cell_updates_per_s", cli_json_real(updates_per_s(job)), "period",
         job->period ? json_integer((json_int_t)job->period) : json_null(), "edge_generation",
         job->edge.was_met ? json_integer((json_int_t)(job->started + job->edge.met)) : json_null());
     const int status = cli_json_print(report);
@@ -43,7 +46,8 @@ static bool known_end(const struct life_job *job)
     return !job->watch && job->generations != UINT64_MAX;
 }
 
-static void report_text(const struct life_job *job, const char *device, uint64_t population, FILE *fp)
+static void report_text(const struct life_job *job, const char *device, uint64_t population,
+                        FILE *fp)
 {
     struct cli_text text;
     const double cells = (double)job->size.width * (double)job->size.height;
@@ -54,7 +58,8 @@ static void report_text(const struct life_job *job, const char *device, uint64_t
         fprintf(fp, ", from %s\n", job->input);
     else
         fprintf(fp, ", soup of seed %llu\n", (unsigned long long)job->seed);
-    fprintf(fp, "%-14s%llu", "generations", (unsigned long long)life_generation(job->engine_of_run));
+    fprintf(fp, "%-14s%llu", "generations",
+            (unsigned long long)life_generation(job->engine_of_run));
     if (job->started)
         fprintf(fp, ", from %llu to %llu", (unsigned long long)job->started,
                 (unsigned long long)life_job_generation(job));
@@ -66,7 +71,8 @@ static void report_text(const struct life_job *job, const char *device, uint64_t
     fprintf(fp, "%-14s%s\n", "speed", cli_text_rate(&text, updates_per_s(job), "cells/s"));
     cli_outputs_report(&job->outputs, fp);
     if (job->interrupted)
-        cli_interrupt_report(life_generation(job->engine_of_run), known_end(job) ? job->generations : 0, "generations", fp);
+        cli_interrupt_report(life_generation(job->engine_of_run),
+                             known_end(job) ? job->generations : 0, "generations", fp);
 }
 
 int life_job_report(struct life_job *job)
@@ -80,7 +86,8 @@ int life_job_report(struct life_job *job)
     if (job->common.json)
         status = report_json(job, name, population);
     else if (!job->common.quiet && !job->lines.wanted)
-        report_text(job, name, population, cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
+        report_text(job, name, population,
+                    cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
     free(device);
     return status;
 }

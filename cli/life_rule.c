@@ -1,6 +1,7 @@
 /* life_rule.c - the rule of a run: written out, or listed in a file, NAME.rule, as Golly has them.
  *
- * --rule may be such a file. A name that is no rule is looked for beside the pattern, in the folders of $STDCL_RULES and in Golly's.
+ * --rule may be such a file. A name that is no rule is looked for beside the pattern, in the
+ * folders of $STDCL_RULES and in Golly's.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
@@ -11,7 +12,8 @@
 
 enum { PATH = 4096 };
 static const long MOST_BYTES = 1L << 28;
-static const char SUFFIX[] = ".rule", GOLLY[] = "/usr/share/golly/Rules:/usr/local/share/golly/Rules";
+static const char SUFFIX[] = ".rule",
+                  GOLLY[] = "/usr/share/golly/Rules:/usr/local/share/golly/Rules";
 
 /* The content of a file, for the caller to free; NULL after a message. */
 static char *read_file(const char *file, size_t *size)
@@ -51,7 +53,8 @@ static int take_file(struct life_job *job, const char *file)
 static bool is_there(char path[PATH], const char *folder, size_t n, const char *name)
 {
     struct stat info;
-    const int length = snprintf(path, PATH, "%.*s%s%s%s", (int)n, folder, n ? "/" : "", name, SUFFIX);
+    const int length =
+        snprintf(path, PATH, "%.*s%s%s%s", (int)n, folder, n ? "/" : "", name, SUFFIX);
     return length < PATH && stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
@@ -87,27 +90,36 @@ int life_job_rule(struct life_job *job, const char *text, const char *where)
     }
     if (!is_name(text))
         return cli_wrong("%s: %s", where, clerror());
-    if ((job->input && is_there(path, job->input, beside ? (size_t)(beside - job->input) : 0, text)) || in_folders(path, job->rules_folder, text) || in_folders(path, getenv("STDCL_RULES"), text) ||
-        in_folders(path, GOLLY, text))
+    if ((job->input &&
+         is_there(path, job->input, beside ? (size_t)(beside - job->input) : 0, text)) ||
+        in_folders(path, job->rules_folder, text) ||
+        in_folders(path, getenv("STDCL_RULES"), text) || in_folders(path, GOLLY, text))
         return take_file(job, path);
-    return cli_wrong("%s: '%s' is no rule, and there is no file %s%s beside the pattern, in $STDCL_RULES or among Golly's rules", where, text, text, SUFFIX);
+    return cli_wrong(
+        "%s: '%s' is no rule, and there is no file %s%s beside the pattern, in $STDCL_RULES or among Golly's rules",
+        where, text, text, SUFFIX);
 }
 
 bool life_job_rule_is_large(const char *text)
 {
     char normal[LIFE_RULE_TEXT];
-    return life_rule_normal(text, normal) == 0 && normal[0] == 'R' && isdigit((unsigned char)normal[1]);
+    return life_rule_normal(text, normal) == 0 && normal[0] == 'R' &&
+           isdigit((unsigned char)normal[1]);
 }
 
 unsigned life_job_rule_reach(const char *text)
 {
     char normal[LIFE_RULE_TEXT];
-    return life_job_rule_is_large(text) && life_rule_normal(text, normal) == 0 ? (unsigned)strtoul(normal + 1, NULL, 10) : 1;
+    return life_job_rule_is_large(text) && life_rule_normal(text, normal) == 0
+               ? (unsigned)strtoul(normal + 1, NULL, 10)
+               : 1;
 }
 
 int life_job_check_states(const struct life_job *job, unsigned states)
 {
     if (states <= (unsigned)job->states)
         return CLI_DONE;
-    return cli_wrong("%s: there is a cell of state %u, and the rule %s has states 0 to %d; give another --rule", job->input, states - 1, job->rule, job->states - 1);
+    return cli_wrong(
+        "%s: there is a cell of state %u, and the rule %s has states 0 to %d; give another --rule",
+        job->input, states - 1, job->rule, job->states - 1);
 }

@@ -1,8 +1,8 @@
 /* life_run.c - the loop of `stdcl life`.
  *
- * The device runs in bursts of generations. Between two bursts the host looks whether Ctrl-C was pressed, shows the
- * progress, and adds a frame if one is due; a burst ends where the next frame is due. With a table of populations, and
- * with --until-stable, the engine looks at every generation.
+ * The device runs in bursts of generations. Between two bursts the host looks whether Ctrl-C was
+ * pressed, shows the progress, and adds a frame if one is due; a burst ends where the next frame is
+ * due. With a table of populations, and with --until-stable, the engine looks at every generation.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
@@ -31,8 +31,9 @@ int life_job_tell(void *arg, double fraction)
     snprintf(filling, sizeof filling, "filling, %.0f %%", 100 * fraction);
     if (job->progress.unit)
         cli_progress_update(&job->progress, done,
-                            job->doing.filling ? filling
-                                               : cli_text_rate(&rate, done * cells_of(job) / seconds, "cells/s"));
+                            job->doing.filling
+                                ? filling
+                                : cli_text_rate(&rate, done * cells_of(job) / seconds, "cells/s"));
     cli_window_listen(&job->window);
     return cli_interrupted();
 }
@@ -62,7 +63,8 @@ static int watch(void *arg, const struct life_sample *sample)
 {
     struct watcher *w = arg;
     w->status = life_output_row(w->job, sample);
-    if (sample->generation == life_generation(w->job->engine_of_run)) /* the last of those that were looked at together */
+    if (sample->generation ==
+        life_generation(w->job->engine_of_run)) /* the last of those that were looked at together */
         begin(w->job, TRACED);
     return w->status != CLI_DONE;
 }
@@ -71,7 +73,9 @@ static int watch(void *arg, const struct life_sample *sample)
 static int step_until_stable(struct life_job *job, uint64_t n)
 {
     struct watcher w = {job, CLI_DONE};
-    if (life_until_stable(job->engine_of_run, n, &job->period, &job->period_generation, watch, &w) < 0 && !life_job_stopped())
+    if (life_until_stable(job->engine_of_run, n, &job->period, &job->period_generation, watch, &w) <
+            0 &&
+        !life_job_stopped())
         return w.status == CLI_DONE ? cli_failed_call(NULL) : w.status;
     return w.status;
 }
@@ -96,15 +100,18 @@ static int step_traced(struct life_job *job, uint64_t n)
 
 static int step_plain(struct life_job *job, uint64_t n)
 {
-    return life_step(job->engine_of_run, n) == 0 || life_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
+    return life_step(job->engine_of_run, n) == 0 || life_job_stopped() ? CLI_DONE
+                                                                       : cli_failed_call(NULL);
 }
 
-/* Steps n generations, or fewer when it is stopped, and writes their populations when there is a table. */
+/* Steps n generations, or fewer when it is stopped, and writes their populations when there is a
+ * table. */
 static int step(struct life_job *job, uint64_t n)
 {
-    int (*const by)(struct life_job *, uint64_t) = job->until_stable ? step_until_stable
-                                                   : cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) ? step_traced
-                                                                                                       : step_plain;
+    int (*const by)(struct life_job *, uint64_t) =
+        job->until_stable                                   ? step_until_stable
+        : cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) ? step_traced
+                                                            : step_plain;
     const double began = seconds_now();
     begin(job, job->until_stable && n > TRACED ? TRACED : n);
     const int status = by(job, n);
@@ -112,7 +119,8 @@ static int step(struct life_job *job, uint64_t n)
     return status;
 }
 
-/* The next burst from how long n generations took: as long as the next visit is away; grows by doubling. */
+/* The next burst from how long n generations took: as long as the next visit is away; grows by
+ * doubling. */
 static uint64_t next_burst(uint64_t burst, uint64_t n, double took, double visit)
 {
     if (n == burst && took < visit / 2)
@@ -157,8 +165,10 @@ static int run_generations(struct life_job *job)
     if (status == CLI_DONE)
         status = life_view_visit(job);
     life_shares_begin(job);
-    while (status == CLI_DONE && at < end_of(job) && !job->period && !cli_ranks_interrupted(false)) {
-        uint64_t n = cli_window_burst(&job->window, at, end_of(job) - at < burst ? end_of(job) - at : burst);
+    while (status == CLI_DONE && at < end_of(job) && !job->period &&
+           !cli_ranks_interrupted(false)) {
+        uint64_t n =
+            cli_window_burst(&job->window, at, end_of(job) - at < burst ? end_of(job) - at : burst);
         n = life_edge_burst(job, n);
         if (job->outputs.frames_done < job->outputs.frames && next_frame(job) - at < n)
             n = next_frame(job) - at;
@@ -200,7 +210,8 @@ int life_job_run(struct life_job *job)
     if (life_population(job->engine_of_run, &population) < 0)
         return cli_failed_call(NULL);
     job->kept = seconds_now();
-    cli_progress_start(&job->progress, "generations", known ? (double)job->generations : 0, job->common.quiet || job->lines.wanted);
+    cli_progress_start(&job->progress, "generations", known ? (double)job->generations : 0,
+                       job->common.quiet || job->lines.wanted);
     if (status == CLI_DONE && job->lines.wanted)
         status = print_line(job);
     if (status == CLI_DONE)

@@ -1,4 +1,5 @@
-/* life_shares.c - how many rows each rank of `stdcl life` has, by how fast it was (shares.c). Results do not change.
+/* life_shares.c - how many rows each rank of `stdcl life` has, by how fast it was (shares.c).
+ * Results do not change.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
@@ -15,11 +16,16 @@ int life_shares_visit(struct life_job *job)
     double weight;
     if (world_size(cli_world) == 1 || now >= job->generations)
         return CLI_DONE;
-    const double left = (double)(job->generations - now) / (double)(now - job->shares.generation + 1), looked = job->shares.clock.seconds;
-    const struct cli_work own = {(double)life_rows(job->engine_of_run), cli_shares_busy(&job->shares.clock, job->seconds)};
-    if (cli_shares_look(&job->shares.clock, own, job->seconds, left, job->common.explain ? "rows" : NULL, &weight) != 0)
+    const double left =
+                     (double)(job->generations - now) / (double)(now - job->shares.generation + 1),
+                 looked = job->shares.clock.seconds;
+    const struct cli_work own = {(double)life_rows(job->engine_of_run),
+                                 cli_shares_busy(&job->shares.clock, job->seconds)};
+    if (cli_shares_look(&job->shares.clock, own, job->seconds, left,
+                        job->common.explain ? "rows" : NULL, &weight) != 0)
         return cli_failed_call(NULL);
     if (job->shares.clock.seconds != looked)
         job->shares.generation = now;
-    return weight <= 0 || life_divide(job->engine_of_run, weight) == 0 ? CLI_DONE : cli_failed_call(NULL);
+    return weight <= 0 || life_divide(job->engine_of_run, weight) == 0 ? CLI_DONE
+                                                                       : cli_failed_call(NULL);
 }

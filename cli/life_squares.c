@@ -1,5 +1,5 @@
-/* life_squares.c - macrocell files and planes without edges: square by square into HashLife's tree and out of it; into sparse tiles cell by cell, and
- * out of them by way of such a tree.
+/* life_squares.c - macrocell files and planes without edges: square by square into HashLife's tree
+ * and out of it; into sparse tiles cell by cell, and out of them by way of such a tree.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
@@ -16,7 +16,8 @@ static int fill_tree(const struct life_job *job, hashlife *tree)
     uint32_t square = 0;
     for (size_t i = 0; i < squares->n; i++) {
         const struct life_square *s = &squares->square[i];
-        const unsigned char state[4] = {(unsigned char)s->part[0], (unsigned char)s->part[1], (unsigned char)s->part[2], (unsigned char)s->part[3]};
+        const unsigned char state[4] = {(unsigned char)s->part[0], (unsigned char)s->part[1],
+                                        (unsigned char)s->part[2], (unsigned char)s->part[3]};
         if ((s->bits         ? hashlife_add_leaf(tree, s->cells, &square)
              : s->level == 1 ? hashlife_add_states(tree, state, &square)
                              : hashlife_add_square(tree, s->level, s->part, &square)) < 0)
@@ -31,11 +32,13 @@ static int put_leaf(life_sparse *plane, const struct life_square *s, long long x
     uint64_t row[8] = {s->part[0] | s->part[1] << 1, s->part[2] | s->part[3] << 1};
     for (int j = 0; j < 8 && s->bits; j++)
         row[j] = s->cells >> 8 * j & 255;
-    return life_sparse_put(plane, x, y, &(struct life_cells){s->bits ? 8 : 2, s->bits ? 8 : 2, 1, row});
+    return life_sparse_put(plane, x, y,
+                           &(struct life_cells){s->bits ? 8 : 2, s->bits ? 8 : 2, 1, row});
 }
 
 /* A square by number, its top left corner at (x, y). */
-static int put_square(const struct life_squares *squares, life_sparse *plane, uint32_t number, long long x, long long y)
+static int put_square(const struct life_squares *squares, life_sparse *plane, uint32_t number,
+                      long long x, long long y)
 {
     const struct life_square *s = number ? &squares->square[number - 1] : NULL;
     const long long half = s ? 1LL << (s->level - 1) : 0;
@@ -45,7 +48,8 @@ static int put_square(const struct life_squares *squares, life_sparse *plane, ui
     if (s->bits || s->level == 1)
         return put_leaf(plane, s, x, y);
     for (int i = 0; i < 4 && status == 0; i++)
-        status = put_square(squares, plane, s->part[i], x + (i & 1 ? half : 0), y + (i & 2 ? half : 0));
+        status =
+            put_square(squares, plane, s->part[i], x + (i & 1 ? half : 0), y + (i & 2 ? half : 0));
     return status;
 }
 
@@ -55,7 +59,8 @@ static int fill_tiles(const struct life_job *job, life_sparse *plane)
     const int level = squares->n ? squares->square[squares->n - 1].level : 0;
     const long long half = level ? 1LL << (level <= LARGEST ? level - 1 : 0) : 0;
     if (level > LARGEST)
-        return clerror_set(ERANGE, "a universe of 2^%d cells across is for --engine hashlife", level);
+        return clerror_set(ERANGE, "a universe of 2^%d cells across is for --engine hashlife",
+                           level);
     return put_square(squares, plane, (uint32_t)squares->n, -half, -half);
 }
 
@@ -74,13 +79,15 @@ static int write_leaf(void *out, uint64_t cells)
 
 static int write_states(void *out, const unsigned char state[4])
 {
-    life_squares_write(out, &(struct life_square){.level = 1, .part = {state[0], state[1], state[2], state[3]}});
+    life_squares_write(
+        out, &(struct life_square){.level = 1, .part = {state[0], state[1], state[2], state[3]}});
     return outfile_check(out);
 }
 
 static int write_square(void *out, int level, const uint32_t part[4])
 {
-    life_squares_write(out, &(struct life_square){.level = level, .part = {part[0], part[1], part[2], part[3]}});
+    life_squares_write(
+        out, &(struct life_square){.level = level, .part = {part[0], part[1], part[2], part[3]}});
     return outfile_check(out);
 }
 
@@ -92,9 +99,11 @@ static int write_tree(const struct life_job *job, hashlife *tree, const char *fi
     FILE *plain = life_squares_open(&out, file, job->rule, endless_generation(&job->endless));
     if (!plain)
         return -1;
-    int status = life_job_has_states(job) ? hashlife_walk_states(tree, &level, write_states, write_square, &out)
-                                          : hashlife_walk(tree, &level, write_leaf, write_square, &out);
-    if (status == 0 && hashlife_bounding_box(tree, &box) == 0) /* an empty universe has no squares, and a file must have one */
+    int status = life_job_has_states(job)
+                     ? hashlife_walk_states(tree, &level, write_states, write_square, &out)
+                     : hashlife_walk(tree, &level, write_leaf, write_square, &out);
+    if (status == 0 && hashlife_bounding_box(tree, &box) ==
+                           0) /* an empty universe has no squares, and a file must have one */
         status = write_square(&out, 4, (const uint32_t[4]){0, 0, 0, 0});
     return life_squares_close(&out, plain, status);
 }

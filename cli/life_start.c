@@ -9,7 +9,8 @@ static int tell(void *arg, double fraction)
     struct life_job *job = arg;
     (void)fraction; /* of a call; the plane's generation tells as much of the run */
     if (job->progress.unit)
-        cli_progress_update(&job->progress, (double)(endless_generation(&job->endless) - job->started), NULL);
+        cli_progress_update(&job->progress,
+                            (double)(endless_generation(&job->endless) - job->started), NULL);
     cli_window_listen(&job->window);
     return cli_interrupted() || (job->race.until > 0 && seconds_now() >= job->race.until);
 }
@@ -20,7 +21,8 @@ int life_start_device(struct life_job *job)
     if (job->context)
         return CLI_DONE;
     const int status = cli_devices_open(&job->common.device, &job->context);
-    char *names = status == CLI_DONE && clgetndev(job->context) > 1 ? cli_devices_name(job->context) : NULL;
+    char *names =
+        status == CLI_DONE && clgetndev(job->context) > 1 ? cli_devices_name(job->context) : NULL;
     if (names && job->common.device.n)
         cli_warn("--engine sparse computes on one device, the first of %s", names);
     free(names);
@@ -43,8 +45,11 @@ static life_sparse *make_sparse(struct life_job *job)
         clerror_set(EINVAL, "life_sparse: the rule %s is of a file, which HashLife has", job->rule);
         return NULL;
     }
-    return life_sparse_create(
-        &(struct life_sparse_options){.ctx = job->context, .rule = job->rule, .memory = (size_t)job->memory, .progress = tell, .arg = job});
+    return life_sparse_create(&(struct life_sparse_options){.ctx = job->context,
+                                                            .rule = job->rule,
+                                                            .memory = (size_t)job->memory,
+                                                            .progress = tell,
+                                                            .arg = job});
 }
 
 int life_start_make(struct life_job *job, int engine, struct life_endless *e)
@@ -55,18 +60,24 @@ int life_start_make(struct life_job *job, int engine, struct life_endless *e)
     else
         e->sparse = make_sparse(job);
     if (e->sparse)
-        cli_explain(&job->common, job->context, 0, life_sparse_explain(e->sparse), life_sparse_shape(e->sparse));
+        cli_explain(&job->common, job->context, 0, life_sparse_explain(e->sparse),
+                    life_sparse_shape(e->sparse));
     return e->tree || e->sparse ? 0 : -1;
 }
 
-/* In tiles, or, of a file with a grid that --rule has taken away and of cells of several states, in one rectangle. */
+/* In tiles, or, of a file with a grid that --rule has taken away and of cells of several states, in
+ * one rectangle. */
 static int fill_cells(const struct life_job *job, struct life_endless *e)
 {
     const struct life_plane *plane = &job->plane;
     const struct life_pattern *pattern = job->pattern.word ? &job->pattern : &plane->p;
     const struct life_place at = job->at;
-    const long long x = at.given ? at.x : pattern->placed ? pattern->x : -(long long)(pattern->width / 2),
-                    y = at.given ? at.y : pattern->placed ? pattern->y - 1 : -(long long)(pattern->height / 2) - 1;
+    const long long x = at.given          ? at.x
+                        : pattern->placed ? pattern->x
+                                          : -(long long)(pattern->width / 2),
+                    y = at.given          ? at.y
+                        : pattern->placed ? pattern->y - 1
+                                          : -(long long)(pattern->height / 2) - 1;
     int status = 0;
     for (size_t i = 0; i < plane->tiles && status == 0; i++) {
         struct life_tile *t = &plane->tile[i];
@@ -74,9 +85,12 @@ static int fill_cells(const struct life_job *job, struct life_endless *e)
     }
     const long long left = x + (long long)pattern->left, top = y + (long long)pattern->top;
     if (pattern->state)
-        return hashlife_put_states(e->tree, left, top, pattern->columns, pattern->rows, pattern->state);
+        return hashlife_put_states(e->tree, left, top, pattern->columns, pattern->rows,
+                                   pattern->state);
     if (pattern->word)
-        status = endless_put(e, left, top, &(struct life_cells){pattern->columns, pattern->rows, pattern->stride, pattern->word});
+        status = endless_put(
+            e, left, top,
+            &(struct life_cells){pattern->columns, pattern->rows, pattern->stride, pattern->word});
     return status;
 }
 

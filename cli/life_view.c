@@ -1,5 +1,6 @@
-/* life_view.c - what the window shows of `stdcl life`: the rectangles that viewers look at, as bits or as squares counted on the
- * devices (of a plane without edges: in HashLife's tree, or in tiles), and the population as a plot.
+/* life_view.c - what the window shows of `stdcl life`: the rectangles that viewers look at, as bits
+ * or as squares counted on the devices (of a plane without edges: in HashLife's tree, or in tiles),
+ * and the population as a plot.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
@@ -15,7 +16,8 @@ static void size_words(const struct life_job *job, char *text, size_t size)
     if (life_job_endless(job))
         snprintf(text, size, "a plane without edges");
     else
-        snprintf(text, size, "%s × %s cells", cli_window_number(width, job->size.width), cli_window_number(height, job->size.height));
+        snprintf(text, size, "%s × %s cells", cli_window_number(width, job->size.width),
+                 cli_window_number(height, job->size.height));
 }
 
 /* On several ranks only those that live are known to all. */
@@ -33,14 +35,27 @@ int life_view_open(struct life_job *job)
         return CLI_DONE;
     char *device = job->context ? cli_devices_name(job->context) : NULL;
     size_words(job, size, sizeof size);
-    snprintf(title, sizeof title, "%s: %s", job->input ? cli_window_name(job->input) : job->rule, size);
-    const char *const facts[] = {"grid", size, "rule", job->rule, "engine", life_engine_names[job->engine], "device",
-                                 device ? device : "none", NULL};
-    struct view_options about = {.program = "life", .title = title, .step = "generation", .time = "generation",
-                                 .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_SPEED | VIEW_CAN_QUIT, .facts = facts, .rows = columns,
+    snprintf(title, sizeof title, "%s: %s", job->input ? cli_window_name(job->input) : job->rule,
+             size);
+    const char *const facts[] = {"grid",   size,
+                                 "rule",   job->rule,
+                                 "engine", life_engine_names[job->engine],
+                                 "device", device ? device : "none",
+                                 NULL};
+    struct view_options about = {.program = "life",
+                                 .title = title,
+                                 .step = "generation",
+                                 .time = "generation",
+                                 .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_SPEED |
+                                        VIEW_CAN_QUIT,
+                                 .facts = facts,
+                                 .rows = columns,
                                  .cells = {.bounds = "plane", .rule = job->rule}};
     if (!life_job_endless(job))
-        about.cells = (struct view_field){.width = job->size.width, .height = job->size.height, .bounds = life_job_bounds(job), .rule = job->rule};
+        about.cells = (struct view_field){.width = job->size.width,
+                                          .height = job->size.height,
+                                          .bounds = life_job_bounds(job),
+                                          .rule = job->rule};
     about.cells.states = life_job_states(job);
     about.cells.colours = job->transitions ? life_transitions_colour(job->transitions, 0) : NULL;
     const int status = cli_window_open(&job->window, &about);
@@ -48,7 +63,7 @@ int life_view_open(struct life_job *job)
     return status;
 }
 
-/* ---- Rectangles. ------------------------------------------------------------------------------- */
+/* ---- Rectangles. ----------------------------------------------------------------------------- */
 
 static int bits(struct life_job *job, const struct view_region *r, uint8_t *body)
 {
@@ -56,7 +71,8 @@ static int bits(struct life_job *job, const struct view_region *r, uint8_t *body
     const size_t bytes = ((size_t)r->width + 7) / 8;
     if (life_cells_alloc(&cells, r->width, r->height) < 0)
         return -1;
-    const int status = life_job_endless(job) ? endless_get(&job->endless, r->x, r->y, &cells) : life_get(job->engine_of_run, r->x, r->y, &cells);
+    const int status = life_job_endless(job) ? endless_get(&job->endless, r->x, r->y, &cells)
+                                             : life_get(job->engine_of_run, r->x, r->y, &cells);
     for (size_t j = 0; status == 0 && j < r->height; j++)
         for (size_t k = 0; k < bytes; k++)
             body[j * bytes + k] = (uint8_t)(cells.word[j * cells.stride + k / 8] >> 8 * (k % 8));
@@ -65,7 +81,8 @@ static int bits(struct life_job *job, const struct view_region *r, uint8_t *body
 }
 
 /* On a torus the rectangle may lie across the edge. */
-int life_job_get_states(struct life_job *job, long long x, long long y, size_t width, size_t height, unsigned char *state)
+int life_job_get_states(struct life_job *job, long long x, long long y, size_t width, size_t height,
+                        unsigned char *state)
 {
     life *lf = job->engine_of_run;
     int status = 0;
@@ -90,11 +107,14 @@ static int states(struct life_job *job, const struct view_region *r, uint8_t *bo
 static int count_of_grid(life *lf, const struct view_region *r, uint64_t *live)
 {
     const unsigned zoom = r->zoom < MOST_ZOOM ? r->zoom : MOST_ZOOM, more = r->zoom - zoom;
-    const size_t most_width = (life_width(lf) >> zoom) + 1, most_height = (life_height(lf) >> zoom) + 1;
+    const size_t most_width = (life_width(lf) >> zoom) + 1,
+                 most_height = (life_height(lf) >> zoom) + 1;
     size_t width = (size_t)r->width << more, height = (size_t)r->height << more;
     if (more) {
-        width = width < most_width ? width : most_width - (life_width(lf) % ((size_t)1 << zoom) == 0);
-        height = height < most_height ? height : most_height - (life_height(lf) % ((size_t)1 << zoom) == 0);
+        width =
+            width < most_width ? width : most_width - (life_width(lf) % ((size_t)1 << zoom) == 0);
+        height = height < most_height ? height
+                                      : most_height - (life_height(lf) % ((size_t)1 << zoom) == 0);
     }
     uint32_t *count = cli_alloc(width * height + 1, sizeof *count);
     const int status = life_density(lf, r->x, r->y, width, height, zoom, count);
@@ -128,8 +148,9 @@ static int shades(struct life_job *job, const struct view_region *r, uint8_t *bo
     if (!life_job_endless(job) && (size_t)1 << 2 * r->zoom <= SHADES)
         return shades_of_grid(job->engine_of_run, r, body);
     uint64_t *live = cli_alloc(n + 1, sizeof *live);
-    const int status = life_job_endless(job) ? endless_density(&job->endless, r->x, r->y, r->width, r->height, r->zoom, live)
-                                  : count_of_grid(job->engine_of_run, r, live);
+    const int status = life_job_endless(job) ? endless_density(&job->endless, r->x, r->y, r->width,
+                                                               r->height, r->zoom, live)
+                                             : count_of_grid(job->engine_of_run, r, live);
     for (size_t k = 0; k < n; k++)
         body[k] = view_cells_shade(live[k], r->zoom);
     free(live);
@@ -172,7 +193,8 @@ static int show(void *arg, int last)
     int status = world_broadcast(cli_world, 0, &at, sizeof at);
     const int n = at.n;
     /* Counting all of a large grid takes longer than what is seen of it. */
-    const bool due = last || job->window.agreed.paused || cli_window_sums_due(&job->window, &job->sums);
+    const bool due =
+        last || job->window.agreed.paused || cli_window_sums_due(&job->window, &job->sums);
     const bool counts = status == 0 && cli_window_says(&job->window, due);
     const double began = seconds_now();
     if (counts) {
@@ -186,7 +208,8 @@ static int show(void *arg, int last)
     }
     const uint64_t now = life_job_generation(job);
     if (status == 0)
-        status = view_show_cells(job->window.view, (struct view_moment){(double)now, now, last}, population, n, cells);
+        status = view_show_cells(job->window.view, (struct view_moment){(double)now, now, last},
+                                 population, n, cells);
     if (status == 0 && counts)
         view_add_row(job->window.view, (const double[]){(double)now, value});
     for (int i = 0; i < n; i++)
@@ -197,7 +220,9 @@ static int show(void *arg, int last)
 int life_view_visit(struct life_job *job)
 {
     const uint64_t at = life_job_generation(job) - job->started;
-    const double fraction = job->generations && job->generations != UINT64_MAX ? (double)at / (double)job->generations : NAN;
+    const double fraction = job->generations && job->generations != UINT64_MAX
+                                ? (double)at / (double)job->generations
+                                : NAN;
     return cli_window_visit(&job->window, at, fraction, show, job);
 }
 
@@ -206,7 +231,8 @@ int life_view_end(struct life_job *job)
     char sentence[64];
     if (!job->window.open)
         return CLI_DONE;
-    snprintf(sentence, sizeof sentence, "generation %llu", (unsigned long long)life_job_generation(job));
+    snprintf(sentence, sizeof sentence, "generation %llu",
+             (unsigned long long)life_job_generation(job));
     const int status = show(job, 1);
     cli_window_end(&job->window, sentence);
     return status;

@@ -1,10 +1,11 @@
 /* life_watch.c - `stdcl life --watch`: the grid in the terminal.
  *
- * A character shows 1 x 2 cells as half blocks, or 2 x 4 as braille; zoomed out, each of these dots stands
- * for a square of 2^k x 2^k cells and is set when one of them is not 0; a plane without edges can be seen from as far as 2^50. Cells of more than two states
- * have the colours of pictures where a dot is a cell. Thirty times a second the engine goes some
- * generations on, and the part of the grid that the terminal has room for is drawn again. However the program ends,
- * except by SIGKILL, the terminal gets its old settings back.
+ * A character shows 1 x 2 cells as half blocks, or 2 x 4 as braille; zoomed out, each of these dots
+ * stands for a square of 2^k x 2^k cells and is set when one of them is not 0; a plane without
+ * edges can be seen from as far as 2^50. Cells of more than two states have the colours of pictures
+ * where a dot is a cell. Thirty times a second the engine goes some generations on, and the part of
+ * the grid that the terminal has room for is drawn again. However the program ends, except by
+ * SIGKILL, the terminal gets its old settings back.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
@@ -29,9 +30,11 @@ struct view {
     int speed;          /* 2^speed generations a frame; below 0 a frame every 2^-speed */
     bool paused, quit, single;
     unsigned long long frame;
-    unsigned char (*colour)[3];  /* of states; NULL: there are two */
-    unsigned char *state;        /* of the cells that are shown, a dot each, in rows as the bits have them; NULL */
-    unsigned char ink[2];        /* states whose colours the terminal has now, of letter and ground; 0: its own */
+    unsigned char (*colour)[3]; /* of states; NULL: there are two */
+    unsigned char
+        *state; /* of the cells that are shown, a dot each, in rows as the bits have them; NULL */
+    unsigned char
+        ink[2]; /* states whose colours the terminal has now, of letter and ground; 0: its own */
     char *text; /* of a frame, built up and written at once */
     size_t used, room;
 };
@@ -75,7 +78,8 @@ static int prepare(void)
     atexit(restore);
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
         signal(fatal[i], restore_and_die);
-    if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) < 0 || write(STDOUT_FILENO, ENTER, sizeof ENTER - 1) < 0)
+    if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) < 0 ||
+        write(STDOUT_FILENO, ENTER, sizeof ENTER - 1) < 0)
         return cli_failed("the settings of the terminal cannot be changed");
     return CLI_DONE;
 }
@@ -85,7 +89,8 @@ static void measure(struct view *v)
     struct winsize size;
     v->columns = 80;
     v->lines = 24;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > TEXT_ROWS) {
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 &&
+        size.ws_row > TEXT_ROWS) {
         v->columns = size.ws_col;
         v->lines = size.ws_row;
     }
@@ -157,9 +162,12 @@ static void set_ink(struct view *v, unsigned char letter, unsigned char ground)
         put(v, text, (size_t)snprintf(text, sizeof text, "\033[48;2;%d;%d;%dm", b[0], b[1], b[2]));
 }
 
-static unsigned char state_at(const struct view *v, const struct life_cells *c, int column, int line)
+static unsigned char state_at(const struct view *v, const struct life_cells *c, int column,
+                              int line)
 {
-    return (size_t)column < c->width && (size_t)line < c->height ? v->state[(size_t)line * c->width + (size_t)column] : 0;
+    return (size_t)column < c->width && (size_t)line < c->height
+               ? v->state[(size_t)line * c->width + (size_t)column]
+               : 0;
 }
 
 /* The ink for a character: of half blocks a colour each, of braille that of the first cell. */
@@ -168,13 +176,15 @@ static void choose_ink(struct view *v, const struct life_cells *c, int column, i
     unsigned char first = 0;
     for (int i = 0; i < 8 && !first && v->job->braille; i++)
         first = state_at(v, c, 2 * column + i % 2, 4 * line + i / 2);
-    const unsigned char upper = v->job->braille ? first : state_at(v, c, column, 2 * line), lower = v->job->braille ? 0 : state_at(v, c, column, 2 * line + 1);
+    const unsigned char upper = v->job->braille ? first : state_at(v, c, column, 2 * line),
+                        lower = v->job->braille ? 0 : state_at(v, c, column, 2 * line + 1);
     set_ink(v, upper ? upper : lower, upper ? lower : 0);
 }
 
 static void put_cell(struct view *v, const struct life_cells *c, int zoom, int column, int line)
 {
-    static const unsigned char braille[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+    static const unsigned char braille[4][2] = {
+        {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
     static const unsigned blocks[4] = {' ', 0x2580, 0x2584, 0x2588}; /* upper, lower, full */
     unsigned code = 0;
     if (v->state)
@@ -182,14 +192,18 @@ static void put_cell(struct view *v, const struct life_cells *c, int zoom, int c
     if (v->job->braille) {
         for (int j = 0; j < 4; j++)
             for (int i = 0; i < 2; i++)
-                code |= dot(c, zoom, (size_t)(2 * column + i), (size_t)(4 * line + j)) ? braille[j][i] : 0;
+                code |= dot(c, zoom, (size_t)(2 * column + i), (size_t)(4 * line + j))
+                            ? braille[j][i]
+                            : 0;
         put_code(v, 0x2800 + code);
         return;
     }
     code = dot(c, zoom, (size_t)column, (size_t)(2 * line));
     code |= dot(c, zoom, (size_t)column, (size_t)(2 * line + 1)) ? 2 : 0;
     if (code)
-        put_code(v, blocks[v->state && code == 3 ? 1 : code]); /* the lower half has the ground's colour */
+        put_code(
+            v,
+            blocks[v->state && code == 3 ? 1 : code]); /* the lower half has the ground's colour */
     else
         put(v, " ", 1);
 }
@@ -198,16 +212,19 @@ static void put_status(struct view *v, const char *population)
 {
     char line[400], text[300];
     const int length =
-        snprintf(text, sizeof text, " generation %llu, %s alive, %s%llu a frame%s, 1:%llu | q space s + - arrows z Z",
-                 (unsigned long long)life_job_generation(v->job), population, v->speed < 0 ? "1/" : "",
-                 1ull << (v->speed < 0 ? -v->speed : v->speed), v->paused ? ", paused" : "", 1ull << v->zoom);
-    const int used = snprintf(line, sizeof line, "\033[%d;1H\033[7m%-*.*s\033[0m", v->lines + 1, v->columns,
-                              v->columns, length > 0 ? text : "");
+        snprintf(text, sizeof text,
+                 " generation %llu, %s alive, %s%llu a frame%s, 1:%llu | q space s + - arrows z Z",
+                 (unsigned long long)life_job_generation(v->job), population,
+                 v->speed < 0 ? "1/" : "", 1ull << (v->speed < 0 ? -v->speed : v->speed),
+                 v->paused ? ", paused" : "", 1ull << v->zoom);
+    const int used = snprintf(line, sizeof line, "\033[%d;1H\033[7m%-*.*s\033[0m", v->lines + 1,
+                              v->columns, v->columns, length > 0 ? text : "");
     if (used > 0)
         put(v, line, (size_t)used < sizeof line ? (size_t)used : sizeof line - 1);
 }
 
-/* Sets the size of what is shown, and on a plane moves the corner so that the view does not reach beyond the edge. */
+/* Sets the size of what is shown, and on a plane moves the corner so that the view does not reach
+ * beyond the edge. */
 static void settle_corner(struct view *v, size_t *width, size_t *height)
 {
     const long long side = 1LL << v->zoom;
@@ -226,13 +243,15 @@ static void settle_corner(struct view *v, size_t *width, size_t *height)
 /* Which cells of a grid of several states are not 0; and their states, where a dot is a cell. */
 static int look_at_states(struct view *v, struct life_cells *c)
 {
-    const long long w = (long long)v->job->size.width, h = (long long)v->job->size.height, x = (v->x % w + w) % w, y = (v->y % h + h) % h;
+    const long long w = (long long)v->job->size.width, h = (long long)v->job->size.height,
+                    x = (v->x % w + w) % w, y = (v->y % h + h) % h;
     unsigned char *row = cli_alloc(c->width, 1);
     int status = 0;
     if (v->zoom == 0)
         v->state = cli_alloc(c->width, c->height);
     for (size_t j = 0; j < c->height && status == 0; j++) {
-        status = life_job_get_states(v->job, x, (long long)(((size_t)y + j) % (size_t)h), c->width, 1, row);
+        status = life_job_get_states(v->job, x, (long long)(((size_t)y + j) % (size_t)h), c->width,
+                                     1, row);
         for (size_t i = 0; i < c->width && status == 0; i++)
             c->word[j * c->stride + i / 64] |= (uint64_t)(row[i] != 0) << i % 64;
         if (v->state && status == 0)
@@ -259,7 +278,8 @@ static int look_at_plane(struct view *v, struct life_cells *c, char population[4
 {
     struct life_endless *e = &v->job->endless;
     struct hashlife_number n;
-    if (endless_population(e, &n) < 0 || life_cells_alloc(c, (size_t)dots_across(v), (size_t)dots_down(v)) < 0)
+    if (endless_population(e, &n) < 0 ||
+        life_cells_alloc(c, (size_t)dots_across(v), (size_t)dots_down(v)) < 0)
         return -1;
     hashlife_number_string(n, population);
     if (v->colour && v->zoom == 0) {
@@ -309,7 +329,8 @@ static int draw(struct view *v)
 static void move(struct view *v, int dx, int dy)
 {
     const long long side = 1LL << v->zoom;
-    const long long x = v->x + dx * side * (dots_across(v) / 8 + 1), y = v->y + dy * side * (dots_down(v) / 8 + 1);
+    const long long x = v->x + dx * side * (dots_across(v) / 8 + 1),
+                    y = v->y + dy * side * (dots_down(v) / 8 + 1);
     v->x = llabs(x) < FARTHEST ? x : v->x;
     v->y = llabs(y) < FARTHEST ? y : v->y;
 }
@@ -342,7 +363,7 @@ static void press(struct view *v, char key)
     case 'Z': change_zoom(v, -1); break;
     case 'q': v->quit = true; break;
     default: break;
-    /* clang-format on */
+        /* clang-format on */
     }
 }
 
@@ -409,7 +430,8 @@ static int go(struct view *v, uint64_t n)
 static int go_on_plane(struct view *v, uint64_t n)
 {
     const double start = seconds_now();
-    const int status = life_race_step(v->job, n) < 0 && !life_job_stopped() ? cli_failed_call(NULL) : CLI_DONE;
+    const int status =
+        life_race_step(v->job, n) < 0 && !life_job_stopped() ? cli_failed_call(NULL) : CLI_DONE;
     v->job->seconds += seconds_now() - start;
     return status;
 }
@@ -418,7 +440,8 @@ static int go_on_grid(struct view *v, uint64_t n)
 {
     const uint64_t end = life_generation(v->job->engine_of_run) + n;
     int status = CLI_DONE;
-    while (status == CLI_DONE && life_generation(v->job->engine_of_run) < end && !cli_interrupted()) {
+    while (status == CLI_DONE && life_generation(v->job->engine_of_run) < end &&
+           !cli_interrupted()) {
         status = go(v, life_edge_burst(v->job, end - life_generation(v->job->engine_of_run)));
         if (status == CLI_DONE)
             status = life_edge_look(v->job);
@@ -443,9 +466,12 @@ static void begin_in_the_middle(struct view *v)
     struct hashlife_box box;
     long long x = (long long)job->size.width / 2, y = (long long)job->size.height / 2;
     if (life_job_endless(job) && endless_bounding_box(&job->endless, &box) == 1) {
-        const double left = hashlife_number_double(box.left), right = hashlife_number_double(box.right),
-                     top = hashlife_number_double(box.top), bottom = hashlife_number_double(box.bottom);
-        while (v->zoom < PLANE_ZOOM && ((right - left) > ldexp(dots_across(v), v->zoom) || (bottom - top) > ldexp(dots_down(v), v->zoom)))
+        const double left = hashlife_number_double(box.left),
+                     right = hashlife_number_double(box.right),
+                     top = hashlife_number_double(box.top),
+                     bottom = hashlife_number_double(box.bottom);
+        while (v->zoom < PLANE_ZOOM && ((right - left) > ldexp(dots_across(v), v->zoom) ||
+                                        (bottom - top) > ldexp(dots_down(v), v->zoom)))
             v->zoom++;
         x = fabs(left + right) / 2 < (double)FARTHEST ? (long long)((left + right) / 2) : 0;
         y = fabs(top + bottom) / 2 < (double)FARTHEST ? (long long)((top + bottom) / 2) : 0;
@@ -461,7 +487,9 @@ int life_job_watch(struct life_job *job)
     int status = prepare();
     if (status != CLI_DONE)
         return status;
-    life_pattern_colours(life_job_states(job), job->transitions ? life_transitions_colour(job->transitions, 0) : NULL, colour);
+    life_pattern_colours(life_job_states(job),
+                         job->transitions ? life_transitions_colour(job->transitions, 0) : NULL,
+                         colour);
     v.colour = life_job_states(job) > 2 ? colour : NULL;
     measure(&v);
     begin_in_the_middle(&v);

@@ -1,4 +1,5 @@
-/* line.c - the one line of a terminal that is drawn over and over, below everything else that is printed.
+/* line.c - the one line of a terminal that is drawn over and over, below everything else that is
+ * printed.
  * SPDX-License-Identifier: MIT
  */
 #include "cli.h"

@@ -24,11 +24,14 @@ enum { COMMANDS = sizeof commands / sizeof *commands };
 static void print_overview(FILE *fp)
 {
     fputs("usage: stdcl COMMAND [options]\n\n"
-          "Simulations and tools on OpenCL devices: GPUs, or any CPU.\n\n", fp);
+          "Simulations and tools on OpenCL devices: GPUs, or any CPU.\n\n",
+          fp);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(fp, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("\n'stdcl COMMAND --help' lists the options of a command, 'stdcl --version' prints the version.\n"
-          "Exit status: 0 done, 1 failed, 2 wrong usage, 130 ended by Ctrl-C.\n", fp);
+    fputs(
+        "\n'stdcl COMMAND --help' lists the options of a command, 'stdcl --version' prints the version.\n"
+        "Exit status: 0 done, 1 failed, 2 wrong usage, 130 ended by Ctrl-C.\n",
+        fp);
 }
 
 static int unknown_command(const char *name)
@@ -76,7 +79,8 @@ static int dispatch(int argc, char **argv)
         print_overview(stderr);
         return CLI_WRONG;
     }
-    const bool help = !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help");
+    const bool help =
+        !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help");
     if (help && argc > 2) {
         char *of_command[] = {argv[2], "--help", NULL};
         return run_command(2, of_command);
@@ -94,7 +98,8 @@ static int dispatch(int argc, char **argv)
     return run_command(argc - 1, argv + 1);
 }
 
-/* A pipe or terminal that another program has made non-blocking would end a long report with EAGAIN. */
+/* A pipe or terminal that another program has made non-blocking would end a long report with
+ * EAGAIN. */
 static void wait_where_full(int fd)
 {
     const int flags = fcntl(fd, F_GETFL);
@@ -102,7 +107,8 @@ static void wait_where_full(int fd)
         fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
 }
 
-/* Writing fails then, with EFBIG, which is said. A handler, since programs that we start would ignore what we do. */
+/* Writing fails then, with EFBIG, which is said. A handler, since programs that we start would
+ * ignore what we do. */
 static void file_may_not_grow(int number)
 {
     (void)number;

@@ -1,8 +1,8 @@
 /* matmul_matrices.c - A, B and C of `stdcl matmul`: random, or from .npy files.
  *
- * A file in Fortran order has the columns of its matrix one after the other, which are the rows of the transposed matrix.
- * So its numbers are not moved: the product takes them as a transposed operand. How an operand is stored follows from
- * that and from --trans.
+ * A file in Fortran order has the columns of its matrix one after the other, which are the rows of
+ * the transposed matrix. So its numbers are not moved: the product takes them as a transposed
+ * operand. How an operand is stored follows from that and from --trans.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul_job.h"
@@ -37,8 +37,10 @@ static int agree_precision(struct matmul_job *job, const char *file, const struc
     if (!s->given)
         return CLI_DONE;
     if (job->precision >= 0 && job->precision != precision)
-        return cli_wrong("%s holds float%zu, but the product is in %s precision; convert it (numpy: x.astype), or give "
-                         "files of one type", file, 8 * s->size, matmul_precision_names[job->precision]);
+        return cli_wrong(
+            "%s holds float%zu, but the product is in %s precision; convert it (numpy: x.astype), or give "
+            "files of one type",
+            file, 8 * s->size, matmul_precision_names[job->precision]);
     job->precision = precision;
     return CLI_DONE;
 }
@@ -47,20 +49,24 @@ static int agree_precision(struct matmul_job *job, const char *file, const struc
 static int agree_size(size_t *size, size_t from_file, const char *file, const char *name)
 {
     if (*size && *size != from_file)
-        return cli_wrong("%s does not fit: it makes %s %zu, but another file or an option makes it %zu", file, name,
-                         from_file, *size);
+        return cli_wrong(
+            "%s does not fit: it makes %s %zu, but another file or an option makes it %zu", file,
+            name, from_file, *size);
     *size = from_file;
     return CLI_DONE;
 }
 
 static int agree_sizes(struct matmul_job *job, const struct shape s[3])
 {
-    const bool ta = job->trans >= MATMUL_TN, tb = job->trans == MATMUL_NT || job->trans == MATMUL_TT;
+    const bool ta = job->trans >= MATMUL_TN,
+               tb = job->trans == MATMUL_NT || job->trans == MATMUL_TT;
     const struct {
         const char *file, *row_name, *col_name;
         size_t *rows, *cols;
-    } of[3] = {{job->file_a, ta ? "K" : "M", ta ? "M" : "K", ta ? &job->k : &job->m, ta ? &job->m : &job->k},
-               {job->file_b, tb ? "N" : "K", tb ? "K" : "N", tb ? &job->n : &job->k, tb ? &job->k : &job->n},
+    } of[3] = {{job->file_a, ta ? "K" : "M", ta ? "M" : "K", ta ? &job->k : &job->m,
+                ta ? &job->m : &job->k},
+               {job->file_b, tb ? "N" : "K", tb ? "K" : "N", tb ? &job->n : &job->k,
+                tb ? &job->k : &job->n},
                {job->file_c, "M", "N", &job->m, &job->n}};
     for (int i = 0; i < 3; i++) {
         if (!s[i].given)
@@ -70,7 +76,8 @@ static int agree_sizes(struct matmul_job *job, const struct shape s[3])
             agree_size(of[i].cols, s[i].cols, of[i].file, of[i].col_name) != CLI_DONE)
             return CLI_WRONG;
         if (s[i].rows == 0 || s[i].cols == 0)
-            return cli_wrong("%s is empty: its shape is %zu x %zu", of[i].file, s[i].rows, s[i].cols);
+            return cli_wrong("%s is empty: its shape is %zu x %zu", of[i].file, s[i].rows,
+                             s[i].cols);
     }
     return CLI_DONE;
 }
@@ -80,16 +87,20 @@ static int check_factor(const struct matmul_job *job, const char *name, double f
 {
     const float single = (float)factor;
     if (job->precision == MATMUL_SINGLE && (!isfinite(single) || (single == 0 && factor != 0)))
-        return cli_wrong("--%s: '%g' is %s in single precision; give another, or --precision double", name, factor, single == 0 ? "zero" : "infinite");
+        return cli_wrong(
+            "--%s: '%g' is %s in single precision; give another, or --precision double", name,
+            factor, single == 0 ? "zero" : "infinite");
     return CLI_DONE;
 }
 
 static void divide(struct matmul_job *job)
 {
-    const bool ta = job->stored >= MATMUL_TN, tb = job->stored == MATMUL_NT || job->stored == MATMUL_TT;
+    const bool ta = job->stored >= MATMUL_TN,
+               tb = job->stored == MATMUL_NT || job->stored == MATMUL_TT;
     const size_t rows[3] = {ta ? job->k : job->m, tb ? job->n : job->k, job->m};
     for (int i = 0; i < 3; i++)
-        matmul_slab(cli_world, world_rank(cli_world), rows[i], &job->slab[i].first, &job->slab[i].rows);
+        matmul_slab(cli_world, world_rank(cli_world), rows[i], &job->slab[i].first,
+                    &job->slab[i].rows);
 }
 
 int matmul_job_sizes(struct matmul_job *job)
@@ -102,20 +113,24 @@ int matmul_job_sizes(struct matmul_job *job)
     if (job->out_of_core && pipes)
         return cli_wrong("--out-of-core is for matrices in files, not in a pipe");
     if (pipes > 1)
-        return cli_wrong("only one matrix can come from the standard input; give a file for the other");
+        return cli_wrong(
+            "only one matrix can come from the standard input; give a file for the other");
     for (int i = 0; i < 3; i++)
         if (look(files[i], &job->in[i], &s[i]) != CLI_DONE)
             return CLI_FAILED;
     if (agree_sizes(job, s) != CLI_DONE)
         return CLI_WRONG;
     if (s[2].fortran)
-        return cli_wrong("%s is in Fortran order; C must be in C order (numpy: numpy.ascontiguousarray)", job->file_c);
+        return cli_wrong(
+            "%s is in Fortran order; C must be in C order (numpy: numpy.ascontiguousarray)",
+            job->file_c);
     const size_t square = job->n ? job->n : job->m ? job->m : job->k ? job->k : 1024;
     job->n = job->n ? job->n : square;
     job->m = job->m ? job->m : square;
     job->k = job->k ? job->k : square;
     job->precision = job->precision < 0 ? MATMUL_SINGLE : job->precision;
-    if (check_factor(job, "alpha", job->alpha) != CLI_DONE || check_factor(job, "beta", job->beta) != CLI_DONE)
+    if (check_factor(job, "alpha", job->alpha) != CLI_DONE ||
+        check_factor(job, "beta", job->beta) != CLI_DONE)
         return CLI_WRONG;
     job->real = job->precision == MATMUL_DOUBLE ? sizeof(double) : sizeof(float);
     const bool ta = (job->trans >= MATMUL_TN) != s[0].fortran;
@@ -153,8 +168,8 @@ static void make_random(void *random_rows, size_t from, size_t to)
 {
     const struct random_rows *r = random_rows;
     const size_t cols = matmul_job_cols(r->job, r->which);
-    matmul_random_rows((enum matmul_precision)r->job->precision, r->job->seed, (uint32_t)r->which, r->first + from, to - from, cols,
-                       r->x + from * cols * r->job->real, cols);
+    matmul_random_rows((enum matmul_precision)r->job->precision, r->job->seed, (uint32_t)r->which,
+                       r->first + from, to - from, cols, r->x + from * cols * r->job->real, cols);
 }
 
 int matmul_job_rows(struct matmul_job *job, int which, size_t first, size_t rows, void *x)
@@ -167,8 +182,8 @@ int matmul_job_rows(struct matmul_job *job, int which, size_t first, size_t rows
     return 0;
 }
 
-/* Fills this rank's rows piece by piece, from a file or at random, and shows how far it is: `*done` of the job's elements are
- * made, of `all`. */
+/* Fills this rank's rows piece by piece, from a file or at random, and shows how far it is: `*done`
+ * of the job's elements are made, of `all`. */
 static int fill(struct matmul_job *job, int which, char *x, double *done, double all)
 {
     enum { PIECE = 1 << 22 };
@@ -191,13 +206,16 @@ static double elements(const struct matmul_job *job, int which)
     return (double)job->slab[which].rows * (double)matmul_job_cols(job, which);
 }
 
-/* This rank's rows of a matrix of so many as it is stored. Files of several ranks stay open: some of their rows are read again. */
+/* This rank's rows of a matrix of so many as it is stored. Files of several ranks stay open: some
+ * of their rows are read again. */
 static int make(struct matmul_job *job, int which, void **x, double *done, double all)
 {
     const size_t bytes = job->slab[which].rows * matmul_job_cols(job, which) * job->real;
-    *x = job->context ? clmalloc(job->context, bytes ? bytes : 1, CL_MEM_ZEROCOPY) : malloc(bytes ? bytes : 1);
+    *x = job->context ? clmalloc(job->context, bytes ? bytes : 1, CL_MEM_ZEROCOPY)
+                      : malloc(bytes ? bytes : 1);
     if (!*x)
-        return job->context ? cli_failed_call("making room for the matrices") : cli_failed("no memory for the matrices");
+        return job->context ? cli_failed_call("making room for the matrices")
+                            : cli_failed("no memory for the matrices");
     const int status = fill(job, which, *x, done, all);
     if (world_size(cli_world) == 1)
         npy_close(&job->in[which]);
@@ -206,9 +224,13 @@ static int make(struct matmul_job *job, int which, void **x, double *done, doubl
 
 int matmul_job_matrices(struct matmul_job *job)
 {
-    const double all = elements(job, 0) + elements(job, 1) + elements(job, 2), sum = all + (job->beta != 0 ? elements(job, 2) : 0);
-    if (sum >= 9e18 || cli_memory_for((size_t)sum, job->real, "elements of the matrices") != CLI_DONE)
-        return sum >= 9e18 ? cli_failed("a product of %zu x %zu x %zu is too large for any memory", job->m, job->n, job->k) : CLI_FAILED;
+    const double all = elements(job, 0) + elements(job, 1) + elements(job, 2),
+                 sum = all + (job->beta != 0 ? elements(job, 2) : 0);
+    if (sum >= 9e18 ||
+        cli_memory_for((size_t)sum, job->real, "elements of the matrices") != CLI_DONE)
+        return sum >= 9e18 ? cli_failed("a product of %zu x %zu x %zu is too large for any memory",
+                                        job->m, job->n, job->k)
+                           : CLI_FAILED;
     void **const matrix[3] = {&job->a, &job->b, &job->c};
     double done = 0;
     int status = CLI_DONE;
@@ -238,7 +260,8 @@ int matmul_job_write(struct matmul_job *job)
         status = cli_ranks_commit(&job->written);
     } else if (job->output && world_size(cli_world) > 1) {
         const size_t row = job->n * job->real;
-        status = cli_ranks_write(job->output, matmul_job_header, job, job->c, job->slab[2].first * row, job->slab[2].rows * row);
+        status = cli_ranks_write(job->output, matmul_job_header, job, job->c,
+                                 job->slab[2].first * row, job->slab[2].rows * row);
     } else if (job->output) {
         status = npy_write(job->output, job->real, job->m, job->n, job->c, job->n);
     }

@@ -1,4 +1,5 @@
-/* matmul_names.c - the names that the command line and the reports have for precisions and of what is transposed.
+/* matmul_names.c - the names that the command line and the reports have for precisions and of what
+ * is transposed.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul_job.h"

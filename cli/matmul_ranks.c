@@ -1,7 +1,8 @@
 /* matmul_ranks.c - the error of a product that ranks have computed together.
  *
- * No rank has all of A and B. So each takes some rows of its slab of C, and makes or reads again what they depend on: those rows of op(A), and B
- * piece by piece. What is summed up is as in matmul_error, in higher precision.
+ * No rank has all of A and B. So each takes some rows of its slab of C, and makes or reads again
+ * what they depend on: those rows of op(A), and B piece by piece. What is summed up is as in
+ * matmul_error, in higher precision.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul_job.h"
@@ -17,9 +18,9 @@ enum { SAMPLE = 4, PIECE = 1 << 22, LEAST = 64 };
 struct check {
     struct matmul_job *job;
     size_t row[SAMPLE], n;
-    double *a;             /* of op(A), n x k */
+    double *a;               /* of op(A), n x k */
     long double *sum, *size; /* n x columns of C: the product, and that of absolute values */
-    char *c, *before;      /* n rows of C, and as they were */
+    char *c, *before;        /* n rows of C, and as they were */
     void *piece;
 };
 
@@ -108,7 +109,8 @@ static int add_b(struct check *c)
 }
 
 /* A row of C, or of that before: from memory, or from the file. */
-static int read_row(const struct matmul_job *job, const void *memory, const struct npy *file, size_t row, char *to)
+static int read_row(const struct matmul_job *job, const void *memory, const struct npy *file,
+                    size_t row, char *to)
 {
     const size_t bytes = job->n * job->real;
     if (!memory)
@@ -132,7 +134,8 @@ static int read_c(struct check *c)
     return status;
 }
 
-/* Sums of squares: of differences from C, and of sizes. A number that is NaN where the right one is makes no difference. */
+/* Sums of squares: of differences from C, and of sizes. A number that is NaN where the right one is
+ * makes no difference. */
 static void compare(const struct check *c, double error[2])
 {
     const struct matmul_job *job = c->job;
@@ -140,8 +143,10 @@ static void compare(const struct check *c, double error[2])
         for (size_t j = 0; j < job->n; j++) {
             const size_t here = r * job->n + j;
             const double is = number(job, c->c, here);
-            const long double before = job->beta != 0 ? (long double)number(job, c->before, here) * job->beta : 0;
-            const long double right = job->alpha * c->sum[here] + before, size = fabsl((long double)job->alpha) * c->size[here] + fabsl(before);
+            const long double before =
+                job->beta != 0 ? (long double)number(job, c->before, here) * job->beta : 0;
+            const long double right = job->alpha * c->sum[here] + before,
+                              size = fabsl((long double)job->alpha) * c->size[here] + fabsl(before);
             const long double difference = is - right;
             if (isnan(right) && isnan(is))
                 continue;
@@ -153,14 +158,17 @@ static void compare(const struct check *c, double error[2])
 static int check_rows(struct check *c, double error[2])
 {
     const struct matmul_job *job = c->job;
-    const size_t longest = job->lda > job->ldb ? job->lda : job->ldb, piece = longest < PIECE ? PIECE : longest;
+    const size_t longest = job->lda > job->ldb ? job->lda : job->ldb,
+                 piece = longest < PIECE ? PIECE : longest;
     c->a = malloc(c->n * job->k * sizeof *c->a + 1);
     c->sum = calloc(c->n * job->n + 1, sizeof *c->sum);
     c->size = calloc(c->n * job->n + 1, sizeof *c->size);
     c->piece = malloc(piece * job->real);
     c->c = malloc(c->n * job->n * job->real + 1);
     c->before = malloc(c->n * job->n * job->real + 1);
-    int status = c->a && c->sum && c->size && c->piece && c->c && c->before ? 0 : clerror_set(ENOMEM, "no memory to check the result");
+    int status = c->a && c->sum && c->size && c->piece && c->c && c->before
+                     ? 0
+                     : clerror_set(ENOMEM, "no memory to check the result");
     if (status == 0 && c->n)
         status = read_a(c) == 0 && add_b(c) == 0 && read_c(c) == 0 ? 0 : -1;
     if (status == 0)

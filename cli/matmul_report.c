@@ -1,4 +1,5 @@
-/* matmul_report.c - what `stdcl matmul` says: of one engine, of all, of a sweep; tables and plots as files. */
+/* matmul_report.c - what `stdcl matmul` says: of one engine, of all, of a sweep; tables and plots
+ * as files. */
 /* SPDX-License-Identifier: MIT */
 #include "matmul_job.h"
 
@@ -8,7 +9,7 @@
 #include <jansson.h>
 #include <math.h>
 
-/* ---- Words. ----------------------------------------------------------------------------------- */
+/* ---- Words. ---------------------------------------------------------------------------------- */
 
 /* What computed: the devices, or the host by the name of its CPU. The caller frees it. */
 static char *device_of(const struct matmul_job *job, enum matmul_kind kind)
@@ -27,7 +28,8 @@ static const char *text_time(struct cli_text *text, double seconds)
 {
     if (seconds >= 0.1)
         return cli_text_duration(text, seconds);
-    snprintf(text->s, sizeof text->s, seconds >= 1e-3 ? "%.3g ms" : "%.3g us", seconds * (seconds >= 1e-3 ? 1e3 : 1e6));
+    snprintf(text->s, sizeof text->s, seconds >= 1e-3 ? "%.3g ms" : "%.3g us",
+             seconds * (seconds >= 1e-3 ? 1e3 : 1e6));
     return text->s;
 }
 
@@ -44,17 +46,19 @@ static size_t count_nan(const struct matmul_job *job)
     return job->nan[0] + job->nan[1] + (job->beta != 0 ? job->nan[2] : 0);
 }
 
-/* ---- JSON. ------------------------------------------------------------------------------------ */
+/* ---- JSON. ----------------------------------------------------------------------------------- */
 
 static json_t *json_of(const struct matmul_job *job, const struct matmul_outcome *o)
 {
     char *device = device_of(job, o->kind);
-    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "program", "matmul", "device", device,
-                               "engine", matmul_kind_name(o->kind), "precision", matmul_precision_names[job->precision],
-                               "m", (json_int_t)job->m, "n", (json_int_t)job->n, "k", (json_int_t)job->k, "seconds",
-                               cli_json_real(*o->why ? NAN : o->seconds), "gflops", cli_json_real(o->gflops),
-                               "peak_percent", cli_json_real(o->peak_percent), "error", cli_json_real(o->error), "nan",
-                               job->out_of_core ? json_null() : json_integer((json_int_t)count_nan(job)));
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "program",
+                  "matmul", "device", device, "engine", matmul_kind_name(o->kind), "precision",
+                  matmul_precision_names[job->precision], "m", (json_int_t)job->m, "n",
+                  (json_int_t)job->n, "k", (json_int_t)job->k, "seconds",
+                  cli_json_real(*o->why ? NAN : o->seconds), "gflops", cli_json_real(o->gflops),
+                  "peak_percent", cli_json_real(o->peak_percent), "error", cli_json_real(o->error),
+                  "nan", job->out_of_core ? json_null() : json_integer((json_int_t)count_nan(job)));
     if (job->sweep && o->block)
         json_object_set_new(object, "block", json_integer((json_int_t)o->block));
     if (*o->why)
@@ -78,12 +82,12 @@ static int report_json(const struct matmul_job *job)
     return status;
 }
 
-/* ---- Text. ------------------------------------------------------------------------------------ */
+/* ---- Text. ----------------------------------------------------------------------------------- */
 
 static void report_product(const struct matmul_job *job, FILE *out)
 {
-    fprintf(out, "%-14s%zu x %zu times %zu x %zu, %s, %s precision", "product", job->m, job->k, job->k, job->n,
-           matmul_trans_names[job->trans], matmul_precision_names[job->precision]);
+    fprintf(out, "%-14s%zu x %zu times %zu x %zu, %s, %s precision", "product", job->m, job->k,
+            job->k, job->n, matmul_trans_names[job->trans], matmul_precision_names[job->precision]);
     if (job->alpha != 1 || job->beta != 0)
         fprintf(out, ", alpha %g, beta %g", job->alpha, job->beta);
     putc('\n', out);
@@ -105,16 +109,21 @@ static void report_one(const struct matmul_job *job, const struct matmul_outcome
     struct cli_text text, second;
     char *device = device_of(job, o->kind);
     fprintf(out, "%-14s%s\n", "device", device);
-    fprintf(out, "%-14s%s, %s\n", "engine", matmul_kind_name(o->kind), matmul_kind_summary(o->kind));
+    fprintf(out, "%-14s%s, %s\n", "engine", matmul_kind_name(o->kind),
+            matmul_kind_summary(o->kind));
     report_product(job, out);
     report_nan(job, out);
-    fprintf(out, "%-14s%s%s", "duration", text_time(&text, o->seconds), job->out_of_core ? ", from and to files" : o->streamed ? ", with the way of the operands" : "");
+    fprintf(out, "%-14s%s%s", "duration", text_time(&text, o->seconds),
+            job->out_of_core ? ", from and to files"
+            : o->streamed    ? ", with the way of the operands"
+                             : "");
     if (o->device_seconds > 0)
         fprintf(out, ", %s by the device's clock", text_time(&second, o->device_seconds));
     fprintf(out, "\n%-14s%s", "speed", cli_text_rate(&text, 1e9 * o->gflops, "FLOP/s"));
     if (!isnan(o->peak_percent))
         fprintf(out, ", %.1f %% of the peak", o->peak_percent);
-    fprintf(out, "\n%-14s%.2g of |A| |B|, against the same product in higher precision\n", "error", o->error);
+    fprintf(out, "\n%-14s%.2g of |A| |B|, against the same product in higher precision\n", "error",
+            o->error);
     if (job->output)
         fprintf(out, "%-14s%s\n", "written", job->output);
     free(device);
@@ -145,7 +154,8 @@ static void report_compare(const struct matmul_job *job, FILE *out)
 }
 
 /* The outcome of a kind with a block, or NULL. */
-static const struct matmul_outcome *find(const struct matmul_job *job, enum matmul_kind kind, size_t block)
+static const struct matmul_outcome *find(const struct matmul_job *job, enum matmul_kind kind,
+                                         size_t block)
 {
     for (size_t i = 0; i < job->outcomes; i++)
         if (job->outcome[i].kind == kind && job->outcome[i].block == block && !*job->outcome[i].why)
@@ -158,7 +168,8 @@ static void report_left_out(const struct matmul_job *job, enum matmul_kind kind,
 {
     for (size_t i = 0; i < job->outcomes; i++)
         if (job->outcome[i].kind == kind && *job->outcome[i].why)
-            fprintf(out, "%s, block %zu: %s\n", matmul_kind_name(kind), job->outcome[i].block, job->outcome[i].why);
+            fprintf(out, "%s, block %zu: %s\n", matmul_kind_name(kind), job->outcome[i].block,
+                    job->outcome[i].why);
     if (kind != MATMUL_BLOCKED || job->interrupted)
         return;
     const size_t most = matmul_block_limit(job->context, (enum matmul_precision)job->precision);
@@ -195,7 +206,10 @@ static void report_sweep(const struct matmul_job *job, FILE *out)
         report_left_out(job, job->kinds[i], out);
 }
 
-static bool is_stdout(const char *file) { return file && strcmp(file, "-") == 0; }
+static bool is_stdout(const char *file)
+{
+    return file && strcmp(file, "-") == 0;
+}
 
 int matmul_job_report(const struct matmul_job *job)
 {
@@ -213,7 +227,7 @@ int matmul_job_report(const struct matmul_job *job)
     return CLI_DONE;
 }
 
-/* ---- Files. ----------------------------------------------------------------------------------- */
+/* ---- Files. ---------------------------------------------------------------------------------- */
 
 static int write_csv(const struct matmul_job *job)
 {
@@ -260,8 +274,8 @@ static int write_plot(const struct matmul_job *job)
         if (n)
             lines[count - 1].x = x[count - 1], lines[count - 1].y = y[count - 1];
     }
-    snprintf(title, sizeof title, "Matrix product, %zu x %zu x %zu, %s precision", job->m, job->n, job->k,
-             matmul_precision_names[job->precision]);
+    snprintf(title, sizeof title, "Matrix product, %zu x %zu x %zu, %s precision", job->m, job->n,
+             job->k, matmul_precision_names[job->precision]);
     const struct plot plot = {title, "block size", "time in seconds", count, lines};
     return plot_write(job->plot, &plot) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }

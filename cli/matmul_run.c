@@ -1,7 +1,8 @@
 /* matmul_run.c - one engine of `stdcl matmul`: timed, and its result checked.
  *
- * Matrices that fit stay on the devices, and the time is that of the product alone. Others travel while the product is
- * computed, and the time includes that. The host and CPU devices use the host's arrays in place.
+ * Matrices that fit stay on the devices, and the time is that of the product alone. Others travel
+ * while the product is computed, and the time includes that. The host and CPU devices use the
+ * host's arrays in place.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul_job.h"
@@ -27,8 +28,8 @@ struct runner {
     size_t products;          /* since then */
 };
 
-/* Whether the run at hand would take longer than it may, from when something was done: what comes before, such as compiling, is not the
- * product's time. */
+/* Whether the run at hand would take longer than it may, from when something was done: what comes
+ * before, such as compiling, is not the product's time. */
 static bool is_too_long(struct matmul_job *job, double fraction)
 {
     const double now = seconds_now();
@@ -36,15 +37,18 @@ static bool is_too_long(struct matmul_job *job, double fraction)
         job->begun = fraction;
         job->begun_at = now;
     }
-    const double elapsed = now - job->begun_at, done = fraction - job->begun, part = done > 0 ? done / (1 - job->begun) : 1;
+    const double elapsed = now - job->begun_at, done = fraction - job->begun,
+                 part = done > 0 ? done / (1 - job->begun) : 1;
     return job->limit > 0 && elapsed > 0.5 && elapsed > job->limit * part;
 }
 
-/* Called by the engine: draws the progress, and stops the engine after Ctrl-C or when it takes too long. */
+/* Called by the engine: draws the progress, and stops the engine after Ctrl-C or when it takes too
+ * long. */
 static int tell(void *arg, double fraction)
 {
     struct matmul_job *job = arg;
-    const double runs = job->repeat ? 1 + (double)job->repeat : 2; /* a long product is timed once */
+    const double runs =
+        job->repeat ? 1 + (double)job->repeat : 2; /* a long product is timed once */
     cli_progress_update(&job->progress, 100 * fmin(((double)job->runs + fraction) / runs, 1), NULL);
     job->timed_out |= is_too_long(job, fraction);
     cli_window_listen(&job->window);
@@ -61,7 +65,8 @@ static int reset(struct runner *r)
     return r->resident ? matmul_load_result(r->mm, job->c, job->n) : 0;
 }
 
-/* The first time a kernel may be compiled in the middle: what seems to take too long then has a second try. */
+/* The first time a kernel may be compiled in the middle: what seems to take too long then has a
+ * second try. */
 static int run_once(struct runner *r)
 {
     struct matmul_job *job = r->job;
@@ -70,7 +75,8 @@ static int run_once(struct runner *r)
         job->begun = -1;
         job->timed_out = false;
         status = r->resident ? matmul_compute(r->mm, job->alpha, job->beta)
-                             : matmul_multiply(r->mm, job->stored, job->m, job->n, job->k, job->alpha, job->a, job->lda, job->b, job->ldb,
+                             : matmul_multiply(r->mm, job->stored, job->m, job->n, job->k,
+                                               job->alpha, job->a, job->lda, job->b, job->ldb,
                                                job->beta, job->c, job->n);
         if (!job->timed_out || cli_interrupted() || (tries > 1 && reset(r) != 0))
             break;
@@ -99,7 +105,7 @@ static int by_one_clock(double *seconds, bool *interrupted)
     return world_broadcast(cli_world, 0, seconds, sizeof *seconds);
 }
 
-/* ---- Shares of ranks. ------------------------------------------------------------------------- */
+/* ---- Shares of ranks. ------------------------------------------------------------------------ */
 
 static void begin_shares(struct runner *r)
 {
@@ -110,11 +116,13 @@ static void begin_shares(struct runner *r)
 static int load(struct runner *r)
 {
     const struct matmul_job *job = r->job;
-    r->resident = matmul_load(r->mm, job->stored, job->m, job->n, job->k, job->a, job->lda, job->b, job->ldb) == 0;
+    r->resident = matmul_load(r->mm, job->stored, job->m, job->n, job->k, job->a, job->lda, job->b,
+                              job->ldb) == 0;
     return r->resident || clerrno == ENOMEM ? 0 : -1;
 }
 
-/* Between products, of which so many are to come: whether ranks are unlike fast. Results do not change. */
+/* Between products, of which so many are to come: whether ranks are unlike fast. Results do not
+ * change. */
 static int look_at_shares(struct runner *r, size_t left)
 {
     double work, weight, seconds = seconds_now() - r->began;
@@ -123,7 +131,8 @@ static int look_at_shares(struct runner *r, size_t left)
     if (world_size(cli_world) == 1)
         return 0;
     r->products++;
-    if (cli_shares_look(&r->shares, own, seconds, (double)left / (double)r->products, r->job->common.explain ? "multiply-adds" : NULL, &weight) != 0)
+    if (cli_shares_look(&r->shares, own, seconds, (double)left / (double)r->products,
+                        r->job->common.explain ? "multiply-adds" : NULL, &weight) != 0)
         return -1;
     if (r->shares.seconds == looked) /* not yet */
         return 0;
@@ -136,7 +145,7 @@ static int look_at_shares(struct runner *r, size_t left)
     return matmul_divide(r->mm, weight) == 0 && r->resident ? load(r) : 0;
 }
 
-/* ---- Time. ------------------------------------------------------------------------------------ */
+/* ---- Time. ----------------------------------------------------------------------------------- */
 
 /* The time of the shortest run. The first run of all, which builds kernels, is not among them. */
 static int measure(struct runner *r, double *seconds)
@@ -176,18 +185,21 @@ static double longest_of_devices(CLCONTEXT *cp)
     return longest;
 }
 
-/* The kernels' time of one product, the longest of the devices'; 0 when the user asked for a profile, since
- * these runs must not be part of it. */
+/* The kernels' time of one product, the longest of the devices'; 0 when the user asked for a
+ * profile, since these runs must not be part of it. */
 static int measure_devices(struct runner *r, double *seconds)
 {
     CLCONTEXT *cp = r->job->context;
     const size_t most = r->job->repeat ? r->job->repeat : MOST_RUNS;
     int status = 0;
     *seconds = 0;
-    if (!cp || r->job->common.profile.wanted || r->job->common.trace || profile_wanted() || clprofile(cp, CLPROF_EVERY) != 0)
+    if (!cp || r->job->common.profile.wanted || r->job->common.trace || profile_wanted() ||
+        clprofile(cp, CLPROF_EVERY) != 0)
         return 0;
     const double start = seconds_now();
-    for (size_t run = 0; run < most && !cli_interrupted() && (run == 0 || seconds_now() - start < seconds_timed(ENOUGH / 2)); run++) {
+    for (size_t run = 0; run < most && !cli_interrupted() &&
+                         (run == 0 || seconds_now() - start < seconds_timed(ENOUGH / 2));
+         run++) {
         clprofile_reset(cp);
         status = reset(r) == 0 ? run_once(r) : -1;
         if (status != 0)
@@ -216,7 +228,8 @@ static double peak_of(const struct matmul_job *job, enum matmul_kind kind)
     return sum;
 }
 
-/* Runs until kernels are built. PoCL builds one again when it is launched whole for the first time, and not in pieces. */
+/* Runs until kernels are built. PoCL builds one again when it is launched whole for the first time,
+ * and not in pieces. */
 static int warm_up(struct runner *r, struct matmul_outcome *o, bool *interrupted)
 {
     for (int run = 0; run < 2; run++) {
@@ -226,7 +239,8 @@ static int warm_up(struct runner *r, struct matmul_outcome *o, bool *interrupted
         o->seconds = seconds_now() - start;
         if (by_one_clock(&o->seconds, interrupted) != 0)
             return -1;
-        if (*interrupted || matmul_kind_is_host(o->kind) || o->seconds < ENOUGH / 5 || o->seconds > LONG)
+        if (*interrupted || matmul_kind_is_host(o->kind) || o->seconds < ENOUGH / 5 ||
+            o->seconds > LONG)
             break;
     }
     return 0;
@@ -237,7 +251,9 @@ static int run_and_measure(struct runner *r, struct matmul_outcome *o)
 {
     struct matmul_job *job = r->job;
     if (job->beta == 0)
-        memset(job->c, 0xff, job->slab[2].rows * job->n * job->real); /* NaN, which stays where an engine writes nothing */
+        memset(job->c, 0xff,
+               job->slab[2].rows * job->n *
+                   job->real); /* NaN, which stays where an engine writes nothing */
     begin_shares(r);
     bool interrupted;
     if (warm_up(r, o, &interrupted) != 0)
@@ -246,7 +262,8 @@ static int run_and_measure(struct runner *r, struct matmul_outcome *o)
         return 0;
     if (measure(r, &o->seconds) != 0)
         return -1;
-    if (world_size(cli_world) == 1 && !matmul_kind_is_host(o->kind) && o->kind != MATMUL_CLBLAST && o->seconds < 5)
+    if (world_size(cli_world) == 1 && !matmul_kind_is_host(o->kind) && o->kind != MATMUL_CLBLAST &&
+        o->seconds < 5)
         return measure_devices(r, &o->device_seconds);
     return 0;
 }
@@ -259,8 +276,9 @@ static int run_and_check(struct runner *r, struct matmul_outcome *o)
         return -1;
     if (world_size(cli_world) > 1)
         return matmul_job_error(job, &o->error);
-    o->error = matmul_error((enum matmul_precision)job->precision, job->stored, job->m, job->n, job->k, job->alpha, job->a,
-                            job->lda, job->b, job->ldb, job->beta, job->before, job->c, job->n, 0);
+    o->error = matmul_error((enum matmul_precision)job->precision, job->stored, job->m, job->n,
+                            job->k, job->alpha, job->a, job->lda, job->b, job->ldb, job->beta,
+                            job->before, job->c, job->n, 0);
     return 0;
 }
 
@@ -269,7 +287,8 @@ static int place(struct runner *r, struct matmul_outcome *o)
 {
     struct matmul_job *job = r->job;
     bool resident = false;
-    int status = world_agree(cli_world, matmul_kind_is_host(o->kind) ? 0 : all_gpus(job, &resident));
+    int status =
+        world_agree(cli_world, matmul_kind_is_host(o->kind) ? 0 : all_gpus(job, &resident));
     uint64_t unlike = !resident;
     if (status == 0)
         status = world_add(cli_world, &unlike, 1);
@@ -285,9 +304,14 @@ static int place(struct runner *r, struct matmul_outcome *o)
 
 static int run_kind(struct matmul_job *job, struct matmul_outcome *o)
 {
-    const struct matmul_options options = {.ctx = job->context, .kind = o->kind,
-                                           .precision = (enum matmul_precision)job->precision, .block = o->block,
-                                           .shape = job->shape, .memory = job->memory, .progress = tell, .arg = job,
+    const struct matmul_options options = {.ctx = job->context,
+                                           .kind = o->kind,
+                                           .precision = (enum matmul_precision)job->precision,
+                                           .block = o->block,
+                                           .shape = job->shape,
+                                           .memory = job->memory,
+                                           .progress = tell,
+                                           .arg = job,
                                            .world = cli_world};
     struct runner r = {.job = job, .mm = matmul_create(&options)};
     int status = world_agree(cli_world, r.mm ? 0 : -1);
@@ -314,7 +338,8 @@ static int run_kind(struct matmul_job *job, struct matmul_outcome *o)
 
 int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block)
 {
-    struct matmul_outcome o = {.kind = kind, .block = block, .error = NAN, .gflops = NAN, .peak_percent = NAN};
+    struct matmul_outcome o = {
+        .kind = kind, .block = block, .error = NAN, .gflops = NAN, .peak_percent = NAN};
     job->timed_out = false;
     job->runs = 0;
     cli_progress_start(&job->progress, "%", 100, job->common.quiet);
@@ -325,11 +350,13 @@ int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block)
         const double peak = told ? peak_of(job, kind) : 0;
         o.gflops = 2e-9 * (double)job->m * (double)job->n * (double)job->k / o.seconds;
         const double percent = peak > 0 ? 1e11 * o.gflops / peak : NAN;
-        o.peak_percent = percent <= 100 ? percent : NAN; /* the device was busy while its peak was measured */
+        o.peak_percent =
+            percent <= 100 ? percent : NAN; /* the device was busy while its peak was measured */
     }
     job->interrupted |= cli_ranks_interrupted(status != 0 && !o.ended);
     if (status != 0 && !job->interrupted && !job->compare && !job->sweep)
-        return matmul_kind_missing(kind) ? cli_failed("no engine '%s': %s", matmul_kind_name(kind), matmul_kind_missing(kind))
+        return matmul_kind_missing(kind) ? cli_failed("no engine '%s': %s", matmul_kind_name(kind),
+                                                      matmul_kind_missing(kind))
                : o.wrong                 ? cli_wrong("%s", o.why)
                                          : cli_failed("%s", o.why);
     if (o.failed && !job->interrupted) {
@@ -343,7 +370,8 @@ int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block)
     const int random = !job->file_a && !job->file_b && !job->file_c;
     const double most = matmul_tolerance((enum matmul_precision)job->precision, job->k, random);
     if (status == 0 && !(o.error <= most))
-        return cli_failed("engine '%s' gives a wrong result: its error is %.2g, and rounding explains %.2g",
-                          matmul_kind_name(kind), o.error, most);
+        return cli_failed(
+            "engine '%s' gives a wrong result: its error is %.2g, and rounding explains %.2g",
+            matmul_kind_name(kind), o.error, most);
     return CLI_DONE;
 }

@@ -1,4 +1,5 @@
-/* matmul_view.c - what the window shows of `stdcl matmul`: a map of rates, a row an engine and a column a side of blocks, that fills.
+/* matmul_view.c - what the window shows of `stdcl matmul`: a map of rates, a row an engine and a
+ * column a side of blocks, that fills.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul_job.h"
@@ -6,12 +7,14 @@
 #include <math.h>
 
 enum { SIDES = 11 }; /* of blocks in a sweep: 1, 2, 4 ... 1024 */
-static const char *const sides[SIDES + 1] = {"1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024", NULL};
+static const char *const sides[SIDES + 1] = {"1",  "2",   "4",   "8",   "16",   "32",
+                                             "64", "128", "256", "512", "1024", NULL};
 static const char *const one[] = {"", NULL};
 
 int matmul_view_open(struct matmul_job *job)
 {
-    const char *names[MATMUL_KINDS + 1] = {NULL}, *columns[2 * MATMUL_KINDS + 3] = {job->sweep ? "block" : "engine", ""};
+    const char *names[MATMUL_KINDS + 1] = {NULL}, *columns[2 * MATMUL_KINDS + 3] = {
+                                                      job->sweep ? "block" : "engine", ""};
     char title[160];
     if (!job->window.wanted && !job->window.record)
         return CLI_DONE;
@@ -20,19 +23,31 @@ int matmul_view_open(struct matmul_job *job)
         columns[3 + 2 * i] = "Gflop/s";
     }
     char *device = job->context ? cli_devices_name(job->context) : NULL;
-    const char *const facts[] = {"precision", matmul_precision_names[job->precision], "device", device ? device : "none", NULL};
-    snprintf(title, sizeof title, "%zu × %zu × %zu, %s precision", job->m, job->n, job->k, matmul_precision_names[job->precision]);
-    struct view_options about = {.program = "matmul", .title = title, .step = "engine", .time = "engine", .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_QUIT,
-                                 .facts = facts, .rows = columns,
-                                 .grid = {.row = "engine", .rows = names, .column = job->sweep ? "block" : "", .columns = job->sweep ? sides : one,
-                                          .quantity = "rate", .unit = "Gflop/s"}};
+    const char *const facts[] = {"precision", matmul_precision_names[job->precision], "device",
+                                 device ? device : "none", NULL};
+    snprintf(title, sizeof title, "%zu × %zu × %zu, %s precision", job->m, job->n, job->k,
+             matmul_precision_names[job->precision]);
+    struct view_options about = {.program = "matmul",
+                                 .title = title,
+                                 .step = "engine",
+                                 .time = "engine",
+                                 .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_QUIT,
+                                 .facts = facts,
+                                 .rows = columns,
+                                 .grid = {.row = "engine",
+                                          .rows = names,
+                                          .column = job->sweep ? "block" : "",
+                                          .columns = job->sweep ? sides : one,
+                                          .quantity = "rate",
+                                          .unit = "Gflop/s"}};
     const int status = cli_window_open(&job->window, &about);
     free(device);
     return status;
 }
 
 /* Where an outcome stands in the map; false: nowhere, it was left out. */
-static bool place_of(const struct matmul_job *job, const struct matmul_outcome *o, size_t *row, size_t *column)
+static bool place_of(const struct matmul_job *job, const struct matmul_outcome *o, size_t *row,
+                     size_t *column)
 {
     for (*row = 0; *row < job->nkinds && job->kinds[*row] != o->kind;)
         ++*row;

@@ -1,4 +1,5 @@
-/* measure.c - --profile, --trace and --explain: where the time goes, and which kernel shapes are used. */
+/* measure.c - --profile, --trace and --explain: where the time goes, and which kernel shapes are
+ * used. */
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 
@@ -10,7 +11,8 @@ bool cli_read_profile(const char *text, void *to, char *why, size_t size)
     struct cli_profile *profile = to;
     for (int i = 0; i < 3; i++)
         if (!text || strcasecmp(text, names[i]) == 0) {
-            *profile = (struct cli_profile){true, (const int[]){CLPROF_TABLE, CLPROF_CSV, CLPROF_JSON}[i]};
+            *profile =
+                (struct cli_profile){true, (const int[]){CLPROF_TABLE, CLPROF_CSV, CLPROF_JSON}[i]};
             return true;
         }
     snprintf(why, size, "unknown format '%s'; give one of table, csv, json", text);
@@ -49,8 +51,8 @@ int cli_profile_report(const struct cli_common *common, CLCONTEXT *context)
     return status;
 }
 
-void cli_explain(const struct cli_common *common, CLCONTEXT *context, unsigned dev, const char *sentence,
-                 const char *shape)
+void cli_explain(const struct cli_common *common, CLCONTEXT *context, unsigned dev,
+                 const char *sentence, const char *shape)
 {
     static bool warned;
     const char *warning = warned ? NULL : cltune_warning();

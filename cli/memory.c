@@ -1,4 +1,5 @@
-/* memory.c - memory for the command: small pieces that must be there, and a look at large ones beforehand.
+/* memory.c - memory for the command: small pieces that must be there, and a look at large ones
+ * beforehand.
  * SPDX-License-Identifier: MIT
  */
 #include "cli.h"

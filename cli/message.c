@@ -1,8 +1,8 @@
 /* message.c - what the command says when something is wrong.
  *
- * Every message is one sentence on stderr behind "stdcl NAME: ". Text may come from the command line
- * or from files, so control characters are replaced before they reach a terminal; newline and tab
- * stay, for a compiler's log.
+ * Every message is one sentence on stderr behind "stdcl NAME: ". Text may come from the command
+ * line or from files, so control characters are replaced before they reach a terminal; newline and
+ * tab stay, for a compiler's log.
  * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
@@ -94,12 +94,16 @@ static const char *without(const char *text, const char *name)
     return strncmp(end, ": ", 2) == 0 ? end + 2 : text;
 }
 
-/* "stdcl life: " is in front already; an engine's "life: " or "life_create: " behind it says nothing more, and "arrays: ", by
- * which an engine sums, or "hashlife_create: " nothing to who typed a command. */
+/* "stdcl life: " is in front already; an engine's "life: " or "life_create: " behind it says
+ * nothing more, and "arrays: ", by which an engine sums, or "hashlife_create: " nothing to who
+ * typed a command. */
 static const char *without_program(const char *text)
 {
     const char *blank = strrchr(cli_program, ' ');
-    return without(without(without(without(without(text, blank ? blank + 1 : ""), "arrays"), "world"), "hashlife"), "view");
+    return without(
+        without(without(without(without(text, blank ? blank + 1 : ""), "arrays"), "world"),
+                "hashlife"),
+        "view");
 }
 
 const char *cli_reason(void)

@@ -1,8 +1,9 @@
-/* nbody_bodies.c - the bodies of `stdcl nbody`, and softening, step and precision where none are given.
+/* nbody_bodies.c - the bodies of `stdcl nbody`, and softening, step and precision where none are
+ * given.
  *
- * A model comes with a softening length, a step and a time to end at that show what it is known for. For
- * a file they are estimated from the bodies: of many bodies the mean distance and speed are what counts,
- * of few the fastest pair.
+ * A model comes with a softening length, a step and a time to end at that show what it is known
+ * for. For a file they are estimated from the bodies: of many bodies the mean distance and speed
+ * are what counts, of few the fastest pair.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_job.h"
@@ -16,14 +17,16 @@
 struct recipe {
     size_t n;
     double eps;
-    double dt[2]; /* without and with derivatives of forces: a predictor needs shorter steps in close encounters */
+    double dt[2]; /* without and with derivatives of forces: a predictor needs shorter steps in
+                     close encounters */
     double until;
     enum nbody_precision precision; /* NBODY_MIXED: the usual one, see usual_precision */
-    bool dark; /* the heaviest bodies are, and pictures leave them out */
+    bool dark;                      /* the heaviest bodies are, and pictures leave them out */
 };
 
-/* Units as in stdcl/nbody.h. The galaxies run until bridge and tails are drawn out, in 1,000 steps; the
- * figure eight for one period; those of Pythagoras past the second of their close encounters. */
+/* Units as in stdcl/nbody.h. The galaxies run until bridge and tails are drawn out, in 1,000 steps;
+ * the figure eight for one period; those of Pythagoras past the second of their close
+ * encounters. */
 static const struct recipe recipes[] = {
     [NBODY_PLUMMER] = {16384, 0.02, {1. / 256, 1. / 256}, 2, NBODY_MIXED, false},
     [NBODY_UNIFORM] = {16384, 0.02, {1. / 256, 1. / 256}, 2, NBODY_MIXED, false},
@@ -52,13 +55,16 @@ static int make_bodies(struct nbody_job *job)
     const int status = cli_memory_for(n, 7 * sizeof(double), "bodies");
     if (status != CLI_DONE)
         return status;
-    *b = (struct particles){.mass = malloc(n * sizeof *b->mass), .pos = malloc(n * sizeof *b->pos),
-                            .vel = malloc(n * sizeof *b->vel), .n = n};
+    *b = (struct particles){.mass = malloc(n * sizeof *b->mass),
+                            .pos = malloc(n * sizeof *b->pos),
+                            .vel = malloc(n * sizeof *b->vel),
+                            .n = n};
     if (!b->mass || !b->pos || !b->vel)
         return cli_failed("not enough memory for %zu bodies of %zu bytes", n, 7 * sizeof(double));
     snprintf(what, sizeof what, "making %zu bodies", n);
     show(&progress, job, what);
-    const int made = nbody_initial((enum nbody_model)job->model, n, job->seed, b->mass, b->pos, b->vel);
+    const int made =
+        nbody_initial((enum nbody_model)job->model, n, job->seed, b->mass, b->pos, b->vel);
     cli_progress_end(&progress);
     return made < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
@@ -91,13 +97,13 @@ int nbody_job_bodies(struct nbody_job *job)
 /* ---- Estimated for a file. ------------------------------------------------------------------- */
 
 enum { VERY_FEW = 16, LEAST_STEPS = 1000 }; /* see choose_stepping */
-enum { FEW = 512 }; /* so many bodies are looked at pair by pair */
+enum { FEW = 512 };                         /* so many bodies are looked at pair by pair */
 
 /* What is characteristic of many bodies, about their centre of mass. */
 struct extent {
     double mass, speed; /* all of it; root mean square */
-    double radius;      /* of the sphere that holds half of the bodies: where most detail is, also in
-                           a galaxy whose dark halo is made of few heavy ones */
+    double radius; /* of the sphere that holds half of the bodies: where most detail is, also in
+                      a galaxy whose dark halo is made of few heavy ones */
 };
 
 static int ascending(const void *a, const void *b)
@@ -158,8 +164,8 @@ static double estimate_dt_few(const struct particles *b, double G, double eps)
     return shortest / 50;
 }
 
-/* 1/10 of the time in which a body crosses the softening length; no longer than 1/50 of the system's
- * own time, which is what limits bodies at rest. */
+/* 1/10 of the time in which a body crosses the softening length; no longer than 1/50 of the
+ * system's own time, which is what limits bodies at rest. */
 static double estimate_dt_many(const struct particles *b, double G, double eps)
 {
     const struct extent e = measure(b);
@@ -210,24 +216,30 @@ static int all_have_doubles(CLCONTEXT *context, bool *all)
     *all = true;
     for (cl_uint i = 0; i < clgetndev(context); i++) {
         cl_uint width = 0;
-        if (device_ask(context, i, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width, "nbody") != 0)
+        if (device_ask(context, i, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width,
+                       "nbody") != 0)
             return cli_failed_call(NULL);
         *all = *all && width > 0;
     }
     return CLI_DONE;
 }
 
-/* Mixed precision is for accelerations alone, by the tuned kernel, with one softening. Integrators that need derivatives of forces or
- * compute on the host are for precise orbits, and steps that follow the motion take roundings of places, divided by powers of a short
- * step, for changes of forces: these have double precision. The tree and the simple kernels have single precision. */
-static enum nbody_precision usual_precision(const struct nbody_job *job, enum nbody_precision wanted)
+/* Mixed precision is for accelerations alone, by the tuned kernel, with one softening. Integrators
+ * that need derivatives of forces or compute on the host are for precise orbits, and steps that
+ * follow the motion take roundings of places, divided by powers of a short step, for changes of
+ * forces: these have double precision. The tree and the simple kernels have single precision. */
+static enum nbody_precision usual_precision(const struct nbody_job *job,
+                                            enum nbody_precision wanted)
 {
-    const bool precise = job->stepping != NBODY_FIXED || job->integrator == NBODY_IAS15 ||
-                         nbody_integrator_describe((enum nbody_integrator)job->integrator)->derivatives > 0;
-    const bool tree = job->method == NBODY_TREE || (job->stepping == NBODY_BLOCK && job->integrator == NBODY_LEAPFROG);
+    const bool precise =
+        job->stepping != NBODY_FIXED || job->integrator == NBODY_IAS15 ||
+        nbody_integrator_describe((enum nbody_integrator)job->integrator)->derivatives > 0;
+    const bool tree = job->method == NBODY_TREE ||
+                      (job->stepping == NBODY_BLOCK && job->integrator == NBODY_LEAPFROG);
     if (wanted == NBODY_DOUBLE || (precise && !tree))
         return NBODY_DOUBLE;
-    return !tree && job->kernel == NBODY_TUNED && !job->own_eps && !job->compare ? NBODY_MIXED : NBODY_SINGLE;
+    return !tree && job->kernel == NBODY_TUNED && !job->own_eps && !job->compare ? NBODY_MIXED
+                                                                                 : NBODY_SINGLE;
 }
 
 static int choose_precision(struct nbody_job *job, enum nbody_precision wanted)
@@ -249,13 +261,17 @@ static int use_recipe(struct nbody_job *job)
     if (isnan(job->eps))
         job->eps = r->eps;
     if (isnan(job->dt))
-        job->dt = longest(job, r->dt[nbody_integrator_describe((enum nbody_integrator)job->integrator)->derivatives > 0]);
+        job->dt = longest(
+            job,
+            r->dt[nbody_integrator_describe((enum nbody_integrator)job->integrator)->derivatives >
+                  0]);
     if (isnan(job->until) && job->steps == SIZE_MAX)
         job->until = copysign(r->until, job->dt);
     return choose_precision(job, r->precision);
 }
 
-/* What pictures show: all, and of galaxies the bodies that are lighter by half than the halo's; but all of very few bodies. */
+/* What pictures show: all, and of galaxies the bodies that are lighter by half than the halo's; but
+ * all of very few bodies. */
 static int choose_shown(struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
@@ -265,14 +281,16 @@ static int choose_shown(struct nbody_job *job)
         most = fmax(most, b->mass[i]);
     }
     if (isnan(job->heaviest))
-        job->heaviest = !job->input && recipes[job->model].dark && least < most / 2 ? most / 2 : INFINITY;
+        job->heaviest =
+            !job->input && recipes[job->model].dark && least < most / 2 ? most / 2 : INFINITY;
     if (job->heaviest < least)
-        return cli_wrong("--heaviest: '%g' leaves no body to draw; the lightest has a mass of %g", job->heaviest, least);
+        return cli_wrong("--heaviest: '%g' leaves no body to draw; the lightest has a mass of %g",
+                         job->heaviest, least);
     return nbody_camera_settle(job);
 }
 
-/* Turns --until into a number of steps, the last of which may be shorter; a rest below 10^-9 of a step
- * is rounding. */
+/* Turns --until into a number of steps, the last of which may be shorter; a rest below 10^-9 of a
+ * step is rounding. */
 static int plan_steps(struct nbody_job *job)
 {
     job->last_dt = job->dt;
@@ -281,11 +299,14 @@ static int plan_steps(struct nbody_job *job)
         return CLI_DONE;
     const double span = job->until - job->time_start, steps = ceil(span / job->dt - 1e-9);
     if (span / job->dt < 0)
-        return cli_wrong(span < 0 ? "--until: '%g' is before the bodies' time, %g; a negative --dt runs back"
-                                  : "--until: '%g' is after the bodies' time, %g, and the step runs back; take a positive --dt",
-                         job->until, job->time_start);
+        return cli_wrong(
+            span < 0
+                ? "--until: '%g' is before the bodies' time, %g; a negative --dt runs back"
+                : "--until: '%g' is after the bodies' time, %g, and the step runs back; take a positive --dt",
+            job->until, job->time_start);
     if (!(steps <= 0x1p53))
-        return cli_wrong("--until: '%g' would take more than 2^53 steps of %g", job->until, job->dt);
+        return cli_wrong("--until: '%g' would take more than 2^53 steps of %g", job->until,
+                         job->dt);
     job->total = (size_t)steps;
     if (job->total > 0)
         job->last_dt = span - (steps - 1) * job->dt;
@@ -295,26 +316,32 @@ static int plan_steps(struct nbody_job *job)
 /* Softenings of single bodies are for sums over all pairs by the usual kernel. */
 static int check_softenings(const struct nbody_job *job)
 {
-    const char *what = job->method == NBODY_TREE          ? "--method tree"
-                       : job->precision == NBODY_MIXED    ? "--precision mixed"
-                       : job->kernel != NBODY_TUNED       ? "--kernel"
-                       : job->compare                     ? "--compare"
-                       : job->stepping != NBODY_FIXED     ? "--stepping"
-                                                          : NULL;
+    const char *what = job->method == NBODY_TREE       ? "--method tree"
+                       : job->precision == NBODY_MIXED ? "--precision mixed"
+                       : job->kernel != NBODY_TUNED    ? "--kernel"
+                       : job->compare                  ? "--compare"
+                       : job->stepping != NBODY_FIXED  ? "--stepping"
+                                                       : NULL;
     if (!job->own_eps || !what)
         return CLI_DONE;
-    return cli_failed("%s has softenings of its bodies that differ, and %s takes one for all; give --eps", job->input, what);
+    return cli_failed(
+        "%s has softenings of its bodies that differ, and %s takes one for all; give --eps",
+        job->input, what);
 }
 
-/* Very few bodies make steps that follow their motion, by hermite4, unless anything about steps or sums is said: a step for all times
- * would be too long for a close encounter, and energy does not tell of light bodies. */
+/* Very few bodies make steps that follow their motion, by hermite4, unless anything about steps or
+ * sums is said: a step for all times would be too long for a close encounter, and energy does not
+ * tell of light bodies. */
 static void choose_stepping(struct nbody_job *job)
 {
-    const bool open = !job->given.stepping && !job->given.integrator && !job->given.method && isnan(job->dt) && job->steps == SIZE_MAX &&
-                      job->precision == NOT_GIVEN && !(job->accuracy > 0) && !(job->eta > 0);
-    const bool plain = job->method == NBODY_DIRECT && job->kernel == NBODY_TUNED && !job->own_eps && !job->collide && !job->compare &&
-                       !job->resumed && world_size(cli_world) == 1;
-    if (!open || !plain || job->bodies.n > VERY_FEW || job->bodies.n < 2 || job->bodies.note[NOTE_integrator])
+    const bool open = !job->given.stepping && !job->given.integrator && !job->given.method &&
+                      isnan(job->dt) && job->steps == SIZE_MAX && job->precision == NOT_GIVEN &&
+                      !(job->accuracy > 0) && !(job->eta > 0);
+    const bool plain = job->method == NBODY_DIRECT && job->kernel == NBODY_TUNED && !job->own_eps &&
+                       !job->collide && !job->compare && !job->resumed &&
+                       world_size(cli_world) == 1;
+    if (!open || !plain || job->bodies.n > VERY_FEW || job->bodies.n < 2 ||
+        job->bodies.note[NOTE_integrator])
         return;
     job->stepping = NBODY_ADAPTIVE;
     job->integrator = NBODY_HERMITE4;
@@ -336,7 +363,8 @@ static int choose(struct nbody_job *job)
     if (job->fields.n && isnan(job->dt))
         return cli_wrong("--external: the step that suits the field is not estimated; give --dt");
     estimate(job);
-    if (job->precision_noted && job->precision == NBODY_MIXED && usual_precision(job, NBODY_MIXED) != NBODY_MIXED)
+    if (job->precision_noted && job->precision == NBODY_MIXED &&
+        usual_precision(job, NBODY_MIXED) != NBODY_MIXED)
         job->precision = NOT_GIVEN; /* what the command line asks for has none */
     return choose_precision(job, NBODY_MIXED);
 }
@@ -355,27 +383,36 @@ int nbody_job_choose(struct nbody_job *job)
 struct nbody_options nbody_job_options(struct nbody_job *job)
 {
     return (struct nbody_options){
-        .ctx = job->context, .integrator = (enum nbody_integrator)job->integrator,
-        .precision = (enum nbody_precision)job->precision, .kernel = (enum nbody_kernel)job->kernel, .G = job->G,
-        .eps = job->eps, .dt = job->dt, .burst = job->burst, .progress = nbody_job_tell, .arg = job,
+        .ctx = job->context,
+        .integrator = (enum nbody_integrator)job->integrator,
+        .precision = (enum nbody_precision)job->precision,
+        .kernel = (enum nbody_kernel)job->kernel,
+        .G = job->G,
+        .eps = job->eps,
+        .dt = job->dt,
+        .burst = job->burst,
+        .progress = nbody_job_tell,
+        .arg = job,
         .method = (enum nbody_method)job->method,
         .accuracy = job->accuracy,
         .softening = job->own_eps ? job->bodies.softening : NULL,
-        .fields = job->fields.field, .nfields = job->fields.n,
+        .fields = job->fields.field,
+        .nfields = job->fields.n,
         .stepping = (enum nbody_stepping)job->stepping,
         .eta = job->eta,
         .world = cli_world,
     };
 }
 
-/* The engine of these options. Mixed precision was chosen for --method auto if that comes to sums over all pairs, which an engine for
- * either tells. */
+/* The engine of these options. Mixed precision was chosen for --method auto if that comes to sums
+ * over all pairs, which an engine for either tells. */
 static nbody *make_engine(struct nbody_job *job, struct nbody_options options)
 {
     const struct particles *b = &job->bodies;
     if (job->if_direct) {
         options.precision = NBODY_SINGLE;
-        nbody *nb = nbody_create(&options, job->n, b->mass, (const double(*)[3])b->pos, (const double(*)[3])b->vel);
+        nbody *nb = nbody_create(&options, job->n, b->mass, (const double(*)[3])b->pos,
+                                 (const double(*)[3])b->vel);
         if (!nb || nbody_method(nb) == NBODY_TREE) {
             job->precision = NBODY_SINGLE;
             return nb;
@@ -383,7 +420,8 @@ static nbody *make_engine(struct nbody_job *job, struct nbody_options options)
         nbody_free(nb);
         options.precision = NBODY_MIXED;
     }
-    return nbody_create(&options, job->n, b->mass, (const double(*)[3])b->pos, (const double(*)[3])b->vel);
+    return nbody_create(&options, job->n, b->mass, (const double(*)[3])b->pos,
+                        (const double(*)[3])b->vel);
 }
 
 int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
@@ -417,5 +455,6 @@ int nbody_job_plan(struct nbody_job *job)
         return cli_wrong("--frames: %zu pictures need at least %zu steps, and there are %zu",
                          job->outputs.frames, job->outputs.frames - 1, job->total);
     status = nbody_job_engine(job, (enum nbody_kernel)job->kernel);
-    return status == CLI_DONE && job->resumed ? nbody_series_plan(job) : status; /* which knows what is left */
+    return status == CLI_DONE && job->resumed ? nbody_series_plan(job)
+                                              : status; /* which knows what is left */
 }

@@ -1,4 +1,5 @@
-/* nbody_camera.c - from where pictures are taken: bodies are turned, and moved to what is followed, before they are drawn. */
+/* nbody_camera.c - from where pictures are taken: bodies are turned, and moved to what is followed,
+ * before they are drawn. */
 /* SPDX-License-Identifier: MIT */
 #include "nbody_job.h"
 
@@ -7,7 +8,8 @@
 #include <math.h>
 
 const char *const nbody_follow_names[] = {"nothing", "mass", "density", "heaviest", NULL};
-const char *const nbody_colour_by_names[] = {"density", "speed", "group", NULL}; /* as enum picture_colour_by */
+const char *const nbody_colour_by_names[] = {"density", "speed", "group",
+                                             NULL}; /* as enum picture_colour_by */
 enum { NOTHING, MASS, DENSITY, HEAVIEST };
 
 static void centre_of_mass(const struct particles *b, double centre[3])
@@ -47,24 +49,31 @@ static int find_centre(const struct nbody_job *job, double centre[3])
     return CLI_DONE;
 }
 
-/* From above the plane of the picture, the camera goes around its normal by the azimuth, then down by 90 degrees less the
- * elevation: seen from the side at an elevation of 0, from above at 90. */
-static void turn(const struct nbody_job *job, const double from[3], const double centre[3], double to[3])
+/* From above the plane of the picture, the camera goes around its normal by the azimuth, then down
+ * by 90 degrees less the elevation: seen from the side at an elevation of 0, from above at 90. */
+static void turn(const struct nbody_job *job, const double from[3], const double centre[3],
+                 double to[3])
 {
-    const double a = job->camera.azimuth * acos(-1) / 180, e = (90 - job->camera.elevation) * acos(-1) / 180;
-    static const int axes[][3] = {[PICTURE_XY] = {0, 1, 2}, [PICTURE_XZ] = {0, 2, 1}, [PICTURE_YZ] = {1, 2, 0}};
+    const double a = job->camera.azimuth * acos(-1) / 180,
+                 e = (90 - job->camera.elevation) * acos(-1) / 180;
+    static const int axes[][3] = {
+        [PICTURE_XY] = {0, 1, 2}, [PICTURE_XZ] = {0, 2, 1}, [PICTURE_YZ] = {1, 2, 0}};
     const int *axis = axes[job->picture.plane];
-    const double x = from[axis[0]] - centre[axis[0]], y = from[axis[1]] - centre[axis[1]], z = from[axis[2]] - centre[axis[2]];
+    const double x = from[axis[0]] - centre[axis[0]], y = from[axis[1]] - centre[axis[1]],
+                 z = from[axis[2]] - centre[axis[2]];
     const double right = x * cos(a) + y * sin(a), deep = y * cos(a) - x * sin(a);
     to[axis[0]] = right;
     to[axis[1]] = deep * cos(e) + z * sin(e);
     to[axis[2]] = z * cos(e) - deep * sin(e);
 }
 
-/* The bodies at n places as the camera sees them, from malloc; the places themselves when it stands as usual. */
-static int look(const struct nbody_job *job, const double centre[3], size_t n, double (*places)[3], double (**seen)[3])
+/* The bodies at n places as the camera sees them, from malloc; the places themselves when it stands
+ * as usual. */
+static int look(const struct nbody_job *job, const double centre[3], size_t n, double (*places)[3],
+                double (**seen)[3])
 {
-    const bool moved = job->camera.azimuth != 0 || job->camera.elevation != 90 || job->camera.follow != NOTHING;
+    const bool moved =
+        job->camera.azimuth != 0 || job->camera.elevation != 90 || job->camera.follow != NOTHING;
     *seen = moved ? malloc(n * sizeof **seen) : places;
     for (size_t i = 0; *seen && moved && i < n; i++)
         turn(job, places[i], centre, (*seen)[i]);
@@ -78,7 +87,9 @@ enum { FEW = 64, POINTS = 1000 }; /* in a run */
 size_t nbody_camera_next(const struct nbody_job *job, size_t step)
 {
     const size_t every = job->total / POINTS + 1;
-    return job->n <= FEW && job->trails && cli_outputs_will_draw(&job->outputs) ? step + (every - step % every) : SIZE_MAX;
+    return job->n <= FEW && job->trails && cli_outputs_will_draw(&job->outputs)
+               ? step + (every - step % every)
+               : SIZE_MAX;
 }
 
 int nbody_camera_point(struct nbody_job *job)
@@ -99,7 +110,8 @@ bool nbody_read_groups(const char *text, void *to, char *why, size_t size)
     for (g->n = 0; g->n < PICTURE_GROUPS; text++) {
         const size_t length = strcspn(text, ",");
         double bodies;
-        if (number_read(text, length, &bodies) != NUMBER_OK || !(bodies >= 1 && bodies < 0x1p53 && bodies == floor(bodies)))
+        if (number_read(text, length, &bodies) != NUMBER_OK ||
+            !(bodies >= 1 && bodies < 0x1p53 && bodies == floor(bodies)))
             break;
         g->size[g->n++] = (size_t)bodies;
         text += length;
@@ -110,7 +122,8 @@ bool nbody_read_groups(const char *text, void *to, char *why, size_t size)
     return false;
 }
 
-/* The groups that the bodies have by themselves: two galaxies, or the gas, dark matter and stars of a file. */
+/* The groups that the bodies have by themselves: two galaxies, or the gas, dark matter and stars of
+ * a file. */
 void nbody_natural_groups(const struct nbody_job *job, struct nbody_groups *g)
 {
     const struct particles *b = &job->bodies;
@@ -132,11 +145,13 @@ int nbody_camera_settle(struct nbody_job *job)
     if (g->n == 0)
         nbody_natural_groups(job, g);
     if (g->n < 2)
-        return cli_wrong("--colour-by group: these bodies are of one group; say how many bodies each has with --groups N,N,...");
+        return cli_wrong(
+            "--colour-by group: these bodies are of one group; say how many bodies each has with --groups N,N,...");
     for (size_t k = 0; k < g->n; k++)
         bodies += g->size[k];
     if (bodies != job->n)
-        return cli_wrong("--groups: these are %zu bodies in all, but there are %zu", bodies, job->n);
+        return cli_wrong("--groups: these are %zu bodies in all, but there are %zu", bodies,
+                         job->n);
     return CLI_DONE;
 }
 
@@ -231,7 +246,8 @@ int nbody_camera_draw(struct nbody_job *job, const char *file)
 {
     struct shown s = show(job);
     struct picture_options o;
-    const size_t last = job->path.n < job->trails ? job->path.n : job->trails, points = s.own ? 0 : last;
+    const size_t last = job->path.n < job->trails ? job->path.n : job->trails,
+                 points = s.own ? 0 : last;
     double centre[3] = {0}, (*seen)[3] = NULL, (*path)[3] = NULL,
            (*places)[3] = points ? job->path.pos + (job->path.n - points) * s.n : NULL;
     int status = find_centre(job, centre);

@@ -1,5 +1,6 @@
-/* nbody_checkpoint.c - writes checkpoints of a run, in the background: the devices keep the state as it is between two steps, and a
- * thread of its own fetches it, writes it under another name and renames that, while the run goes on. */
+/* nbody_checkpoint.c - writes checkpoints of a run, in the background: the devices keep the state
+ * as it is between two steps, and a thread of its own fetches it, writes it under another name and
+ * renames that, while the run goes on. */
 /* SPDX-License-Identifier: MIT */
 #include "nbody_checkpoint.h"
 
@@ -25,7 +26,7 @@ struct checkpoint {
     double written;    /* when the last was begun */
 };
 
-/* ---- What it says in words. ------------------------------------------------------------------- */
+/* ---- What it says in words. ------------------------------------------------------------------ */
 
 char *checkpoint_device(CLCONTEXT *context, unsigned dev)
 {
@@ -33,7 +34,11 @@ char *checkpoint_device(CLCONTEXT *context, unsigned dev)
     const cl_device_id id = clgetdevice(context, dev);
     if (clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof name, name, NULL) != CL_SUCCESS ||
         clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof driver, driver, NULL) != CL_SUCCESS)
-        return clerror_set(EIO, "device %u does not tell its name and its driver's version, which a checkpoint needs", dev), NULL;
+        return clerror_set(
+                   EIO,
+                   "device %u does not tell its name and its driver's version, which a checkpoint needs",
+                   dev),
+               NULL;
     if (asprintf(&text, "%s, driver %s", name, driver) < 0)
         return clerror_set(ENOMEM, "not enough memory for the name of device %u", dev), NULL;
     return text;
@@ -54,10 +59,11 @@ static json_t *devices_json(const struct nbody_job *job)
             json_decref(devices);
             return NULL;
         }
-        json_array_append_new(devices, job->engine ? json_pack("{s:s, s:I, s:s}", "name", name, "share",
-                                                               (json_int_t)nbody_share(job->engine, dev), "shape",
-                                                               nbody_shape(job->engine, dev))
-                                                   : json_pack("{s:s}", "name", name));
+        json_array_append_new(devices, job->engine
+                                           ? json_pack("{s:s, s:I, s:s}", "name", name, "share",
+                                                       (json_int_t)nbody_share(job->engine, dev),
+                                                       "shape", nbody_shape(job->engine, dev))
+                                           : json_pack("{s:s}", "name", name));
         free(name);
     }
     return devices;
@@ -67,7 +73,8 @@ static json_t *notes_json(const struct nbody_job *job)
 {
     json_t *notes = json_array();
     for (int k = 0; k < PARTICLES_NOTE_COUNT; k++)
-        json_array_append_new(notes, job->bodies.note[k] ? json_string(job->bodies.note[k]) : json_null());
+        json_array_append_new(notes,
+                              job->bodies.note[k] ? json_string(job->bodies.note[k]) : json_null());
     return notes;
 }
 
@@ -81,9 +88,10 @@ static char *words(const struct nbody_job *job, size_t step, double time)
     for (int i = 0; i < job->argc; i++)
         json_array_append_new(command, json_string(job->argv[i]));
     char *fields = nbody_fields_text(&job->fields);
-    json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:s, s:I, s:f, s:b}", "version", STDCL_VERSION, "devices", devices,
-                            "command", command, "notes", notes_json(job), "external", fields, "step",
-                            (json_int_t)step, "time", job->time_start + time, "ensemble", job->ensemble != NULL);
+    json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:s, s:I, s:f, s:b}", "version", STDCL_VERSION,
+                            "devices", devices, "command", command, "notes", notes_json(job),
+                            "external", fields, "step", (json_int_t)step, "time",
+                            job->time_start + time, "ensemble", job->ensemble != NULL);
     char *text = all ? json_dumps(all, JSON_INDENT(1)) : NULL;
     free(fields);
     json_decref(all);
@@ -92,26 +100,53 @@ static char *words(const struct nbody_job *job, size_t step, double time)
     return text;
 }
 
-/* ---- The image of the file. ------------------------------------------------------------------- */
+/* ---- The image of the file. ------------------------------------------------------------------ */
 
 static struct kept kept_of(const struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
-    return (struct kept){.size = sizeof(struct kept), .n = job->n, .gas = b->gas, .star = b->star,
-                         .frames_done = job->outputs.frames_done, .series = job->series_n, .rows = job->rows.n,
-                         .history = job->history.n, .columns = job->history.columns, .text = job->history.bytes, .path = job->path.n,
-                         .engine = nbody_save_bytes(job->engine), .seed = job->seed, .G = job->G, .eps = job->eps, .own_eps = job->own_eps, .n_start = job->n_start,
-                         .events = job->events.n, .radius = job->radius, .energy_lost = job->energy_lost,
-                         .interactions = job->interactions, .collide = job->collide,
-                         .dt = job->dt, .accuracy = job->accuracy, .eta = job->eta, .stepping = job->stepping, .time_start = job->time_start, .seconds = job->seconds,
-                         .integrator = job->integrator, .precision = job->precision, .kernel = job->kernel,
-                         .method = (int)nbody_method(job->engine), .model = job->model,
-                         .also = b->also & (PARTICLES_SOFTENING | PARTICLES_ID | PARTICLES_RADIUS), .picture = job->picture,
+    return (struct kept){.size = sizeof(struct kept),
+                         .n = job->n,
+                         .gas = b->gas,
+                         .star = b->star,
+                         .frames_done = job->outputs.frames_done,
+                         .series = job->series_n,
+                         .rows = job->rows.n,
+                         .history = job->history.n,
+                         .columns = job->history.columns,
+                         .text = job->history.bytes,
+                         .path = job->path.n,
+                         .engine = nbody_save_bytes(job->engine),
+                         .seed = job->seed,
+                         .G = job->G,
+                         .eps = job->eps,
+                         .own_eps = job->own_eps,
+                         .n_start = job->n_start,
+                         .events = job->events.n,
+                         .radius = job->radius,
+                         .energy_lost = job->energy_lost,
+                         .interactions = job->interactions,
+                         .collide = job->collide,
+                         .dt = job->dt,
+                         .accuracy = job->accuracy,
+                         .eta = job->eta,
+                         .stepping = job->stepping,
+                         .time_start = job->time_start,
+                         .seconds = job->seconds,
+                         .integrator = job->integrator,
+                         .precision = job->precision,
+                         .kernel = job->kernel,
+                         .method = (int)nbody_method(job->engine),
+                         .model = job->model,
+                         .also = b->also & (PARTICLES_SOFTENING | PARTICLES_ID | PARTICLES_RADIUS),
+                         .picture = job->picture,
                          .start = job->start,
-                         .shortened = nbody_steps(job->engine) == job->total && job->last_dt != job->dt};
+                         .shortened =
+                             nbody_steps(job->engine) == job->total && job->last_dt != job->dt};
 }
 
-static bool make_piece(struct piece *piece, bool (*write)(const struct nbody_job *job, FILE *fp), const struct nbody_job *job)
+static bool make_piece(struct piece *piece, bool (*write)(const struct nbody_job *job, FILE *fp),
+                       const struct nbody_job *job)
 {
     FILE *fp = open_memstream(&piece->bytes, &piece->size);
     const bool made = fp && write(job, fp), closed = fp && fclose(fp) == 0;
@@ -152,7 +187,8 @@ static bool write_back(const struct nbody_job *job, FILE *fp)
             fwrite(job->series[i].file, sizeof *job->series[i].file, job->series[i].n, fp);
     }
     if (job->history.n) {
-        fwrite(job->history.value, sizeof *job->history.value, job->history.n * job->history.columns, fp);
+        fwrite(job->history.value, sizeof *job->history.value,
+               job->history.n * job->history.columns, fp);
         fwrite(job->history.text, 1, job->history.bytes, fp);
     }
     if (job->path.n)
@@ -169,7 +205,8 @@ static void drop_pieces(struct checkpoint *c)
     c->front = c->back = (struct piece){NULL, 0};
 }
 
-/* What changes while the run goes on. Masses, softenings, names and radii change when bodies merge, which waits for the file. */
+/* What changes while the run goes on. Masses, softenings, names and radii change when bodies merge,
+ * which waits for the file. */
 static int hold(struct nbody_job *job, struct checkpoint *c)
 {
     if (!make_piece(&c->front, write_front, job) || !make_piece(&c->back, write_back, job)) {
@@ -196,15 +233,18 @@ static size_t arrays_of(const struct particles *b, const void *array[4])
     return n;
 }
 
-_Static_assert(sizeof *((struct particles *)0)->id == sizeof(double), "all have numbers of one size");
+_Static_assert(sizeof *((struct particles *)0)->id == sizeof(double),
+               "all have numbers of one size");
 
 /* The file as it will be; NULL with an error. */
 static char *make_image(const struct checkpoint *c, size_t *size)
 {
     const struct nbody_job *job = c->job;
     const void *array[4];
-    const size_t arrays = c->whole ? 0 : arrays_of(&job->bodies, array), each = job->n * sizeof(double);
-    *size = c->front.size + arrays * each + c->back.size + (c->whole ? 0 : nbody_save_bytes(job->engine));
+    const size_t arrays = c->whole ? 0 : arrays_of(&job->bodies, array),
+                 each = job->n * sizeof(double);
+    *size = c->front.size + arrays * each + c->back.size +
+            (c->whole ? 0 : nbody_save_bytes(job->engine));
     char *image = malloc(*size), *to = image;
     if (!image)
         return no_memory(job), NULL;
@@ -219,7 +259,7 @@ static char *make_image(const struct checkpoint *c, size_t *size)
     return NULL;
 }
 
-/* ---- Writing. --------------------------------------------------------------------------------- */
+/* ---- Writing. -------------------------------------------------------------------------------- */
 
 static int write_file(const struct checkpoint *c, char *image, size_t size)
 {
@@ -310,7 +350,7 @@ int nbody_checkpoint_put(struct nbody_job *job, char *bytes, size_t size, size_t
     return CLI_DONE;
 }
 
-/* ---- When. ------------------------------------------------------------------------------------ */
+/* ---- When. ----------------------------------------------------------------------------------- */
 
 int nbody_checkpoint_plan(struct nbody_job *job)
 {
@@ -320,7 +360,8 @@ int nbody_checkpoint_plan(struct nbody_job *job)
     if (status == CLI_DONE)
         status = cli_check_output(job->checkpoint);
     job->saver = cli_alloc(1, sizeof *job->saver);
-    *job->saver = (struct checkpoint){.job = job, .name = job->checkpoint, .written = seconds_now()};
+    *job->saver =
+        (struct checkpoint){.job = job, .name = job->checkpoint, .written = seconds_now()};
     if (!(job->checkpoint_time > 0) && !(job->checkpoint_minutes > 0))
         job->checkpoint_minutes = USUAL_MINUTES;
     return status;
@@ -330,7 +371,8 @@ size_t nbody_checkpoint_next(const struct nbody_job *job, size_t step)
 {
     if (!job->checkpoint || !(job->checkpoint_time > 0))
         return SIZE_MAX;
-    const double steps = fmax(job->checkpoint_time / fabs(job->dt), 1), done = floor((double)step / steps + 1e-9);
+    const double steps = fmax(job->checkpoint_time / fabs(job->dt), 1),
+                 done = floor((double)step / steps + 1e-9);
     double next = floor((done + 1) * steps + 0.5);
     if (next <= (double)step)
         next = (double)step + 1;
@@ -339,7 +381,8 @@ size_t nbody_checkpoint_next(const struct nbody_job *job, size_t step)
 
 bool nbody_checkpoint_late(const struct nbody_job *job)
 {
-    return job->saver && job->checkpoint_minutes > 0 && seconds_now() - job->saver->written > 60 * job->checkpoint_minutes;
+    return job->saver && job->checkpoint_minutes > 0 &&
+           seconds_now() - job->saver->written > 60 * job->checkpoint_minutes;
 }
 
 int nbody_checkpoint_visit(struct nbody_job *job, size_t before, size_t step)
@@ -348,7 +391,8 @@ int nbody_checkpoint_visit(struct nbody_job *job, size_t before, size_t step)
     bool late = nbody_checkpoint_late(job);
     if (by_clock && world_broadcast(cli_world, 0, &late, sizeof late) != 0) /* by one clock */
         return cli_failed_call(NULL);
-    return late || nbody_checkpoint_next(job, before) == step ? nbody_checkpoint_write(job) : CLI_DONE;
+    return late || nbody_checkpoint_next(job, before) == step ? nbody_checkpoint_write(job)
+                                                              : CLI_DONE;
 }
 
 int nbody_checkpoint_done(const struct nbody_job *job)

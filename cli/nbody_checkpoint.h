@@ -1,10 +1,12 @@
-/* nbody_checkpoint.h - what a checkpoint of `stdcl nbody` holds: a file that a killed run goes on from, bit for bit.
+/* nbody_checkpoint.h - what a checkpoint of `stdcl nbody` holds: a file that a killed run goes on
+ * from, bit for bit.
  *
- *   struct checkpoint_head, a JSON object, struct kept, then arrays as they lie in memory: masses; softenings, names and radii,
- *   where there are any; rows of the table; files of each series; rows of the history and their
- *   binaries; paths of few bodies; collisions; the engine (nbody_save)
+ *   struct checkpoint_head, a JSON object, struct kept, then arrays as they lie in memory: masses;
+ *   softenings, names and radii, where there are any; rows of the table; files of each series; rows
+ *   of the history and their binaries; paths of few bodies; collisions; the engine (nbody_save)
  *
- * The JSON object is for what is compared and told: version, devices with shares and shapes, command line, notes.
+ * The JSON object is for what is compared and told: version, devices with shares and shapes,
+ * command line, notes.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CLI_NBODY_CHECKPOINT_H
@@ -38,7 +40,8 @@ struct kept {
     struct nbody_diagnostics start;
 };
 
-/* What an ensemble's goes on with; the energies at the start, all masses and the engine (nbody_ensemble_save) follow. */
+/* What an ensemble's goes on with; the energies at the start, all masses and the engine
+ * (nbody_ensemble_save) follow. */
 struct kept_ensemble {
     uint64_t size; /* of this struct */
     size_t systems, bodies, engine;
@@ -47,7 +50,8 @@ struct kept_ensemble {
     int integrator;
 };
 
-/* What follows the words of a checkpoint that is resumed, `size` bytes; NULL when it is of another kind of run. */
+/* What follows the words of a checkpoint that is resumed, `size` bytes; NULL when it is of another
+ * kind of run. */
 const char *nbody_resume_ensemble(const struct nbody_job *job, size_t *size);
 
 /* A checksum in which every bit of every word counts. */

@@ -1,6 +1,6 @@
-/* nbody_collide.c - --collide: what becomes of bodies that touch. After every step the host looks for those; the run ends, or
- * they become one body, with their mass, their momentum, their centre of mass and the volume of both, and the run goes on in an
- * engine of fewer bodies. */
+/* nbody_collide.c - --collide: what becomes of bodies that touch. After every step the host looks
+ * for those; the run ends, or they become one body, with their mass, their momentum, their centre
+ * of mass and the volume of both, and the run goes on in an engine of fewer bodies. */
 /* SPDX-License-Identifier: MIT */
 #include "nbody_job.h"
 
@@ -11,7 +11,7 @@ const char *const nbody_collide_names[] = {"nothing", "merge", "stop", NULL};
 enum { NOTHING, MERGE, STOP };
 enum { TOLD = 10 }; /* in the report */
 
-/* ---- Before the run. -------------------------------------------------------------------------- */
+/* ---- Before the run. ------------------------------------------------------------------------- */
 
 int nbody_collide_plan(struct nbody_job *job)
 {
@@ -20,7 +20,8 @@ int nbody_collide_plan(struct nbody_job *job)
     if (!job->collide || job->resumed) /* which brings them along */
         return CLI_DONE;
     if (isnan(job->radius) && !b->radius)
-        return cli_wrong("--collide needs radii: add --radius LENGTH, or give a file that has them");
+        return cli_wrong(
+            "--collide needs radii: add --radius LENGTH, or give a file that has them");
     if (!isnan(job->radius)) {
         b->radius = cli_realloc(b->radius, b->n, sizeof *b->radius);
         for (size_t i = 0; i < b->n; i++)
@@ -36,7 +37,7 @@ int nbody_collide_plan(struct nbody_job *job)
     return CLI_DONE;
 }
 
-/* ---- Two become one. -------------------------------------------------------------------------- */
+/* ---- Two become one. ------------------------------------------------------------------------- */
 
 static uint64_t name_of(const struct particles *b, size_t i)
 {
@@ -45,9 +46,11 @@ static uint64_t name_of(const struct particles *b, size_t i)
 
 static void add_event(struct nbody_job *job, const struct nbody_contact *c, size_t i, size_t j)
 {
-    job->events.event = cli_realloc(job->events.event, job->events.n + 1, sizeof *job->events.event);
-    job->events.event[job->events.n++] = (struct nbody_event){job->time_start + nbody_time(job->engine) - copysign(c->before, job->dt),
-                                                              name_of(&job->bodies, i), name_of(&job->bodies, j)};
+    job->events.event =
+        cli_realloc(job->events.event, job->events.n + 1, sizeof *job->events.event);
+    job->events.event[job->events.n++] = (struct nbody_event){
+        job->time_start + nbody_time(job->engine) - copysign(c->before, job->dt),
+        name_of(&job->bodies, i), name_of(&job->bodies, j)};
 }
 
 /* Body i takes in body j. Without any mass they meet in the middle. */
@@ -59,7 +62,8 @@ static void merge(struct particles *b, size_t i, size_t j)
         b->vel[i][k] += part * (b->vel[j][k] - b->vel[i][k]);
     }
     b->mass[i] = mass;
-    b->radius[i] = cbrt(b->radius[i] * b->radius[i] * b->radius[i] + b->radius[j] * b->radius[j] * b->radius[j]);
+    b->radius[i] = cbrt(b->radius[i] * b->radius[i] * b->radius[i] +
+                        b->radius[j] * b->radius[j] * b->radius[j]);
 }
 
 /* Takes body `gone` out of all that is kept of bodies. */
@@ -70,7 +74,8 @@ static void drop(struct nbody_job *job, size_t gone)
     void *const arrays[] = {b->mass, b->softening, b->potential, b->id, b->radius};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         if (arrays[k])
-            memmove((double *)arrays[k] + gone, (double *)arrays[k] + gone + 1, after * sizeof(double));
+            memmove((double *)arrays[k] + gone, (double *)arrays[k] + gone + 1,
+                    after * sizeof(double));
     memmove(b->pos + gone, b->pos + gone + 1, after * sizeof *b->pos);
     memmove(b->vel + gone, b->vel + gone + 1, after * sizeof *b->vel);
     for (size_t k = 0, to = 0; k < job->path.n * b->n; k++)
@@ -108,7 +113,7 @@ static void merge_all(struct nbody_job *job, const struct nbody_contact *contact
     free(is);
 }
 
-/* ---- In the run. ------------------------------------------------------------------------------ */
+/* ---- In the run. ----------------------------------------------------------------------------- */
 
 /* An engine for the bodies as they are now, at the same time and step. */
 static int go_on(struct nbody_job *job)
@@ -118,8 +123,9 @@ static int go_on(struct nbody_job *job)
     const size_t steps = nbody_steps(job->engine);
     job->interactions += nbody_interactions(job->engine);
     nbody_free(job->engine);
-    job->engine = nbody_create(&options, job->n, job->bodies.mass, (const double(*)[3])job->bodies.pos,
-                               (const double(*)[3])job->bodies.vel);
+    job->engine =
+        nbody_create(&options, job->n, job->bodies.mass, (const double(*)[3])job->bodies.pos,
+                     (const double(*)[3])job->bodies.vel);
     if (!job->engine)
         return cli_failed_call("bodies merge");
     nbody_set_clock(job->engine, time, steps);
@@ -141,8 +147,9 @@ static int merge_bodies(struct nbody_job *job, const struct nbody_contact *conta
     return CLI_DONE;
 }
 
-/* Where steps are chosen, --dt may be long, and bodies go along curves in it: who leaves the line by more than the radius may have met
- * others unseen. `old`: places at the beginning of the step. */
+/* Where steps are chosen, --dt may be long, and bodies go along curves in it: who leaves the line
+ * by more than the radius may have met others unseen. `old`: places at the beginning of the
+ * step. */
 static void look_at_paths(struct nbody_job *job, const double (*old)[3], double dt)
 {
     const struct particles *b = &job->bodies;
@@ -154,13 +161,16 @@ static void look_at_paths(struct nbody_job *job, const double (*old)[3], double 
         }
         job->bends = b->radius[i] > 0 && off > b->radius[i] * b->radius[i];
         if (job->bends)
-            cli_warn("--collide looks after every --dt, and until time %g body %llu left its line by %.2g, more than its radius, %.2g: it "
-                     "may have touched others unseen; a smaller --dt shows that",
-                     job->time_start + nbody_time(job->engine), (unsigned long long)name_of(b, i), sqrt(off), b->radius[i]);
+            cli_warn(
+                "--collide looks after every --dt, and until time %g body %llu left its line by %.2g, more than its radius, %.2g: it "
+                "may have touched others unseen; a smaller --dt shows that",
+                job->time_start + nbody_time(job->engine), (unsigned long long)name_of(b, i),
+                sqrt(off), b->radius[i]);
     }
 }
 
-/* Brings the bodies as they are after a step. Those of a run that goes on are not here before its first one. */
+/* Brings the bodies as they are after a step. Those of a run that goes on are not here before its
+ * first one. */
 static int fetch(struct nbody_job *job, double dt)
 {
     struct particles *b = &job->bodies;
@@ -184,23 +194,24 @@ int nbody_collide_visit(struct nbody_job *job)
     const double dt = nbody_steps(job->engine) == job->total ? job->last_dt : job->dt;
     if (!job->collide)
         return CLI_DONE;
-    if (fetch(job, dt) < 0 ||
-        nbody_find_contacts(b->n, b->radius, (const double(*)[3])b->pos, (const double(*)[3])b->vel, dt, &contact, &n) < 0)
+    if (fetch(job, dt) < 0 || nbody_find_contacts(b->n, b->radius, (const double(*)[3])b->pos,
+                                                  (const double(*)[3])b->vel, dt, &contact, &n) < 0)
         return cli_failed_call(NULL);
     int status = CLI_DONE;
     if (n && job->collide == MERGE)
         status = merge_bodies(job, contact, n);
     if (n && job->collide == STOP) {
         add_event(job, contact, contact->first, contact->second);
-        snprintf(job->stopped, sizeof job->stopped, "bodies %llu and %llu touch at time %g (--collide stop)",
-                 (unsigned long long)job->events.event[0].first, (unsigned long long)job->events.event[0].second,
-                 job->events.event[0].time);
+        snprintf(job->stopped, sizeof job->stopped,
+                 "bodies %llu and %llu touch at time %g (--collide stop)",
+                 (unsigned long long)job->events.event[0].first,
+                 (unsigned long long)job->events.event[0].second, job->events.event[0].time);
     }
     free(contact);
     return status;
 }
 
-/* ---- At the end. ------------------------------------------------------------------------------ */
+/* ---- At the end. ----------------------------------------------------------------------------- */
 
 void nbody_collide_text(const struct nbody_job *job, FILE *fp)
 {
@@ -209,12 +220,15 @@ void nbody_collide_text(const struct nbody_job *job, FILE *fp)
     fprintf(fp, "%-14s%zu", "collisions", job->events.n);
     for (size_t k = 0; k < job->events.n && k < TOLD; k++) {
         const struct nbody_event *e = &job->events.event[k];
-        fprintf(fp, "%s body %llu takes in %llu at time %g", k ? "," : ":", (unsigned long long)e->first,
-                (unsigned long long)e->second, e->time);
+        fprintf(fp, "%s body %llu takes in %llu at time %g", k ? "," : ":",
+                (unsigned long long)e->first, (unsigned long long)e->second, e->time);
     }
     fputs(job->events.n > TOLD ? ", ...\n" : "\n", fp);
     if (job->events.n)
-        fprintf(fp, "%-14s%zu at the end; energy %.6g went with the others, which the error leaves out\n", "", job->n, job->energy_lost);
+        fprintf(
+            fp,
+            "%-14s%zu at the end; energy %.6g went with the others, which the error leaves out\n",
+            "", job->n, job->energy_lost);
 }
 
 json_t *nbody_collide_json(const struct nbody_job *job)
@@ -222,12 +236,13 @@ json_t *nbody_collide_json(const struct nbody_job *job)
     json_t *events = json_array();
     for (size_t k = 0; k < job->events.n; k++) {
         const struct nbody_event *e = &job->events.event[k];
-        json_array_append_new(events, json_pack("{s:o, s:I, s:I}", "time", cli_json_real(e->time), "first", (json_int_t)e->first,
-                                                "second", (json_int_t)e->second));
+        json_array_append_new(events,
+                              json_pack("{s:o, s:I, s:I}", "time", cli_json_real(e->time), "first",
+                                        (json_int_t)e->first, "second", (json_int_t)e->second));
     }
     if (job->collide)
-        return json_pack("{s:I, s:o, s:o}", "count", (json_int_t)job->events.n, "energy_lost", cli_json_real(job->energy_lost),
-                         "events", events);
+        return json_pack("{s:I, s:o, s:o}", "count", (json_int_t)job->events.n, "energy_lost",
+                         cli_json_real(job->energy_lost), "events", events);
     json_decref(events);
     return json_null();
 }

@@ -1,9 +1,11 @@
-/* nbody_compare.c - `stdcl nbody --compare`: the kernels of nbody/ladder.cl and the tuned one, side by side.
+/* nbody_compare.c - `stdcl nbody --compare`: the kernels of nbody/ladder.cl and the tuned one, side
+ * by side.
  *
- * Every kernel sums the forces on the same bodies. First its sums are compared with plain C in double
- * precision, on at most SAMPLE bodies spread over all; then it is timed, the median of several runs, each of
- * so many sums that a run is not too short for the clock. The limit is nbody_limit's, the same for all
- * kernels, so that their shares compare as their times do. The tree, with its accuracy when nothing is said, is one more.
+ * Every kernel sums the forces on the same bodies. First its sums are compared with plain C in
+ * double precision, on at most SAMPLE bodies spread over all; then it is timed, the median of
+ * several runs, each of so many sums that a run is not too short for the clock. The limit is
+ * nbody_limit's, the same for all kernels, so that their shares compare as their times do. The
+ * tree, with its accuracy when nothing is said, is one more.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_job.h"
@@ -18,7 +20,8 @@ enum { SAMPLE = 512, RUNS = 5, RUNS_LONG = 3, STAGES = 1 + RUNS };
 static const double RUN_SECONDS = 0.05, LONG_SECONDS = 2;
 
 /* From the simplest to the fastest; the tree comes last, which does not sum over all pairs. */
-static const enum nbody_kernel kernels[] = {NBODY_NAIVE, NBODY_BRANCHLESS, NBODY_TILED, NBODY_TUNED};
+static const enum nbody_kernel kernels[] = {NBODY_NAIVE, NBODY_BRANCHLESS, NBODY_TILED,
+                                            NBODY_TUNED};
 enum { TREE = sizeof kernels / sizeof *kernels, RUNGS };
 static const double TREE_ACCURACY = 1e-3; /* what is wished for when nothing is said */
 
@@ -36,7 +39,8 @@ struct comparison {
     struct rung rung[RUNGS];
 };
 
-/* Enough bodies for the fastest kernel to fill the device, and few enough for the slowest to end soon. */
+/* Enough bodies for the fastest kernel to fill the device, and few enough for the slowest to end
+ * soon. */
 static const size_t BODIES_CPU = 4096, BODIES_GPU = 32768;
 
 /* ---- Right or wrong. ------------------------------------------------------------------------- */
@@ -53,8 +57,8 @@ static int compute_right(struct nbody_job *job, struct comparison *c)
     if (nbody_state(job->engine, b->pos, NULL) < 0)
         return cli_failed_call(NULL);
     for (size_t k = 0; k < c->samples && !cli_interrupted(); k++)
-        nbody_ref_force(b->n, job->G, job->eps, b->mass, (const double(*)[3])b->pos, sampled(job, c, k),
-                        c->right[k], NULL);
+        nbody_ref_force(b->n, job->G, job->eps, b->mass, (const double(*)[3])b->pos,
+                        sampled(job, c, k), c->right[k], NULL);
     return CLI_DONE;
 }
 
@@ -75,8 +79,8 @@ static const char *name_of(int k)
     return k == TREE ? nbody_method_names[NBODY_TREE] : nbody_kernel_names[kernels[k]];
 }
 
-/* What rounding may do: some units in the last place in each pull, and a walk of N of them in a sum that is
- * carried in one number. The tree may do what was wished for besides. */
+/* What rounding may do: some units in the last place in each pull, and a walk of N of them in a sum
+ * that is carried in one number. The tree may do what was wished for besides. */
 static double tolerance_of(const struct nbody_job *job, int k)
 {
     const double unit = job->precision == NBODY_DOUBLE ? DBL_EPSILON : (double)FLT_EPSILON;
@@ -170,9 +174,10 @@ static double rate_of(const struct nbody_job *job, const struct comparison *c, c
     return r == &c->rung[TREE] ? NAN : (double)job->n * (double)job->n / r->seconds;
 }
 
-/* NAN when it is not known: then, too, when the device was busy while its peak was measured, so that a kernel
- * exceeds what should be the limit. */
-static double share_of(const struct nbody_job *job, const struct comparison *c, const struct rung *r)
+/* NAN when it is not known: then, too, when the device was busy while its peak was measured, so
+ * that a kernel exceeds what should be the limit. */
+static double share_of(const struct nbody_job *job, const struct comparison *c,
+                       const struct rung *r)
 {
     const double share = rate_of(job, c, r) / c->limit;
     return share <= 1 ? share : NAN;
@@ -188,17 +193,17 @@ static int report_json(const struct nbody_job *job, const struct comparison *c, 
     json_t *rungs = json_array();
     for (int k = 0; k < RUNGS; k++) {
         const struct rung *r = &c->rung[k];
-        json_array_append_new(rungs,
-                              json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:b}", "kernel",
-                                        name_of(k), "seconds", cli_json_real(r->seconds),
-                                        "interactions_per_s", cli_json_real(rate_of(job, c, r)), "speedup",
-                                        cli_json_real(c->rung[0].seconds / r->seconds), "limit_share",
-                                        cli_json_real(share_of(job, c, r)), "error_rms_rel",
-                                        cli_json_real(r->error), "agrees", agrees(r)));
+        json_array_append_new(
+            rungs, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:b}", "kernel", name_of(k), "seconds",
+                             cli_json_real(r->seconds), "interactions_per_s",
+                             cli_json_real(rate_of(job, c, r)), "speedup",
+                             cli_json_real(c->rung[0].seconds / r->seconds), "limit_share",
+                             cli_json_real(share_of(job, c, r)), "error_rms_rel",
+                             cli_json_real(r->error), "agrees", agrees(r)));
     }
     json_t *report =
-        json_pack("{s:s, s:s, s:I, s:o, s:s, s:I, s:o, s:o, s:o}", "program", "nbody", "device", device, "n",
-                  (json_int_t)job->n, "eps", cli_json_real(job->eps), "precision",
+        json_pack("{s:s, s:s, s:I, s:o, s:s, s:I, s:o, s:o, s:o}", "program", "nbody", "device",
+                  device, "n", (json_int_t)job->n, "eps", cli_json_real(job->eps), "precision",
                   nbody_precision_names[job->precision], "bodies_checked", (json_int_t)c->samples,
                   "error_limit", cli_json_real(c->rung[0].tolerance), "limit_interactions_per_s",
                   cli_json_real(c->limit > 0 ? c->limit : NAN), "kernels", rungs);
@@ -214,8 +219,8 @@ static void report_text(const struct nbody_job *job, const struct comparison *c,
         cli_table_create("kernel|>time|>interactions/s|>speed-up|>of the limit|>rms error");
     printf("%-14s%s\n", "device", device);
     printf("%-14s%zu, from %s, %s precision, softening %g\n", "bodies", job->n,
-           job->input ? job->input : nbody_model_names[job->model], nbody_precision_names[job->precision],
-           job->eps);
+           job->input ? job->input : nbody_model_names[job->model],
+           nbody_precision_names[job->precision], job->eps);
     printf("%-14s%s\n", "limit",
            c->limit > 0 ? cli_text_rate(&text, c->limit, "interactions/s") : "not known");
     printf("%-14s%zu bodies against plain C; up to %.1e is rounding\n\n", "checked", c->samples,
@@ -247,10 +252,11 @@ static int report(const struct nbody_job *job, const struct comparison *c)
     free(device);
     for (int k = 0; k < RUNGS; k++)
         if (!agrees(&c->rung[k]))
-            status = cli_failed("the kernel '%s' is wrong: its forces differ from plain C by %.2g, and "
-                                "%s explains up to %.2g",
-                                name_of(k), c->rung[k].error, k == TREE ? "the accuracy of the tree" : "rounding",
-                                c->rung[k].tolerance);
+            status = cli_failed(
+                "the kernel '%s' is wrong: its forces differ from plain C by %.2g, and "
+                "%s explains up to %.2g",
+                name_of(k), c->rung[k].error, k == TREE ? "the accuracy of the tree" : "rounding",
+                c->rung[k].tolerance);
     return status;
 }
 

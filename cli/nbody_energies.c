@@ -1,6 +1,8 @@
-/* nbody_energies.c - energies of a run by the tree, with --direct-energies: the potential energy is that of sums over all pairs.
+/* nbody_energies.c - energies of a run by the tree, with --direct-energies: the potential energy is
+ * that of sums over all pairs.
  *
- * By the tree potentials are as good as --accuracy asks, which is enough to see that a run goes wrong; what a step loses may be less.
+ * By the tree potentials are as good as --accuracy asks, which is enough to see that a run goes
+ * wrong; what a step loses may be less.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_job.h"
@@ -21,7 +23,8 @@ static nbody *direct_engine(struct nbody_job *job)
     if (!pos || !vel)
         clerror_set(ENOMEM, "--direct-energies: no memory for another %zu bodies", n);
     else if (nbody_state(job->engine, pos, vel) == 0)
-        nb = nbody_create(&options, n, job->bodies.mass, (const double(*)[3])pos, (const double(*)[3])vel);
+        nb = nbody_create(&options, n, job->bodies.mass, (const double(*)[3])pos,
+                          (const double(*)[3])vel);
     free(pos);
     free(vel);
     return nb;
@@ -31,7 +34,9 @@ int nbody_job_energies_check(const struct nbody_job *job)
 {
     if (!job->direct_energies || job->n <= MOST_BODIES)
         return CLI_DONE;
-    return cli_wrong("--direct-energies: %zu bodies are too many for sums over all pairs; it is for up to %d", job->n, MOST_BODIES);
+    return cli_wrong(
+        "--direct-energies: %zu bodies are too many for sums over all pairs; it is for up to %d",
+        job->n, MOST_BODIES);
 }
 
 int nbody_job_energies(struct nbody_job *job, struct nbody_diagnostics *d)

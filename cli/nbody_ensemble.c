@@ -1,5 +1,5 @@
-/* nbody_ensemble.c - `stdcl nbody --ensemble`: many planetary systems at once, made from one by small changes or read from a
- * list of files. */
+/* nbody_ensemble.c - `stdcl nbody --ensemble`: many planetary systems at once, made from one by
+ * small changes or read from a list of files. */
 /* SPDX-License-Identifier: MIT */
 #include "nbody_checkpoint.h"
 
@@ -23,7 +23,7 @@ struct ensemble {
     double median;
 };
 
-/* ---- The systems. ----------------------------------------------------------------------------- */
+/* ---- The systems. ---------------------------------------------------------------------------- */
 
 static int reserve(struct ensemble *e, size_t systems, size_t bodies)
 {
@@ -40,7 +40,8 @@ static int reserve(struct ensemble *e, size_t systems, size_t bodies)
     e->before = malloc(systems * sizeof *e->before);
     e->after = malloc(systems * sizeof *e->after);
     return e->all.mass && e->all.pos && e->all.vel && e->before && e->after
-               ? CLI_DONE : cli_failed("not enough memory for %zu systems of %zu bodies", systems, bodies);
+               ? CLI_DONE
+               : cli_failed("not enough memory for %zu systems of %zu bodies", systems, bodies);
 }
 
 static void put(struct ensemble *e, size_t system, const struct particles *b)
@@ -57,11 +58,13 @@ static int check_star(const char *file, const struct particles *b)
     for (size_t i = 1; i < b->n; i++)
         heavy = b->mass[i] > b->mass[heavy] ? i : heavy;
     if (heavy > 0)
-        return cli_failed("%s: the first body must be the star, and body %zu is heavier", file, heavy + 1);
+        return cli_failed("%s: the first body must be the star, and body %zu is heavier", file,
+                          heavy + 1);
     return b->n > 1 ? CLI_DONE : cli_failed("%s: one body is no planetary system", file);
 }
 
-/* Copies whose planets' coordinates and velocities are changed by up to the part `spread` of themselves; not the first's. */
+/* Copies whose planets' coordinates and velocities are changed by up to the part `spread` of
+ * themselves; not the first's. */
 static int make_copies(struct nbody_job *job, struct ensemble *e, size_t systems)
 {
     int status = nbody_job_bodies(job);
@@ -73,7 +76,8 @@ static int make_copies(struct nbody_job *job, struct ensemble *e, size_t systems
         put(e, s, &job->bodies);
         for (size_t k = 3; s && k < 3 * e->bodies; k++) {
             const philox4 at = {(uint32_t)k, 0x454e5345, (uint32_t)s, (uint32_t)(s >> 32)};
-            const philox4 bits = philox4x32_10(at, (uint32_t)job->seed, (uint32_t)(job->seed >> 32));
+            const philox4 bits =
+                philox4x32_10(at, (uint32_t)job->seed, (uint32_t)(job->seed >> 32));
             const size_t body = s * e->bodies + k / 3, axis = k % 3;
             e->all.pos[body][axis] *= 1 + job->spread * (2 * philox_double(bits.x, bits.y) - 1);
             e->all.vel[body][axis] *= 1 + job->spread * (2 * philox_double(bits.z, bits.w) - 1);
@@ -105,7 +109,9 @@ static char *read_names(const char *list, size_t *n)
     free(line);
     fclose(fp);
     if (!*n)
-        cli_failed("%s lists no files; --ensemble wants a number, or a file that lists files of bodies, a line each", list);
+        cli_failed(
+            "%s lists no files; --ensemble wants a number, or a file that lists files of bodies, a line each",
+            list);
     return names;
 }
 
@@ -127,7 +133,9 @@ static int read_systems(struct nbody_job *job, struct ensemble *e)
         if (status == CLI_DONE && s == 0)
             status = reserve(e, n, system->n);
         if (status == CLI_DONE && system->n != e->bodies)
-            status = cli_failed("%s has %zu bodies, and the systems before it have %zu; all need as many", name, system->n, e->bodies);
+            status = cli_failed(
+                "%s has %zu bodies, and the systems before it have %zu; all need as many", name,
+                system->n, e->bodies);
         if (status == CLI_DONE)
             put(e, s, system);
         particles_free(&b);
@@ -137,7 +145,7 @@ static int read_systems(struct nbody_job *job, struct ensemble *e)
     return status;
 }
 
-/* ---- The plan. -------------------------------------------------------------------------------- */
+/* ---- The plan. ------------------------------------------------------------------------------- */
 
 static int choose_step(struct nbody_job *job, const struct ensemble *e)
 {
@@ -148,14 +156,20 @@ static int choose_step(struct nbody_job *job, const struct ensemble *e)
             x[k] = e->all.pos[b][k] - e->all.pos[0][k];
             v[k] = e->all.vel[b][k] - e->all.vel[0][k];
         }
-        shortest = fmin(shortest, nbody_find_elements(job->G * (e->all.mass[0] + e->all.mass[b]), x, v).period);
+        shortest = fmin(
+            shortest, nbody_find_elements(job->G * (e->all.mass[0] + e->all.mass[b]), x, v).period);
     }
     if (isnan(job->dt))
-        job->dt = job->integrator == NBODY_IAS15 ? shortest : shortest / STEPS_OF_A_PERIOD; /* which chooses its own within that */
-    return isfinite(job->dt) && job->dt != 0 ? CLI_DONE : cli_failed("no planet has a period by which a step could be chosen; give --dt");
+        job->dt = job->integrator == NBODY_IAS15
+                      ? shortest
+                      : shortest / STEPS_OF_A_PERIOD; /* which chooses its own within that */
+    return isfinite(job->dt) && job->dt != 0
+               ? CLI_DONE
+               : cli_failed("no planet has a period by which a step could be chosen; give --dt");
 }
 
-/* With --until steps are as long as --dt or a bit shorter, so that a whole number of them meets it. */
+/* With --until steps are as long as --dt or a bit shorter, so that a whole number of them meets
+ * it. */
 static int plan_steps(struct nbody_job *job)
 {
     job->total = job->steps == SIZE_MAX ? 1000 : job->steps;
@@ -163,7 +177,8 @@ static int plan_steps(struct nbody_job *job)
         return CLI_DONE;
     const double span = job->until - job->time_start, steps = ceil(span / job->dt - 1e-9);
     if (!(steps >= 0 && steps <= 0x1p53))
-        return cli_wrong("--until: '%g' cannot be reached from %g with steps of %g", job->until, job->time_start, job->dt);
+        return cli_wrong("--until: '%g' cannot be reached from %g with steps of %g", job->until,
+                         job->time_start, job->dt);
     job->total = (size_t)steps;
     if (job->total)
         job->dt = span / steps;
@@ -176,7 +191,8 @@ static int check_outputs(struct nbody_job *job)
     for (size_t i = 0; i < job->outputs.names.n && status == CLI_DONE; i++) {
         const char *file = job->outputs.names.item[i];
         if (cli_output_kind(file) != CLI_OUTPUT_STATE || strchr(file, '%'))
-            return cli_wrong("-o %s: --ensemble writes the bodies of all systems at the end, as %s", file, particles_formats());
+            return cli_wrong("-o %s: --ensemble writes the bodies of all systems at the end, as %s",
+                             file, particles_formats());
         if (!particles_format_of(file))
             return cli_failed_call(NULL);
         status = cli_check_output(file);
@@ -186,22 +202,30 @@ static int check_outputs(struct nbody_job *job)
     return status == CLI_DONE && job->elements ? cli_check_output(job->elements) : status;
 }
 
-/* ---- The run. --------------------------------------------------------------------------------- */
+/* ---- The run. -------------------------------------------------------------------------------- */
 
 static int tell(void *arg, double fraction)
 {
     const struct ensemble *e = arg;
     (void)fraction;
-    cli_progress_update(&e->job->progress, e->engine ? (double)nbody_ensemble_steps(e->engine) : 0, "");
+    cli_progress_update(&e->job->progress, e->engine ? (double)nbody_ensemble_steps(e->engine) : 0,
+                        "");
     return cli_interrupted() || nbody_checkpoint_late(e->job);
 }
 
 static int write_checkpoint(const struct ensemble *e)
 {
     struct nbody_job *job = e->job;
-    const struct kept_ensemble kept = {.size = sizeof kept, .systems = e->systems, .bodies = e->bodies,
-                                       .engine = nbody_ensemble_save_bytes(e->engine), .seed = job->seed, .G = job->G, .dt = job->dt,
-                                       .spread = job->spread, .time_start = job->time_start, .seconds = job->seconds,
+    const struct kept_ensemble kept = {.size = sizeof kept,
+                                       .systems = e->systems,
+                                       .bodies = e->bodies,
+                                       .engine = nbody_ensemble_save_bytes(e->engine),
+                                       .seed = job->seed,
+                                       .G = job->G,
+                                       .dt = job->dt,
+                                       .spread = job->spread,
+                                       .time_start = job->time_start,
+                                       .seconds = job->seconds,
                                        .integrator = job->integrator};
     const size_t energies = e->systems * sizeof *e->before, masses = e->all.n * sizeof *e->all.mass,
                  size = sizeof kept + energies + masses + kept.engine;
@@ -215,10 +239,12 @@ static int write_checkpoint(const struct ensemble *e)
         free(bytes);
         return cli_failed_call(NULL);
     }
-    return nbody_checkpoint_put(job, bytes, size, nbody_ensemble_steps(e->engine), nbody_ensemble_time(e->engine));
+    return nbody_checkpoint_put(job, bytes, size, nbody_ensemble_steps(e->engine),
+                                nbody_ensemble_time(e->engine));
 }
 
-/* The systems, their energies at the start and the engine of a checkpoint, in place of those of the command line, which must be such. */
+/* The systems, their energies at the start and the engine of a checkpoint, in place of those of the
+ * command line, which must be such. */
 static int resume(const struct ensemble *e)
 {
     struct nbody_job *job = e->job;
@@ -230,28 +256,34 @@ static int resume(const struct ensemble *e)
     const size_t energies = e->systems * sizeof *e->before, masses = e->all.n * sizeof *e->all.mass;
     if (k.size != sizeof k)
         return cli_failed("--resume: %s is no checkpoint of an ensemble", job->resume);
-    if (k.systems != e->systems || k.bodies != e->bodies || k.seed != job->seed || k.G != job->G || k.spread != job->spread ||
-        k.integrator != job->integrator || k.time_start != job->time_start || size != sizeof k + energies + masses + k.engine ||
+    if (k.systems != e->systems || k.bodies != e->bodies || k.seed != job->seed || k.G != job->G ||
+        k.spread != job->spread || k.integrator != job->integrator ||
+        k.time_start != job->time_start || size != sizeof k + energies + masses + k.engine ||
         memcmp(from + sizeof k + energies, e->all.mass, masses) != 0)
-        return cli_wrong("--resume: the run of %s had other systems, -G, --seed, --spread or --integrator; a run with these is a new one",
-                         job->resume);
+        return cli_wrong(
+            "--resume: the run of %s had other systems, -G, --seed, --spread or --integrator; a run with these is a new one",
+            job->resume);
     if (k.dt != job->dt)
-        return cli_wrong("--resume: the run of %s has steps of %.17g, and with this --dt or --until they would be of %.17g", job->resume, k.dt,
-                         job->dt);
+        return cli_wrong(
+            "--resume: the run of %s has steps of %.17g, and with this --dt or --until they would be of %.17g",
+            job->resume, k.dt, job->dt);
     memcpy(e->before, from + sizeof k, energies);
     job->seconds = k.seconds;
     if (nbody_ensemble_load(e->engine, from + size - k.engine, k.engine) < 0)
         return cli_failed_call(NULL);
     return nbody_ensemble_steps(e->engine) <= job->total
-               ? CLI_DONE : cli_wrong("--resume: %s stands at step %zu, and the run would end at step %zu; give a later --until or more --steps",
-                                      job->resume, nbody_ensemble_steps(e->engine), job->total);
+               ? CLI_DONE
+               : cli_wrong(
+                     "--resume: %s stands at step %zu, and the run would end at step %zu; give a later --until or more --steps",
+                     job->resume, nbody_ensemble_steps(e->engine), job->total);
 }
 
 /* Steps to the next checkpoint, or for so long; then writes it. */
 static int run_on(struct ensemble *e)
 {
     struct nbody_job *job = e->job;
-    const size_t step = nbody_ensemble_steps(e->engine), due = nbody_checkpoint_next(job, step), end = due < job->total ? due : job->total;
+    const size_t step = nbody_ensemble_steps(e->engine), due = nbody_checkpoint_next(job, step),
+                 end = due < job->total ? due : job->total;
     const double start = seconds_now();
     const int called = nbody_ensemble_step(e->engine, end - step);
     job->seconds += seconds_now() - start;
@@ -263,10 +295,16 @@ static int run_on(struct ensemble *e)
 
 static int run(struct nbody_job *job, struct ensemble *e)
 {
-    const struct nbody_ensemble_options options = {.ctx = job->context, .G = job->G, .dt = job->dt,
-                                                   .integrator = job->integrator == NBODY_IAS15 ? NBODY_IAS15 : 0, .progress = tell, .arg = e};
-    e->engine = nbody_ensemble_create(&options, e->systems, e->bodies, e->all.mass, (const double(*)[3])e->all.pos,
-                                      (const double(*)[3])e->all.vel);
+    const struct nbody_ensemble_options options = {
+        .ctx = job->context,
+        .G = job->G,
+        .dt = job->dt,
+        .integrator = job->integrator == NBODY_IAS15 ? NBODY_IAS15 : 0,
+        .progress = tell,
+        .arg = e};
+    e->engine =
+        nbody_ensemble_create(&options, e->systems, e->bodies, e->all.mass,
+                              (const double(*)[3])e->all.pos, (const double(*)[3])e->all.vel);
     if (!e->engine || nbody_ensemble_energies(e->engine, e->before) < 0)
         return cli_failed_call(NULL);
     int status = job->resumed ? resume(e) : CLI_DONE;
@@ -302,7 +340,8 @@ static int judge(struct ensemble *e)
         e->after[s] = fabs(e->after[s] / e->before[s] - 1);
         if (isfinite(e->after[s]))
             sorted[n++] = e->after[s];
-        e->worst = !(e->after[s] <= e->after[e->worst]) && isfinite(e->after[e->worst]) ? s : e->worst;
+        e->worst =
+            !(e->after[s] <= e->after[e->worst]) && isfinite(e->after[e->worst]) ? s : e->worst;
     }
     e->wrong = e->systems - n;
     qsort(sorted, n, sizeof *sorted, ascending);
@@ -311,12 +350,13 @@ static int judge(struct ensemble *e)
     return CLI_DONE;
 }
 
-/* ---- Out. ------------------------------------------------------------------------------------- */
+/* ---- Out. ------------------------------------------------------------------------------------ */
 
 static int write_elements(const struct nbody_job *job, const struct ensemble *e)
 {
-    static const char *const column[] = {"system", "body", "semi_major", "eccentricity", "inclination", "node", "pericentre",
-                                         "mean_anomaly", "period", "energy_error"};
+    static const char *const column[] = {"system",      "body",        "semi_major", "eccentricity",
+                                         "inclination", "node",        "pericentre", "mean_anomaly",
+                                         "period",      "energy_error"};
     struct csv csv = {.columns = 0};
     int failed = csv_open(&csv, job->elements, 10, column);
     for (size_t i = 0; i < e->all.n && !failed; i++) {
@@ -326,9 +366,18 @@ static int write_elements(const struct nbody_job *job, const struct ensemble *e)
             x[k] = e->all.pos[i][k] - e->all.pos[star][k];
             v[k] = e->all.vel[i][k] - e->all.vel[star][k];
         }
-        const struct nbody_elements o = nbody_find_elements(job->G * (e->all.mass[star] + e->all.mass[i]), x, v);
-        const double row[] = {(double)(i / e->bodies) + 1, (double)(i - star) + 1, o.semi_major, o.eccentricity, o.inclination,
-                              o.node, o.pericentre, o.mean_anomaly, o.period, e->after[i / e->bodies]};
+        const struct nbody_elements o =
+            nbody_find_elements(job->G * (e->all.mass[star] + e->all.mass[i]), x, v);
+        const double row[] = {(double)(i / e->bodies) + 1,
+                              (double)(i - star) + 1,
+                              o.semi_major,
+                              o.eccentricity,
+                              o.inclination,
+                              o.node,
+                              o.pericentre,
+                              o.mean_anomaly,
+                              o.period,
+                              e->after[i / e->bodies]};
         failed = i == star ? 0 : csv_row(&csv, row);
     }
     if (!failed)
@@ -339,7 +388,8 @@ static int write_elements(const struct nbody_job *job, const struct ensemble *e)
 
 static int write_all(struct nbody_job *job, struct ensemble *e)
 {
-    int failed = particles_set_number(&e->all, NOTE_G, job->G) | particles_set_number(&e->all, NOTE_step, job->dt);
+    int failed = particles_set_number(&e->all, NOTE_G, job->G) |
+                 particles_set_number(&e->all, NOTE_step, job->dt);
     for (size_t i = 0; i < job->outputs.names.n && !failed; i++)
         failed = particles_write(job->outputs.names.item[i], &e->all, NULL);
     if (failed)
@@ -349,34 +399,40 @@ static int write_all(struct nbody_job *job, struct ensemble *e)
 
 static double rate_of(const struct nbody_job *job, const struct ensemble *e)
 {
-    return job->seconds > 0 ? (double)e->systems * (double)nbody_ensemble_steps(e->engine) / job->seconds : 0;
+    return job->seconds > 0
+               ? (double)e->systems * (double)nbody_ensemble_steps(e->engine) / job->seconds
+               : 0;
 }
 
 static int report_json(const struct nbody_job *job, const struct ensemble *e, const char *device)
 {
     json_t *report = json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:I, s:s, s:b}", "program", "nbody", "device",
-        device, "systems", (json_int_t)e->systems, "bodies", (json_int_t)e->bodies, "steps",
-        (json_int_t)nbody_ensemble_steps(e->engine), "dt", cli_json_real(job->dt), "seconds", cli_json_real(job->seconds),
-        "system_steps_per_s", cli_json_real(rate_of(job, e)), "energy_error_median", cli_json_real(e->median), "energy_error_max",
-        cli_json_real(e->after[e->worst]), "worst_system", (json_int_t)e->worst + 1, "wrong_systems", (json_int_t)e->wrong, "G",
-        cli_json_real(job->G), "time", cli_json_real(e->all.time), "spread", cli_json_real(job->spread), "seed",
+        "{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:I, s:s, s:b}",
+        "program", "nbody", "device", device, "systems", (json_int_t)e->systems, "bodies",
+        (json_int_t)e->bodies, "steps", (json_int_t)nbody_ensemble_steps(e->engine), "dt",
+        cli_json_real(job->dt), "seconds", cli_json_real(job->seconds), "system_steps_per_s",
+        cli_json_real(rate_of(job, e)), "energy_error_median", cli_json_real(e->median),
+        "energy_error_max", cli_json_real(e->after[e->worst]), "worst_system",
+        (json_int_t)e->worst + 1, "wrong_systems", (json_int_t)e->wrong, "G", cli_json_real(job->G),
+        "time", cli_json_real(e->all.time), "spread", cli_json_real(job->spread), "seed",
         (json_int_t)job->seed, "version", STDCL_VERSION, "interrupted", job->interrupted);
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
 }
 
-static void report_text(const struct nbody_job *job, const struct ensemble *e, const char *device, FILE *fp)
+static void report_text(const struct nbody_job *job, const struct ensemble *e, const char *device,
+                        FILE *fp)
 {
     struct cli_text text;
     fprintf(fp, "%-14s%s\n", "device", device);
     fprintf(fp, "%-14s%zu of %zu bodies, from %s\n", "systems", e->systems, e->bodies, job->input);
-    fprintf(fp, "%-14s%zu of %g to time %g\n", "steps", nbody_ensemble_steps(e->engine), job->dt, e->all.time);
+    fprintf(fp, "%-14s%zu of %g to time %g\n", "steps", nbody_ensemble_steps(e->engine), job->dt,
+            e->all.time);
     fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));
     fprintf(fp, "%-14s%s\n", "speed", cli_text_rate(&text, rate_of(job, e), "system steps/s"));
-    fprintf(fp, "%-14srelative errors: half below %.2g, the largest %.2g (system %zu)\n", "energy", e->median, e->after[e->worst],
-            e->worst + 1);
+    fprintf(fp, "%-14srelative errors: half below %.2g, the largest %.2g (system %zu)\n", "energy",
+            e->median, e->after[e->worst], e->worst + 1);
     if (e->wrong)
         fprintf(fp, "%-14s%zu systems, which have no energy\n", "went wrong", e->wrong);
     if (job->interrupted)
@@ -408,10 +464,13 @@ int nbody_job_ensemble(struct nbody_job *job)
         status = nbody_resume_devices(job);
     job->resumed = NULL; /* bodies are those of the files */
     if (status == CLI_DONE && number && (copies < 1 || !job->input))
-        status = cli_wrong(copies < 1 ? "--ensemble: '%s' systems are none" : "--ensemble %s makes copies of a system: add -i FILE, a "
-                                        "star and its planets", job->ensemble);
+        status = cli_wrong(copies < 1 ? "--ensemble: '%s' systems are none"
+                                      : "--ensemble %s makes copies of a system: add -i FILE, a "
+                                        "star and its planets",
+                           job->ensemble);
     if (status == CLI_DONE && !number && job->input)
-        status = cli_wrong("-i and --ensemble %s cannot be combined: its files are the systems", job->ensemble);
+        status = cli_wrong("-i and --ensemble %s cannot be combined: its files are the systems",
+                           job->ensemble);
     if (status == CLI_DONE)
         status = number ? make_copies(job, &e, (size_t)copies) : read_systems(job, &e);
     job->resumed = resumed;

@@ -1,4 +1,5 @@
-/* nbody_fields.c - the fields of force of --external: read, written as text, remembered by files. */
+/* nbody_fields.c - the fields of force of --external: read, written as text, remembered by
+ * files. */
 /* SPDX-License-Identifier: MIT */
 #include "nbody_job.h"
 
@@ -21,7 +22,8 @@ static bool read_numbers(const char *text, size_t length, int n, double value[2]
     for (int i = 0; i < n; i++) {
         const char *comma = memchr(text, ',', length);
         const size_t one = comma ? (size_t)(comma - text) : length;
-        if ((comma != NULL) != (i < n - 1) || number_read(text, one, &value[i]) != NUMBER_OK || !(value[i] > 0))
+        if ((comma != NULL) != (i < n - 1) || number_read(text, one, &value[i]) != NUMBER_OK ||
+            !(value[i] > 0))
             return false;
         text += one + 1;
         length -= one + (comma != NULL);
@@ -63,18 +65,22 @@ int nbody_fields_read(struct nbody_job *job)
     const bool none = job->external.n == 1 && strcmp(job->external.item[0], "none") == 0;
     f->n = 0;
     if (job->external.n > NBODY_MOST_FIELDS)
-        return cli_wrong("--external: %zu fields are more than %d", job->external.n, NBODY_MOST_FIELDS);
+        return cli_wrong("--external: %zu fields are more than %d", job->external.n,
+                         NBODY_MOST_FIELDS);
     for (size_t i = 0; i < job->external.n && !none; i++)
         if (!read_field(job->external.item[i], strlen(job->external.item[i]), &f->field[f->n++]))
-            return cli_wrong("--external: '%s' is no field; give plummer:M,a, logarithmic:v,r or point:M with numbers above 0, or none",
-                             job->external.item[i]);
+            return cli_wrong(
+                "--external: '%s' is no field; give plummer:M,a, logarithmic:v,r or point:M with numbers above 0, or none",
+                job->external.item[i]);
     return CLI_DONE;
 }
 
 int nbody_fields_take(struct nbody_job *job, const char *text)
 {
-    return read_fields(text, &job->fields) ? CLI_DONE
-                                          : cli_failed("%s says external %s, which are no fields; give --external", job->input, text);
+    return read_fields(text, &job->fields)
+               ? CLI_DONE
+               : cli_failed("%s says external %s, which are no fields; give --external", job->input,
+                            text);
 }
 
 char *nbody_fields_text(const struct nbody_fields *fields)

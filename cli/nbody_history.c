@@ -1,8 +1,9 @@
-/* nbody_history.c - what the system is like over time: --structure, the figures of --plot, and --elements at the end.
+/* nbody_history.c - what the system is like over time: --structure, the figures of --plot, and
+ * --elements at the end.
  *
- * A row has the energies, the centre of density, core, half-mass radius, relaxation time, escapers and binaries, then five
- * numbers a Lagrange shell. Orbits of binaries go into JSON only ("orbits"). Rows stay in memory until the end, and travel with
- * checkpoints. */
+ * A row has the energies, the centre of density, core, half-mass radius, relaxation time, escapers
+ * and binaries, then five numbers a Lagrange shell. Orbits of binaries go into JSON only
+ * ("orbits"). Rows stay in memory until the end, and travel with checkpoints. */
 /* SPDX-License-Identifier: MIT */
 #include "nbody_job.h"
 
@@ -14,13 +15,31 @@
 #include <jansson.h>
 #include <math.h>
 
-static const char *const names[] = {"time", "kinetic", "potential", "total", "virial_ratio", "centre_x", "centre_y", "centre_z",
-                                    "velocity_x", "velocity_y", "velocity_z", "core_radius", "half_mass_radius",
-                                    "relaxation_time", "escapers", "binaries", "momentum_x", "momentum_y", "momentum_z",
-                                    "angular_momentum_x", "angular_momentum_y", "angular_momentum_z"};
+static const char *const names[] = {"time",
+                                    "kinetic",
+                                    "potential",
+                                    "total",
+                                    "virial_ratio",
+                                    "centre_x",
+                                    "centre_y",
+                                    "centre_z",
+                                    "velocity_x",
+                                    "velocity_y",
+                                    "velocity_z",
+                                    "core_radius",
+                                    "half_mass_radius",
+                                    "relaxation_time",
+                                    "escapers",
+                                    "binaries",
+                                    "momentum_x",
+                                    "momentum_y",
+                                    "momentum_z",
+                                    "angular_momentum_x",
+                                    "angular_momentum_y",
+                                    "angular_momentum_z"};
 enum { BEFORE = sizeof names / sizeof *names, TOTAL = 3, PER_SHELL = 5 };
-static const char *const shell_names[PER_SHELL] = {"radius", "mean_mass", "dispersion_radial", "dispersion_tangential",
-                                                   "anisotropy"};
+static const char *const shell_names[PER_SHELL] = {"radius", "mean_mass", "dispersion_radial",
+                                                   "dispersion_tangential", "anisotropy"};
 static const double usual_fractions[] = {0.01, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9};
 
 /* ---- Options. -------------------------------------------------------------------------------- */
@@ -31,13 +50,15 @@ bool nbody_read_fractions(const char *text, void *to, char *why, size_t size)
     for (f->n = 0; f->n < NBODY_FRACTIONS; f->n++) {
         const size_t length = strcspn(text, ",");
         double *value = &f->value[f->n];
-        if (number_read(text, length, value) != NUMBER_OK || !(*value > (f->n ? value[-1] : 0) && *value <= 1))
+        if (number_read(text, length, value) != NUMBER_OK ||
+            !(*value > (f->n ? value[-1] : 0) && *value <= 1))
             break;
         text += length;
         if (!*text++)
             return f->n++, true;
     }
-    snprintf(why, size, "give up to %d numbers above 0 and up to 1, ascending, such as 0.1,0.5,0.9", NBODY_FRACTIONS);
+    snprintf(why, size, "give up to %d numbers above 0 and up to 1, ascending, such as 0.1,0.5,0.9",
+             NBODY_FRACTIONS);
     return false;
 }
 
@@ -50,8 +71,9 @@ static bool begins(const char *file, const char *word)
 static int check_plot(const char *file)
 {
     if (!begins(file, "energy") && !begins(file, "lagrange"))
-        return cli_wrong("--plot: '%s' begins with neither energy nor lagrange, which tells what is drawn: energy.svg, lagrange.svg",
-                         file);
+        return cli_wrong(
+            "--plot: '%s' begins with neither energy nor lagrange, which tells what is drawn: energy.svg, lagrange.svg",
+            file);
     if (gnuplot_check(file) < 0)
         return cli_failed_call(NULL);
     return cli_check_output(file);
@@ -65,7 +87,8 @@ int nbody_history_plan(struct nbody_job *job)
         memcpy(job->fractions.value, usual_fractions, sizeof usual_fractions);
     }
     job->history.columns = BEFORE + PER_SHELL * job->fractions.n;
-    if (job->structure && !cli_has_suffix(job->structure, ".csv") && !cli_has_suffix(job->structure, ".json"))
+    if (job->structure && !cli_has_suffix(job->structure, ".csv") &&
+        !cli_has_suffix(job->structure, ".json"))
         return cli_wrong("--structure: '%s' ends neither in .csv nor in .json", job->structure);
     if (job->elements && cli_check_table("--elements", job->elements) != CLI_DONE)
         return CLI_WRONG;
@@ -87,9 +110,10 @@ bool nbody_history_wanted(const struct nbody_job *job)
 
 static json_t *orbit_json(const struct nbody_elements *o)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "semi_major", cli_json_real(o->semi_major), "eccentricity",
-                     cli_json_real(o->eccentricity), "inclination", cli_json_real(o->inclination), "node",
-                     cli_json_real(o->node), "pericentre", cli_json_real(o->pericentre), "mean_anomaly",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "semi_major",
+                     cli_json_real(o->semi_major), "eccentricity", cli_json_real(o->eccentricity),
+                     "inclination", cli_json_real(o->inclination), "node", cli_json_real(o->node),
+                     "pericentre", cli_json_real(o->pericentre), "mean_anomaly",
                      cli_json_real(o->mean_anomaly), "period", cli_json_real(o->period));
 }
 
@@ -114,44 +138,67 @@ static void add_binaries(struct nbody_job *job, const struct nbody_structure *s)
     json_decref(all);
 }
 
-static void add_numbers(struct nbody_job *job, const struct nbody_diagnostics *d, const struct nbody_structure *s,
-                        const struct nbody_shell *shell)
+static void add_numbers(struct nbody_job *job, const struct nbody_diagnostics *d,
+                        const struct nbody_structure *s, const struct nbody_shell *shell)
 {
     struct nbody_history *h = &job->history;
     h->value = cli_realloc(h->value, (h->n + 1) * h->columns, sizeof *h->value);
     double *row = h->value + h->columns * h->n++;
-    const double before[BEFORE] = {job->time_start + d->time, d->kinetic, d->potential, d->total, d->virial_ratio,
-                                   s->centre[0], s->centre[1], s->centre[2], s->velocity[0], s->velocity[1], s->velocity[2],
-                                   s->core_radius, s->half_mass_radius, s->relaxation_time, (double)s->escapers,
-                                   (double)s->binaries, d->momentum[0], d->momentum[1], d->momentum[2],
-                                   d->angular_momentum[0], d->angular_momentum[1], d->angular_momentum[2]};
+    const double before[BEFORE] = {job->time_start + d->time,
+                                   d->kinetic,
+                                   d->potential,
+                                   d->total,
+                                   d->virial_ratio,
+                                   s->centre[0],
+                                   s->centre[1],
+                                   s->centre[2],
+                                   s->velocity[0],
+                                   s->velocity[1],
+                                   s->velocity[2],
+                                   s->core_radius,
+                                   s->half_mass_radius,
+                                   s->relaxation_time,
+                                   (double)s->escapers,
+                                   (double)s->binaries,
+                                   d->momentum[0],
+                                   d->momentum[1],
+                                   d->momentum[2],
+                                   d->angular_momentum[0],
+                                   d->angular_momentum[1],
+                                   d->angular_momentum[2]};
     memcpy(row, before, sizeof before);
     for (size_t k = 0; k < job->fractions.n; k++) {
-        const double five[PER_SHELL] = {shell[k].radius, shell[k].mean_mass, shell[k].radial, shell[k].tangential,
-                                        shell[k].anisotropy};
+        const double five[PER_SHELL] = {shell[k].radius, shell[k].mean_mass, shell[k].radial,
+                                        shell[k].tangential, shell[k].anisotropy};
         memcpy(row + BEFORE + PER_SHELL * k, five, sizeof five);
     }
 }
 
-/* On the first device, if it is no CPU, whose processors do the same on the host, and has double precision; or where it has no memory. */
+/* On the first device, if it is no CPU, whose processors do the same on the host, and has double
+ * precision; or where it has no memory. */
 static bool on_device(const struct nbody_job *job)
 {
     cl_device_type type = 0;
     bool doubles = clgetndev(job->context) > 0;
     for (unsigned dev = 0; doubles && dev < clgetndev(job->context); dev++) {
         cl_uint width = 0;
-        doubles = device_ask(job->context, dev, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width, "nbody") == 0 && width > 0;
+        doubles = device_ask(job->context, dev, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE,
+                             sizeof width, &width, "nbody") == 0 &&
+                  width > 0;
     }
-    return doubles && device_ask(job->context, 0, CL_DEVICE_TYPE, sizeof type, &type, "nbody") == 0 && !(type & CL_DEVICE_TYPE_CPU);
+    return doubles &&
+           device_ask(job->context, 0, CL_DEVICE_TYPE, sizeof type, &type, "nbody") == 0 &&
+           !(type & CL_DEVICE_TYPE_CPU);
 }
 
-int nbody_structure_find(const struct nbody_job *job, const double *potential, size_t shells, struct nbody_shell *shell,
-                         struct nbody_structure *s)
+int nbody_structure_find(const struct nbody_job *job, const double *potential, size_t shells,
+                         struct nbody_shell *shell, struct nbody_structure *s)
 {
     const struct particles *b = &job->bodies;
     const double(*pos)[3] = (const double(*)[3])b->pos, (*vel)[3] = (const double(*)[3])b->vel;
     if (on_device(job)) {
-        const int status = nbody_find_structure_on(job->context, 0, b->n, job->G, b->mass, pos, vel, potential, shells, shell, s);
+        const int status = nbody_find_structure_on(job->context, 0, b->n, job->G, b->mass, pos, vel,
+                                                   potential, shells, shell, s);
         if (status == 0 || clerrno != ENOMEM)
             return status;
     }
@@ -172,8 +219,10 @@ int nbody_history_row(struct nbody_job *job, const struct nbody_diagnostics *d)
     double *phi = malloc(b->n * sizeof *phi);
     if (!phi)
         return cli_failed("not enough memory for the potentials of %zu bodies", b->n);
-    const int failed = nbody_forces(job->engine, NULL, phi) < 0 || nbody_state(job->engine, b->pos, b->vel) < 0 ||
-                       nbody_structure_find(job, nbody_fields_bind(&job->fields) ? NULL : phi, job->fractions.n, shell, &s) < 0;
+    const int failed = nbody_forces(job->engine, NULL, phi) < 0 ||
+                       nbody_state(job->engine, b->pos, b->vel) < 0 ||
+                       nbody_structure_find(job, nbody_fields_bind(&job->fields) ? NULL : phi,
+                                            job->fractions.n, shell, &s) < 0;
     free(phi);
     if (failed)
         return nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
@@ -191,7 +240,8 @@ static void column_name(const struct nbody_job *job, size_t column, char text[64
     if (column < BEFORE)
         snprintf(text, 64, "%s", names[column]);
     else
-        snprintf(text, 64, "%s_%g", shell_names[(column - BEFORE) % PER_SHELL], job->fractions.value[shell]);
+        snprintf(text, 64, "%s_%g", shell_names[(column - BEFORE) % PER_SHELL],
+                 job->fractions.value[shell]);
 }
 
 static int write_csv(const struct nbody_job *job)
@@ -214,7 +264,8 @@ static int write_csv(const struct nbody_job *job)
 }
 
 /* One row an object and a line; `line` are its binaries. */
-static void put_json(FILE *fp, const struct nbody_job *job, size_t i, const char *line, size_t length)
+static void put_json(FILE *fp, const struct nbody_job *job, size_t i, const char *line,
+                     size_t length)
 {
     const struct nbody_history *h = &job->history;
     char name[64], number[NUMBER_SIZE];
@@ -237,7 +288,8 @@ static int write_json(const struct nbody_job *job)
         return cli_failed_call(NULL);
     fputs("[\n", out.fp);
     for (size_t i = 0; i < h->n; i++) {
-        const size_t length = (size_t)((const char *)memchr(line, '\n', h->bytes - (size_t)(line - h->text)) - line);
+        const size_t length =
+            (size_t)((const char *)memchr(line, '\n', h->bytes - (size_t)(line - h->text)) - line);
         put_json(out.fp, job, i, line, length);
         line += length + 1;
     }
@@ -251,7 +303,12 @@ static int draw_energy(const struct nbody_job *job, const char *file)
     struct gnuplot_line line[3];
     for (size_t k = 0; k < 3; k++)
         line[k] = (struct gnuplot_line){names[k + 1], h->value, h->value + k + 1, h->columns};
-    const struct gnuplot plot = {.title = "energy", .x_label = "time", .y_label = "energy", .n = h->n, .lines = 3, .line = line};
+    const struct gnuplot plot = {.title = "energy",
+                                 .x_label = "time",
+                                 .y_label = "energy",
+                                 .n = h->n,
+                                 .lines = 3,
+                                 .line = line};
     return gnuplot_write(file, &plot) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
@@ -262,18 +319,24 @@ static int draw_radii(const struct nbody_job *job, const char *file)
     char text[NBODY_FRACTIONS][64];
     for (size_t k = 0; k < job->fractions.n; k++) {
         snprintf(text[k], sizeof text[k], "%g %% of the mass", 100 * job->fractions.value[k]);
-        line[k] = (struct gnuplot_line){text[k], h->value, h->value + BEFORE + PER_SHELL * k, h->columns};
+        line[k] =
+            (struct gnuplot_line){text[k], h->value, h->value + BEFORE + PER_SHELL * k, h->columns};
     }
-    const struct gnuplot plot = {.title = "Lagrange radii", .x_label = "time", .y_label = "radius about the density centre",
-                                 .logarithmic = true, .n = h->n, .lines = job->fractions.n, .line = line};
+    const struct gnuplot plot = {.title = "Lagrange radii",
+                                 .x_label = "time",
+                                 .y_label = "radius about the density centre",
+                                 .logarithmic = true,
+                                 .n = h->n,
+                                 .lines = job->fractions.n,
+                                 .line = line};
     return gnuplot_write(file, &plot) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
 /* The orbit of each body about the heaviest, as they are now. */
 static int write_elements(const struct nbody_job *job)
 {
-    static const char *const column[] = {"body", "semi_major", "eccentricity", "inclination", "node", "pericentre",
-                                         "mean_anomaly", "period"};
+    static const char *const column[] = {"body", "semi_major", "eccentricity", "inclination",
+                                         "node", "pericentre", "mean_anomaly", "period"};
     const struct particles *b = &job->bodies;
     struct csv csv = {.columns = 0};
     size_t heavy = 0;
@@ -286,9 +349,10 @@ static int write_elements(const struct nbody_job *job)
             x[k] = b->pos[i][k] - b->pos[heavy][k];
             v[k] = b->vel[i][k] - b->vel[heavy][k];
         }
-        const struct nbody_elements o = nbody_find_elements(job->G * (b->mass[heavy] + b->mass[i]), x, v);
-        const double row[] = {(double)i + 1, o.semi_major, o.eccentricity, o.inclination, o.node, o.pericentre, o.mean_anomaly,
-                              o.period};
+        const struct nbody_elements o =
+            nbody_find_elements(job->G * (b->mass[heavy] + b->mass[i]), x, v);
+        const double row[] = {(double)i + 1, o.semi_major, o.eccentricity, o.inclination,
+                              o.node,        o.pericentre, o.mean_anomaly, o.period};
         failed = i == heavy ? 0 : csv_row(&csv, row);
     }
     if (!failed)
@@ -303,7 +367,8 @@ int nbody_history_finish(struct nbody_job *job)
     if (job->structure)
         status = cli_has_suffix(job->structure, ".json") ? write_json(job) : write_csv(job);
     for (size_t i = 0; i < job->plots.n && status == CLI_DONE; i++)
-        status = begins(job->plots.item[i], "energy") ? draw_energy(job, job->plots.item[i]) : draw_radii(job, job->plots.item[i]);
+        status = begins(job->plots.item[i], "energy") ? draw_energy(job, job->plots.item[i])
+                                                      : draw_radii(job, job->plots.item[i]);
     if (status == CLI_DONE && job->elements) {
         if (nbody_state(job->engine, job->bodies.pos, job->bodies.vel) < 0)
             return cli_failed_call(NULL);

@@ -1,11 +1,12 @@
-/* nbody_names.c - the names that the command line and the reports have for models, integrators, precisions, kernels, methods and
- * how steps are chosen.
+/* nbody_names.c - the names that the command line and the reports have for models, integrators,
+ * precisions, kernels, methods and how steps are chosen.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_job.h"
 
-const char *const nbody_model_names[] = {"plummer", "uniform", "cold", "collision", "figure8", "pythagorean",
-                                         "hernquist", "galaxy", NULL};
+const char *const nbody_model_names[] = {"plummer",   "uniform", "cold",
+                                         "collision", "figure8", "pythagorean",
+                                         "hernquist", "galaxy",  NULL};
 const char *const nbody_precision_names[] = {"single", "double", "mixed", NULL};
 const char *const nbody_kernel_names[] = {"tuned", "naive", "branchless", "tiled", NULL};
 const char *const nbody_method_names[] = {"direct", "tree", "auto", NULL};

@@ -1,4 +1,5 @@
-/* nbody_notes.c - what files remember of a run: taken from the file that is read, written to those that are made. */
+/* nbody_notes.c - what files remember of a run: taken from the file that is read, written to those
+ * that are made. */
 /* SPDX-License-Identifier: MIT */
 #include "nbody_job.h"
 
@@ -19,8 +20,8 @@ static void add_difference(struct differences *d, const char *name, const char *
 }
 
 /* A number that the file may say: the command line's wins. */
-static void take_number(struct nbody_job *job, enum particles_note note, const char *name, bool given, double *value,
-                        struct differences *d)
+static void take_number(struct nbody_job *job, enum particles_note note, const char *name,
+                        bool given, double *value, struct differences *d)
 {
     const double said = particles_number(&job->bodies, note);
     if (isnan(said))
@@ -32,8 +33,8 @@ static void take_number(struct nbody_job *job, enum particles_note note, const c
 }
 
 /* The same for one of several names. */
-static int take_name(struct nbody_job *job, enum particles_note note, const char *name, const char *const *names, bool given,
-                     int *value, struct differences *d)
+static int take_name(struct nbody_job *job, enum particles_note note, const char *name,
+                     const char *const *names, bool given, int *value, struct differences *d)
 {
     const char *said = job->bodies.note[note];
     int i = 0;
@@ -42,7 +43,8 @@ static int take_name(struct nbody_job *job, enum particles_note note, const char
     if (!said)
         return CLI_DONE;
     if (!given && !names[i])
-        return cli_failed("%s says %s %s, which there is none of here; give --%s", job->input, name, said, name);
+        return cli_failed("%s says %s %s, which there is none of here; give --%s", job->input, name,
+                          said, name);
     if (!given)
         *value = i;
     else if (!names[i] || *value != i)
@@ -88,7 +90,8 @@ int nbody_notes_take(struct nbody_job *job)
     struct differences d = {.n = 0};
     const struct nbody_given *given = &job->given;
     take_number(job, NOTE_G, "G", given->G, &job->G, &d);
-    if (given->G && particles_number(&job->bodies, NOTE_G) != job->G) /* the file's units are those of its G */
+    if (given->G &&
+        particles_number(&job->bodies, NOTE_G) != job->G) /* the file's units are those of its G */
         for (int k = NOTE_UnitLength_in_cm; k <= NOTE_UnitVelocity_in_cm_per_s; k++)
             particles_set_note(&job->bodies, (enum particles_note)k, NULL);
     take_number(job, NOTE_softening, "softening", !isnan(job->eps), &job->eps, &d);
@@ -96,19 +99,25 @@ int nbody_notes_take(struct nbody_job *job)
     take_number(job, NOTE_accuracy, "accuracy", job->accuracy > 0, &job->accuracy, &d);
     take_number(job, NOTE_eta, "eta", job->eta > 0, &job->eta, &d);
     take_softenings(job);
-    if (!(job->G > 0) || job->eps < 0 || job->dt == 0 || job->accuracy < 0 || job->accuracy > 0.5 || job->eta < 0 || job->eta > 1)
-        return cli_failed("%s says G %g, softening %g, step %g, accuracy %g, eta %g, which is no run; give -G, --eps, --dt, --accuracy, --eta",
-                          job->input, job->G, job->eps, job->dt, job->accuracy, job->eta);
-    int status = take_name(job, NOTE_integrator, "integrator", nbody_integrator_names(), given->integrator, &job->integrator, &d);
+    if (!(job->G > 0) || job->eps < 0 || job->dt == 0 || job->accuracy < 0 || job->accuracy > 0.5 ||
+        job->eta < 0 || job->eta > 1)
+        return cli_failed(
+            "%s says G %g, softening %g, step %g, accuracy %g, eta %g, which is no run; give -G, --eps, --dt, --accuracy, --eta",
+            job->input, job->G, job->eps, job->dt, job->accuracy, job->eta);
+    int status = take_name(job, NOTE_integrator, "integrator", nbody_integrator_names(),
+                           given->integrator, &job->integrator, &d);
     if (status == CLI_DONE)
-        status = take_name(job, NOTE_precision, "precision", nbody_precision_names, job->precision != NOT_GIVEN,
-                           &job->precision, &d);
+        status = take_name(job, NOTE_precision, "precision", nbody_precision_names,
+                           job->precision != NOT_GIVEN, &job->precision, &d);
     if (status == CLI_DONE)
-        status = take_name(job, NOTE_method, "method", nbody_method_names, given->method, &job->method, &d);
+        status = take_name(job, NOTE_method, "method", nbody_method_names, given->method,
+                           &job->method, &d);
     if (status == CLI_DONE)
         status = take_fields(job, &d);
-    if (status == CLI_DONE && (given->stepping || !given->integrator)) /* which fits the file's integrator */
-        status = take_name(job, NOTE_stepping, "stepping", nbody_stepping_names, given->stepping, &job->stepping, &d);
+    if (status == CLI_DONE &&
+        (given->stepping || !given->integrator)) /* which fits the file's integrator */
+        status = take_name(job, NOTE_stepping, "stepping", nbody_stepping_names, given->stepping,
+                           &job->stepping, &d);
     if (status == CLI_DONE && d.n && !job->common.quiet)
         cli_warn("%s says %s; the command line's are taken", job->input, d.text);
     if (status == CLI_DONE && job->bodies.missing && !job->common.quiet)
@@ -129,8 +138,11 @@ static char *command_line(const struct nbody_job *job)
     fputs("stdcl", fp);
     for (int i = 0; i < job->argc; i++) {
         const char *word = job->argv[i];
-        const bool plain = *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./:,%^@") ==
-                                        strlen(word);
+        const bool plain =
+            *word &&
+            strspn(word,
+                   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./:,%^@") ==
+                strlen(word);
         fputs(plain ? " " : " '", fp);
         for (const char *c = word; *c; c++)
             fputs(*c == '\'' ? "'\\''" : (char[]){*c, 0}, fp);
@@ -168,28 +180,38 @@ int nbody_notes_set(struct nbody_job *job)
 {
     struct particles *b = &job->bodies;
     const bool tree = nbody_method(job->engine) == NBODY_TREE;
-    char seed[24], *command = command_line(job), *device = cli_devices_name(job->context), *fields = nbody_fields_text(&job->fields);
+    char seed[24], *command = command_line(job), *device = cli_devices_name(job->context),
+                   *fields = nbody_fields_text(&job->fields);
     if (!command) {
         free(fields);
         free(device);
         return cli_failed("not enough memory for the notes of files");
     }
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)job->seed);
-    int failed = particles_set_number(b, NOTE_G, job->G) | particles_set_number(b, NOTE_softening, job->own_eps ? NAN : job->eps) |
-                 particles_set_number(b, NOTE_step, job->dt) |
-                 particles_set_number(b, NOTE_accuracy, tree ? nbody_job_accuracy(job) : NAN) |
-                 particles_set_number(b, NOTE_eta, job->stepping == NBODY_FIXED ? NAN : nbody_eta(job->engine)) |
-                 particles_set_note(b, NOTE_stepping, job->stepping == NBODY_FIXED ? NULL : nbody_stepping_names[job->stepping]) |
-                 particles_set_note(b, NOTE_integrator, nbody_integrator_names()[job->integrator]) |
-                 particles_set_note(b, NOTE_precision, nbody_precision_names[job->precision]) |
-                 particles_set_note(b, NOTE_method, nbody_method_names[nbody_method(job->engine)]) |
-                 particles_set_note(b, NOTE_external, *fields ? fields : NULL) |
-                 particles_set_note(b, NOTE_version, STDCL_VERSION) | particles_set_note(b, NOTE_device, device) |
-                 particles_set_note(b, NOTE_command, command);
+    int failed =
+        particles_set_number(b, NOTE_G, job->G) |
+        particles_set_number(b, NOTE_softening, job->own_eps ? NAN : job->eps) |
+        particles_set_number(b, NOTE_step, job->dt) |
+        particles_set_number(b, NOTE_accuracy, tree ? nbody_job_accuracy(job) : NAN) |
+        particles_set_number(b, NOTE_eta,
+                             job->stepping == NBODY_FIXED ? NAN : nbody_eta(job->engine)) |
+        particles_set_note(b, NOTE_stepping,
+                           job->stepping == NBODY_FIXED ? NULL
+                                                        : nbody_stepping_names[job->stepping]) |
+        particles_set_note(b, NOTE_integrator, nbody_integrator_names()[job->integrator]) |
+        particles_set_note(b, NOTE_precision, nbody_precision_names[job->precision]) |
+        particles_set_note(b, NOTE_method, nbody_method_names[nbody_method(job->engine)]) |
+        particles_set_note(b, NOTE_external, *fields ? fields : NULL) |
+        particles_set_note(b, NOTE_version, STDCL_VERSION) |
+        particles_set_note(b, NOTE_device, device) | particles_set_note(b, NOTE_command, command);
     if (!job->input)
-        failed |= particles_set_note(b, NOTE_model, nbody_model_names[job->model]) | particles_set_note(b, NOTE_seed, seed);
+        failed |= particles_set_note(b, NOTE_model, nbody_model_names[job->model]) |
+                  particles_set_note(b, NOTE_seed, seed);
     free(fields);
     free(device);
     free(command);
-    return world_agree(cli_world, failed ? -1 : 0) != 0 || (world_size(cli_world) > 1 && share_notes(b) != 0) ? cli_failed_call(NULL) : CLI_DONE;
+    return world_agree(cli_world, failed ? -1 : 0) != 0 ||
+                   (world_size(cli_world) > 1 && share_notes(b) != 0)
+               ? cli_failed_call(NULL)
+               : CLI_DONE;
 }

@@ -1,7 +1,7 @@
 /* nbody_output.c - the files that `stdcl nbody` makes.
  *
- * A name tells by its suffix what is wanted. Names are sorted and tried before anything is computed;
- * every file appears as a whole or not at all (core/outfile.h).
+ * A name tells by its suffix what is wanted. Names are sorted and tried before anything is
+ * computed; every file appears as a whole or not at all (core/outfile.h).
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_job.h"
@@ -11,16 +11,29 @@
 static const size_t TABLE_ROWS = 100;
 
 static const char *const columns[NBODY_COLUMNS] = {
-    "time", "kinetic", "potential", "total", "momentum_x", "momentum_y", "momentum_z",
-    "angular_momentum_x", "angular_momentum_y", "angular_momentum_z", "virial_ratio",
+    "time",
+    "kinetic",
+    "potential",
+    "total",
+    "momentum_x",
+    "momentum_y",
+    "momentum_z",
+    "angular_momentum_x",
+    "angular_momentum_y",
+    "angular_momentum_z",
+    "virial_ratio",
 };
 enum { COLUMNS = NBODY_COLUMNS };
 
 /* The units are those of the bodies and of G: whatever its masses, lengths and times are in. */
 static const char *const force_columns[] = {
     "mass [mass]",
-    "force_x [mass length/time^2]", "force_y [mass length/time^2]", "force_z [mass length/time^2]",
-    "acceleration_x [length/time^2]", "acceleration_y [length/time^2]", "acceleration_z [length/time^2]",
+    "force_x [mass length/time^2]",
+    "force_y [mass length/time^2]",
+    "force_z [mass length/time^2]",
+    "acceleration_x [length/time^2]",
+    "acceleration_y [length/time^2]",
+    "acceleration_z [length/time^2]",
     "potential [length^2/time^2]",
 };
 enum { FORCE_COLUMNS = sizeof force_columns / sizeof *force_columns };
@@ -41,20 +54,29 @@ static int add_series(struct nbody_job *job, const char *pattern)
 static int add_output(struct nbody_job *job, const char *file, enum cli_output_kind kind)
 {
     if (series_is_wrong(file))
-        return cli_wrong("'%s': a series of files has one place for their numbers, such as %%04d", file);
+        return cli_wrong("'%s': a series of files has one place for their numbers, such as %%04d",
+                         file);
     if (series_is(file) && kind != CLI_OUTPUT_STATE)
-        return cli_wrong("'%s': only bodies are written as a series of such names; pictures are numbered by --frames", file);
+        return cli_wrong(
+            "'%s': only bodies are written as a series of such names; pictures are numbered by --frames",
+            file);
     if (kind == CLI_OUTPUT_TABLE && cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
         return cli_wrong("'%s' would be a second table of energies; only one can be written", file);
     if (job->common.json && !strcmp(file, "-"))
         return cli_wrong("%s - and --json would both write to the standard output; name a file",
-                         file == job->forces ? "--forces" : file == job->csv ? "--csv" : "-o");
+                         file == job->forces ? "--forces"
+                         : file == job->csv  ? "--csv"
+                                             : "-o");
     if (kind == CLI_OUTPUT_TABLE && cli_has_suffix(file, ".json"))
-        return cli_wrong("'%s' would be a table of text; give a name that ends in .csv, or --structure FILE.json, which has energies, too", file);
-    if ((file == job->csv && cli_check_table("--csv", file) != CLI_DONE) || (file == job->forces && cli_check_table("--forces", file) != CLI_DONE))
+        return cli_wrong(
+            "'%s' would be a table of text; give a name that ends in .csv, or --structure FILE.json, which has energies, too",
+            file);
+    if ((file == job->csv && cli_check_table("--csv", file) != CLI_DONE) ||
+        (file == job->forces && cli_check_table("--forces", file) != CLI_DONE))
         return CLI_WRONG;
     if (kind == CLI_OUTPUT_STATE && !particles_format_of(file))
-        return cli_wrong("%s, picture (.png), film (.mp4 .webm .gif), table of energies (.csv)", clerror());
+        return cli_wrong("%s, picture (.png), film (.mp4 .webm .gif), table of energies (.csv)",
+                         clerror());
     if (series_is(file))
         kind = CLI_OUTPUT_SERIES;
     cli_outputs_add(&job->outputs, file, kind);
@@ -90,7 +112,10 @@ int nbody_output_open(struct nbody_job *job)
     if (!has_rows(job))
         return CLI_DONE;
     const double steps = floor(job->diag / fabs(job->dt) + 0.5);
-    job->every = !(job->diag > 0) ? job->total / TABLE_ROWS + 1 : steps < 1 ? 1 : steps < 0x1p53 ? (size_t)steps : SIZE_MAX;
+    job->every = !(job->diag > 0) ? job->total / TABLE_ROWS + 1
+                 : steps < 1      ? 1
+                 : steps < 0x1p53 ? (size_t)steps
+                                  : SIZE_MAX;
     for (size_t i = 0; i < job->outputs.n; i++)
         if (job->outputs.item[i].kind == CLI_OUTPUT_TABLE &&
             csv_open(&job->table, job->outputs.item[i].file, COLUMNS, columns) < 0)
@@ -106,9 +131,17 @@ int nbody_output_row(struct nbody_job *job, const struct nbody_diagnostics *d)
     if (status != CLI_DONE || !cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) || isnan(d->total))
         return status;
     const struct nbody_row row = {{
-        job->time_start + d->time, d->kinetic, d->potential, d->total,
-        d->momentum[0], d->momentum[1], d->momentum[2],
-        d->angular_momentum[0], d->angular_momentum[1], d->angular_momentum[2], d->virial_ratio,
+        job->time_start + d->time,
+        d->kinetic,
+        d->potential,
+        d->total,
+        d->momentum[0],
+        d->momentum[1],
+        d->momentum[2],
+        d->angular_momentum[0],
+        d->angular_momentum[1],
+        d->angular_momentum[2],
+        d->virial_ratio,
     }};
     return nbody_output_again(job, &row);
 }
@@ -129,7 +162,8 @@ static int draw(void *job, const char *file)
 
 int nbody_output_frame(struct nbody_job *job)
 {
-    if (nbody_state(job->engine, job->bodies.pos, job->colour_by == PICTURE_BY_VALUE ? job->bodies.vel : NULL) < 0)
+    if (nbody_state(job->engine, job->bodies.pos,
+                    job->colour_by == PICTURE_BY_VALUE ? job->bodies.vel : NULL) < 0)
         return cli_failed_call(NULL);
     return cli_outputs_frame(&job->outputs, draw, job);
 }
@@ -143,7 +177,8 @@ static int write_force_rows(const char *file, const struct particles *b, const d
     int failed = csv_open(&csv, file, FORCE_COLUMNS, force_columns);
     for (size_t i = 0; i < b->n && !failed; i++) {
         const double m = b->mass[i], *a = acc[i];
-        const double row[FORCE_COLUMNS] = {m, m * a[0], m * a[1], m * a[2], a[0], a[1], a[2], potential[i]};
+        const double row[FORCE_COLUMNS] = {m,    m * a[0], m * a[1], m * a[2],
+                                           a[0], a[1],     a[2],     potential[i]};
         failed = csv_row(&csv, row);
     }
     if (!failed)
@@ -167,7 +202,9 @@ static int write_forces(struct nbody_job *job, struct cli_output *o)
     else if (!summed)
         status = cli_failed_call(NULL);
     else
-        status = cli_output_end(o, write_force_rows(o->file, &job->bodies, (const double(*)[3])acc, potential), &job->interrupted);
+        status = cli_output_end(
+            o, write_force_rows(o->file, &job->bodies, (const double(*)[3])acc, potential),
+            &job->interrupted);
     free(acc);
     free(potential);
     return status;
@@ -199,7 +236,8 @@ int nbody_output_finish(struct nbody_job *job)
     int status = CLI_DONE;
     if (job->outputs.n)
         status = nbody_bodies_fetch(job);
-    if (status == CLI_DONE && (job->interrupted || *job->stopped) && job->outputs.frames_done < job->outputs.frames) {
+    if (status == CLI_DONE && (job->interrupted || *job->stopped) &&
+        job->outputs.frames_done < job->outputs.frames) {
         status = nbody_output_frame(job); /* where it was stopped */
         cli_outputs_cut(&job->outputs);
     }

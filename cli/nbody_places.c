@@ -1,4 +1,5 @@
-/* nbody_places.c - whether two bodies lie at one place without softening, where their pull on each other is infinite. */
+/* nbody_places.c - whether two bodies lie at one place without softening, where their pull on each
+ * other is infinite. */
 /* SPDX-License-Identifier: MIT */
 #include "nbody_job.h"
 
@@ -30,7 +31,8 @@ static bool is_hard(const struct nbody_job *job, size_t i)
 static bool collide(const struct nbody_job *job, size_t i, size_t j)
 {
     const struct particles *b = &job->bodies;
-    return compare_places(b->pos[i], b->pos[j]) == 0 && b->mass[i] + b->mass[j] > 0 && is_hard(job, i) && is_hard(job, j);
+    return compare_places(b->pos[i], b->pos[j]) == 0 && b->mass[i] + b->mass[j] > 0 &&
+           is_hard(job, i) && is_hard(job, j);
 }
 
 int nbody_places_check(const struct nbody_job *job)
@@ -49,6 +51,8 @@ int nbody_places_check(const struct nbody_job *job)
     free(order);
     if (at + 1 >= b->n)
         return CLI_DONE;
-    return cli_failed("bodies %zu and %zu lie at one place, %g %g %g, where without softening their pull is infinite; move one, or give "
-                      "--eps", first + 1, second + 1, b->pos[first][0], b->pos[first][1], b->pos[first][2]);
+    return cli_failed(
+        "bodies %zu and %zu lie at one place, %g %g %g, where without softening their pull is infinite; move one, or give "
+        "--eps",
+        first + 1, second + 1, b->pos[first][0], b->pos[first][1], b->pos[first][2]);
 }

@@ -1,5 +1,5 @@
-/* nbody_progress.c - what the engine of `stdcl nbody` tells while it works: drawn as progress, and answered with whether
- * to stop. Steps, energies and forces all come by here.
+/* nbody_progress.c - what the engine of `stdcl nbody` tells while it works: drawn as progress, and
+ * answered with whether to stop. Steps, energies and forces all come by here.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_job.h"
@@ -22,10 +22,12 @@ static const char *note(const struct nbody_job *job, double fraction, char text[
     if (job->doing.name)
         snprintf(text, 64, "%s, %.0f %%", job->doing.name, 100 * fraction);
     else if (nbody_method(job->engine) == NBODY_TREE)
-        snprintf(text, 64, "%s", cli_text_rate(&rate, n * (job->doing.from + steps) / seconds, "bodies/s"));
+        snprintf(text, 64, "%s",
+                 cli_text_rate(&rate, n * (job->doing.from + steps) / seconds, "bodies/s"));
     else
-        snprintf(text, 64, "%s", cli_text_rate(&rate, (nbody_interactions(job->engine) + steps * n * n) / seconds,
-                                               "interactions/s"));
+        snprintf(text, 64, "%s",
+                 cli_text_rate(&rate, (nbody_interactions(job->engine) + steps * n * n) / seconds,
+                               "interactions/s"));
     return text;
 }
 
@@ -36,7 +38,8 @@ int nbody_job_tell(void *arg, double fraction)
     if (job->engine && job->progress.unit) {
         if (job->doing.runs > 0)
             cli_progress_estimate(&job->progress, fraction / job->doing.runs);
-        cli_progress_update(&job->progress, job->doing.from + fraction * (job->doing.to - job->doing.from),
+        cli_progress_update(&job->progress,
+                            job->doing.from + fraction * (job->doing.to - job->doing.from),
                             note(job, fraction, text));
     }
     cli_window_listen(&job->window);

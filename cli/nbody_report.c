@@ -14,15 +14,18 @@ static double energy_error(const struct nbody_job *job)
     return start != 0 ? fabs(job->end.total + job->energy_lost - start) / fabs(start) : NAN;
 }
 
-/* True when the energy changed by more than the kinetic and the potential energy were: the results mean nothing then. */
+/* True when the energy changed by more than the kinetic and the potential energy were: the results
+ * mean nothing then. */
 static bool is_nonsense(const struct nbody_job *job)
 {
-    return fabs(job->end.total + job->energy_lost - job->start.total) > fmax(job->start.kinetic, fabs(job->start.potential));
+    return fabs(job->end.total + job->energy_lost - job->start.total) >
+           fmax(job->start.kinetic, fabs(job->start.potential));
 }
 
 static double interactions_per_s(const struct nbody_job *job)
 {
-    return job->seconds > 0 ? (job->interactions + nbody_interactions(job->engine)) / job->seconds : 0;
+    return job->seconds > 0 ? (job->interactions + nbody_interactions(job->engine)) / job->seconds
+                            : 0;
 }
 
 /* The tree computes few of the interactions, so that bodies are what is counted. */
@@ -47,9 +50,10 @@ static json_t *errors_json(const struct nbody_job *job)
     const struct nbody_force_errors *e = &job->errors;
     if (!job->check)
         return json_null();
-    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:I}", "bodies", (json_int_t)e->bodies, "median",
-                     cli_json_real(e->median), "p90", cli_json_real(e->p90), "p99", cli_json_real(e->p99), "p999",
-                     cli_json_real(e->p999), "max", cli_json_real(e->most), "worst_body", (json_int_t)e->worst + 1);
+    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:I}", "bodies", (json_int_t)e->bodies,
+                     "median", cli_json_real(e->median), "p90", cli_json_real(e->p90), "p99",
+                     cli_json_real(e->p99), "p999", cli_json_real(e->p999), "max",
+                     cli_json_real(e->most), "worst_body", (json_int_t)e->worst + 1);
 }
 
 /* Of steps that bodies choose: how many there were. */
@@ -70,8 +74,9 @@ static void blocks_text(const struct nbody_job *job, FILE *fp)
     double blocks, steps;
     nbody_block_counts(job->engine, &blocks, &steps);
     if (job->stepping != NBODY_FIXED)
-        fprintf(fp, "%-14s%s, eta %g: %.0f times at which steps end, of %.1f bodies on average\n", "stepping",
-                nbody_stepping_names[job->stepping], nbody_eta(job->engine), blocks, blocks > 0 ? steps / blocks : 0);
+        fprintf(fp, "%-14s%s, eta %g: %.0f times at which steps end, of %.1f bodies on average\n",
+                "stepping", nbody_stepping_names[job->stepping], nbody_eta(job->engine), blocks,
+                blocks > 0 ? steps / blocks : 0);
 }
 
 static void errors_text(const struct nbody_job *job, FILE *fp)
@@ -79,17 +84,23 @@ static void errors_text(const struct nbody_job *job, FILE *fp)
     const struct nbody_force_errors *e = &job->errors;
     if (!job->check)
         return;
-    fprintf(fp, "%-14s50 %% below %.2g, 90 %% below %.2g, 99 %% below %.2g, 99.9 %% below %.2g, all below %.2g (body %zu), of "
-                "%zu bodies\n", "force errors", e->median, e->p90, e->p99, e->p999, e->most, e->worst + 1, e->bodies);
+    fprintf(
+        fp,
+        "%-14s50 %% below %.2g, 90 %% below %.2g, 99 %% below %.2g, 99.9 %% below %.2g, all below %.2g (body %zu), of "
+        "%zu bodies\n",
+        "force errors", e->median, e->p90, e->p99, e->p999, e->most, e->worst + 1, e->bodies);
     if (by_tree(job))
-        fprintf(fp, "%-14s99 %% below %g: %s\n", "asked for", nbody_job_accuracy(job), e->p99 <= nbody_job_accuracy(job) ? "reached" : "not reached");
+        fprintf(fp, "%-14s99 %% below %g: %s\n", "asked for", nbody_job_accuracy(job),
+                e->p99 <= nbody_job_accuracy(job) ? "reached" : "not reached");
 }
 
 /* Of bodies from a file, what that says. */
 static json_t *model_json(const struct nbody_job *job)
 {
     const char *said = job->bodies.note[NOTE_model];
-    return !job->input ? json_string(nbody_model_names[job->model]) : said ? json_string(said) : json_null();
+    return !job->input ? json_string(nbody_model_names[job->model])
+           : said      ? json_string(said)
+                       : json_null();
 }
 
 static json_t *seed_json(const struct nbody_job *job)
@@ -114,19 +125,23 @@ static int report_json(const struct nbody_job *job, const char *device)
         "s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o, s:o, s:o}",
         "program", "nbody", "device", device, "n", (json_int_t)job->n, "steps",
         (json_int_t)nbody_steps(job->engine), "dt", cli_json_real(job->dt), "eps",
-        cli_json_real(job->own_eps ? NAN : job->eps), "integrator", nbody_integrator_names()[job->integrator], "precision",
-        nbody_precision_names[job->precision], "kernel", nbody_kernel_names[job->kernel], "seconds", cli_json_real(job->seconds),
-        "interactions_per_s", cli_json_real(by_tree(job) ? NAN : interactions_per_s(job)), "energy_start",
+        cli_json_real(job->own_eps ? NAN : job->eps), "integrator",
+        nbody_integrator_names()[job->integrator], "precision",
+        nbody_precision_names[job->precision], "kernel", nbody_kernel_names[job->kernel], "seconds",
+        cli_json_real(job->seconds), "interactions_per_s",
+        cli_json_real(by_tree(job) ? NAN : interactions_per_s(job)), "energy_start",
         cli_json_real(job->start.total), "energy_end", cli_json_real(job->end.total),
         "energy_error_rel", cli_json_real(energy_error(job)), "momentum",
         cli_json_reals(job->end.momentum, 3), "angular_momentum",
         cli_json_reals(job->end.angular_momentum, 3), "virial_ratio",
-        cli_json_real(job->end.virial_ratio), "method", nbody_method_names[nbody_method(job->engine)], "accuracy",
-        by_tree(job) ? cli_json_real(nbody_job_accuracy(job)) : json_null(), "bodies_per_s", cli_json_real(bodies_per_s(job)),
-        "force_errors", errors_json(job), "G", cli_json_real(job->G), "time",
-        cli_json_real(job->time_start + nbody_time(job->engine)), "model", model_json(job), "seed", seed_json(job), "version",
-        STDCL_VERSION, "interrupted", job->interrupted, "stopped",
-        *job->stopped ? json_string(job->stopped) : json_null(), "external", fields_json(job), "collisions", nbody_collide_json(job));
+        cli_json_real(job->end.virial_ratio), "method",
+        nbody_method_names[nbody_method(job->engine)], "accuracy",
+        by_tree(job) ? cli_json_real(nbody_job_accuracy(job)) : json_null(), "bodies_per_s",
+        cli_json_real(bodies_per_s(job)), "force_errors", errors_json(job), "G",
+        cli_json_real(job->G), "time", cli_json_real(job->time_start + nbody_time(job->engine)),
+        "model", model_json(job), "seed", seed_json(job), "version", STDCL_VERSION, "interrupted",
+        job->interrupted, "stopped", *job->stopped ? json_string(job->stopped) : json_null(),
+        "external", fields_json(job), "collisions", nbody_collide_json(job));
     json_t *step_errors = nbody_steps_json(job);
     blocks_json(job, report);
     if (step_errors)
@@ -181,7 +196,8 @@ static void report_text(const struct nbody_job *job, const char *device, FILE *f
     nbody_history_report(job, fp);
     cli_outputs_report(&job->outputs, fp);
     if (*job->stopped)
-        fprintf(fp, "%-14safter %zu of %zu steps: %s\n", "stopped", nbody_steps(job->engine), job->total, job->stopped);
+        fprintf(fp, "%-14safter %zu of %zu steps: %s\n", "stopped", nbody_steps(job->engine),
+                job->total, job->stopped);
     if (job->interrupted)
         cli_interrupt_report(nbody_steps(job->engine), job->total, "steps", fp);
 }
@@ -196,12 +212,17 @@ int nbody_job_report(const struct nbody_job *job)
         report_text(job, device, cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
     free(device);
     if (status == CLI_DONE && job->failed)
-        return cli_failed("stopped after %zu of %zu steps: %s", nbody_steps(job->engine), job->total, job->stopped);
+        return cli_failed("stopped after %zu of %zu steps: %s", nbody_steps(job->engine),
+                          job->total, job->stopped);
     if (status == CLI_DONE && is_nonsense(job))
-        return cli_failed("the energy went from %.4g to %.4g, so the bodies' paths mean nothing; a smaller --dt or a "
-                          "larger --eps keeps it", job->start.total, job->end.total);
+        return cli_failed(
+            "the energy went from %.4g to %.4g, so the bodies' paths mean nothing; a smaller --dt or a "
+            "larger --eps keeps it",
+            job->start.total, job->end.total);
     if (!job->common.quiet && energy_error(job) > UNPHYSICAL)
-        cli_warn("the energy changed by %.2g %%, so the bodies' paths mean little; a smaller --dt or a "
-                 "larger --eps keeps it", 100 * energy_error(job));
+        cli_warn(
+            "the energy changed by %.2g %%, so the bodies' paths mean little; a smaller --dt or a "
+            "larger --eps keeps it",
+            100 * energy_error(job));
     return status;
 }

@@ -20,22 +20,28 @@ struct resumed {
     double *shares;
 };
 
-/* ---- The file. -------------------------------------------------------------------------------- */
+/* ---- The file. ------------------------------------------------------------------------------- */
 
 static char *read_all(const char *file, size_t *size)
 {
     struct stat info = {0};
-    const bool pipe = stat(file, &info) == 0 && S_ISFIFO(info.st_mode); /* which would be waited for */
+    const bool pipe =
+        stat(file, &info) == 0 && S_ISFIFO(info.st_mode); /* which would be waited for */
     FILE *fp = pipe ? NULL : fopen(file, "rb");
     if (!fp || fstat(fileno(fp), &info) != 0 || !S_ISREG(info.st_mode)) {
-        cli_failed("--resume: %s: %s", file, pipe ? "is a pipe" : !fp ? strerror(errno) : S_ISDIR(info.st_mode) ? "is a folder; give the name of a checkpoint in it" : "is no file");
+        cli_failed("--resume: %s: %s", file,
+                   pipe                    ? "is a pipe"
+                   : !fp                   ? strerror(errno)
+                   : S_ISDIR(info.st_mode) ? "is a folder; give the name of a checkpoint in it"
+                                           : "is no file");
         if (fp)
             fclose(fp);
         return NULL;
     }
     *size = (size_t)info.st_size;
     char *bytes = NULL;
-    if (cli_memory_for(*size, 1, "bytes of a checkpoint") == CLI_DONE && !(bytes = malloc(*size + 1)))
+    if (cli_memory_for(*size, 1, "bytes of a checkpoint") == CLI_DONE &&
+        !(bytes = malloc(*size + 1)))
         cli_failed("--resume: %s: there is no memory for its %zu bytes", file, *size);
     if (bytes && fread(bytes, 1, *size, fp) != *size) {
         cli_failed("--resume: %s: cannot be read", file);
@@ -53,10 +59,11 @@ static int check_head(const char *file, const struct resumed *r, struct checkpoi
         return cli_failed("--resume: %s is no checkpoint of stdcl", file);
     memcpy(h, r->image, sizeof *h);
     if (h->format != CHECKPOINT_FORMAT)
-        return cli_failed("--resume: %s is a checkpoint of format %llu; this version reads %d", file,
-                          (unsigned long long)h->format, CHECKPOINT_FORMAT);
+        return cli_failed("--resume: %s is a checkpoint of format %llu; this version reads %d",
+                          file, (unsigned long long)h->format, CHECKPOINT_FORMAT);
     if (h->size > r->size)
-        return cli_failed("--resume: %s is cut short: %zu bytes of %llu", file, r->size, (unsigned long long)h->size);
+        return cli_failed("--resume: %s is cut short: %zu bytes of %llu", file, r->size,
+                          (unsigned long long)h->size);
     if (h->size != r->size || checkpoint_sum(r->image + sizeof *h, r->size - sizeof *h) != h->sum ||
         h->text > r->size - sizeof *h)
         return cli_failed("--resume: %s is damaged: its checksum does not agree", file);
@@ -80,8 +87,9 @@ static int find_parts(const char *file, struct resumed *r, size_t at)
         memcpy(&r->kept, r->image + at, sizeof r->kept);
     const struct kept *k = &r->kept;
     if (k->size != sizeof *k)
-        return cli_failed("--resume: %s is of version %s, which this one, " STDCL_VERSION ", cannot go on with", file,
-                          text_of(r, "version"));
+        return cli_failed("--resume: %s is of version %s, which this one, " STDCL_VERSION
+                          ", cannot go on with",
+                          file, text_of(r, "version"));
     const int arrays = 1 + !!(k->also & PARTICLES_SOFTENING) + !!(k->also & PARTICLES_ID) +
                        !!(k->also & PARTICLES_RADIUS);
     r->rest = r->image + at + sizeof *k;
@@ -122,7 +130,8 @@ static bool adds(const char *word)
     return any;
 }
 
-/* How many words from word `i` on the run has already: an option, and its value where it has one. */
+/* How many words from word `i` on the run has already: an option, and its value where it has
+ * one. */
 static int words_said(json_t *command, int argc, char **argv, int i)
 {
     const bool value = i + 1 < argc && !is_option(argv[i + 1]);
@@ -135,8 +144,8 @@ static int words_said(json_t *command, int argc, char **argv, int i)
     return said ? 1 + value : 0;
 }
 
-/* Those of the run, then those of this command line, but for --resume and what the run has already, so that files say the same of
- * themselves; an end given here takes the place of the run's. */
+/* Those of the run, then those of this command line, but for --resume and what the run has already,
+ * so that files say the same of themselves; an end given here takes the place of the run's. */
 static char **copy_words(const struct resumed *r, int argc, char **argv, int *count)
 {
     json_t *command = json_object_get(r->words, "command");
@@ -180,16 +189,19 @@ int nbody_resume_open(struct nbody_job *job, int argc, char **argv)
         r->words = json_loadb(r->image + sizeof h, (size_t)h.text, 0, NULL);
         status = find_parts(file, r, sizeof h + (size_t)h.text);
     }
-    if (status == CLI_DONE && strcmp(text_of(r, "version"), STDCL_VERSION) != 0 && !job->resume_anyway)
-        status = cli_failed("--resume: %s is of version %s and this is " STDCL_VERSION ", which may give other bits; "
-                            "--resume-anyway goes on", file, text_of(r, "version"));
+    if (status == CLI_DONE && strcmp(text_of(r, "version"), STDCL_VERSION) != 0 &&
+        !job->resume_anyway)
+        status = cli_failed("--resume: %s is of version %s and this is " STDCL_VERSION
+                            ", which may give other bits; "
+                            "--resume-anyway goes on",
+                            file, text_of(r, "version"));
     if (status == CLI_DONE)
         r->argv = copy_words(r, argc, argv, &job->argc);
     job->argv = r->argv;
     return status;
 }
 
-/* ---- Its options. ----------------------------------------------------------------------------- */
+/* ---- Its options. ---------------------------------------------------------------------------- */
 
 static void differs(char *list, size_t size, bool differ, const char *name)
 {
@@ -209,21 +221,27 @@ int nbody_resume_options(struct nbody_job *job)
     differs(list, sizeof list, job->given.G && job->G != k->G, "-G");
     differs(list, sizeof list, !isnan(job->eps) && (k->own_eps || job->eps != k->eps), "--eps");
     differs(list, sizeof list, !isnan(job->dt) && job->dt != k->dt, "--dt");
-    differs(list, sizeof list, job->given.integrator && job->integrator != k->integrator, "--integrator");
-    differs(list, sizeof list, job->precision != NOT_GIVEN && job->precision != k->precision, "--precision");
+    differs(list, sizeof list, job->given.integrator && job->integrator != k->integrator,
+            "--integrator");
+    differs(list, sizeof list, job->precision != NOT_GIVEN && job->precision != k->precision,
+            "--precision");
     differs(list, sizeof list, job->kernel != k->kernel, "--kernel");
-    differs(list, sizeof list, job->given.method && job->method != k->method && job->method != NBODY_AUTO, "--method");
+    differs(list, sizeof list,
+            job->given.method && job->method != k->method && job->method != NBODY_AUTO, "--method");
     differs(list, sizeof list, job->accuracy > 0 && job->accuracy != k->accuracy, "--accuracy");
     differs(list, sizeof list, job->collide != k->collide, "--collide");
     differs(list, sizeof list, !isnan(job->radius) && job->radius != k->radius, "--radius");
     char *fields = nbody_fields_text(&job->fields);
-    differs(list, sizeof list, job->external.n && strcmp(fields, text_of(job->resumed, "external")) != 0, "--external");
+    differs(list, sizeof list,
+            job->external.n && strcmp(fields, text_of(job->resumed, "external")) != 0,
+            "--external");
     free(fields);
     differs(list, sizeof list, job->given.stepping && job->stepping != k->stepping, "--stepping");
     differs(list, sizeof list, job->eta > 0 && job->eta != k->eta, "--eta");
     if (*list)
-        return cli_wrong("--resume: the run of %s had other values of %s; a run with these is a new one, from a snapshot by -i",
-                         job->resume, list);
+        return cli_wrong(
+            "--resume: the run of %s had other values of %s; a run with these is a new one, from a snapshot by -i",
+            job->resume, list);
     job->n = k->n;
     job->n_start = k->n_start;
     job->radius = k->radius;
@@ -244,7 +262,7 @@ int nbody_resume_options(struct nbody_job *job)
     return nbody_fields_take(job, text_of(job->resumed, "external"));
 }
 
-/* ---- The run. --------------------------------------------------------------------------------- */
+/* ---- The run. -------------------------------------------------------------------------------- */
 
 static void *copy_array(const char **from, size_t n)
 {
@@ -261,7 +279,8 @@ int nbody_resume_bodies(struct nbody_job *job)
     const struct kept *k = &r->kept;
     struct particles *b = &job->bodies;
     const char *from = r->rest;
-    *b = (struct particles){.n = k->n, .time = k->time_start, .gas = k->gas, .star = k->star, .also = k->also};
+    *b = (struct particles){
+        .n = k->n, .time = k->time_start, .gas = k->gas, .star = k->star, .also = k->also};
     b->mass = copy_array(&from, k->n);
     b->softening = k->also & PARTICLES_SOFTENING ? copy_array(&from, k->n) : NULL;
     b->id = k->also & PARTICLES_ID ? copy_array(&from, k->n) : NULL;
@@ -274,7 +293,8 @@ int nbody_resume_bodies(struct nbody_job *job)
         return cli_failed("not enough memory for %zu bodies", k->n);
     for (int i = 0; i < PARTICLES_NOTE_COUNT; i++)
         if (particles_set_note(b, (enum particles_note)i,
-                               json_string_value(json_array_get(json_object_get(r->words, "notes"), (size_t)i))) < 0)
+                               json_string_value(json_array_get(json_object_get(r->words, "notes"),
+                                                                (size_t)i))) < 0)
             return cli_failed_call(NULL);
     return CLI_DONE;
 }
@@ -290,7 +310,8 @@ static const char *name_then(const struct nbody_job *job, unsigned dev)
 {
     json_t *devices = json_object_get(job->resumed->words, "devices");
     const unsigned had = (unsigned)json_array_size(devices);
-    const char *name = json_string_value(json_object_get(json_array_get(devices, dev < had ? dev : had - 1), "name"));
+    const char *name = json_string_value(
+        json_object_get(json_array_get(devices, dev < had ? dev : had - 1), "name"));
     return name ? name : "?";
 }
 
@@ -302,24 +323,30 @@ static bool one_model(const struct nbody_job *job, unsigned had)
     return true;
 }
 
-/* The devices are those of the checkpoint, driver and all; for direct sums on one model there may be more or fewer. */
+/* The devices are those of the checkpoint, driver and all; for direct sums on one model there may
+ * be more or fewer. */
 int nbody_resume_devices(const struct nbody_job *job)
 {
-    const unsigned had = (unsigned)json_array_size(json_object_get(job->resumed->words, "devices")), have = clgetndev(job->context);
+    const unsigned had = (unsigned)json_array_size(json_object_get(job->resumed->words, "devices")),
+                   have = clgetndev(job->context);
     int status = CLI_DONE;
     if (job->resume_anyway)
         return CLI_DONE;
     if (had == 0 || (had != have && !(is_direct(job) && one_model(job, had))))
-        return cli_failed("--resume: the run of %s had %u device%s and this has %u, which may give other bits; choose them with "
-                          "--device, or go on with --resume-anyway", job->resume, had, had == 1 ? "" : "s", have);
+        return cli_failed(
+            "--resume: the run of %s had %u device%s and this has %u, which may give other bits; choose them with "
+            "--device, or go on with --resume-anyway",
+            job->resume, had, had == 1 ? "" : "s", have);
     for (unsigned dev = 0; dev < have && status == CLI_DONE; dev++) {
         const char *was = name_then(job, dev);
         char *is = checkpoint_device(job->context, dev);
         if (!is)
             status = cli_failed_call(NULL);
         else if (strcmp(was, is) != 0)
-            status = cli_failed("--resume: the run of %s was on %s and this is %s, which may give other bits; choose another with "
-                                "--device, or go on with --resume-anyway", job->resume, was, is);
+            status = cli_failed(
+                "--resume: the run of %s was on %s and this is %s, which may give other bits; choose another with "
+                "--device, or go on with --resume-anyway",
+                job->resume, was, is);
         free(is);
     }
     return status;
@@ -339,7 +366,8 @@ void nbody_resume_engine(struct nbody_job *job, struct nbody_options *options)
         one_shape = one_shape && shape && (!options->shape || !strcmp(shape, options->shape));
         options->shape = shape;
     }
-    if (!one_shape) /* devices that differ take their own, and nbody_load tells when these have changed */
+    if (!one_shape) /* devices that differ take their own, and nbody_load tells when these have
+                       changed */
         options->shape = NULL;
     if (n == clgetndev(job->context) && world_size(cli_world) == 1)
         options->shares = shares;
@@ -352,10 +380,13 @@ int nbody_resume_state(struct nbody_job *job)
     if (nbody_load(job->engine, job->resumed->engine, k->engine) < 0)
         return cli_failed_call(NULL);
     if (nbody_steps(job->engine) > job->total)
-        return cli_wrong("--resume: %s stands at step %zu and time %g, and the run would end at step %zu; give a later --until or "
-                         "more --steps", job->resume, nbody_steps(job->engine), job->time_start + nbody_time(job->engine),
-                         job->total);
-    if (k->shortened && nbody_steps(job->engine) < job->total && nbody_set_dt(job->engine, job->dt) < 0)
+        return cli_wrong(
+            "--resume: %s stands at step %zu and time %g, and the run would end at step %zu; give a later --until or "
+            "more --steps",
+            job->resume, nbody_steps(job->engine), job->time_start + nbody_time(job->engine),
+            job->total);
+    if (k->shortened && nbody_steps(job->engine) < job->total &&
+        nbody_set_dt(job->engine, job->dt) < 0)
         return cli_failed_call(NULL);
     return CLI_DONE;
 }
@@ -398,7 +429,8 @@ int nbody_resume_outputs(struct nbody_job *job)
         }
         from += bytes;
     }
-    if (k->history && k->columns == job->history.columns) /* else other --fractions: the history begins anew */
+    if (k->history &&
+        k->columns == job->history.columns) /* else other --fractions: the history begins anew */
         take_history(job, from);
     from += k->history * k->columns * sizeof(double) + (k->history ? k->text : 0);
     job->path.n = k->path;

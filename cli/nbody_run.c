@@ -1,8 +1,8 @@
 /* nbody_run.c - the loop of `stdcl nbody`.
  *
- * The device steps in bursts. Between two bursts the host looks whether Ctrl-C was pressed, draws the
- * progress, and where the plan has one adds a frame or a row of the table; a burst ends where the next
- * of these is due.
+ * The device steps in bursts. Between two bursts the host looks whether Ctrl-C was pressed, draws
+ * the progress, and where the plan has one adds a frame or a row of the table; a burst ends where
+ * the next of these is due.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_job.h"
@@ -33,7 +33,8 @@ static int diagnose(struct nbody_job *job, const char *name, struct nbody_diagno
     const int called = nbody_job_energies(job, d);
     job->doing.name = NULL;
     if (called != 0)
-        *d = (struct nbody_diagnostics){nbody_time(job->engine), NAN, NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN};
+        *d = (struct nbody_diagnostics){nbody_time(job->engine), NAN, NAN, NAN, {NAN, NAN, NAN},
+                                        {NAN, NAN, NAN},         NAN};
     else
         nbody_view_row(job, d);
     return outcome(called);
@@ -45,11 +46,14 @@ static int visit(struct nbody_job *job, size_t step)
 {
     int status = CLI_DONE;
     clprofile_begin(job->context, "output");
-    if (step == 0 ? nbody_camera_next(job, 0) != SIZE_MAX : nbody_camera_next(job, step - 1) == step)
+    if (step == 0 ? nbody_camera_next(job, 0) != SIZE_MAX
+                  : nbody_camera_next(job, step - 1) == step)
         status = nbody_camera_point(job);
-    if (status == CLI_DONE && job->outputs.frames_done < job->outputs.frames && step == next_frame(job))
+    if (status == CLI_DONE && job->outputs.frames_done < job->outputs.frames &&
+        step == next_frame(job))
         status = nbody_output_frame(job);
-    if (status == CLI_DONE && job->every && step % job->every == 0 && step > 0 && step < job->total) {
+    if (status == CLI_DONE && job->every && step % job->every == 0 && step > 0 &&
+        step < job->total) {
         struct nbody_diagnostics d;
         status = diagnose(job, "energy", &d);
         if (status == CLI_DONE)
@@ -90,14 +94,15 @@ static size_t next_burst(const struct nbody_job *job, size_t burst, double secon
 {
     if (job->burst)
         return job->burst;
-    const double visit = cli_window_seconds(&job->window, VISIT_SECONDS), fitting = seconds > 0 ? (double)burst * visit / seconds : 1e9;
+    const double visit = cli_window_seconds(&job->window, VISIT_SECONDS),
+                 fitting = seconds > 0 ? (double)burst * visit / seconds : 1e9;
     if (fitting > 2. * (double)burst)
         return burst < (size_t)1 << 40 ? 2 * burst : burst;
     return fitting < 1 ? 1 : (size_t)fitting;
 }
 
-/* Steps that vanish end the run as a condition does: the state is that before the step, and is written. Only engines that choose
- * steps keep it; of others it is lost. */
+/* Steps that vanish end the run as a condition does: the state is that before the step, and is
+ * written. Only engines that choose steps keep it; of others it is lost. */
 static int end_by_failure(struct nbody_job *job)
 {
     snprintf(job->stopped, sizeof job->stopped, "%s", cli_reason());
@@ -129,8 +134,10 @@ static int loop(struct nbody_job *job)
     if (status == CLI_DONE)
         status = nbody_view_visit(job);
     nbody_shares_begin(job);
-    while (status == CLI_DONE && nbody_steps(job->engine) < job->total && !cli_ranks_interrupted(false) && !*job->stopped) {
-        const size_t step = nbody_steps(job->engine), burst = burst_from(job, step, cli_window_burst(&job->window, step, wanted));
+    while (status == CLI_DONE && nbody_steps(job->engine) < job->total &&
+           !cli_ranks_interrupted(false) && !*job->stopped) {
+        const size_t step = nbody_steps(job->engine),
+                     burst = burst_from(job, step, cli_window_burst(&job->window, step, wanted));
         const double before = job->seconds;
         status = step_engine(job, step, burst);
         if (status == CLI_DONE && nbody_steps(job->engine) == step + burst)
@@ -147,7 +154,8 @@ static int loop(struct nbody_job *job)
             status = nbody_view_visit(job);
         if (burst == wanted)
             wanted = next_burst(job, burst, job->seconds - before);
-        if (status == CLI_DONE && world_broadcast(cli_world, 0, &wanted, sizeof wanted) != 0) /* by one clock */
+        if (status == CLI_DONE &&
+            world_broadcast(cli_world, 0, &wanted, sizeof wanted) != 0) /* by one clock */
             status = cli_failed_call(NULL);
     }
     return status;
@@ -161,7 +169,8 @@ static int start(struct nbody_job *job)
 
 int nbody_job_run(struct nbody_job *job)
 {
-    const double sums = (double)job->total + 2 + (job->every ? (double)(job->total / job->every) : 0);
+    const double sums =
+        (double)job->total + 2 + (job->every ? (double)(job->total / job->every) : 0);
     cli_progress_start(&job->progress, "steps", (double)job->total, job->common.quiet);
     job->doing.runs = sums;
     job->began = seconds_now();
@@ -175,6 +184,8 @@ int nbody_job_run(struct nbody_job *job)
     if (status == CLI_DONE)
         status = diagnose(job, "energy at the end", &job->end);
     cli_progress_end(&job->progress);
-    job->interrupted |= cli_ranks_interrupted(status != CLI_DONE) && job->engine && (nbody_steps(job->engine) < job->total || isnan(job->end.total));
-    return status == CLI_DONE && nbody_steps(job->engine) > 0 ? nbody_output_row(job, &job->end) : status;
+    job->interrupted |= cli_ranks_interrupted(status != CLI_DONE) && job->engine &&
+                        (nbody_steps(job->engine) < job->total || isnan(job->end.total));
+    return status == CLI_DONE && nbody_steps(job->engine) > 0 ? nbody_output_row(job, &job->end)
+                                                              : status;
 }

@@ -15,13 +15,15 @@ int nbody_bodies_fetch(struct nbody_job *job)
 {
     struct particles *b = &job->bodies;
     if (nbody_state(job->engine, b->pos, b->vel) < 0 ||
-        (b->potential && nbody_steps(job->engine) > 0 && nbody_forces(job->engine, NULL, b->potential) < 0))
+        (b->potential && nbody_steps(job->engine) > 0 &&
+         nbody_forces(job->engine, NULL, b->potential) < 0))
         return cli_failed_call(NULL);
     b->time = job->time_start + nbody_time(job->engine);
     return nbody_notes_set(job);
 }
 
-/* Ranks, which all have all bodies, write it together. One that is given up is not in the series. */
+/* Ranks, which all have all bodies, write it together. One that is given up is not in the
+ * series. */
 static int write_file(struct nbody_job *job, const char *file, struct series *series)
 {
     struct cli_output one = {.file = file};
@@ -31,7 +33,8 @@ static int write_file(struct nbody_job *job, const char *file, struct series *se
     const int status = cli_output_end(&one, failed, &job->interrupted);
     if (status != CLI_DONE || one.left_out)
         return status;
-    return series_add(series, nbody_steps(job->engine), &job->bodies) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    return series_add(series, nbody_steps(job->engine), &job->bodies) < 0 ? cli_failed_call(NULL)
+                                                                          : CLI_DONE;
 }
 
 int nbody_bodies_write(struct nbody_job *job, struct cli_output *o)
@@ -62,7 +65,8 @@ int nbody_series_add(struct nbody_job *job, const char *pattern)
         return cli_wrong("-o %s is a series of files: add --snapshots TIME", pattern);
     for (size_t i = 0; i < job->series_n; i++)
         if (shares_index(job->series[i].pattern, pattern))
-            return cli_wrong("-o %s and %s would have one index; give them different names", job->series[i].pattern, pattern);
+            return cli_wrong("-o %s and %s would have one index; give them different names",
+                             job->series[i].pattern, pattern);
     job->series = cli_realloc(job->series, job->series_n + 1, sizeof *job->series);
     job->series[job->series_n++] = (struct series){.pattern = pattern};
     return CLI_DONE;
@@ -109,18 +113,22 @@ static int check_disk(const struct nbody_job *job, size_t last)
     const double files = files_left(job);
     if (files * bytes <= room)
         return CLI_DONE;
-    return cli_failed("--snapshots: about %.0f times %s, %s in all, would fill the disk of '%s', where %s are free; a longer time between "
-                      "them makes fewer", files, cli_text_bytes(&each, bytes), cli_text_bytes(&all, files * bytes),
-                      job->series[last].pattern, cli_text_bytes(&free_bytes, room));
+    return cli_failed(
+        "--snapshots: about %.0f times %s, %s in all, would fill the disk of '%s', where %s are free; a longer time between "
+        "them makes fewer",
+        files, cli_text_bytes(&each, bytes), cli_text_bytes(&all, files * bytes),
+        job->series[last].pattern, cli_text_bytes(&free_bytes, room));
 }
 
 int nbody_series_plan(const struct nbody_job *job)
 {
     int status = CLI_DONE;
     if (job->snapshots > 0 && !job->series_n)
-        return cli_wrong("--snapshots needs a name with a place for numbers: add -o snap-%%04d.hdf5 or the like");
+        return cli_wrong(
+            "--snapshots needs a name with a place for numbers: add -o snap-%%04d.hdf5 or the like");
     if (job->series_n && job->snapshots < fabs(job->dt))
-        return cli_wrong("--snapshots: '%g' is shorter than a step, %g", job->snapshots, fabs(job->dt));
+        return cli_wrong("--snapshots: '%g' is shorter than a step, %g", job->snapshots,
+                         fabs(job->dt));
     for (size_t i = 0; i < job->series_n && status == CLI_DONE; i++)
         status = check_disk(job, i);
     return status;
@@ -150,9 +158,11 @@ void nbody_series_report(const struct nbody_job *job, FILE *fp)
 {
     for (size_t i = 0; i < job->series_n; i++) {
         const struct series *s = &job->series[i];
-        char *first = series_name(s->pattern, 0), *last = series_name(s->pattern, s->n ? s->n - 1 : 0);
+        char *first = series_name(s->pattern, 0),
+             *last = series_name(s->pattern, s->n ? s->n - 1 : 0);
         char *index = series_companion(s->pattern, ".csv");
-        fprintf(fp, "%-14s%s ... %s, with %s\n", "snapshots", first ? first : "", last ? last : "", index ? index : "");
+        fprintf(fp, "%-14s%s ... %s, with %s\n", "snapshots", first ? first : "", last ? last : "",
+                index ? index : "");
         free(first);
         free(last);
         free(index);

@@ -1,5 +1,6 @@
-/* nbody_steps.c - whether the step suits: single precision must be able to hold what a step changes; and with --check-step, the
- * same run at half the step, and how far bodies end from where they did. Total energy does not see light bodies.
+/* nbody_steps.c - whether the step suits: single precision must be able to hold what a step
+ * changes; and with --check-step, the same run at half the step, and how far bodies end from where
+ * they did. Total energy does not see light bodies.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_job.h"
@@ -39,11 +40,14 @@ static void warn_of_rounding(const struct nbody_job *job)
     for (size_t i = 0; i < b->n; i++)
         lost += is_lost(b->pos[i], b->vel[i], job->dt);
     if (lost > (b->n > FEW ? b->n / 100 : 0))
-        cli_warn("in single precision a step of %g moves %zu of %zu bodies by less than the rounding of their coordinates; take "
-                 "--precision double or a longer step", job->dt, lost, b->n);
+        cli_warn(
+            "in single precision a step of %g moves %zu of %zu bodies by less than the rounding of their coordinates; take "
+            "--precision double or a longer step",
+            job->dt, lost, b->n);
 }
 
-/* Coordinates are rounded where they are, and forces of bodies FAR of their radii from the origin are wrong by 1e-4 then. */
+/* Coordinates are rounded where they are, and forces of bodies FAR of their radii from the origin
+ * are wrong by 1e-4 then. */
 static void warn_of_distance(const struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
@@ -57,11 +61,14 @@ static void warn_of_distance(const struct nbody_job *job)
     for (int c = 0; c < 3; c++)
         distance2 += centre[c] * centre[c];
     if (b->n > 1 && distance2 > FAR * FAR * radius2)
-        cli_warn("in single precision places are rounded, and the bodies lie %.0f times their own extent from the origin, so that forces are wrong "
-                 "by 1e-4 or more; take --precision double, or put their centre at the origin", sqrt(distance2 / radius2));
+        cli_warn(
+            "in single precision places are rounded, and the bodies lie %.0f times their own extent from the origin, so that forces are wrong "
+            "by 1e-4 or more; take --precision double, or put their centre at the origin",
+            sqrt(distance2 / radius2));
 }
 
-/* Steps that follow the motion take what rounding does to forces of close pairs for changes of them. */
+/* Steps that follow the motion take what rounding does to forces of close pairs for changes of
+ * them. */
 static void warn_of_noise(const struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
@@ -70,8 +77,10 @@ static void warn_of_noise(const struct nbody_job *job)
         for (int c = 0; c < 3; c++)
             extent = fmax(extent, fabs(b->pos[i][c]));
     if (job->eps < 1e-4 * extent)
-        cli_warn("in single precision places are rounded to %.1g, and with a softening of %g steps of close bodies become far too short; "
-                 "take --precision double", ldexp(extent, -24), job->eps);
+        cli_warn(
+            "in single precision places are rounded to %.1g, and with a softening of %g steps of close bodies become far too short; "
+            "take --precision double",
+            ldexp(extent, -24), job->eps);
 }
 
 /* Steps that follow the motion are mostly made by one device, whatever was asked for. */
@@ -81,8 +90,9 @@ static void warn_of_idle_devices(const struct nbody_job *job)
     for (unsigned dev = 0; dev < clgetndev(job->context); dev++)
         busy += nbody_share(job->engine, dev) > 0;
     if (busy == 1 && clgetndev(job->context) > 1)
-        cli_warn("with --stepping %s one device does it all, and the other %u of --device do nothing",
-                 job->stepping == NBODY_BLOCK ? "block" : "adaptive", clgetndev(job->context) - 1);
+        cli_warn(
+            "with --stepping %s one device does it all, and the other %u of --device do nothing",
+            job->stepping == NBODY_BLOCK ? "block" : "adaptive", clgetndev(job->context) - 1);
 }
 
 /* ---- Half the step. -------------------------------------------------------------------------- */
@@ -103,8 +113,12 @@ int nbody_steps_begin(struct nbody_job *job)
         return CLI_DONE;
     struct step_check *c = job->step_check = calloc(1, sizeof *c);
     if (c) {
-        *c = (struct step_check){n, calloc(n, sizeof *c->pos), calloc(n, sizeof *c->vel), calloc(n, sizeof *c->off),
-                                 calloc(n, sizeof *c->order), false};
+        *c = (struct step_check){n,
+                                 calloc(n, sizeof *c->pos),
+                                 calloc(n, sizeof *c->vel),
+                                 calloc(n, sizeof *c->off),
+                                 calloc(n, sizeof *c->order),
+                                 false};
     }
     if (!c || !c->pos || !c->vel || !c->off || !c->order)
         return cli_failed("--check-step: no memory for another %zu bodies", n);
@@ -126,7 +140,8 @@ void nbody_steps_free(struct nbody_job *job)
     job->step_check = NULL;
 }
 
-/* The steps that `nb` made, at half their length; steps that bodies choose are halved by a fourth of eta. */
+/* The steps that `nb` made, at half their length; steps that bodies choose are halved by a fourth
+ * of eta. */
 static int half_steps(struct nbody_job *job, nbody *nb, size_t steps)
 {
     const size_t times = job->stepping == NBODY_FIXED ? 2 : 1;
@@ -134,7 +149,10 @@ static int half_steps(struct nbody_job *job, nbody *nb, size_t steps)
     const size_t whole = shorter ? steps - 1 : steps;
     if (nbody_step(nb, times * whole) < 0)
         return -1;
-    return shorter && (nbody_set_dt(nb, job->last_dt / (double)times) < 0 || nbody_step(nb, times) < 0) ? -1 : 0;
+    return shorter &&
+                   (nbody_set_dt(nb, job->last_dt / (double)times) < 0 || nbody_step(nb, times) < 0)
+               ? -1
+               : 0;
 }
 
 static const double *compared; /* by `farther` */
@@ -144,7 +162,8 @@ static int farther(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* c->pos and c->vel become those of the end at half the step, and c->off the distances from those of the run. */
+/* c->pos and c->vel become those of the end at half the step, and c->off the distances from those
+ * of the run. */
 static void compare(struct step_check *c, const double (*end)[3])
 {
     for (size_t i = 0; i < c->n; i++) {
@@ -177,9 +196,11 @@ int nbody_steps_check(struct nbody_job *job)
     nbody_job_begin(job, "the run at half the step", 0, 0);
     nbody *nb = nbody_state(job->engine, end, NULL) < 0
                     ? NULL
-                    : nbody_create(&options, c->n, job->bodies.mass, (const double(*)[3])c->pos, (const double(*)[3])c->vel);
+                    : nbody_create(&options, c->n, job->bodies.mass, (const double(*)[3])c->pos,
+                                   (const double(*)[3])c->vel);
     int status = CLI_DONE;
-    if (!nb || half_steps(job, nb, nbody_steps(job->engine)) < 0 || nbody_state(nb, c->pos, NULL) < 0)
+    if (!nb || half_steps(job, nb, nbody_steps(job->engine)) < 0 ||
+        nbody_state(nb, c->pos, NULL) < 0)
         status = nbody_job_stopped() ? CLI_DONE : cli_failed_call("--check-step");
     else
         compare(c, (const double(*)[3])end);
@@ -195,8 +216,9 @@ void nbody_steps_text(const struct nbody_job *job, FILE *fp)
     const struct step_check *c = job->step_check;
     if (!c || !c->done)
         return;
-    fprintf(fp, "%-14sat half the step bodies end elsewhere, 50 %% of them by less than %.2g; most:", "step errors",
-            c->off[c->order[c->n / 2]]);
+    fprintf(fp,
+            "%-14sat half the step bodies end elsewhere, 50 %% of them by less than %.2g; most:",
+            "step errors", c->off[c->order[c->n / 2]]);
     for (size_t k = 0; k < c->n && k < WORST; k++)
         fprintf(fp, "%s body %zu by %.2g", k ? "," : "", c->order[k] + 1, c->off[c->order[k]]);
     fputc('\n', fp);
@@ -209,7 +231,8 @@ json_t *nbody_steps_json(const struct nbody_job *job)
         return NULL;
     json_t *most = json_array();
     for (size_t k = 0; k < c->n && k < FEW; k++)
-        json_array_append_new(most, json_pack("{s:I, s:o}", "body", (json_int_t)c->order[k] + 1, "distance",
-                                              cli_json_real(c->off[c->order[k]])));
-    return json_pack("{s:o, s:o}", "median", cli_json_real(c->off[c->order[c->n / 2]]), "most", most);
+        json_array_append_new(most, json_pack("{s:I, s:o}", "body", (json_int_t)c->order[k] + 1,
+                                              "distance", cli_json_real(c->off[c->order[k]])));
+    return json_pack("{s:o, s:o}", "median", cli_json_real(c->off[c->order[c->n / 2]]), "most",
+                     most);
 }

@@ -1,7 +1,8 @@
-/* nbody_stop.c - conditions at which a run ends before its last step; all that is asked of it is written nevertheless.
+/* nbody_stop.c - conditions at which a run ends before its last step; all that is asked of it is
+ * written nevertheless.
  *
- * Distances and energies are looked at after the same steps in every run, so that it always ends at the same step; how long it
- * takes, after every burst. */
+ * Distances and energies are looked at after the same steps in every run, so that it always ends at
+ * the same step; how long it takes, after every burst. */
 /* SPDX-License-Identifier: MIT */
 #include "nbody_job.h"
 
@@ -12,7 +13,8 @@ static const size_t LOOKS = 1000; /* at distances and energies in a run without 
 size_t nbody_stop_next(const struct nbody_job *job, size_t step)
 {
     const size_t every = job->every ? job->every : job->total / LOOKS + 1;
-    return job->stop_distance > 0 || job->stop_energy > 0 ? step + (every - step % every) : SIZE_MAX;
+    return job->stop_distance > 0 || job->stop_energy > 0 ? step + (every - step % every)
+                                                          : SIZE_MAX;
 }
 
 /* The body that is farthest from the centre of mass, and how far. */
@@ -42,7 +44,8 @@ static int look_at_distance(struct nbody_job *job)
         return cli_failed_call(NULL);
     const size_t body = farthest(&job->bodies, &distance);
     if (distance > job->stop_distance)
-        snprintf(job->stopped, sizeof job->stopped, "body %zu is %.6g from the centre of mass, beyond --stop-distance %g", body + 1,
+        snprintf(job->stopped, sizeof job->stopped,
+                 "body %zu is %.6g from the centre of mass, beyond --stop-distance %g", body + 1,
                  distance, job->stop_distance);
     return CLI_DONE;
 }
@@ -54,7 +57,8 @@ static int look_at_energy(struct nbody_job *job)
         return nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
     const double error = fabs((d.total + job->energy_lost - job->start.total) / job->start.total);
     if (error > job->stop_energy) {
-        snprintf(job->stopped, sizeof job->stopped, "the energy's relative error is %.2g, above --stop-energy %g", error,
+        snprintf(job->stopped, sizeof job->stopped,
+                 "the energy's relative error is %.2g, above --stop-energy %g", error,
                  job->stop_energy);
         job->failed = true;
     }
@@ -74,6 +78,7 @@ int nbody_stop_visit(struct nbody_job *job, size_t before, size_t step)
     if (status == CLI_DONE && asks && world_broadcast(cli_world, 0, &late, sizeof late) != 0)
         status = cli_failed_call(NULL);
     if (asks && late)
-        snprintf(job->stopped, sizeof job->stopped, "%.3g s are over, the --time-limit", job->time_limit);
+        snprintf(job->stopped, sizeof job->stopped, "%.3g s are over, the --time-limit",
+                 job->time_limit);
     return status;
 }

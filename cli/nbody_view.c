@@ -1,4 +1,5 @@
-/* nbody_view.c - what the window shows of `stdcl nbody`: bodies, a fair sample where there are many, and energies as plots.
+/* nbody_view.c - what the window shows of `stdcl nbody`: bodies, a fair sample where there are
+ * many, and energies as plots.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_job.h"
@@ -6,8 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const columns[] = {"time", "", "kinetic energy", "", "potential energy", "", "total energy", "",
-                                      "virial ratio", "", NULL};
+static const char *const columns[] = {
+    "time", "",  "kinetic energy", "", "potential energy", "", "total energy", "", "virial ratio",
+    "",     NULL};
 
 /* The bodies that pictures show, too, with their masses and groups. */
 struct shown {
@@ -48,15 +50,25 @@ int nbody_view_open(struct nbody_job *job)
     char *device = cli_devices_name(job->context);
     const struct shown s = choose(job);
     cli_window_number(bodies, b->n);
-    const char *const facts[] = {"bodies", bodies, "device", device, "method", nbody_method_names[nbody_method(job->engine)],
-                                 "integrator", nbody_integrator_describe((enum nbody_integrator)job->integrator)->name,
-                                 "precision", nbody_precision_names[job->precision], NULL};
-    snprintf(title, sizeof title, "%s: %s bodies", job->input ? cli_window_name(job->input) : nbody_model_names[job->model], bodies);
+    const char *const facts[] = {
+        "bodies",     bodies,
+        "device",     device,
+        "method",     nbody_method_names[nbody_method(job->engine)],
+        "integrator", nbody_integrator_describe((enum nbody_integrator)job->integrator)->name,
+        "precision",  nbody_precision_names[job->precision],
+        NULL};
+    snprintf(title, sizeof title, "%s: %s bodies",
+             job->input ? cli_window_name(job->input) : nbody_model_names[job->model], bodies);
     struct view_options about = {
-        .program = "nbody", .title = title, .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_SPEED | VIEW_CAN_QUIT, .facts = facts,
+        .program = "nbody",
+        .title = title,
+        .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_SPEED | VIEW_CAN_QUIT,
+        .facts = facts,
         .rows = columns,
-        .points = {.total = job->window.bodies, .mass = job->collide || !s.masses_differ ? NULL : s.mass,
-                   .group = job->collide || !s.groups_differ ? NULL : s.group, .moving = 1}};
+        .points = {.total = job->window.bodies,
+                   .mass = job->collide || !s.masses_differ ? NULL : s.mass,
+                   .group = job->collide || !s.groups_differ ? NULL : s.group,
+                   .moving = 1}};
     const int status = cli_window_open(&job->window, &about);
     free(s.mass);
     free(s.group);
@@ -84,7 +96,8 @@ void nbody_view_free(struct nbody_job *job)
     job->sample = (struct nbody_sample){0};
 }
 
-/* Which bodies are wanted, and how many: as the first rank's view says, which says the numbers only when there are new ones. */
+/* Which bodies are wanted, and how many: as the first rank's view says, which says the numbers only
+ * when there are new ones. */
 static int choose_sample(struct nbody_job *job, size_t *count)
 {
     struct nbody_sample *s = &job->sample;
@@ -100,7 +113,8 @@ static int choose_sample(struct nbody_job *job, size_t *count)
         s->wanted = (size_t)wanted;
         s->bodies = bodies;
         n = cli_ranks_first() ? order_of(job, s->wanted, s->which) : 0;
-        if (world_broadcast(cli_world, 0, &n, sizeof n) != 0 || world_broadcast(cli_world, 0, s->which, (size_t)n * sizeof *s->which) != 0)
+        if (world_broadcast(cli_world, 0, &n, sizeof n) != 0 ||
+            world_broadcast(cli_world, 0, s->which, (size_t)n * sizeof *s->which) != 0)
             return -1;
         s->n = (size_t)n;
     }
@@ -117,7 +131,9 @@ static int show(void *arg, int last)
     struct nbody_sample *s = &job->sample;
     if (nbody_positions(job->engine, count, s->which, s->pos, s->vel) < 0)
         return cli_failed_call(NULL);
-    const struct view_points points = {{nbody_time(job->engine), nbody_steps(job->engine), last}, count, (const float(*)[3])s->pos,
+    const struct view_points points = {{nbody_time(job->engine), nbody_steps(job->engine), last},
+                                       count,
+                                       (const float(*)[3])s->pos,
                                        (const float(*)[3])s->vel};
     return view_show_points(job->window.view, &points) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
@@ -156,7 +172,8 @@ int nbody_view_end(struct nbody_job *job)
     char sentence[96];
     if (!job->window.open)
         return CLI_DONE;
-    snprintf(sentence, sizeof sentence, "%zu steps done, at time %g", nbody_steps(job->engine), nbody_time(job->engine));
+    snprintf(sentence, sizeof sentence, "%zu steps done, at time %g", nbody_steps(job->engine),
+             nbody_time(job->engine));
     const int status = show(job, 1);
     cli_window_end(&job->window, sentence);
     return status;

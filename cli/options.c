@@ -1,8 +1,8 @@
 /* options.c - one parser for the options of every command, driven by a table.
  *
- * A row of the table knows the option's names, where its value goes and which values are allowed, so
- * that reading, checking, error messages and --help (help.c) cannot drift apart. Each message names
- * the option and what was typed, and ends with what to do.
+ * A row of the table knows the option's names, where its value goes and which values are allowed,
+ * so that reading, checking, error messages and --help (help.c) cannot drift apart. Each message
+ * names the option and what was typed, and ends with what to do.
  * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
@@ -144,8 +144,8 @@ static const char *label(const struct cli_option *option, char buffer[64])
 static int wrong_natural(const char *name, const char *text, int error, uint64_t min, uint64_t max)
 {
     if (error == EINVAL && text[strspn(text, " \t")] == '-')
-        return cli_wrong("%s: '%s' is negative; give a whole number from %" PRIu64 " on", name, text,
-                         min);
+        return cli_wrong("%s: '%s' is negative; give a whole number from %" PRIu64 " on", name,
+                         text, min);
     if (error == EINVAL)
         return cli_wrong("%s: '%s' is not a whole number", name, text);
     if (error == ERANGE)
@@ -178,8 +178,7 @@ static int read_int(const struct cli_option *o, const char *name, const char *te
     const int error = cli_read_natural(text + negative, &magnitude);
     if (error == EINVAL)
         return cli_wrong("%s: '%s' is not a whole number", name, text);
-    const int64_t value =
-        error || magnitude > INT_MAX ? INT64_MAX : (int64_t)magnitude;
+    const int64_t value = error || magnitude > INT_MAX ? INT64_MAX : (int64_t)magnitude;
     const int64_t with_sign = negative ? -value : value;
     if (with_sign < o->of.integer.min || with_sign > o->of.integer.max)
         return cli_wrong("%s: '%s' is out of range; give a whole number from %d to %d", name, text,
@@ -201,7 +200,8 @@ static int wrong_real(const struct cli_option *o, const char *name, const char *
     return cli_wrong("%s: '%s' is not allowed; give a number of at least %g", name, text, min);
 }
 
-/* The number that a text begins with; NULL when there is none, else where it ends. Infinite beyond the range. */
+/* The number that a text begins with; NULL when there is none, else where it ends. Infinite beyond
+ * the range. */
 static const char *begin_real(const char *text, double *value)
 {
     char *end;
@@ -211,7 +211,8 @@ static const char *begin_real(const char *text, double *value)
     return end == text ? NULL : end;
 }
 
-/* A number, a quotient such as 1/256, or a power such as 2^-7 or -2^-7, whose sign stands for the whole. */
+/* A number, a quotient such as 1/256, or a power such as 2^-7 or -2^-7, whose sign stands for the
+ * whole. */
 static bool read_number(const char *text, double *value)
 {
     double second;
@@ -272,16 +273,25 @@ static int read_value(struct cli_option *o, const char *text)
     const char *name = label(o, buffer);
     o->given++;
     switch (o->type) {
-    case CLI_TYPE_FLAG: *o->to.flag = true; return CLI_DONE;
-    case CLI_TYPE_INT: return read_int(o, name, text);
+    case CLI_TYPE_FLAG:
+        *o->to.flag = true;
+        return CLI_DONE;
+    case CLI_TYPE_INT:
+        return read_int(o, name, text);
     case CLI_TYPE_SIZE:
-    case CLI_TYPE_U64: return read_natural(o, name, text);
-    case CLI_TYPE_REAL: return read_real(o, name, text);
-    case CLI_TYPE_CHOICE: return read_choice(o, name, text);
-    case CLI_TYPE_PARSED: return read_parsed(o, name, text);
+    case CLI_TYPE_U64:
+        return read_natural(o, name, text);
+    case CLI_TYPE_REAL:
+        return read_real(o, name, text);
+    case CLI_TYPE_CHOICE:
+        return read_choice(o, name, text);
+    case CLI_TYPE_PARSED:
+        return read_parsed(o, name, text);
     case CLI_TYPE_STRING:
-    case CLI_TYPE_STRINGS: break;
-    default: abort(); /* a heading has no names */
+    case CLI_TYPE_STRINGS:
+        break;
+    default:
+        abort(); /* a heading has no names */
     }
     if (!*text)
         return cli_wrong("%s: the value is empty", name);
@@ -356,8 +366,12 @@ static int read_short(struct cli_option *options, char **argv, int *i)
     for (const char *p = argv[*i] + 1; *p; p++) {
         struct cli_option *o = find_letter(options, *p);
         if (!o)
-            return argv[*i][2] ? cli_wrong("unknown option '-%c' in '%s'; '%s --help' lists those there are", *p, argv[*i], cli_program)
-                               : cli_wrong("unknown option '%s'; '%s --help' lists those there are", argv[*i], cli_program);
+            return argv[*i][2]
+                       ? cli_wrong(
+                             "unknown option '-%c' in '%s'; '%s --help' lists those there are", *p,
+                             argv[*i], cli_program)
+                       : cli_wrong("unknown option '%s'; '%s --help' lists those there are",
+                                   argv[*i], cli_program);
         o->by_letter = true;
         if (o->type != CLI_TYPE_FLAG) {
             const char *value = p[1] ? p + 1 : o->optional ? NULL : argv[++*i];
@@ -371,7 +385,8 @@ static int read_short(struct cli_option *options, char **argv, int *i)
 static int read_operand(const struct cli_usage *usage, const char *text)
 {
     if (!usage->operands)
-        return cli_wrong("unexpected argument '%s'; '%s --help' shows the usage", text, cli_program);
+        return cli_wrong("unexpected argument '%s'; '%s --help' shows the usage", text,
+                         cli_program);
     if (!*text)
         return cli_wrong("the name of %s is empty", usage->operand);
     cli_strings_add(usage->operands, text);
@@ -402,7 +417,8 @@ bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *status
         }
     }
     if (*status == CLI_DONE && usage->operands && usage->operands->n < usage->operands_min)
-        *status = cli_wrong("%s is missing; '%s --help' shows the usage", usage->operand, cli_program);
+        *status =
+            cli_wrong("%s is missing; '%s --help' shows the usage", usage->operand, cli_program);
     if (*status == CLI_DONE)
         *status = cli_check_files(usage);
     return *status == CLI_DONE;

@@ -1,4 +1,5 @@
-/* outputs.c - the files that a simulation makes: sorted, tried, drawn in frames and listed (see outputs.h).
+/* outputs.c - the files that a simulation makes: sorted, tried, drawn in frames and listed (see
+ * outputs.h).
  * SPDX-License-Identifier: MIT
  */
 #include "outputs.h"
@@ -59,14 +60,16 @@ void cli_outputs_add(struct cli_outputs *outputs, const char *file, enum cli_out
 
 /* ---- Whether it can be had. ------------------------------------------------------------------ */
 
-/* Pictures need libpng when this program is built, which a pixel into nothing shows; films need ffmpeg. */
+/* Pictures need libpng when this program is built, which a pixel into nothing shows; films need
+ * ffmpeg. */
 static int try_kind(const struct cli_output *o)
 {
     static const uint8_t pixel[3];
     if (o->kind == CLI_OUTPUT_FILM && !picture_can_join())
-        return cli_failed("'%s' needs the program ffmpeg, which is not in $PATH: install it, or ask for "
-                          "numbered pictures with -o FILE.png --frames N",
-                          o->file);
+        return cli_failed(
+            "'%s' needs the program ffmpeg, which is not in $PATH: install it, or ask for "
+            "numbered pictures with -o FILE.png --frames N",
+            o->file);
     if (cli_output_is_drawn(o) && picture_write_png("/dev/null", 1, 1, pixel) < 0)
         return cli_failed_call(NULL);
     return CLI_DONE;
@@ -81,7 +84,8 @@ static int try_output(const struct cli_outputs *outputs, struct cli_output *o)
         return status;
     o->replaces = stat(o->file, &old) == 0 && S_ISREG(old.st_mode);
     if ((o->kind != CLI_OUTPUT_PICTURE || !outputs->frames) && o->kind != CLI_OUTPUT_SERIES)
-        status = o->kind == CLI_OUTPUT_STATE && outputs->together ? cli_ranks_check_output(o->file) : cli_check_output(o->file);
+        status = o->kind == CLI_OUTPUT_STATE && outputs->together ? cli_ranks_check_output(o->file)
+                                                                  : cli_check_output(o->file);
     if (status == CLI_DONE && outputs->frames && cli_output_is_drawn(o) && !o->piped) {
         char *first = picture_frame_name(o->file, 1);
         status = first ? cli_check_output(first) : cli_failed_call(NULL);
@@ -90,13 +94,16 @@ static int try_output(const struct cli_outputs *outputs, struct cli_output *o)
     return status;
 }
 
-/* Whether frames of a film are files: where pictures of that name are asked for, too, or a later run is to go on. */
+/* Whether frames of a film are files: where pictures of that name are asked for, too, or a later
+ * run is to go on. */
 static bool keeps_frames(const struct cli_outputs *outputs, const struct cli_output *film)
 {
     bool kept = outputs->keep_frames;
     char *own = picture_frame_name(film->file, 1);
     for (size_t i = 0; i < outputs->n && own && !kept; i++) {
-        char *other = outputs->item[i].kind == CLI_OUTPUT_PICTURE ? picture_frame_name(outputs->item[i].file, 1) : NULL;
+        char *other = outputs->item[i].kind == CLI_OUTPUT_PICTURE
+                          ? picture_frame_name(outputs->item[i].file, 1)
+                          : NULL;
         kept = other && !strcmp(own, other);
         free(other);
     }
@@ -109,7 +116,8 @@ int cli_outputs_settle(struct cli_outputs *outputs)
     const bool film = cli_outputs_have(outputs, CLI_OUTPUT_FILM);
     int status = CLI_DONE;
     if (outputs->frames && !film && !cli_outputs_have(outputs, CLI_OUTPUT_PICTURE))
-        return cli_wrong("--frames needs pictures to write: add -o FILE.png, or a film: FILE.mp4, FILE.webm or FILE.gif");
+        return cli_wrong(
+            "--frames needs pictures to write: add -o FILE.png, or a film: FILE.mp4, FILE.webm or FILE.gif");
     if (film && !outputs->frames)
         outputs->frames = FILM_FRAMES;
     for (size_t i = 0; i < outputs->n && status == CLI_DONE; i++) {
@@ -135,14 +143,17 @@ static bool is_drawn_before(const struct cli_outputs *outputs, size_t n, const c
     bool drawn = false;
     for (size_t i = 0; i < n && !drawn; i++) {
         char *other = picture_frame_name(outputs->item[i].file, outputs->frames_done + 1);
-        drawn = other && cli_output_is_drawn(&outputs->item[i]) && !outputs->item[i].piped && !strcmp(other, frame);
+        drawn = other && cli_output_is_drawn(&outputs->item[i]) && !outputs->item[i].piped &&
+                !strcmp(other, frame);
         free(other);
     }
     return drawn;
 }
 
-/* The next frame of a film to ffmpeg, from the first rank; others draw for nobody, since all take part. */
-static int film_frame(const struct cli_outputs *outputs, struct cli_output *o, int (*draw)(void *, const char *), void *job)
+/* The next frame of a film to ffmpeg, from the first rank; others draw for nobody, since all take
+ * part. */
+static int film_frame(const struct cli_outputs *outputs, struct cli_output *o,
+                      int (*draw)(void *, const char *), void *job)
 {
     if (!cli_ranks_first())
         return draw(job, "/dev/null");
@@ -181,7 +192,9 @@ int cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *, const cha
 void cli_outputs_cut(const struct cli_outputs *outputs)
 {
     for (size_t i = 0; i < outputs->n; i++)
-        for (unsigned k = outputs->frames_done + 1; cli_output_is_drawn(&outputs->item[i]) && !outputs->item[i].piped && k <= outputs->frames; k++) {
+        for (unsigned k = outputs->frames_done + 1; cli_output_is_drawn(&outputs->item[i]) &&
+                                                    !outputs->item[i].piped && k <= outputs->frames;
+             k++) {
             char *frame = picture_frame_name(outputs->item[i].file, k);
             if (frame)
                 unlink(frame);
@@ -196,7 +209,10 @@ int cli_outputs_join(const struct cli_outputs *outputs, struct cli_output *film)
         film->film = NULL;
         return closed < 0 ? cli_failed_call(NULL) : CLI_DONE;
     }
-    return cli_ranks_first() && picture_join(film->file, outputs->frames_done, (unsigned)outputs->fps) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    return cli_ranks_first() &&
+                   picture_join(film->file, outputs->frames_done, (unsigned)outputs->fps) < 0
+               ? cli_failed_call(NULL)
+               : CLI_DONE;
 }
 
 int cli_output_end(struct cli_output *o, int failed, bool *interrupted)

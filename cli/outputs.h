@@ -1,8 +1,8 @@
-/* outputs.h - the files that a simulation makes, as `stdcl nbody` and `stdcl life` know them: its state, pictures,
- * films and tables.
+/* outputs.h - the files that a simulation makes, as `stdcl nbody` and `stdcl life` know them: its
+ * state, pictures, films and tables.
  *
- * The suffix of a name says what is to be written. All names are checked before anything is computed. Pictures
- * and films of one name are made of the same frames.
+ * The suffix of a name says what is to be written. All names are checked before anything is
+ * computed. Pictures and films of one name are made of the same frames.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CLI_OUTPUTS_H
@@ -15,16 +15,17 @@ enum cli_output_kind {
     CLI_OUTPUT_PICTURE,
     CLI_OUTPUT_FILM,
     CLI_OUTPUT_TABLE,
-    CLI_OUTPUT_SERIES, /* numbered files, whose name is tried, written and listed by those who know of it */
-    CLI_OUTPUT_OTHER /* what an option of its own names */
+    CLI_OUTPUT_SERIES, /* numbered files, whose name is tried, written and listed by those who know
+                          of it */
+    CLI_OUTPUT_OTHER   /* what an option of its own names */
 };
 
 struct cli_output {
     enum cli_output_kind kind;
     const char *file;
-    bool left_out; /* an interruption came first, or did not wait for it */
-    bool replaces; /* a file of that name was there */
-    bool piped;    /* a film whose frames go to ffmpeg as they come, and are not kept */
+    bool left_out;             /* an interruption came first, or did not wait for it */
+    bool replaces;             /* a file of that name was there */
+    bool piped;                /* a film whose frames go to ffmpeg as they come, and are not kept */
     struct picture_film *film; /* such a one, once it has begun */
 };
 
@@ -60,21 +61,24 @@ void cli_outputs_add(struct cli_outputs *outputs, const char *file, enum cli_out
 
 /* The int functions return an exit status, after printing what is wrong. */
 
-/* When all are added: settles how many frames there will be, looks for what pictures and films need, and tries the
- * names. */
+/* When all are added: settles how many frames there will be, looks for what pictures and films
+ * need, and tries the names. */
 int cli_outputs_settle(struct cli_outputs *outputs);
 
-/* The step at which frame `i` is due in a run of `total` steps: the first at the start, the last at the end. */
+/* The step at which frame `i` is due in a run of `total` steps: the first at the start, the last at
+ * the end. */
 uint64_t cli_outputs_due(const struct cli_outputs *outputs, size_t i, uint64_t total);
 
 /* Draws the next frame of all pictures and films: draw(job, file), for each file once. */
-int cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *job, const char *file), void *job);
+int cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *job, const char *file),
+                      void *job);
 
-/* After a file is written, or `failed`: one that was given up after Ctrl-C is left out, and the run is an interrupted one. */
+/* After a file is written, or `failed`: one that was given up after Ctrl-C is left out, and the run
+ * is an interrupted one. */
 int cli_output_end(struct cli_output *o, int failed, bool *interrupted);
 
-/* After the last frame of a run that was interrupted: removes the pictures that an older run left under the numbers
- * which this one would have drawn, so that a series is of one run. */
+/* After the last frame of a run that was interrupted: removes the pictures that an older run left
+ * under the numbers which this one would have drawn, so that a series is of one run. */
 void cli_outputs_cut(const struct cli_outputs *outputs);
 
 /* Joins the frames to a film, or ends it. */

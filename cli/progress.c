@@ -2,9 +2,9 @@
  *
  *    42 % [########            ] 420/1000 steps, 35.1 steps/s, 17 s left, 10.2 G interactions/s
  *
- * It goes to stderr and only when that is a terminal. The rate is the mean since the start, which is
- * what the time left is made of; the line is cut where the terminal ends. Of a run that will take long a line says so at
- * its start, on any terminal:
+ * It goes to stderr and only when that is a terminal. The rate is the mean since the start, which
+ * is what the time left is made of; the line is cut where the terminal ends. Of a run that will
+ * take long a line says so at its start, on any terminal:
  *
  *    stdcl nbody: this takes about 3 min
  * SPDX-License-Identifier: MIT
@@ -22,7 +22,8 @@ void cli_progress_start(struct cli_progress *p, const char *unit, double total, 
     const char *terminal = getenv("TERM");
     const bool dumb = !terminal || strcmp(terminal, "dumb") == 0;
     quiet = quiet || !cli_ranks_first() || !isatty(STDERR_FILENO);
-    *p = (struct cli_progress){.unit = unit, .total = total, .quiet = quiet, .started = seconds_now()};
+    *p = (struct cli_progress){
+        .unit = unit, .total = total, .quiet = quiet, .started = seconds_now()};
     p->visible = !p->quiet && !dumb;
 }
 
@@ -36,8 +37,8 @@ static const char *time_left(struct cli_text *text, double seconds)
 }
 
 /* Appends to a line that is cut where it would not fit. */
-__attribute__((format(printf, 3, 4)))
-static void append(char *line, size_t size, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void append(char *line, size_t size,
+                                                         const char *format, ...)
 {
     const size_t used = strlen(line);
     va_list ap;
@@ -73,8 +74,10 @@ static void draw(const struct cli_progress *p, double done, double now, const ch
 /* With as many digits as an estimate deserves. */
 static const char *rough(struct cli_text *text, double seconds)
 {
-    static const struct { double seconds; const char *name; } unit[] = {
-        {1, "s"}, {60, "min"}, {3600, "h"}, {86400, "days"}, {31557600, "years"}};
+    static const struct {
+        double seconds;
+        const char *name;
+    } unit[] = {{1, "s"}, {60, "min"}, {3600, "h"}, {86400, "days"}, {31557600, "years"}};
     size_t i = 0;
     while (i + 1 < sizeof unit / sizeof *unit && seconds >= 1.5 * unit[i + 1].seconds)
         i++;

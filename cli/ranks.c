@@ -1,7 +1,9 @@
-/* ranks.c - a command under mpirun or srun: one report, one sentence, one exit status of all its ranks.
+/* ranks.c - a command under mpirun or srun: one report, one sentence, one exit status of all its
+ * ranks.
  *
- * main joins the world before a command reads its options, and ends it after. In between rank 0 alone prints; what others have to
- * say against a job goes to rank 0 with their last word. Without a launcher nothing of this happens.
+ * main joins the world before a command reads its options, and ends it after. In between rank 0
+ * alone prints; what others have to say against a job goes to rank 0 with their last word. Without
+ * a launcher nothing of this happens.
  * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
@@ -23,7 +25,8 @@ bool cli_ranks_share(void)
 
 enum { REFUSED_SECONDS = 4 }; /* in which the first process speaks and ends */
 
-/* MPICH's mpiexec takes no notice of a process that ends before it has joined, while others wait for it: this asks for the end of all. */
+/* MPICH's mpiexec takes no notice of a process that ends before it has joined, while others wait
+ * for it: this asks for the end of all. */
 static void end_launched(void)
 {
     const char *launcher = getenv("PMI_FD");
@@ -33,8 +36,9 @@ static void end_launched(void)
     dprintf(atoi(launcher), "cmd=abort exitcode=%d\n", CLI_FAILED);
 }
 
-/* Said where no other rank is known: by the process that the launcher counts first, which then ends all. Would another end before, it might not
- * be heard. Who has no plugin and is still there after some seconds says so, for it may be the only one. */
+/* Said where no other rank is known: by the process that the launcher counts first, which then ends
+ * all. Would another end before, it might not be heard. Who has no plugin and is still there after
+ * some seconds says so, for it may be the only one. */
 static int refused(void)
 {
     int rank;
@@ -50,7 +54,8 @@ static int refused(void)
     if (rank == 0)
         cli_failed("%s; for %d separate runs, add --alone", why, launched);
     else if (no_plugin)
-        cli_failed("rank %d on %s: %s; for %d separate runs, add --alone", rank, host, why, launched);
+        cli_failed("rank %d on %s: %s; for %d separate runs, add --alone", rank, host, why,
+                   launched);
     end_launched();
     return CLI_FAILED;
 }
@@ -94,7 +99,8 @@ static int compare(int argc, char **argv)
     for (int i = 0; i < argc; i++)
         add(words, sizeof words, argv[i]);
     own_variables(variables, sizeof variables);
-    if (world_same(cli_world, "the options", words) != 0 || world_same(cli_world, "in its environment", variables) != 0)
+    if (world_same(cli_world, "the options", words) != 0 ||
+        world_same(cli_world, "in its environment", variables) != 0)
         return cli_failed_call(NULL);
     return CLI_DONE;
 }
@@ -155,9 +161,12 @@ static void explain_waits(stdcl_world *w)
         qsort(each, (size_t)ranks, sizeof *each, by_all);
         const struct waits *least = each, *most = each + ranks - 1;
         cli_line_wipe();
-        fprintf(stderr, "ranks waited %.3g s (rank %d on %s) to %.3g s (rank %d on %s), half of them at most %.3g s; rank %d most for rank %d on %s, %.3g s\n",
-                least->all, (int)least->rank, world_host(w, least->rank), most->all, (int)most->rank, world_host(w, most->rank),
-                each[(ranks - 1) / 2].all, (int)most->rank, (int)most->whom, world_host(w, most->whom), most->most);
+        fprintf(
+            stderr,
+            "ranks waited %.3g s (rank %d on %s) to %.3g s (rank %d on %s), half of them at most %.3g s; rank %d most for rank %d on %s, %.3g s\n",
+            least->all, (int)least->rank, world_host(w, least->rank), most->all, (int)most->rank,
+            world_host(w, most->rank), each[(ranks - 1) / 2].all, (int)most->rank, (int)most->whom,
+            world_host(w, most->whom), most->most);
     }
     free(each);
 }
@@ -192,14 +201,16 @@ int cli_ranks_same_file(const char *file)
     if (world_size(cli_world) == 1)
         return CLI_DONE;
     if (strcmp(file, "-") == 0)
-        return cli_wrong("the standard input is there for one rank; name a file that all of them can read");
+        return cli_wrong(
+            "the standard input is there for one rank; name a file that all of them can read");
     FILE *fp = fopen(file, "rb");
     if (fp) {
         uint64_t hash = 14695981039346656037u; /* FNV-1a */
         for (int c, n = 0; n < 65536 && (c = getc(fp)) != EOF; n++)
             hash = (hash ^ (uint64_t)c) * 1099511628211u;
         fseek(fp, 0, SEEK_END);
-        snprintf(print, sizeof print, "%ld bytes, hash %016llx", ftell(fp), (unsigned long long)hash);
+        snprintf(print, sizeof print, "%ld bytes, hash %016llx", ftell(fp),
+                 (unsigned long long)hash);
         fclose(fp);
     }
     snprintf(what, sizeof what, "as %.500s", file);

@@ -16,7 +16,8 @@ static int write_all(int fd, const char *bytes, size_t size, uint64_t at, const 
     while (size > 0) {
         const ssize_t done = pwrite(fd, bytes, size < AT_ONCE ? size : AT_ONCE, (off_t)at);
         if (done <= 0 && errno != EINTR)
-            return clerror_set(done < 0 ? errno : EIO, "%s: cannot be written: %s", name, strerror(done < 0 ? errno : EIO));
+            return clerror_set(done < 0 ? errno : EIO, "%s: cannot be written: %s", name,
+                               strerror(done < 0 ? errno : EIO));
         if (done > 0) {
             bytes += done;
             size -= (size_t)done;
@@ -42,7 +43,8 @@ static int put_before(struct cli_ranks_file *f, void (*before)(FILE *fp, void *a
     return status;
 }
 
-int cli_ranks_open(struct cli_ranks_file *f, const char *name, void (*before)(FILE *fp, void *arg), void *arg)
+int cli_ranks_open(struct cli_ranks_file *f, const char *name, void (*before)(FILE *fp, void *arg),
+                   void *arg)
 {
     *f = (struct cli_ranks_file){.begin = 0};
     cli_ranks_together(true);
@@ -85,7 +87,8 @@ void cli_ranks_discard(struct cli_ranks_file *f)
     outfile_discard(&f->out);
 }
 
-int cli_ranks_write(const char *name, void (*before)(FILE *fp, void *arg), void *arg, const void *bytes, size_t at, size_t size)
+int cli_ranks_write(const char *name, void (*before)(FILE *fp, void *arg), void *arg,
+                    const void *bytes, size_t at, size_t size)
 {
     struct cli_ranks_file f;
     if (cli_ranks_open(&f, name, before, arg) != 0)
@@ -127,7 +130,10 @@ static int agree(void *arg, int status)
 void cli_ranks_together(bool on)
 {
     static struct outfile_ranks ranks;
-    ranks = (struct outfile_ranks){.rank = world_rank(cli_world), .ranks = world_size(cli_world), .block = getenv("STDCL_DIVIDE_ANEW") ? 4096 : 0,
-                                   .broadcast = broadcast, .agree = agree};
+    ranks = (struct outfile_ranks){.rank = world_rank(cli_world),
+                                   .ranks = world_size(cli_world),
+                                   .block = getenv("STDCL_DIVIDE_ANEW") ? 4096 : 0,
+                                   .broadcast = broadcast,
+                                   .agree = agree};
     outfile_together(on && ranks.ranks > 1 ? &ranks : NULL);
 }

@@ -46,17 +46,25 @@ static void explain(const struct cli_work *each, int ranks, double gain, const c
         most = each[r].work / each[r].busy > each[most].work / each[most].busy ? r : most;
     }
     cli_line_wipe();
-    fprintf(stderr, "%s are divided by how fast ranks were, which saves %.1f %%: one of rank %d on %s takes %.2f times as long as one of rank %d on %s\n",
-            what, 100 * gain, least, world_host(cli_world, least),
-            each[least].busy / each[least].work / (each[most].busy / each[most].work), most, world_host(cli_world, most));
+    fprintf(
+        stderr,
+        "%s are divided by how fast ranks were, which saves %.1f %%: one of rank %d on %s takes %.2f times as long as one of rank %d on %s\n",
+        what, 100 * gain, least, world_host(cli_world, least),
+        each[least].busy / each[least].work / (each[most].busy / each[most].work), most,
+        world_host(cli_world, most));
 }
 
-double cli_shares_busy(const struct cli_shares *s, double seconds) { return seconds - s->seconds - (waited() - s->waited); }
+double cli_shares_busy(const struct cli_shares *s, double seconds)
+{
+    return seconds - s->seconds - (waited() - s->waited);
+}
 
-int cli_shares_look(struct cli_shares *s, struct cli_work own, double seconds, double left, const char *what, double *weight)
+int cli_shares_look(struct cli_shares *s, struct cli_work own, double seconds, double left,
+                    const char *what, double *weight)
 {
     const int ranks = world_size(cli_world);
-    const bool forced = getenv("STDCL_DIVIDE_ANEW") != NULL; /* for tests: other shares each time, whatever was measured */
+    const bool forced = getenv("STDCL_DIVIDE_ANEW") !=
+                        NULL; /* for tests: other shares each time, whatever was measured */
     bool due = forced || seconds - s->seconds > s->next;
     *weight = 0;
     if (ranks == 1)
@@ -68,7 +76,8 @@ int cli_shares_look(struct cli_shares *s, struct cli_work own, double seconds, d
     struct cli_work *each = cli_alloc((size_t)ranks, sizeof own);
     int status = world_gather(cli_world, &own, sizeof own, each);
     const double gain = status == 0 ? gain_of(each, ranks) : 0;
-    bool anew = forced || (gain > LEAST_GAIN && gain * left * (seconds - s->seconds) > COST_SECONDS);
+    bool anew =
+        forced || (gain > LEAST_GAIN && gain * left * (seconds - s->seconds) > COST_SECONDS);
     if (status == 0)
         status = world_broadcast(cli_world, 0, &anew, sizeof anew);
     if (status == 0 && anew) {

@@ -75,7 +75,8 @@ void cli_table_heading(struct cli_table *t, const char *format, ...)
     va_end(ap);
 }
 
-static void print_row(const struct cli_table *t, const struct row *row, const size_t *width, FILE *fp)
+static void print_row(const struct cli_table *t, const struct row *row, const size_t *width,
+                      FILE *fp)
 {
     size_t blanks = 0; /* owed; none is printed at the end of a line */
     if (row->heading)

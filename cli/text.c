@@ -1,7 +1,8 @@
 /* text.c - the width of text on a terminal, and numbers as people read them.
  *
- * Width is counted in columns of a terminal: UTF-8 is decoded here rather than by the C library, whose
- * answer would depend on the locale. Nothing here prints, so that messages, progress and tables all use it.
+ * Width is counted in columns of a terminal: UTF-8 is decoded here rather than by the C library,
+ * whose answer would depend on the locale. Nothing here prints, so that messages, progress and
+ * tables all use it.
  * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
@@ -13,7 +14,11 @@
 /* Decodes one character of UTF-8; a broken byte is taken as itself. Returns its length. */
 static size_t decode(const unsigned char *s, uint32_t *code)
 {
-    const size_t length = *s < 0x80 ? 1 : *s >> 5 == 6 ? 2 : *s >> 4 == 14 ? 3 : *s >> 3 == 30 ? 4 : 0;
+    const size_t length = *s < 0x80       ? 1
+                          : *s >> 5 == 6  ? 2
+                          : *s >> 4 == 14 ? 3
+                          : *s >> 3 == 30 ? 4
+                                          : 0;
     if (length <= 1) {
         *code = *s;
         return 1;
@@ -30,14 +35,17 @@ static size_t decode(const unsigned char *s, uint32_t *code)
     return length;
 }
 
-/* Columns of one character: 0 for marks that join the one before, 2 for the wide ones of East Asia and
- * pictograms (Unicode Standard Annex 11, its large blocks only), else 1. */
+/* Columns of one character: 0 for marks that join the one before, 2 for the wide ones of East Asia
+ * and pictograms (Unicode Standard Annex 11, its large blocks only), else 1. */
 static size_t columns_of(uint32_t c)
 {
-    static const struct { uint32_t first, last; size_t width; } block[] = {
-        {0x0300, 0x036f, 0}, {0x1100, 0x115f, 2}, {0x200b, 0x200f, 0}, {0x2e80, 0x303e, 2},
-        {0x3041, 0xa4cf, 2}, {0xac00, 0xd7a3, 2}, {0xf900, 0xfaff, 2}, {0xfe00, 0xfe0f, 0},
-        {0xfe30, 0xfe6f, 2}, {0xff00, 0xff60, 2}, {0xffe0, 0xffe6, 2}, {0x1f300, 0x1f64f, 2},
+    static const struct {
+        uint32_t first, last;
+        size_t width;
+    } block[] = {
+        {0x0300, 0x036f, 0},   {0x1100, 0x115f, 2},   {0x200b, 0x200f, 0}, {0x2e80, 0x303e, 2},
+        {0x3041, 0xa4cf, 2},   {0xac00, 0xd7a3, 2},   {0xf900, 0xfaff, 2}, {0xfe00, 0xfe0f, 0},
+        {0xfe30, 0xfe6f, 2},   {0xff00, 0xff60, 2},   {0xffe0, 0xffe6, 2}, {0x1f300, 0x1f64f, 2},
         {0x1f900, 0x1f9ff, 2}, {0x20000, 0x3fffd, 2},
     };
     for (size_t i = 0; i < sizeof block / sizeof *block; i++)

@@ -23,7 +23,8 @@ int tune_export_open(struct tune_job *job)
     if (status != CLI_DONE)
         return status;
     struct stat about;
-    const bool has_rows = stat(job->export_file, &about) == 0 && S_ISREG(about.st_mode); /* a pipe would be waited for */
+    const bool has_rows = stat(job->export_file, &about) == 0 &&
+                          S_ISREG(about.st_mode); /* a pipe would be waited for */
     FILE *fp = has_rows ? fopen(job->export_file, "r") : NULL;
     if (!fp)
         return CLI_DONE;
@@ -58,12 +59,14 @@ static bool same_place(const json_t *a, const json_t *b)
 void tune_export_add(struct tune_job *job, const struct tune_search *s)
 {
     const struct cldev_info *info = &job->info[s->dev];
-    json_t *row = json_pack("{s:s, s:s, s:I, s:s, s:f, s:s, s:s, s:s}", "kernel", s->kernel->name, "device",
-                            job->export_as ? job->export_as : info->dev_name, "size", (json_int_t)s->size,
-                            "shape", s->after.shape, "rate", s->rate_after, "unit", s->kernel->unit,
-                            "measured", info->dev_name, "driver", info->dev_drv_version);
+    json_t *row =
+        json_pack("{s:s, s:s, s:I, s:s, s:f, s:s, s:s, s:s}", "kernel", s->kernel->name, "device",
+                  job->export_as ? job->export_as : info->dev_name, "size", (json_int_t)s->size,
+                  "shape", s->after.shape, "rate", s->rate_after, "unit", s->kernel->unit,
+                  "measured", info->dev_name, "driver", info->dev_drv_version);
     size_t place = 0;
-    while (place < json_array_size(job->exported) && !same_place(json_array_get(job->exported, place), row))
+    while (place < json_array_size(job->exported) &&
+           !same_place(json_array_get(job->exported, place), row))
         place++;
     if (place < json_array_size(job->exported))
         json_array_set_new(job->exported, place, row);
@@ -80,8 +83,8 @@ static void write_row(FILE *fp, const json_t *row)
     json_object_foreach(borrowed, key, value)
     {
         char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(4));
-        fprintf(fp, "%s%s\"%s\": %s", separator, *separator ? strcmp(key, "shape") ? " " : "\n  " : "", key,
-                text ? text : "null");
+        fprintf(fp, "%s%s\"%s\": %s", separator,
+                *separator ? strcmp(key, "shape") ? " " : "\n  " : "", key, text ? text : "null");
         separator = ",";
         free(text);
     }

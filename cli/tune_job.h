@@ -1,6 +1,7 @@
 /* tune_job.h - what the files of `stdcl tune` share.
  *
- *   cmd_tune.c      the options; which kernels, devices and sizes; the searches, one after the other
+ *   cmd_tune.c      the options; which kernels, devices and sizes; the searches, one after the
+ *                   other
  *   tune_report.c   what is said: the list, the progress, the results, JSON
  *   tune_export.c   a file of rows as tuning/ has them
  * SPDX-License-Identifier: MIT
@@ -54,8 +55,8 @@ int tune_report_end(const struct tune_job *job);
 
 /* ---- tune_export.c --------------------------------------------------------------------------- */
 
-/* Reads the rows that the file has already, before anything is searched; CLI_WRONG when it is another kind
- * of file. */
+/* Reads the rows that the file has already, before anything is searched; CLI_WRONG when it is
+ * another kind of file. */
 int tune_export_open(struct tune_job *job);
 
 /* Adds a row, in place of one for the same kernel, device and power of two of the size. */

@@ -1,4 +1,5 @@
-/* tune_report.c - what `stdcl tune` says: the list of kernels, each result, and all of them as JSON. */
+/* tune_report.c - what `stdcl tune` says: the list of kernels, each result, and all of them as
+ * JSON. */
 /* SPDX-License-Identifier: MIT */
 #include "tune_job.h"
 
@@ -23,11 +24,11 @@ static int list_json(const struct tune_job *job)
 {
     json_t *rows = json_array();
     for (const struct tune_search *s = job->search; s < job->search + job->searches; s++)
-        json_array_append_new(rows,
-                              json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:o}", "kernel", s->kernel->name,
-                                        "device", job->info[s->dev].dev_name, "size", (json_int_t)s->size,
-                                        "unit", s->kernel->unit, "shape", s->before.shape, "source",
-                                        s->before.source, "knobs", json_knobs(s->kernel)));
+        json_array_append_new(rows, json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:o}", "kernel",
+                                              s->kernel->name, "device", job->info[s->dev].dev_name,
+                                              "size", (json_int_t)s->size, "unit", s->kernel->unit,
+                                              "shape", s->before.shape, "source", s->before.source,
+                                              "knobs", json_knobs(s->kernel)));
     json_t *report = json_pack("{s:s, s:o}", "program", "tune", "kernels", rows);
     const int status = cli_json_print(report);
     json_decref(report);
@@ -41,7 +42,8 @@ int tune_report_list(const struct tune_job *job)
     for (const struct tune_search *s = job->search; s < job->search + job->searches; s++) {
         if (s == job->search || s->dev != s[-1].dev)
             printf("%s\n", job->info[s->dev].dev_name);
-        printf("  %s\n      %s\n", s->before.source, *s->before.shape ? s->before.shape : "(no words)");
+        printf("  %s\n      %s\n", s->before.source,
+               *s->before.shape ? s->before.shape : "(no words)");
     }
     return CLI_DONE;
 }
@@ -62,8 +64,9 @@ void tune_report_result(const struct tune_job *job, const struct tune_search *s)
     if (s->outcome == TUNE_IMPOSSIBLE) {
         printf("  not tuned: %s\n", s->why);
     } else {
-        printf("  before  %s\n",
-               s->rate_before > 0 ? cli_text_rate(&before, s->rate_before, s->kernel->unit) : "did not run");
+        printf("  before  %s\n", s->rate_before > 0
+                                     ? cli_text_rate(&before, s->rate_before, s->kernel->unit)
+                                     : "did not run");
         printf("  after   %s", cli_text_rate(&after, s->rate_after, s->kernel->unit));
         if (!isnan(gain_of(s)))
             printf(gain_of(s) > 0 ? " (+%.1f %%)" : " (unchanged)", 100 * gain_of(s));
@@ -76,18 +79,20 @@ void tune_report_result(const struct tune_job *job, const struct tune_search *s)
 
 static json_t *json_result(const struct tune_job *job, const struct tune_search *s)
 {
-    json_t *result = json_pack(
-        "{s:s, s:s, s:s, s:I, s:s, s:I, s:I, s:I, s:o}", "kernel", s->kernel->name, "device",
-        job->info[s->dev].dev_name, "driver", job->info[s->dev].dev_drv_version, "size", (json_int_t)s->size,
-        "unit", s->kernel->unit, "shapes_run", (json_int_t)(s->tried - s->refused), "shapes_refused",
-        (json_int_t)s->refused, "shapes_wrong", (json_int_t)s->wrong, "seconds", cli_json_real(s->seconds));
+    json_t *result =
+        json_pack("{s:s, s:s, s:s, s:I, s:s, s:I, s:I, s:I, s:o}", "kernel", s->kernel->name,
+                  "device", job->info[s->dev].dev_name, "driver", job->info[s->dev].dev_drv_version,
+                  "size", (json_int_t)s->size, "unit", s->kernel->unit, "shapes_run",
+                  (json_int_t)(s->tried - s->refused), "shapes_refused", (json_int_t)s->refused,
+                  "shapes_wrong", (json_int_t)s->wrong, "seconds", cli_json_real(s->seconds));
     if (s->outcome == TUNE_IMPOSSIBLE) {
         json_object_set_new(result, "error", json_string(s->why));
         return result;
     }
     json_object_set_new(result, "shape_before", json_string(s->before.shape));
     json_object_set_new(result, "source_before", json_string(s->before.source));
-    json_object_set_new(result, "rate_before", cli_json_real(s->rate_before > 0 ? s->rate_before : NAN));
+    json_object_set_new(result, "rate_before",
+                        cli_json_real(s->rate_before > 0 ? s->rate_before : NAN));
     json_object_set_new(result, "shape", json_string(s->after.shape));
     json_object_set_new(result, "rate", cli_json_real(s->rate_after));
     return result;
@@ -109,8 +114,8 @@ int tune_report_end(const struct tune_job *job)
     for (const struct tune_search *s = job->search; s < job->search + job->searches; s++)
         if (s->outcome != TUNE_WAITING)
             json_array_append_new(results, json_result(job, s));
-    json_t *report = json_pack("{s:s, s:o, s:s?, s:b}", "program", "tune", "results", results, "kept_in",
-                               file, "interrupted", job->interrupted);
+    json_t *report = json_pack("{s:s, s:o, s:s?, s:b}", "program", "tune", "results", results,
+                               "kept_in", file, "interrupted", job->interrupted);
     const int status = cli_json_print(report);
     json_decref(report);
     return status;

@@ -1,4 +1,5 @@
-/* view_bodies.c - files of bodies for `stdcl view`: each a picture. They are read when their turn comes, so that a series may be long.
+/* view_bodies.c - files of bodies for `stdcl view`: each a picture. They are read when their turn
+ * comes, so that a series may be long.
  * SPDX-License-Identifier: MIT
  */
 #include "view_job.h"
@@ -15,7 +16,8 @@ static int show(void *arg, int last)
         return cli_failed_call(NULL);
     const uint32_t *order = view_order(job->window.view);
     const size_t wanted = view_bodies_wanted(job->window.view);
-    float(*pos)[3] = cli_alloc(wanted + 1, sizeof *pos), (*vel)[3] = cli_alloc(wanted + 1, sizeof *vel);
+    float(*pos)[3] = cli_alloc(wanted + 1, sizeof *pos),
+    (*vel)[3] = cli_alloc(wanted + 1, sizeof *vel);
     size_t count = 0;
     for (size_t k = 0; order && k < job->about.points.total && count < wanted; k++)
         for (int c = 0; order[k] < p.n && c < 3; c++) {
@@ -23,8 +25,11 @@ static int show(void *arg, int last)
             vel[count][c] = (float)p.vel[order[k]][c];
             count += c == 2;
         }
-    const struct view_points points = {{p.time, job->frame, last}, count, (const float(*)[3])pos, (const float(*)[3])vel};
-    const int status = order && view_show_points(job->window.view, &points) == 0 ? CLI_DONE : cli_failed_call(NULL);
+    const struct view_points points = {
+        {p.time, job->frame, last}, count, (const float(*)[3])pos, (const float(*)[3])vel};
+    const int status = order && view_show_points(job->window.view, &points) == 0
+                           ? CLI_DONE
+                           : cli_failed_call(NULL);
     free(pos);
     free(vel);
     particles_free(&p);
@@ -44,8 +49,13 @@ int view_bodies_open(struct view_job *job)
     }
     job->frames = n;
     job->show = show;
-    job->about = (struct view_options){.program = "nbody", .title = cli_window_name(file[0]), .step = "file", .from = first.time, .to = end.time,
-                                       .points = {.total = first.n > end.n ? first.n : end.n, .moving = 1}};
+    job->about =
+        (struct view_options){.program = "nbody",
+                              .title = cli_window_name(file[0]),
+                              .step = "file",
+                              .from = first.time,
+                              .to = end.time,
+                              .points = {.total = first.n > end.n ? first.n : end.n, .moving = 1}};
     particles_free(&first);
     particles_free(&end);
     return CLI_DONE;

@@ -1,4 +1,5 @@
-/* view_cells.c - patterns of Life for `stdcl view`: one picture, of which viewers see the part that they look at.
+/* view_cells.c - patterns of Life for `stdcl view`: one picture, of which viewers see the part that
+ * they look at.
  * SPDX-License-Identifier: MIT
  */
 #include "view_job.h"
@@ -23,7 +24,9 @@ static void states(const struct life_pattern *p, const struct view_region *r, ui
     for (uint32_t j = 0; j < r->height; j++)
         for (uint32_t i = 0; i < r->width; i++)
             if (lives(p, r->x + i, r->y + j))
-                body[(size_t)j * r->width + i] = p->state[(size_t)(r->y + j - (int64_t)p->top) * p->columns + (size_t)(r->x + i - (int64_t)p->left)];
+                body[(size_t)j * r->width + i] =
+                    p->state[(size_t)(r->y + j - (int64_t)p->top) * p->columns +
+                             (size_t)(r->x + i - (int64_t)p->left)];
 }
 
 /* By the live cells, of which a pattern has few, not by the squares' cells. */
@@ -32,7 +35,8 @@ static void shades(const struct life_pattern *p, const struct view_region *r, ui
     uint64_t *live = cli_alloc((size_t)r->width * r->height + 1, sizeof *live);
     for (size_t row = 0; row < p->rows; row++)
         for (size_t column = 0; column < p->columns; column++) {
-            const int64_t x = (int64_t)(p->left + column) - r->x, y = (int64_t)(p->top + row) - r->y;
+            const int64_t x = (int64_t)(p->left + column) - r->x,
+                          y = (int64_t)(p->top + row) - r->y;
             if (!(p->word[row * p->stride + column / 64] >> column % 64 & 1) || x < 0 || y < 0)
                 continue;
             if (x >> r->zoom < r->width && y >> r->zoom < r->height)
@@ -65,7 +69,10 @@ static int show(void *arg, int last)
         (region[i].zoom ? shades : many > 2 ? states : bits)(&job->pattern, &region[i], body[i]);
     }
     const struct view_moment at = {(double)job->pattern.generation, job->pattern.generation, last};
-    const int status = view_show_cells(job->window.view, at, population(&job->pattern), n, cells) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    const int status =
+        view_show_cells(job->window.view, at, population(&job->pattern), n, cells) < 0
+            ? cli_failed_call(NULL)
+            : CLI_DONE;
     for (int i = 0; i < n; i++)
         free(body[i]);
     return status;
@@ -78,8 +85,12 @@ int view_cells_open(struct view_job *job)
         return cli_failed_call(NULL);
     job->frames = 1;
     job->show = show;
-    job->about = (struct view_options){.program = "life", .title = cli_window_name(job->file.item[0]), .step = "generation", .time = "generation",
-                                       .cells = {p->width ? p->width : 1, p->height ? p->height : 1, "plane", *p->rule ? p->rule : "B3/S23",
+    job->about = (struct view_options){.program = "life",
+                                       .title = cli_window_name(job->file.item[0]),
+                                       .step = "generation",
+                                       .time = "generation",
+                                       .cells = {p->width ? p->width : 1, p->height ? p->height : 1,
+                                                 "plane", *p->rule ? p->rule : "B3/S23",
                                                  p->state ? p->states : 2, p->colours}};
     return CLI_DONE;
 }

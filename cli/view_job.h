@@ -41,12 +41,13 @@ struct view_job {
         size_t rows, columns;
         float *value;
     } table;
-    char *text[2];             /* titles and the like, to free */
-    const char **names;        /* of rows of a table, to free */
+    char *text[2];      /* titles and the like, to free */
+    const char **names; /* of rows of a table, to free */
     const char **heads;
 };
 
-/* Each reads what there is, and fills `about`, `frames` and `show`; an exit status, after saying what is wrong. */
+/* Each reads what there is, and fills `about`, `frames` and `show`; an exit status, after saying
+ * what is wrong. */
 int view_recorded_open(struct view_job *job);
 int view_bodies_open(struct view_job *job);
 int view_cells_open(struct view_job *job);

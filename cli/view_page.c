@@ -1,4 +1,5 @@
-/* view_page.c - `stdcl view FILE -o page.html`: a page with the recording inside. What is no recording is recorded first, as `--record` does.
+/* view_page.c - `stdcl view FILE -o page.html`: a page with the recording inside. What is no
+ * recording is recorded first, as `--record` does.
  * SPDX-License-Identifier: MIT
  */
 #include "view_job.h"
@@ -20,7 +21,8 @@ static int write_page(const struct view_job *job, const char *recording)
     if (outfile_commit(&out) < 0)
         return cli_failed_call(NULL);
     if (!job->quiet)
-        printf("%s: a page with %zu picture%s\n", job->page, job->frames, job->frames == 1 ? "" : "s");
+        printf("%s: a page with %zu picture%s\n", job->page, job->frames,
+               job->frames == 1 ? "" : "s");
     return CLI_DONE;
 }
 
@@ -31,7 +33,8 @@ int view_record(struct view_job *job, const char *file)
     job->window.rate = 240;
     job->window.budget = 100;
     int status = cli_window_open(&job->window, &job->about);
-    for (job->frame = 0; status == CLI_DONE && job->frame < job->frames && !cli_interrupted(); job->frame++) {
+    for (job->frame = 0; status == CLI_DONE && job->frame < job->frames && !cli_interrupted();
+         job->frame++) {
         while (!view_due(job->window.view) && !cli_interrupted())
             view_wait(job->window.view, 0.001);
         status = job->show(job, job->frame + 1 == job->frames);

@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-/* Where to go from the picture that is shown: where a viewer said, or on; at the end it waits there, and starts anew. */
+/* Where to go from the picture that is shown: where a viewer said, or on; at the end it waits
+ * there, and starts anew. */
 static size_t next_frame(struct view_job *job)
 {
     struct cli_window *w = &job->window;

@@ -7,7 +7,9 @@ static int show(void *arg, int last)
 {
     struct view_job *job = arg;
     (void)last;
-    return view_show_recorded(job->window.view, job->recording, job->frame) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    return view_show_recorded(job->window.view, job->recording, job->frame) < 0
+               ? cli_failed_call(NULL)
+               : CLI_DONE;
 }
 
 int view_recorded_open(struct view_job *job)
@@ -17,6 +19,7 @@ int view_recorded_open(struct view_job *job)
         return cli_failed_call(NULL);
     job->frames = view_recording_frames(job->recording);
     job->show = show;
-    job->about = (struct view_options){.title = view_recording_title(job->recording), .replay = job->recording};
+    job->about = (struct view_options){.title = view_recording_title(job->recording),
+                                       .replay = job->recording};
     return CLI_DONE;
 }

@@ -1,5 +1,6 @@
-/* view_tables.c - tables for `stdcl view`: velocities (.npy, rows of three) as speeds in bins against Maxwell's distribution of the
- * same temperature; the .csv of `stdcl matmul --sweep` as a map.
+/* view_tables.c - tables for `stdcl view`: velocities (.npy, rows of three) as speeds in bins
+ * against Maxwell's distribution of the same temperature; the .csv of `stdcl matmul --sweep` as a
+ * map.
  * SPDX-License-Identifier: MIT
  */
 #include "view_job.h"
@@ -11,14 +12,15 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- Velocities. ------------------------------------------------------------------------------- */
+/* ---- Velocities. ----------------------------------------------------------------------------- */
 
 enum { BINS = 120 };
 
 static int show_bars(void *arg, int last)
 {
     struct view_job *job = arg;
-    view_show_bars(job->window.view, (struct view_moment){.last = last}, job->bars.n, job->bars.top, job->bars.count, job->bars.expected);
+    view_show_bars(job->window.view, (struct view_moment){.last = last}, job->bars.n, job->bars.top,
+                   job->bars.count, job->bars.expected);
     return CLI_DONE;
 }
 
@@ -33,7 +35,8 @@ static void fill_bins(struct view_job *job, const struct npy *in, const void *x,
     double sum = 0, below = 0;
     for (size_t k = 0; k < 3 * n; k++)
         sum += number(in, x, k) * number(in, x, k);
-    const double variance = n ? sum / (3 * (double)n) : 1, top = 6 * sqrt(variance > 0 ? variance : 1);
+    const double variance = n ? sum / (3 * (double)n) : 1,
+                 top = 6 * sqrt(variance > 0 ? variance : 1);
     job->bars.n = BINS;
     job->bars.top = top;
     for (size_t i = 0; i < n; i++) {
@@ -68,12 +71,14 @@ int view_speeds_open(struct view_job *job)
         return x ? cli_failed_call(NULL) : cli_failed("%s: no memory for it", file);
     job->frames = 1;
     job->show = show_bars;
-    job->about = (struct view_options){.program = "gas", .title = cli_window_name(file),
-                                       .bars = {.quantity = "speed", .counted = "molecules", .model = "Maxwell"}};
+    job->about = (struct view_options){
+        .program = "gas",
+        .title = cli_window_name(file),
+        .bars = {.quantity = "speed", .counted = "molecules", .model = "Maxwell"}};
     return CLI_DONE;
 }
 
-/* ---- The table of a sweep: block,ENGINE,ENGINE...; a row a block. ------------------------------- */
+/* ---- The table of a sweep: block,ENGINE,ENGINE...; a row a block. ---------------------------- */
 
 static int show_grid(void *arg, int last)
 {
@@ -113,9 +118,12 @@ static int read_sweep(struct view_job *job, FILE *fp, const char *file)
     size_t room[2] = {0, 0}, rows = 0;
     char *words[MOST_ENGINES + 1];
     static char lines[MOST_BLOCKS][32];
-    const size_t n = getline(&job->text[0], &room[0], fp) > 0 ? split(job->text[0], words, MOST_ENGINES + 1) : 0;
+    const size_t n =
+        getline(&job->text[0], &room[0], fp) > 0 ? split(job->text[0], words, MOST_ENGINES + 1) : 0;
     if (n < 2 || strcmp(words[0], "block") != 0)
-        return cli_failed("%s: is no table of 'stdcl matmul --sweep --csv': its first line must be block,ENGINE,...", file);
+        return cli_failed(
+            "%s: is no table of 'stdcl matmul --sweep --csv': its first line must be block,ENGINE,...",
+            file);
     job->names = cli_alloc(n, sizeof *job->names);
     for (size_t k = 1; k < n; k++)
         job->names[k - 1] = engine_of(words[k]);
@@ -128,11 +136,13 @@ static int read_sweep(struct view_job *job, FILE *fp, const char *file)
         snprintf(lines[rows], sizeof lines[rows], "%s", row[0]);
         job->heads[rows] = lines[rows];
         for (size_t k = 1; k < n; k++)
-            job->table.value[(k - 1) * MOST_BLOCKS + rows] = 1 / strtof(row[k], NULL); /* NaN stays that */
+            job->table.value[(k - 1) * MOST_BLOCKS + rows] =
+                1 / strtof(row[k], NULL); /* NaN stays that */
         rows++;
     }
     for (size_t k = 1; k + 1 < n; k++)
-        memmove(job->table.value + k * rows, job->table.value + k * MOST_BLOCKS, rows * sizeof *job->table.value);
+        memmove(job->table.value + k * rows, job->table.value + k * MOST_BLOCKS,
+                rows * sizeof *job->table.value);
     return rows ? CLI_DONE : cli_failed("%s: has no rows", file);
 }
 
@@ -146,8 +156,13 @@ int view_sweep_open(struct view_job *job)
     fclose(fp);
     job->frames = 1;
     job->show = show_grid;
-    job->about = (struct view_options){.program = "matmul", .title = cli_window_name(file),
-                                       .grid = {.row = "engine", .rows = job->names, .column = "block", .columns = job->heads,
-                                                .quantity = "rate", .unit = "per s"}};
+    job->about = (struct view_options){.program = "matmul",
+                                       .title = cli_window_name(file),
+                                       .grid = {.row = "engine",
+                                                .rows = job->names,
+                                                .column = "block",
+                                                .columns = job->heads,
+                                                .quantity = "rate",
+                                                .unit = "per s"}};
     return status;
 }

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 static const double LOOK_SECONDS = 0.1; /* between looks for Ctrl-C */
-static const double FOR_SUMS = 0.25, FOR_ENDS = 0.25; /* of the budget: for sums, and for what it costs that bursts of steps end for pictures */
+static const double FOR_SUMS = 0.25,
+                    FOR_ENDS = 0.25; /* of the budget: for sums, and for what it costs that bursts
+                                        of steps end for pictures */
 
 static double budget_of(const struct cli_window *w)
 {
@@ -21,9 +23,14 @@ bool cli_read_window(const char *text, void *to, char *why, size_t size)
     struct cli_window *w = to;
     w->wanted = true;
     w->address = text;
-    if (!text || strncmp(text, "unix:", 5) == 0 || (*text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 6 && atoi(text) < 65536))
+    if (!text || strncmp(text, "unix:", 5) == 0 ||
+        (*text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 6 &&
+         atoi(text) < 65536))
         return true;
-    snprintf(why, size, "'%s' is neither a port (0 to 65535) nor unix:PATH; other machines reach the window by ssh -L", text);
+    snprintf(
+        why, size,
+        "'%s' is neither a port (0 to 65535) nor unix:PATH; other machines reach the window by ssh -L",
+        text);
     return false;
 }
 
@@ -34,7 +41,9 @@ int cli_window_check(const struct cli_window *window, const struct cli_option *o
         if (cli_given(options, of_windows[i]) && !(i >= 2 && window->record))
             return cli_wrong("--%s is for windows: add --view", of_windows[i]);
     if (window->record && !cli_has_suffix(window->record, ".view"))
-        return cli_wrong("--record: '%s' must end in .view; 'stdcl view' shows it, and makes it a page (-o FILE.html)", window->record);
+        return cli_wrong(
+            "--record: '%s' must end in .view; 'stdcl view' shows it, and makes it a page (-o FILE.html)",
+            window->record);
     return window->record ? cli_check_output(window->record) : CLI_DONE;
 }
 
@@ -58,13 +67,14 @@ const char *cli_window_name(const char *file)
     return slash ? slash + 1 : file;
 }
 
-/* ---- Opening. ---------------------------------------------------------------------------------- */
+/* ---- Opening. -------------------------------------------------------------------------------- */
 
 static void print_links(const struct cli_window *w)
 {
     fprintf(stderr, "%s: look at %s\n", cli_program, view_url(w->view, 0));
     if (w->guest)
-        fprintf(stderr, "%s: for guests, who may only look: %s\n", cli_program, view_url(w->view, 1));
+        fprintf(stderr, "%s: for guests, who may only look: %s\n", cli_program,
+                view_url(w->view, 1));
     fprintf(stderr, "%s: from another machine first: %s\n", cli_program, view_tunnel(w->view));
 }
 
@@ -105,7 +115,7 @@ int cli_window_open(struct cli_window *w, struct view_options *about)
     return CLI_DONE;
 }
 
-/* ---- Obeying. ---------------------------------------------------------------------------------- */
+/* ---- Obeying. -------------------------------------------------------------------------------- */
 
 static void restart_pace(struct cli_window *w, double step)
 {
@@ -168,8 +178,11 @@ static void tell(struct cli_window *w, double step, double fraction)
         w->since.time = now;
         w->since.step = step;
     }
-    view_tell(w->view, &(struct view_state){.paused = stands(w, step), .speed = w->pace.speed, .steps = w->steps,
-                                            .fraction = fraction, .frame = w->frame});
+    view_tell(w->view, &(struct view_state){.paused = stands(w, step),
+                                            .speed = w->pace.speed,
+                                            .steps = w->steps,
+                                            .fraction = fraction,
+                                            .frame = w->frame});
 }
 
 /* Seconds until the pace allows the next burst; a paused run waits for a command. */
@@ -197,7 +210,8 @@ static struct visit look(struct cli_window *w, double step, double fraction)
     return (struct visit){view_due(w->view), to_wait(w, step) > 0, w->pace};
 }
 
-int cli_window_visit(struct cli_window *w, uint64_t at, double fraction, int (*show)(void *job, int last), void *job)
+int cli_window_visit(struct cli_window *w, uint64_t at, double fraction,
+                     int (*show)(void *job, int last), void *job)
 {
     const double step = w->step = (double)at;
     struct visit visit = {.stay = w->open};
@@ -231,12 +245,15 @@ uint64_t cli_window_burst(const struct cli_window *w, uint64_t step, uint64_t wa
     return (double)wanted < most ? wanted : (uint64_t)most;
 }
 
-/* Each end of a burst leaves the device idle for a moment. So bursts are shorter than without viewers only where pictures are due more often
- * than these end; else a picture waits for the next end. */
+/* Each end of a burst leaves the device idle for a moment. So bursts are shorter than without
+ * viewers only where pictures are due more often than these end; else a picture waits for the next
+ * end. */
 double cli_window_seconds(const struct cli_window *w, double seconds)
 {
     const double least = 0.25 / (w->rate > 0 ? w->rate : 30);
-    return view_watched(w->view) && w->interval < seconds ? fmin(seconds, fmax(least, view_due_in(w->view))) : seconds;
+    return view_watched(w->view) && w->interval < seconds
+               ? fmin(seconds, fmax(least, view_due_in(w->view)))
+               : seconds;
 }
 
 /* The median of the last ones: so a kernel that is compiled once puts little off. */
@@ -248,7 +265,8 @@ static double usual(const double s[3])
 bool cli_window_sums_due(const struct cli_window *w, const struct cli_sums *sums)
 {
     const double rate = w->rate > 0 ? w->rate : 30, share = FOR_SUMS * budget_of(w) / 100;
-    return (view_watched(w->view) || w->record) && seconds_now() >= sums->at + fmax(1 / rate, usual(sums->seconds) / share);
+    return (view_watched(w->view) || w->record) &&
+           seconds_now() >= sums->at + fmax(1 / rate, usual(sums->seconds) / share);
 }
 
 void cli_window_sums_made(struct cli_sums *sums, double began)
@@ -257,17 +275,19 @@ void cli_window_sums_made(struct cli_sums *sums, double began)
     *sums = (struct cli_sums){now, {sums->seconds[1], sums->seconds[2], now - began}};
 }
 
-/* ---- The end. ---------------------------------------------------------------------------------- */
+/* ---- The end. -------------------------------------------------------------------------------- */
 
 void cli_window_end(struct cli_window *w, const char *sentence)
 {
     if (!w->open)
         return;
     view_end(w->view, sentence);
-    if (!cli_window_says(w, view_watched(w->view) && isatty(STDERR_FILENO)) || cli_ranks_interrupted(false))
+    if (!cli_window_says(w, view_watched(w->view) && isatty(STDERR_FILENO)) ||
+        cli_ranks_interrupted(false))
         return;
     if (w->view)
-        fprintf(stderr, "%s: %s; the window stays until it is closed, or Ctrl-C\n", cli_program, sentence);
+        fprintf(stderr, "%s: %s; the window stays until it is closed, or Ctrl-C\n", cli_program,
+                sentence);
     while (cli_window_says(w, view_watched(w->view)) && !cli_ranks_interrupted(false))
         view_wait(w->view, LOOK_SECONDS);
 }

@@ -1,4 +1,5 @@
-/* world.c - the ranks of this run, which ranks.c joins and leaves; handlers of signals know them, too.
+/* world.c - the ranks of this run, which ranks.c joins and leaves; handlers of signals know them,
+ * too.
  * SPDX-License-Identifier: MIT
  */
 #include "cli.h"

@@ -1,5 +1,5 @@
-/* alone.c - the core without the rooms that hang on it: nobody observes, nothing is generated. A library that has
- * them defines these two names there instead.
+/* alone.c - the core without the rooms that hang on it: nobody observes, nothing is generated. A
+ * library that has them defines these two names there instead.
  * SPDX-License-Identifier: MIT
  */
 #include "core/observer.h"

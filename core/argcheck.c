@@ -1,9 +1,9 @@
 /* argcheck.c - arguments against the kernel's declaration, where it is known.
  *
- * Programs are built with -cl-kernel-arg-info, and what it gives is learnt once per kernel; where a platform does
- * not tell, the source is read (declared.c), and with STDCL_ARG_INFO=source in the environment always. The check
- * when an argument is set compares kinds, sizes and, by their names, types; nothing is left to do when the kernel is
- * started.
+ * Programs are built with -cl-kernel-arg-info, and what it gives is learnt once per kernel; where a
+ * platform does not tell, the source is read (declared.c), and with STDCL_ARG_INFO=source in the
+ * environment always. The check when an argument is set compares kinds, sizes and, by their names,
+ * types; nothing is left to do when the kernel is started.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -28,7 +28,8 @@ static bool ask(cl_kernel k, cl_uint i, cl_kernel_arg_info what, char *text, siz
 static bool told(cl_kernel k, cl_uint i, struct parameter *p)
 {
     cl_kernel_arg_address_qualifier space;
-    if (clGetKernelArgInfo(k, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL) != CL_SUCCESS ||
+    if (clGetKernelArgInfo(k, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL) !=
+            CL_SUCCESS ||
         !ask(k, i, CL_KERNEL_ARG_TYPE_NAME, p->type, sizeof p->type))
         return false;
     ask(k, i, CL_KERNEL_ARG_NAME, p->name, sizeof p->name);
@@ -59,7 +60,8 @@ void learn_parameters(struct kernel *k, const struct part *part)
         declared_parameters(part->source, k->program->options, k->name, k->nargs, k->parameters);
 }
 
-/* What a type consists of: "float4*" of numbers of 4 bytes, floating. Size 0: no number that C knows. */
+/* What a type consists of: "float4*" of numbers of 4 bytes, floating. Size 0: no number that C
+ * knows. */
 struct number {
     size_t size;
     bool floating, vector;
@@ -67,22 +69,29 @@ struct number {
 
 static struct number number_of(const char *type)
 {
-    static const struct { const char *name; size_t letters, size; bool floating; } known[] = {
+    static const struct {
+        const char *name;
+        size_t letters, size;
+        bool floating;
+    } known[] = {
         {"float", 5, 4, true}, {"double", 6, 8, true}, {"int", 3, 4, false},
         {"long", 4, 8, false}, {"short", 5, 2, false}, {"char", 4, 1, false},
     };
     const char *name = type[0] == 'u' ? type + 1 : type;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const unsigned char end = strncmp(name, known[i].name, known[i].letters) ? 'x' : (unsigned char)name[known[i].letters];
+        const unsigned char end = strncmp(name, known[i].name, known[i].letters)
+                                      ? 'x'
+                                      : (unsigned char)name[known[i].letters];
         if (end == '\0' || end == '*' || end == ' ' || isdigit(end))
             return (struct number){known[i].size, known[i].floating, isdigit(end)};
     }
     return (struct number){0};
 }
 
-/* Whether one type was given where another is declared, as far as both are numbers or pointers to numbers. Bytes may
- * stand for anything, and whole numbers for whole numbers of their size, signed or not. Behind pointers whole numbers of one
- * size stand for those of another, too: words of 64 bits are stored as pairs of 32, say. */
+/* Whether one type was given where another is declared, as far as both are numbers or pointers to
+ * numbers. Bytes may stand for anything, and whole numbers for whole numbers of their size, signed
+ * or not. Behind pointers whole numbers of one size stand for those of another, too: words of 64
+ * bits are stored as pairs of 32, say. */
 static bool differ(const char *declared, const char *given)
 {
     if (!given || strcmp(declared, given) == 0 || !strchr(declared, '*') != !strchr(given, '*'))
@@ -119,17 +128,18 @@ int check_arg(const struct kernel *k, cl_uint i, enum arg_kind kind, size_t size
     const struct parameter *p = &k->parameters[i];
     if (p->kind == ARG_UNSET)
         return 0;
-    if (p->kind == kind && (kind != ARG_VALUE || p->size == 0 || p->size == size) && !differ(p->type, type))
+    if (p->kind == kind && (kind != ARG_VALUE || p->size == 0 || p->size == size) &&
+        !differ(p->type, type))
         return 0;
     if (p->kind == ARG_GLOBAL && kind == ARG_VALUE && type && strcmp(type, "cl_mem") == 0)
         return 0;
     if (kind == ARG_LOCAL)
-        return fail(EINVAL, 0, "%s: argument %u of kernel %s is %s%s %s; local memory was given", call, i,
-                    k->name, space_of(p->kind), p->type, p->name);
+        return fail(EINVAL, 0, "%s: argument %u of kernel %s is %s%s %s; local memory was given",
+                    call, i, k->name, space_of(p->kind), p->type, p->name);
     char bytes[32] = "";
     if (kind == ARG_VALUE)
         snprintf(bytes, sizeof bytes, " of %zu bytes", size);
-    return fail(EINVAL, 0, "%s: argument %u of kernel %s is %s%s %s; %s %s%s was given%s", call, i, k->name,
-                space_of(p->kind), p->type, p->name, type && type[0] == 'i' ? "an" : "a", type ? type : "value", bytes,
-                advice(p, kind, type));
+    return fail(EINVAL, 0, "%s: argument %u of kernel %s is %s%s %s; %s %s%s was given%s", call, i,
+                k->name, space_of(p->kind), p->type, p->name, type && type[0] == 'i' ? "an" : "a",
+                type ? type : "value", bytes, advice(p, kind, type));
 }

@@ -21,8 +21,8 @@
 #define VALUE_ARG(v) {.size = sizeof(v), .kind = STDCL_VALUE, .value = &(v)}
 #define BLOCK_ARG(p) {.size = sizeof(void *), .kind = STDCL_GLOBAL, .value = &(p)}
 
-/* A number of the engine's precision, which is known at run time: engine->real bytes. REAL_NUMBER declares
- * `name`, a double, with storage for either precision. */
+/* A number of the engine's precision, which is known at run time: engine->real bytes. REAL_NUMBER
+ * declares `name`, a double, with storage for either precision. */
 #define REAL_NUMBER(name, v) const double name = (v); const float name##_single = (float)name
 #define REAL_ARG(engine, name)                            \
     {.size = (engine)->real, .kind = STDCL_VALUE,         \

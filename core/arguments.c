@@ -1,7 +1,7 @@
 /* arguments.c - the arguments of kernels: recorded, and handed to a device.
  *
- * Starting a kernel on a device hands that device's cl_kernel only what changed since it last ran there; a block of
- * memory becomes that device's buffer at this moment.
+ * Starting a kernel on a device hands that device's cl_kernel only what changed since it last ran
+ * there; a block of memory becomes that device's buffer at this moment.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -12,13 +12,13 @@ static struct arg *arg_of(struct kernel *k, cl_uint i, const char *call)
 {
     if (i < k->nargs)
         return &k->args[i];
-    fail(EINVAL, CL_INVALID_ARG_INDEX, "%s: kernel %s has %u arguments, there is no argument %u", call,
-         k->name, k->nargs, i);
+    fail(EINVAL, CL_INVALID_ARG_INDEX, "%s: kernel %s has %u arguments, there is no argument %u",
+         call, k->name, k->nargs, i);
     return NULL;
 }
 
-static int record_value(struct kernel *k, cl_uint i, size_t size, const void *value, const char *type,
-                        const char *call)
+static int record_value(struct kernel *k, cl_uint i, size_t size, const void *value,
+                        const char *type, const char *call)
 {
     struct arg *a = arg_of(k, i, call);
     if (!a || check_arg(k, i, ARG_VALUE, size, type, call) != 0)
@@ -57,16 +57,21 @@ static int no_memory(const struct kernel *k, cl_uint i, const char *type, const 
 {
     const struct parameter *p = &k->parameters[i];
     const bool known = p->kind != ARG_UNSET;
-    return fail(EFAULT, 0, "%s: argument %u of kernel %s%s%s%s%s: NULL was given as %s; check what clmalloc returned (a NULL that is meant is a void *)",
-                call, i, k->name, known ? " is memory " : "", known ? p->type : "", known && *p->name ? " " : "", known ? p->name : "", type);
+    return fail(
+        EFAULT, 0,
+        "%s: argument %u of kernel %s%s%s%s%s: NULL was given as %s; check what clmalloc returned (a NULL that is meant is a void *)",
+        call, i, k->name, known ? " is memory " : "", known ? p->type : "",
+        known && *p->name ? " " : "", known ? p->name : "", type);
 }
 
-static int record_global(struct kernel *k, cl_uint i, const void *ptr, const char *type, const char *call)
+static int record_global(struct kernel *k, cl_uint i, const void *ptr, const char *type,
+                         const char *call)
 {
     struct arg *a = arg_of(k, i, call);
     if (!a || check_arg(k, i, ARG_GLOBAL, sizeof ptr, type ? type : "pointer", call) != 0)
         return -1;
-    const bool typed = type && (strchr(type, '*') || strcmp(type, "pointer") == 0) && strcmp(type, "void*") != 0; /* and no literal 0 */
+    const bool typed = type && (strchr(type, '*') || strcmp(type, "pointer") == 0) &&
+                       strcmp(type, "void*") != 0; /* and no literal 0 */
     if (!ptr && typed)
         return no_memory(k, i, type, call);
     if (a->kind == ARG_GLOBAL && a->ptr == ptr)
@@ -81,7 +86,8 @@ int arguments_record(struct kernel *k, cl_uint nargs, const struct stdcl_arg *ar
 {
     int status = 0;
     if (nargs > k->nargs)
-        return fail(EINVAL, 0, "clforka: kernel %s has %u arguments, %u are given", k->name, k->nargs, nargs);
+        return fail(EINVAL, 0, "clforka: kernel %s has %u arguments, %u are given", k->name,
+                    k->nargs, nargs);
     for (cl_uint i = 0; i < nargs && status == 0; i++) {
         const void *ptr;
         switch (args[i].kind) {
@@ -105,8 +111,8 @@ static int set_failed(const struct kernel *k, cl_uint i, cl_int err, const char 
 {
     const struct arg *a = &k->args[i];
     if (err == CL_INVALID_ARG_SIZE)
-        return fail(EINVAL, err, "%s: argument %u of kernel %s: a value of %zu bytes was given", call, i,
-                    k->name, a->size);
+        return fail(EINVAL, err, "%s: argument %u of kernel %s: a value of %zu bytes was given",
+                    call, i, k->name, a->size);
     return fail(errno_of(err), err, "%s: argument %u of kernel %s", call, i, k->name);
 }
 
@@ -115,27 +121,38 @@ static int not_ours(const struct kernel *k, cl_uint i, const void *ptr, const ch
 {
     const struct parameter *p = &k->parameters[i];
     const bool known = p->kind != ARG_UNSET;
-    return fail(EFAULT, 0, "%s: argument %u of kernel %s%s%s%s%s: the host pointer %p is not in memory from "
-                "clmalloc, or that was freed", call, i, k->name, known ? " is memory " : "",
-                known ? p->type : "", known && *p->name ? " " : "", known ? p->name : "", ptr);
+    return fail(EFAULT, 0,
+                "%s: argument %u of kernel %s%s%s%s%s: the host pointer %p is not in memory from "
+                "clmalloc, or that was freed",
+                call, i, k->name, known ? " is memory " : "", known ? p->type : "",
+                known && *p->name ? " " : "", known ? p->name : "", ptr);
 }
 
-static int cannot_start(const struct kernel *k, cl_uint i, size_t offset, size_t align, const char *call)
+static int cannot_start(const struct kernel *k, cl_uint i, size_t offset, size_t align,
+                        const char *call)
 {
-    return fail(EINVAL, CL_MISALIGNED_SUB_BUFFER_OFFSET, "%s: argument %u of kernel %s: offset %zu is no multiple of "
-                "%zu bytes; pass the block and the offset as two arguments instead", call, i, k->name, offset, align);
+    return fail(EINVAL, CL_MISALIGNED_SUB_BUFFER_OFFSET,
+                "%s: argument %u of kernel %s: offset %zu is no multiple of "
+                "%zu bytes; pass the block and the offset as two arguments instead",
+                call, i, k->name, offset, align);
 }
 
-/* 0 if a buffer may start at this offset of m, else -1 after fail(). No type is aligned to more than 128 bytes; devices that want
- * more say so themselves. NVIDIA's driver (580) does not look at all, and a kernel that was given an odd place failed, and all that came after it. */
-static int check_start(const struct kernel *k, cl_uint i, cl_uint dev, const struct memory *m, size_t offset, const char *call)
+/* 0 if a buffer may start at this offset of m, else -1 after fail(). No type is aligned to more
+ * than 128 bytes; devices that want more say so themselves. NVIDIA's driver (580) does not look at
+ * all, and a kernel that was given an odd place failed, and all that came after it. */
+static int check_start(const struct kernel *k, cl_uint i, cl_uint dev, const struct memory *m,
+                       size_t offset, const char *call)
 {
     enum { LARGEST_TYPE = 128 };
-    const size_t says = k->program->cp->dev[dev].start_align, align = says < LARGEST_TYPE ? says : LARGEST_TYPE;
-    return offset % align == 0 && !(offset && (m->flags & CL_MEM_IMAGE2D)) ? 0 : cannot_start(k, i, offset, says, call);
+    const size_t says = k->program->cp->dev[dev].start_align,
+                 align = says < LARGEST_TYPE ? says : LARGEST_TYPE;
+    return offset % align == 0 && !(offset && (m->flags & CL_MEM_IMAGE2D))
+               ? 0
+               : cannot_start(k, i, offset, says, call);
 }
 
-static int bind_global(struct kernel *k, cl_uint i, cl_uint dev, struct binding *b, const char *call)
+static int bind_global(struct kernel *k, cl_uint i, cl_uint dev, struct binding *b,
+                       const char *call)
 {
     CLCONTEXT *cp = k->program->cp;
     struct arg *a = &k->args[i];
@@ -147,10 +164,13 @@ static int bind_global(struct kernel *k, cl_uint i, cl_uint dev, struct binding 
         if (!m)
             return not_ours(k, i, a->ptr, call);
         if (m->cp != cp)
-            return fail(EINVAL, 0, "%s: argument %u of kernel %s: the block at %p is not attached to the "
-                        "kernel's context", call, i, k->name, (void *)m->base);
+            return fail(EINVAL, 0,
+                        "%s: argument %u of kernel %s: the block at %p is not attached to the "
+                        "kernel's context",
+                        call, i, k->name, (void *)m->base);
         const size_t offset = (size_t)((const char *)a->ptr - m->base);
-        if (check_start(k, i, dev, m, offset, call) != 0 || !(buffer = memory_buffer(m, dev, offset, call)))
+        if (check_start(k, i, dev, m, offset, call) != 0 ||
+            !(buffer = memory_buffer(m, dev, offset, call)))
             return -1;
         b->memory = m;
     }
@@ -168,10 +188,13 @@ static int check_object(const struct kernel *k, cl_uint i, cl_uint dev, const ch
     if (k->parameters[i].kind != ARG_GLOBAL || a->size != sizeof object)
         return 0;
     memcpy(&object, a->value, sizeof object);
-    if (clGetMemObjectInfo(object, CL_MEM_CONTEXT, sizeof context, &context, NULL) != CL_SUCCESS || context == d->context)
+    if (clGetMemObjectInfo(object, CL_MEM_CONTEXT, sizeof context, &context, NULL) != CL_SUCCESS ||
+        context == d->context)
         return 0;
-    return fail(EINVAL, CL_INVALID_MEM_OBJECT, "%s: argument %u of kernel %s is a cl_mem of another device's OpenCL "
-                "context than that of %s; memory from clmalloc serves all devices", call, i, k->name, d->name);
+    return fail(EINVAL, CL_INVALID_MEM_OBJECT,
+                "%s: argument %u of kernel %s is a cl_mem of another device's OpenCL "
+                "context than that of %s; memory from clmalloc serves all devices",
+                call, i, k->name, d->name);
 }
 
 static int bind_arg(struct kernel *k, cl_uint i, cl_uint dev, const char *call)
@@ -204,12 +227,14 @@ static int bind_all(struct kernel *k, cl_uint dev, uint64_t epoch, const char *c
     return 0;
 }
 
-/* An argument may need room for its sub-buffer, which takes away those of arguments before it: these are bound once more. */
+/* An argument may need room for its sub-buffer, which takes away those of arguments before it:
+ * these are bound once more. */
 int arguments_bind(struct kernel *k, cl_uint dev, const char *call)
 {
     enum { TIMES = 3 };
     uint64_t epoch = 0;
-    for (int i = 0; i < TIMES && epoch != atomic_load_explicit(&memory_epoch, memory_order_relaxed); i++) {
+    for (int i = 0; i < TIMES && epoch != atomic_load_explicit(&memory_epoch, memory_order_relaxed);
+         i++) {
         epoch = atomic_load_explicit(&memory_epoch, memory_order_relaxed);
         if (bind_all(k, dev, epoch, call) != 0)
             return -1;
@@ -221,7 +246,9 @@ int arguments_bind(struct kernel *k, cl_uint dev, const char *call)
 
 STDCL_API int clarg_info(cl_kernel krn, cl_uint i, clarg_info_t *info)
 {
-    static const int kinds[] = {[ARG_UNSET] = -1, [ARG_VALUE] = STDCL_VALUE, [ARG_GLOBAL] = STDCL_GLOBAL,
+    static const int kinds[] = {[ARG_UNSET] = -1,
+                                [ARG_VALUE] = STDCL_VALUE,
+                                [ARG_GLOBAL] = STDCL_GLOBAL,
                                 [ARG_LOCAL] = STDCL_LOCAL};
     struct kernel *k = kernel_of(krn, "clarg_info");
     if (!k || !arg_of(k, i, "clarg_info"))
@@ -242,7 +269,8 @@ static int try_first(struct kernel *k, cl_uint i, const char *call)
     return -1;
 }
 
-STDCL_API int stdcl_arg_value(cl_kernel krn, cl_uint i, size_t size, const void *value, const char *type)
+STDCL_API int stdcl_arg_value(cl_kernel krn, cl_uint i, size_t size, const void *value,
+                              const char *type)
 {
     struct kernel *k = kernel_of(krn, "clarg_set");
     if (!k)
@@ -267,20 +295,24 @@ STDCL_API int stdcl_arg_local(cl_kernel krn, cl_uint i, size_t bytes)
 }
 
 /* The block that ptr points into, which is attached to the kernel's context; NULL after fail(). */
-static const struct memory *block_of(const struct kernel *k, cl_uint i, const void *ptr, const char *call)
+static const struct memory *block_of(const struct kernel *k, cl_uint i, const void *ptr,
+                                     const char *call)
 {
     const CLCONTEXT *cp = k->program->cp;
     const struct memory *m = memory_find(ptr);
     if (!m)
         not_ours(k, i, ptr, call);
     else if (m->cp != cp)
-        fail(EINVAL, 0, "%s: argument %u of kernel %s: the block at %p is %s", call, i, k->name, (void *)m->base,
-             m->cp ? "attached to another context" : "detached; give it to the context with clmattach");
+        fail(EINVAL, 0, "%s: argument %u of kernel %s: the block at %p is %s", call, i, k->name,
+             (void *)m->base,
+             m->cp ? "attached to another context"
+                   : "detached; give it to the context with clmattach");
     return m && m->cp == cp ? m : NULL;
 }
 
 /* 0 if every device of the context can start a buffer at this offset of m, else -1 after fail(). */
-static int check_offset(const struct kernel *k, cl_uint i, const struct memory *m, size_t offset, const char *call)
+static int check_offset(const struct kernel *k, cl_uint i, const struct memory *m, size_t offset,
+                        const char *call)
 {
     const CLCONTEXT *cp = k->program->cp;
     for (cl_uint d = 0; d < cp->ndev; d++)
@@ -289,7 +321,8 @@ static int check_offset(const struct kernel *k, cl_uint i, const struct memory *
     return 0;
 }
 
-static int record_locked(struct kernel *k, cl_uint i, const void *ptr, const char *type, const char *call)
+static int record_locked(struct kernel *k, cl_uint i, const void *ptr, const char *type,
+                         const char *call)
 {
     pthread_mutex_lock(&k->lock);
     int status = record_global(k, i, ptr, type, call);
@@ -312,20 +345,23 @@ STDCL_API int stdcl_arg_pointer(cl_kernel krn, cl_uint i, const void *ptr, const
     struct kernel *k = kernel_of(krn, "clarg_set_pointer");
     const struct memory *m = k && ptr ? block_of(k, i, ptr, "clarg_set_pointer") : NULL;
     if (!k || (ptr && !m) ||
-        (m && check_offset(k, i, m, (size_t)((const char *)ptr - m->base), "clarg_set_pointer") != 0))
+        (m &&
+         check_offset(k, i, m, (size_t)((const char *)ptr - m->base), "clarg_set_pointer") != 0))
         return -1;
     return record_locked(k, i, ptr, type, "clarg_set_pointer");
 }
 
 /* ---- OpenCL's own call, on a handle. ---- */
 
-/* Records what clSetKernelArg is given: a device's buffer stands for its block. The kernel's lock is held. */
+/* Records what clSetKernelArg is given: a device's buffer stands for its block. The kernel's lock
+ * is held. */
 static int record_raw(struct kernel *k, cl_uint i, size_t size, const void *value, const char *call)
 {
     if (!arg_of(k, i, call))
         return -1;
     const enum arg_kind declared = k->parameters[i].kind;
-    const bool may_be_object = declared != ARG_VALUE && declared != ARG_LOCAL && size == sizeof(cl_mem);
+    const bool may_be_object =
+        declared != ARG_VALUE && declared != ARG_LOCAL && size == sizeof(cl_mem);
     cl_mem object = NULL;
     if (may_be_object && value)
         memcpy(&object, value, sizeof object);
@@ -350,7 +386,9 @@ STDCL_API cl_int stdcl_set_kernel_arg(cl_kernel krn, cl_uint i, size_t size, con
         return CL_SUCCESS;
     if (oclerrno)
         return oclerrno;
-    return clerrno == ENOMEM ? CL_OUT_OF_HOST_MEMORY : k->parameters[i].size == size ? CL_INVALID_ARG_VALUE : CL_INVALID_ARG_SIZE;
+    return clerrno == ENOMEM               ? CL_OUT_OF_HOST_MEMORY
+           : k->parameters[i].size == size ? CL_INVALID_ARG_VALUE
+                                           : CL_INVALID_ARG_SIZE;
 }
 
 /* What programs that take the address of clarg_set_global, or link to it by name, get. */

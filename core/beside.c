@@ -1,7 +1,9 @@
-/* beside.c - further queues of a device, which take the commands with CL_EVENT_BESIDE: one copies to it, one all others.
+/* beside.c - further queues of a device, which take the commands with CL_EVENT_BESIDE: one copies
+ * to it, one all others.
  *
- * CPUs have none: their commands keep every core busy, and PoCL 5 ends a program two of whose queues run the same kernel. In a
- * context that is observed all commands stand in one line, so that a profile can tell how long each took.
+ * CPUs have none: their commands keep every core busy, and PoCL 5 ends a program two of whose
+ * queues run the same kernel. In a context that is observed all commands stand in one line, so that
+ * a profile can tell how long each took.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -17,11 +19,13 @@ static int which(const struct command *c)
     return c->kind == HOST_TO_DEVICE;
 }
 
-/* What is enqueued from now on waits for what the other queue was told so far; where it cannot be told to, the host waits. */
+/* What is enqueued from now on waits for what the other queue was told so far; where it cannot be
+ * told to, the host waits. */
 static void follow(cl_command_queue queue, cl_command_queue other)
 {
     cl_event before = NULL;
-    if (clEnqueueMarkerWithWaitList(other, 0, NULL, &before) != CL_SUCCESS || clFlush(other) != CL_SUCCESS ||
+    if (clEnqueueMarkerWithWaitList(other, 0, NULL, &before) != CL_SUCCESS ||
+        clFlush(other) != CL_SUCCESS ||
         clEnqueueBarrierWithWaitList(queue, 1, &before, NULL) != CL_SUCCESS)
         clFinish(other);
     if (before)
@@ -35,7 +39,8 @@ cl_command_queue queue_for(const struct command *c, struct note *note, int flags
     const cl_command_queue first = command_queue(c, note);
     if (!(flags & (CL_EVENT_BESIDE | CL_EVENT_AFTER)) || has_none(c))
         return first;
-    const cl_command_queue queue = flags & CL_EVENT_BESIDE ? device_beside(d, which(c), true) : first;
+    const cl_command_queue queue =
+        flags & CL_EVENT_BESIDE ? device_beside(d, which(c), true) : first;
     if (!queue)
         return first;
     if (flags & CL_EVENT_AFTER && queue != first)

@@ -1,6 +1,7 @@
 /* build.c - the parts of a program, and compiling them for each device.
  *
- * Sources start with a #line directive, so that a compiler's messages name the file and line that the user wrote.
+ * Sources start with a #line directive, so that a compiler's messages name the file and line that
+ * the user wrote.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -53,8 +54,8 @@ static char *with_line(const char *name, const char *before, const char *source,
     return text;
 }
 
-bool part_of_source(struct part *p, const char *name, const char *before, const char *source, size_t size,
-                    cl_uint ndev)
+bool part_of_source(struct part *p, const char *name, const char *before, const char *source,
+                    size_t size, cl_uint ndev)
 {
     p->name = strdup(name);
     p->source = with_line(name, before, source, size);
@@ -85,7 +86,8 @@ bool part_of_binaries(struct part *p, const char *name, size_t n, char **bin, co
 /* ---- Building. ---- */
 
 /* The options every program gets, then the caller's; the caller frees them. */
-static char *all_options(const struct device *d, const struct part *p, bool argument_info, const char *options)
+static char *all_options(const struct device *d, const struct part *p, bool argument_info,
+                         const char *options)
 {
     char *text = NULL;
     size_t size = 0;
@@ -94,14 +96,18 @@ static char *all_options(const struct device *d, const struct part *p, bool argu
         return NULL;
     const char *include = include_folder();
     fputs(argument_info ? "-cl-kernel-arg-info -D __STDCL__ " : "-D __STDCL__ ", fp);
-    fputs(d->type & CL_DEVICE_TYPE_CPU ? "-D __CPU__" : d->type & CL_DEVICE_TYPE_GPU ? "-D __GPU__" : "", fp);
+    fputs(d->type & CL_DEVICE_TYPE_CPU   ? "-D __CPU__"
+          : d->type & CL_DEVICE_TYPE_GPU ? "-D __GPU__"
+                                         : "",
+          fp);
     if (d->maker)
         fprintf(fp, " -D %s", d->maker);
     if (d->number)
         fprintf(fp, " -D STDCL_DEVICE=%u", d->number);
     const char *slash = strrchr(p->name, '/');
     if (slash && access(p->name, R_OK) == 0)
-        fprintf(fp, strchr(p->name, ' ') ? " -I \"%.*s\"" : " -I %.*s", (int)(slash - p->name + 1), p->name);
+        fprintf(fp, strchr(p->name, ' ') ? " -I \"%.*s\"" : " -I %.*s", (int)(slash - p->name + 1),
+                p->name);
     if (*include)
         fprintf(fp, strchr(include, ' ') ? " -I \"%s\"" : " -I %s", include);
     fprintf(fp, " -I. %s", options ? options : "");
@@ -121,12 +127,12 @@ char *part_log(const struct part *p, cl_device_id id, cl_program program)
     return translated;
 }
 
-static int build_failed(const struct part *p, const struct device *d, cl_program program, cl_int err,
-                        const char *call)
+static int build_failed(const struct part *p, const struct device *d, cl_program program,
+                        cl_int err, const char *call)
 {
     char *translated = part_log(p, d->id, program);
-    fail(ENOEXEC, 0, "%s: %s does not build for %s (%s)\n%s", call, p->name, d->name, oclerror_str(err),
-         translated ? translated : "");
+    fail(ENOEXEC, 0, "%s: %s does not build for %s (%s)\n%s", call, p->name, d->name,
+         oclerror_str(err), translated ? translated : "");
     oclerrno = err;
     free(translated);
     return -1;
@@ -141,7 +147,8 @@ static cl_program create(const struct part *p, const struct device *d, cl_uint d
     size_t which = p->nbinary > 1 ? dev : 0;
     const unsigned char *binary = p->binary[which];
     cl_int status;
-    return clCreateProgramWithBinary(d->context, 1, &d->id, &p->binary_size[which], &binary, &status, err);
+    return clCreateProgramWithBinary(d->context, 1, &d->id, &p->binary_size[which], &binary,
+                                     &status, err);
 }
 
 /* Loads the program from disk, or creates and builds it. */
@@ -162,8 +169,8 @@ static cl_int make(struct part *p, struct device *d, cl_uint dev, const char *op
     return err;
 }
 
-static int try_build(struct part *p, struct device *d, cl_uint dev, bool argument_info, const char *options,
-                     const char *call)
+static int try_build(struct part *p, struct device *d, cl_uint dev, bool argument_info,
+                     const char *options, const char *call)
 {
     char *all = all_options(d, p, argument_info, options);
     if (!all)
@@ -172,21 +179,24 @@ static int try_build(struct part *p, struct device *d, cl_uint dev, bool argumen
     const cl_int err = p->program[dev] ? CL_SUCCESS : make(p, d, dev, all);
     free(all);
     if (!p->program[dev])
-        return fail(p->source ? errno_of(err) : ENOEXEC, err, "%s: %s cannot be loaded for %s", call, p->name,
-                    d->name);
+        return fail(p->source ? errno_of(err) : ENOEXEC, err, "%s: %s cannot be loaded for %s",
+                    call, p->name, d->name);
     return err ? build_failed(p, d, p->program[dev], err, call) : 0;
 }
 
-/* Takes the binary that is embedded beside the source, if there is one for this very device and driver. It was compiled
- * without options of the caller's and without a device's number, and if it does not serve, the source does. */
-static bool build_embedded_binary(struct part *p, const struct device *d, cl_uint dev, const char *options)
+/* Takes the binary that is embedded beside the source, if there is one for this very device and
+ * driver. It was compiled without options of the caller's and without a device's number, and if it
+ * does not serve, the source does. */
+static bool build_embedded_binary(struct part *p, const struct device *d, cl_uint dev,
+                                  const char *options)
 {
     if (!p->embedded || options || d->number)
         return false;
     const struct stdcl_embedded_binary *b = embedded_binary(p->embedded, d->id);
     const unsigned char *data = b ? b->data : NULL;
     cl_int status, err;
-    cl_program program = b ? clCreateProgramWithBinary(d->context, 1, &d->id, &b->size, &data, &status, &err) : NULL;
+    cl_program program =
+        b ? clCreateProgramWithBinary(d->context, 1, &d->id, &b->size, &data, &status, &err) : NULL;
     if (program && clBuildProgram(program, 1, &d->id, NULL, NULL, NULL) == CL_SUCCESS) {
         p->program[dev] = program;
         return true;
@@ -196,17 +206,19 @@ static bool build_embedded_binary(struct part *p, const struct device *d, cl_uin
     return false;
 }
 
-/* Argument types are learnt from sources. NVIDIA's compiler makes wrong assembly of that when a kernel has no
- * arguments (driver 580), so a failing source gets a second try without; declared.c then stands in. That the first
- * try failed is nothing to the caller. */
-static int build_part(struct part *p, struct device *d, cl_uint dev, const char *options, const char *call)
+/* Argument types are learnt from sources. NVIDIA's compiler makes wrong assembly of that when a
+ * kernel has no arguments (driver 580), so a failing source gets a second try without; declared.c
+ * then stands in. That the first try failed is nothing to the caller. */
+static int build_part(struct part *p, struct device *d, cl_uint dev, const char *options,
+                      const char *call)
 {
     struct failure before;
     if (build_embedded_binary(p, d, dev, options))
         return 0;
     failure_set_aside(&before);
     int status = try_build(p, d, dev, p->source != NULL, options, call);
-    const bool again = status != 0 && p->source && p->program[dev] && strcasestr(clerror_text(), "ptxas");
+    const bool again =
+        status != 0 && p->source && p->program[dev] && strcasestr(clerror_text(), "ptxas");
     if (status == 0 || again)
         failure_restore(&before);
     else

@@ -1,13 +1,15 @@
 /* buildlog.c - compilers' messages in terms of the user's own files and lines.
  *
- * Sources carry #line directives. NVIDIA's compiler does not follow them: it says "<kernel>:12:5", counting
- * the lines of the text it was given, and Oclgrind's "input.cl:12:5". Such places are translated here as the preprocessor would have.
+ * Sources carry #line directives. NVIDIA's compiler does not follow them: it says "<kernel>:12:5",
+ * counting the lines of the text it was given, and Oclgrind's "input.cl:12:5". Such places are
+ * translated here as the preprocessor would have.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
 #include "core/pocl.h"
 
-/* What stands in front of such a line's number. The second may be a file of the user's, which the source names then. */
+/* What stands in front of such a line's number. The second may be a file of the user's, which the
+ * source names then. */
 static const char *place_in(const char *log, const char *source, size_t *length)
 {
     static const char nvidia[] = "<kernel>:", oclgrind[] = "input.cl:";
@@ -42,7 +44,8 @@ static long presumed_line(const char *source, long physical, char *name, size_t 
         line++;
         if (strncmp(source, "#line ", 6) == 0) {
             char *rest;
-            line = strtol(source + 6, &rest, 10) - 1; /* of the directive: the next line is the one named */
+            line = strtol(source + 6, &rest, 10) -
+                   1; /* of the directive: the next line is the one named */
             if (rest[0] == ' ' && rest[1] == '"')
                 copy_name(rest + 2, name, size);
         }
@@ -58,7 +61,10 @@ static void add_reason(const char *log, FILE *fp)
     if (!strstr(log, "failed to build the program") || strcasestr(log, "error"))
         return;
     pocl_folder(folder, sizeof folder);
-    fprintf(fp, "PoCL says no more than this when it cannot write in '%s': the disk may be full, or the folder another user's\n", folder);
+    fprintf(
+        fp,
+        "PoCL says no more than this when it cannot write in '%s': the disk may be full, or the folder another user's\n",
+        folder);
 }
 
 char *translate_log(const char *log, const char *source)

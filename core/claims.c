@@ -8,8 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A claim is an flock on a file that names key and device. The kernel drops it when the process ends,
- * however it ends. Returns the descriptor, -1 when another holds it, -2 when locks cannot be made. */
+/* A claim is an flock on a file that names key and device. The kernel drops it when the process
+ * ends, however it ends. Returns the descriptor, -1 when another holds it, -2 when locks cannot be
+ * made. */
 static int claim(const struct candidate *c, int key)
 {
     char path[160];
@@ -55,7 +56,8 @@ size_t claims_take(const struct candidate **chosen, size_t n, size_t want, int k
     if (got == want)
         return got;
     claims_release(*claims, got);
-    fail(EBUSY, 0, "clcontext_create: %zu of %zu devices are free under lock key %d, but %zu are wanted",
-         got, n, key, want);
+    fail(EBUSY, 0,
+         "clcontext_create: %zu of %zu devices are free under lock key %d, but %zu are wanted", got,
+         n, key, want);
     return 0;
 }

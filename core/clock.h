@@ -38,8 +38,8 @@ static inline double seconds_read(const char *text, char **end)
     return seconds;
 }
 
-/* For how long something is timed: `usual` seconds, or $STDCL_TIMED if that is less: tests, which do not look at speeds, set
- * it to almost nothing. */
+/* For how long something is timed: `usual` seconds, or $STDCL_TIMED if that is less: tests, which
+ * do not look at speeds, set it to almost nothing. */
 static inline double seconds_timed(double usual)
 {
     const char *wish = getenv("STDCL_TIMED");

@@ -1,7 +1,8 @@
 /* context.c - contexts: lists of devices.
  *
- * Each device has an OpenCL context and an in-order queue of its own: two devices of one OpenCL context were
- * measured to exchange data a thousand times slower than through pinned host memory, and they wait for each other.
+ * Each device has an OpenCL context and an in-order queue of its own: two devices of one OpenCL
+ * context were measured to exchange data a thousand times slower than through pinned host memory,
+ * and they wait for each other.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -10,7 +11,8 @@
 
 enum { MOST_NUMBERED = 64 };
 static pthread_mutex_t numbers = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t taken[MOST_NUMBERED]; /* bit k of [i]: the k-th open context that has the platform's device i */
+static uint64_t
+    taken[MOST_NUMBERED]; /* bit k of [i]: the k-th open context that has the platform's device i */
 
 static cl_uint take_turn(cl_uint device)
 {
@@ -30,10 +32,10 @@ static void give_turn(cl_uint device, cl_uint turn)
     pthread_mutex_unlock(&numbers);
 }
 
-/* PoCL 5 ends the program when two of its queues run the same kernel with different sizes (mended in 6.0): those of two
- * devices, or of two contexts. There programs are built with a number of their own for each device of each open
- * context, which makes them different ones. STDCL_DEVICE_BUILDS=1 in the environment does so on every platform, 0
- * on none. */
+/* PoCL 5 ends the program when two of its queues run the same kernel with different sizes (mended
+ * in 6.0): those of two devices, or of two contexts. There programs are built with a number of
+ * their own for each device of each open context, which makes them different ones.
+ * STDCL_DEVICE_BUILDS=1 in the environment does so on every platform, 0 on none. */
 static cl_int number_builds(struct device *d)
 {
     cl_device_id all[MOST_NUMBERED];
@@ -72,17 +74,19 @@ static void device_close(struct device *d)
     pthread_mutex_destroy(&d->lock);
 }
 
-/* CPUs do. Oclgrind says that it is one, but keeps books about what was written, and of what the host writes into a
- * shared buffer it knows nothing. */
+/* CPUs do. Oclgrind says that it is one, but keeps books about what was written, and of what the
+ * host writes into a shared buffer it knows nothing. */
 static cl_int shares_memory(struct device *d)
 {
     char platform[256] = "";
-    const cl_int err = clGetPlatformInfo(d->platform, CL_PLATFORM_NAME, sizeof platform, platform, NULL);
+    const cl_int err =
+        clGetPlatformInfo(d->platform, CL_PLATFORM_NAME, sizeof platform, platform, NULL);
     d->shares_memory = (d->type & CL_DEVICE_TYPE_CPU) && strcmp(platform, "Oclgrind") != 0;
     return err;
 }
 
-/* COPRTHR_OPENCL_PROFILING_ENABLE in the environment: events tell their times by clGetEventProfilingInfo. */
+/* COPRTHR_OPENCL_PROFILING_ENABLE in the environment: events tell their times by
+ * clGetEventProfilingInfo. */
 static cl_command_queue_properties queue_properties(void)
 {
     const char *wish = getenv("COPRTHR_OPENCL_PROFILING_ENABLE");
@@ -92,9 +96,12 @@ static cl_command_queue_properties queue_properties(void)
 /* What kernels call the platform's maker: __NVIDIA__, say. */
 static cl_int maker_of(cl_platform_id platform, const char **maker)
 {
-    static const struct { const char *word, *name; } makers[] = {
-        {"NVIDIA", "__NVIDIA__"}, {"Advanced Micro Devices", "__AMD__"}, {"Intel", "__INTEL__"},
-        {"Brown Deer", "__coprthr__"}};
+    static const struct {
+        const char *word, *name;
+    } makers[] = {{"NVIDIA", "__NVIDIA__"},
+                  {"Advanced Micro Devices", "__AMD__"},
+                  {"Intel", "__INTEL__"},
+                  {"Brown Deer", "__coprthr__"}};
     char vendor[256] = "";
     const cl_int err = clGetPlatformInfo(platform, CL_PLATFORM_VENDOR, sizeof vendor, vendor, NULL);
     for (size_t i = 0; i < sizeof makers / sizeof *makers && !*maker; i++)
@@ -137,7 +144,8 @@ static cl_int device_open(struct device *d, cl_device_id id)
     d->start_align = align_bits / 8 ? align_bits / 8 : 1;
     if (err != CL_SUCCESS)
         return err;
-    cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)d->platform, 0};
+    cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)d->platform,
+                                          0};
     d->context = clCreateContext(properties, 1, &id, NULL, NULL, &err);
     if (err == CL_SUCCESS)
         d->queue = clCreateCommandQueue(d->context, id, queue_properties(), &err);
@@ -155,7 +163,8 @@ CLCONTEXT *context_unobserved(const cl_device_id *devices, size_t ndev)
     if (!cp || !dev) {
         free(cp);
         free(dev);
-        return (void)fail(ENOMEM, 0, "clcontext_create_from: no memory for %zu devices", ndev), NULL;
+        return (void)fail(ENOMEM, 0, "clcontext_create_from: no memory for %zu devices", ndev),
+               NULL;
     }
     pthread_mutex_init(&cp->lock, NULL);
     cp->dev = dev;
@@ -210,10 +219,14 @@ static void nothing_chosen(const char *platforms, int devtype)
     if (!platforms || !*platforms)
         fail(ENODEV, 0, "clcontext_create: there is no %s; this machine has: %s", kind, has);
     else if (!platforms[strspn(platforms, ", \t\n")])
-        fail(ENODEV, 0, "clcontext_create: \"%s\" names no device; give part of a name, or NULL for every %s; this machine "
-             "has: %s", platforms, kind, has);
+        fail(
+            ENODEV, 0,
+            "clcontext_create: \"%s\" names no device; give part of a name, or NULL for every %s; this machine "
+            "has: %s",
+            platforms, kind, has);
     else
-        fail(ENODEV, 0, "clcontext_create: no %s matches \"%s\"; this machine has: %s", kind, platforms, has);
+        fail(ENODEV, 0, "clcontext_create: no %s matches \"%s\"; this machine has: %s", kind,
+             platforms, has);
     free(list);
 }
 
@@ -221,7 +234,8 @@ STDCL_API CLCONTEXT *clcontext_create(const char *platforms, int devtype, size_t
                                       cl_context_properties *ext, int lock_key)
 {
     if (ext && *ext)
-        return (void)fail(ENOTSUP, 0, "clcontext_create: context properties are not supported"), NULL;
+        return (void)fail(ENOTSUP, 0, "clcontext_create: context properties are not supported"),
+               NULL;
     const struct candidate **chosen = calloc(machine_size() + 1, sizeof *chosen);
     if (!chosen)
         return (void)fail(ENOMEM, 0, "clcontext_create: no memory"), NULL;

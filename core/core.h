@@ -21,10 +21,12 @@
 
 /* ---- error.c ---- */
 
-/* Records a failure of the calling thread: clerrno = code, oclerrno = ocl, the sentence. Returns -1. */
+/* Records a failure of the calling thread: clerrno = code, oclerrno = ocl, the sentence. Returns
+ * -1. */
 __attribute__((format(printf, 3, 4))) int fail(int code, cl_int ocl, const char *format, ...);
 
-/* The same of a call whose context is NULL: with the reason, where a standard context could not be made. */
+/* The same of a call whose context is NULL: with the reason, where a standard context could not be
+ * made. */
 int fail_no_context(const char *call);
 
 /* The reason, which stays in memory; the first one counts. */
@@ -44,14 +46,15 @@ struct failure {
     char *text;
 };
 
-/* Around calls of our own that may fail without that being an error: afterwards the thread's last failure is what
- * it was before; or, if it was an error after all, that stays and the one before is forgotten. */
+/* Around calls of our own that may fail without that being an error: afterwards the thread's last
+ * failure is what it was before; or, if it was an error after all, that stays and the one before is
+ * forgotten. */
 void failure_set_aside(struct failure *before);
 void failure_restore(const struct failure *before);
 void failure_forget(struct failure *before);
 
-/* A copy of the calling thread's last failure, for failure_restore in any thread; without its text if there is no
- * memory for that. */
+/* A copy of the calling thread's last failure, for failure_restore in any thread; without its text
+ * if there is no memory for that. */
 struct failure failure_copy(void);
 
 /* ---- device.c ---- */
@@ -65,9 +68,10 @@ const char *device_name(const CLCONTEXT *cp, cl_uint dev);
 
 /* ---- program.c, open.c ---- */
 
-/* As clopen_named, of source as it is: without $STDCL_KERNEL_PATH, and not generated. `call` is for messages. */
-void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_t size, const char *options,
-                 int flags, const char *call);
+/* As clopen_named, of source as it is: without $STDCL_KERNEL_PATH, and not generated. `call` is for
+ * messages. */
+void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_t size,
+                 const char *options, int flags, const char *call);
 
 /* The file in $STDCL_KERNEL_PATH that replaces the embedded kernel `name`: its path, or NULL. */
 const char *kernel_override(const char *name, char *path, size_t size);
@@ -79,8 +83,8 @@ char *read_file(const char *file, size_t *size, const char *call);
 
 /* ---- stored.c ---- */
 
-/* The path of a file in the user's folder for what may be lost: $XDG_CACHE_HOME/stdcl, ~/.cache/stdcl. False when the environment
- * names no place for it. */
+/* The path of a file in the user's folder for what may be lost: $XDG_CACHE_HOME/stdcl,
+ * ~/.cache/stdcl. False when the environment names no place for it. */
 enum { CACHE_PATH = 4200 };
 bool cache_path(char *path, size_t size, const char *name);
 
@@ -89,15 +93,15 @@ void cache_folders(const char *path);
 
 /* ---- symbols.c ---- */
 
-/* Of a built program of one file: the names of its kernels, separated by ';', and what a device's compiler said, often "".
- * The caller frees them. NULL after fail(). */
+/* Of a built program of one file: the names of its kernels, separated by ';', and what a device's
+ * compiler said, often "". The caller frees them. NULL after fail(). */
 char *program_kernels(CLCONTEXT *cp, void *handle);
 char *program_log(CLCONTEXT *cp, void *handle, cl_uint dev);
 
 /* ---- embed.c ---- */
 
-/* A device with its driver, as embedded binaries name it: where the text is equal a binary may be used. Returns how many
- * bytes of it are the device's name; 0 when OpenCL does not tell all. */
+/* A device with its driver, as embedded binaries name it: where the text is equal a binary may be
+ * used. Returns how many bytes of it are the device's name; 0 when OpenCL does not tell all. */
 enum { EMBEDDED_IDENTITY = 800 };
 size_t device_identity(cl_device_id id, char *text, size_t size);
 
@@ -110,8 +114,8 @@ struct generator {
     char *(*generate)(const char *name, const char *text, size_t size);
 };
 
-/* Who expands such files before they are built, or NULL. Defined once a library, by another room (in libstdcl by
- * template/) or, for the core alone, in alone.c. */
+/* Who expands such files before they are built, or NULL. Defined once a library, by another room
+ * (in libstdcl by template/) or, for the core alone, in alone.c. */
 extern const struct generator *const core_generator;
 
 #endif

@@ -35,8 +35,8 @@ static inline void *crew_take(void *crew_)
     return NULL;
 }
 
-/* Calls work(arg, part) for every part from 0 to parts - 1, each once, in any order and by several threads; returns when all
- * are done. Cannot fail: with fewer threads it only takes longer. */
+/* Calls work(arg, part) for every part from 0 to parts - 1, each once, in any order and by several
+ * threads; returns when all are done. Cannot fail: with fewer threads it only takes longer. */
 static inline void crew_work(size_t parts, void (*work)(void *arg, size_t part), void *arg)
 {
     struct crew crew = {parts, 0, work, arg};

@@ -1,8 +1,9 @@
-/* debug.c - $STDCL_DEBUG: 1 prints each error as it happens; 2 does, and runs the program as `stdcl check` does.
+/* debug.c - $STDCL_DEBUG: 1 prints each error as it happens; 2 does, and runs the program as `stdcl
+ * check` does.
  *
- * For the latter the program starts anew, under the command, when the library is loaded: Oclgrind must be there before
- * the first call of OpenCL, which may be the program's own. That is the one thing the library does before main, and
- * only when it was asked to.
+ * For the latter the program starts anew, under the command, when the library is loaded: Oclgrind
+ * must be there before the first call of OpenCL, which may be the program's own. That is the one
+ * thing the library does before main, and only when it was asked to.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -16,7 +17,8 @@ bool debug_prints(void)
     return level && *level && strcmp(level, "0") != 0;
 }
 
-/* All bytes of a file of /proc, which does not tell its size, and how many; NULL when it cannot be read. */
+/* All bytes of a file of /proc, which does not tell its size, and how many; NULL when it cannot be
+ * read. */
 static char *read_proc(const char *file, size_t *size)
 {
     char *data = NULL;
@@ -65,6 +67,8 @@ __attribute__((constructor)) static void check_if_wanted(void)
         return;
     setenv("STDCL_DEBUG", "1", 1);
     become_checked();
-    fputs("stdcl: the command stdcl is not in $PATH; with STDCL_DEBUG=2 a program runs under it, as by `stdcl check`. "
-          "This run goes on without\n", stderr);
+    fputs(
+        "stdcl: the command stdcl is not in $PATH; with STDCL_DEBUG=2 a program runs under it, as by `stdcl check`. "
+        "This run goes on without\n",
+        stderr);
 }

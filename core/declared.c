@@ -1,9 +1,10 @@
 /* declared.c - how a kernel's arguments are declared, read from its source.
  *
- * For platforms that do not tell, and NVIDIA's does not when any kernel of a file has no arguments (build.c).
- * This is no compiler: comments, strings and directives are skipped, and what stands between `kernel` and the
- * parenthesis that closes its parameters is looked at word by word. A word that is not OpenCL C's own may be a
- * macro or a typedef, and an argument that hangs on it stays unknown.
+ * For platforms that do not tell, and NVIDIA's does not when any kernel of a file has no arguments
+ * (build.c). This is no compiler: comments, strings and directives are skipped, and what stands
+ * between `kernel` and the parenthesis that closes its parameters is looked at word by word. A word
+ * that is not OpenCL C's own may be a macro or a typedef, and an argument that hangs on it stays
+ * unknown.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -12,17 +13,25 @@
 
 size_t size_of_type(const char *type)
 {
-    static const struct { const char *name; size_t size; } scalars[] = {
-        {"char", 1}, {"uchar", 1}, {"short", 2}, {"ushort", 2}, {"half", 2}, {"int", 4}, {"uint", 4},
-        {"float", 4}, {"long", 8}, {"ulong", 8}, {"double", 8},
-        {"unsigned char", 1}, {"unsigned short", 2}, {"unsigned int", 4}, {"unsigned long", 8},
-        {"sampler_t", sizeof(cl_sampler)},
+    static const struct {
+        const char *name;
+        size_t size;
+    } scalars[] = {
+        {"char", 1},           {"uchar", 1},
+        {"short", 2},          {"ushort", 2},
+        {"half", 2},           {"int", 4},
+        {"uint", 4},           {"float", 4},
+        {"long", 8},           {"ulong", 8},
+        {"double", 8},         {"unsigned char", 1},
+        {"unsigned short", 2}, {"unsigned int", 4},
+        {"unsigned long", 8},  {"sampler_t", sizeof(cl_sampler)},
     };
     size_t letters = strlen(type);
     while (letters && isdigit((unsigned char)type[letters - 1]))
         letters--;
     size_t elements = type[letters] ? strtoul(type + letters, NULL, 10) : 1;
-    if (type[letters] && elements != 2 && elements != 3 && elements != 4 && elements != 8 && elements != 16)
+    if (type[letters] && elements != 2 && elements != 3 && elements != 4 && elements != 8 &&
+        elements != 16)
         return 0;
     elements = elements == 3 ? 4 : elements;
     for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
@@ -35,7 +44,7 @@ size_t size_of_type(const char *type)
 
 struct reader {
     const char *at;
-    bool begun;      /* something but blanks stands on this line already */
+    bool begun;        /* something but blanks stands on this line already */
     size_t directives; /* skipped so far */
 };
 
@@ -69,9 +78,10 @@ static const char *after_string(const char *c)
 static const char *after_directive(const char *c)
 {
     while (*c && *c != '\n')
-        c = *c == '/' && (c[1] == '/' || c[1] == '*') ? after_comment(c)
+        c = *c == '/' && (c[1] == '/' || c[1] == '*')    ? after_comment(c)
             : *c == '\\' && c[1] == '\r' && c[2] == '\n' ? c + 3
-            : *c == '\\' && c[1] ? c + 2 : c + 1;
+            : *c == '\\' && c[1]                         ? c + 2
+                                                         : c + 1;
     return c;
 }
 
@@ -87,7 +97,9 @@ static struct token next(struct reader *r)
             r->begun = r->begun && *c != '\n';
             c++;
         } else {
-            const char *end = is_letter(*c) ? c : *c == '"' || *c == '\'' ? after_string(c) : c + (*c != 0);
+            const char *end = is_letter(*c)             ? c
+                              : *c == '"' || *c == '\'' ? after_string(c)
+                                                        : c + (*c != 0);
             while (is_letter(*c) && is_letter(*end))
                 end++;
             r->begun = true;
@@ -112,19 +124,58 @@ static void skip_group(struct reader *r)
 
 /* ---- What words mean. ---- */
 
-enum meaning { UNKNOWN, NOTHING, GLOBAL, LOCAL, PRIVATE, TYPE, OBJECT, TAG, SIGNED, UNSIGNED, ATTRIBUTE };
+enum meaning {
+    UNKNOWN,
+    NOTHING,
+    GLOBAL,
+    LOCAL,
+    PRIVATE,
+    TYPE,
+    OBJECT,
+    TAG,
+    SIGNED,
+    UNSIGNED,
+    ATTRIBUTE
+};
 
 static enum meaning meaning_of(const char *word)
 {
-    static const struct { const char *word; enum meaning meaning; } known[] = {
-        {"const", NOTHING}, {"volatile", NOTHING}, {"restrict", NOTHING}, {"__restrict", NOTHING},
-        {"__restrict__", NOTHING}, {"read_only", NOTHING}, {"write_only", NOTHING}, {"read_write", NOTHING},
-        {"__read_only", NOTHING}, {"__write_only", NOTHING}, {"__read_write", NOTHING}, {"void", TYPE},
-        {"global", GLOBAL}, {"__global", GLOBAL}, {"constant", GLOBAL}, {"__constant", GLOBAL},
-        {"local", LOCAL}, {"__local", LOCAL}, {"private", PRIVATE}, {"__private", PRIVATE},
-        {"struct", TAG}, {"union", TAG}, {"enum", TAG}, {"signed", SIGNED}, {"unsigned", UNSIGNED},
-        {"__attribute__", ATTRIBUTE}, {"image1d_t", OBJECT}, {"image1d_buffer_t", OBJECT},
-        {"image1d_array_t", OBJECT}, {"image2d_t", OBJECT}, {"image2d_array_t", OBJECT}, {"image3d_t", OBJECT},
+    static const struct {
+        const char *word;
+        enum meaning meaning;
+    } known[] = {
+        {"const", NOTHING},
+        {"volatile", NOTHING},
+        {"restrict", NOTHING},
+        {"__restrict", NOTHING},
+        {"__restrict__", NOTHING},
+        {"read_only", NOTHING},
+        {"write_only", NOTHING},
+        {"read_write", NOTHING},
+        {"__read_only", NOTHING},
+        {"__write_only", NOTHING},
+        {"__read_write", NOTHING},
+        {"void", TYPE},
+        {"global", GLOBAL},
+        {"__global", GLOBAL},
+        {"constant", GLOBAL},
+        {"__constant", GLOBAL},
+        {"local", LOCAL},
+        {"__local", LOCAL},
+        {"private", PRIVATE},
+        {"__private", PRIVATE},
+        {"struct", TAG},
+        {"union", TAG},
+        {"enum", TAG},
+        {"signed", SIGNED},
+        {"unsigned", UNSIGNED},
+        {"__attribute__", ATTRIBUTE},
+        {"image1d_t", OBJECT},
+        {"image1d_buffer_t", OBJECT},
+        {"image1d_array_t", OBJECT},
+        {"image2d_t", OBJECT},
+        {"image2d_array_t", OBJECT},
+        {"image3d_t", OBJECT},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(word, known[i].word) == 0)
@@ -132,7 +183,8 @@ static enum meaning meaning_of(const char *word)
     return size_of_type(word) ? TYPE : UNKNOWN;
 }
 
-/* Whether some text may make a macro of this word: "define WORD", "-DWORD" or "-D WORD" is in it. */
+/* Whether some text may make a macro of this word: "define WORD", "-DWORD" or "-D WORD" is in
+ * it. */
 static bool is_made(const char *text, const char *by, const char *word)
 {
     const size_t length = strlen(word);
@@ -217,7 +269,9 @@ static struct parameter conclude(struct declaration *d)
     if (d->pointer)
         p.kind = d->space == GLOBAL ? ARG_GLOBAL : d->space == LOCAL ? ARG_LOCAL : ARG_UNSET;
     else if (!d->odd && (d->space == UNKNOWN || d->space == PRIVATE))
-        p.kind = d->kind == TYPE || d->kind == TAG ? ARG_VALUE : d->kind == OBJECT ? ARG_GLOBAL : ARG_UNSET;
+        p.kind = d->kind == TYPE || d->kind == TAG ? ARG_VALUE
+                 : d->kind == OBJECT               ? ARG_GLOBAL
+                                                   : ARG_UNSET;
     p.size = p.kind == ARG_VALUE ? size_of_type(p.type) : 0;
     return p;
 }
@@ -235,7 +289,8 @@ static struct parameter read_parameter(struct reader *r, const struct text *text
             d.pointer = true;
             if (word[0] == '[')
                 skip_group(r);
-        } else if (!is_letter(word[0])) { /* a function or an array behind a pointer, or no OpenCL C */
+        } else if (!is_letter(
+                       word[0])) { /* a function or an array behind a pointer, or no OpenCL C */
             d.odd = true;
             d.space = UNKNOWN;
             if (word[0] == '(')
@@ -244,7 +299,8 @@ static struct parameter read_parameter(struct reader *r, const struct text *text
             snprintf(d.type + strlen(d.type), sizeof d.type - strlen(d.type), " %s", word);
             tag = false;
         } else {
-            const bool macro = is_made(text->source, "define", word) || is_made(text->options, "-D", word);
+            const bool macro =
+                is_made(text->source, "define", word) || is_made(text->options, "-D", word);
             const enum meaning meaning = macro ? UNKNOWN : meaning_of(word);
             tag = meaning == TAG;
             if (meaning == ATTRIBUTE && is(next(r), "("))
@@ -260,7 +316,8 @@ static struct parameter read_parameter(struct reader *r, const struct text *text
 }
 
 /* Reads a list up to its ")" and returns how many there are; the first `room` are kept. */
-static cl_uint read_list(struct reader *r, const struct text *text, cl_uint room, struct parameter *p)
+static cl_uint read_list(struct reader *r, const struct text *text, cl_uint room,
+                         struct parameter *p)
 {
     cl_uint n = 0;
     struct token end;
@@ -292,7 +349,8 @@ static bool is_head_of(struct reader *r, const char *name)
     return false;
 }
 
-/* Where two declarations differ, perhaps under #if, nothing is known. A prototype may lack the name. */
+/* Where two declarations differ, perhaps under #if, nothing is known. A prototype may lack the
+ * name. */
 static void merge(struct parameter *p, const struct parameter *other, cl_uint n)
 {
     for (cl_uint i = 0; i < n; i++) {
@@ -303,14 +361,16 @@ static void merge(struct parameter *p, const struct parameter *other, cl_uint n)
     }
 }
 
-bool declared_parameters(const char *source, const char *options, const char *name, cl_uint n, struct parameter *p)
+bool declared_parameters(const char *source, const char *options, const char *name, cl_uint n,
+                         struct parameter *p)
 {
     const struct text text = {source, options};
     struct reader r = {.at = source};
     bool found = false;
     struct parameter *list = calloc((size_t)n + 1, sizeof *list);
     for (struct token t = next(&r); list && t.length; t = next(&r)) {
-        if ((!is(t, "kernel") && !is(t, "__kernel")) || !is_head_of(&r, name) || read_list(&r, &text, n, list) != n)
+        if ((!is(t, "kernel") && !is(t, "__kernel")) || !is_head_of(&r, name) ||
+            read_list(&r, &text, n, list) != n)
             continue;
         if (found)
             merge(p, list, n);

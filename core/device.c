@@ -1,4 +1,5 @@
-/* device.c - the devices of a context: found by their number, waited for, and what is known of them.
+/* device.c - the devices of a context: found by their number, waited for, and what is known of
+ * them.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -22,9 +23,15 @@ cl_device_id device_id(CLCONTEXT *cp, cl_uint dev, const char *call)
     return d ? d->id : NULL;
 }
 
-cl_device_type device_type(const CLCONTEXT *cp, cl_uint dev) { return cp->dev[dev].type; }
+cl_device_type device_type(const CLCONTEXT *cp, cl_uint dev)
+{
+    return cp->dev[dev].type;
+}
 
-const char *device_name(const CLCONTEXT *cp, cl_uint dev) { return cp->dev[dev].name; }
+const char *device_name(const CLCONTEXT *cp, cl_uint dev)
+{
+    return cp->dev[dev].name;
+}
 
 cl_command_queue device_beside(struct device *d, int k, bool make)
 {
@@ -55,9 +62,15 @@ void device_drain(struct device *d)
     }
 }
 
-STDCL_API cl_uint clgetndev(CLCONTEXT *cp) { return cp ? cp->ndev : 0; }
+STDCL_API cl_uint clgetndev(CLCONTEXT *cp)
+{
+    return cp ? cp->ndev : 0;
+}
 
-STDCL_API cl_device_id clgetdevice(CLCONTEXT *cp, cl_uint dev) { return device_id(cp, dev, "clgetdevice"); }
+STDCL_API cl_device_id clgetdevice(CLCONTEXT *cp, cl_uint dev)
+{
+    return device_id(cp, dev, "clgetdevice");
+}
 
 STDCL_API cl_context clgetclcontext(CLCONTEXT *cp, cl_uint dev)
 {
@@ -118,16 +131,16 @@ STDCL_API int clstat(CLCONTEXT *cp, struct clstat_info *info)
     X(dev_mem_base_addr_align, CL_DEVICE_MEM_BASE_ADDR_ALIGN)                                      \
     X(dev_local_mem_sz, CL_DEVICE_LOCAL_MEM_SIZE)
 
-/* A question that the device does not know leaves 0. Returns the error of another kind that came, or of not telling
- * what every device has. */
+/* A question that the device does not know leaves 0. Returns the error of another kind that came,
+ * or of not telling what every device has. */
 static cl_int fill_devinfo(cl_device_id id, struct cldev_info *info)
 {
     cl_uint address_bits = 0;
     cl_int error = CL_SUCCESS, status;
     memset(info, 0, sizeof *info);
-#define ASK(query, size, to)                                          \
-    status = clGetDeviceInfo(id, query, size, to, NULL);              \
-    if (status != CL_SUCCESS && status != CL_INVALID_VALUE)           \
+#define ASK(query, size, to)                                                                       \
+    status = clGetDeviceInfo(id, query, size, to, NULL);                                           \
+    if (status != CL_SUCCESS && status != CL_INVALID_VALUE)                                        \
         error = status;
 #define X(field, query) ASK(query, sizeof info->field, &info->field)
     DEVICE_FIELDS(X)
@@ -144,7 +157,10 @@ static cl_int fill_devinfo(cl_device_id id, struct cldev_info *info)
     ASK(CL_DEVICE_VERSION, sizeof info->dev_version, info->dev_version)
     ASK(CL_DRIVER_VERSION, sizeof info->dev_drv_version, info->dev_drv_version)
 #undef ASK
-    return error == CL_SUCCESS && (info->dev_max_wg_sz == 0 || info->dev_max_core == 0 || info->dev_local_mem_sz == 0) ? CL_INVALID_VALUE : error;
+    return error == CL_SUCCESS && (info->dev_max_wg_sz == 0 || info->dev_max_core == 0 ||
+                                   info->dev_local_mem_sz == 0)
+               ? CL_INVALID_VALUE
+               : error;
 }
 
 STDCL_API int clgetdevinfo(CLCONTEXT *cp, struct cldev_info *info)
@@ -172,6 +188,7 @@ STDCL_API void clfreport_devinfo(FILE *fp, size_t ndev, struct cldev_info *info)
             fprintf(fp, "%s%zu", k ? "," : "", d->dev_max_wi_sz[k]);
         fprintf(fp, "\nCL_DEVICE_ADDRESS_BITS=%llu\n", (unsigned long long)d->dev_addr_bits);
         fprintf(fp, "CL_DEVICE_NAME=%s\nCL_DEVICE_VENDOR=%s\n", d->dev_name, d->dev_vendor);
-        fprintf(fp, "CL_DEVICE_VERSION=%s\nCL_DRIVER_VERSION=%s\n", d->dev_version, d->dev_drv_version);
+        fprintf(fp, "CL_DEVICE_VERSION=%s\nCL_DRIVER_VERSION=%s\n", d->dev_version,
+                d->dev_drv_version);
     }
 }

@@ -1,7 +1,8 @@
-/* embed.c - kernels that `stdcl embed` linked into the executable: sources, and binaries of them for certain devices.
+/* embed.c - kernels that `stdcl embed` linked into the executable: sources, and binaries of them
+ * for certain devices.
  *
- * Their objects register them before main; nothing is copied. A binary serves only the device, platform and driver
- * that it was compiled with; for all others there is the source.
+ * Their objects register them before main; nothing is copied. A binary serves only the device,
+ * platform and driver that it was compiled with; for all others there is the source.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -33,15 +34,18 @@ size_t device_identity(cl_device_id id, char *text, size_t size)
 {
     char name[256] = "", driver[256] = "", version[256] = "";
     cl_platform_id platform = NULL;
-    const bool all = clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof name, name, NULL) == CL_SUCCESS &&
-                     clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof driver, driver, NULL) == CL_SUCCESS &&
-                     clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) == CL_SUCCESS &&
-                     clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL) == CL_SUCCESS;
+    const bool all =
+        clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof name, name, NULL) == CL_SUCCESS &&
+        clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof driver, driver, NULL) == CL_SUCCESS &&
+        clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) == CL_SUCCESS &&
+        clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL) ==
+            CL_SUCCESS;
     snprintf(text, size, "%s, driver %s, %s", name, driver, version);
     return all ? strlen(name) : 0;
 }
 
-const struct stdcl_embedded_binary *embedded_binary(const struct stdcl_embedded *source, cl_device_id id)
+const struct stdcl_embedded_binary *embedded_binary(const struct stdcl_embedded *source,
+                                                    cl_device_id id)
 {
     char identity[EMBEDDED_IDENTITY] = "";
     pthread_mutex_lock(&embedded_lock);

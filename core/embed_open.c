@@ -1,5 +1,5 @@
-/* embed_open.c - opening the kernels that the executable holds: by clopen without a file, once for clexec, and for clsym and
- * clbuild without a handle.
+/* embed_open.c - opening the kernels that the executable holds: by clopen without a file, once for
+ * clexec, and for clsym and clbuild without a handle.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -9,7 +9,8 @@ void *embedded_open_all(CLCONTEXT *cp, int flags, const char *call)
     size_t n;
     const struct stdcl_embedded *first = embedded_sources(&n);
     if (n == 0)
-        return (void)fail(ENOENT, 0, "%s: no kernels are embedded in this program (see `stdcl embed`)", call),
+        return (void)fail(ENOENT, 0,
+                          "%s: no kernels are embedded in this program (see `stdcl embed`)", call),
                NULL;
     struct program *p = program_new(cp, n, NULL, call);
     if (!p)
@@ -18,7 +19,8 @@ void *embedded_open_all(CLCONTEXT *cp, int flags, const char *call)
     for (const struct stdcl_embedded *e = first; p->nparts < n && ok; e = e->next) {
         const char *source = (const char *)e->data;
         char *generated = NULL;
-        if (is_generated(e->name) && !(generated = core_generator->generate(e->name, source, e->size))) {
+        if (is_generated(e->name) &&
+            !(generated = core_generator->generate(e->name, source, e->size))) {
             program_free(p);
             return NULL;
         }

@@ -1,4 +1,5 @@
-/* embedded.h - kernel files that a library carries, as stdcl_kernels() in its CMakeLists.txt puts them in.
+/* embedded.h - kernel files that a library carries, as stdcl_kernels() in its CMakeLists.txt puts
+ * them in.
  *
  *   EMBEDDED(direct, "nbody/direct.cl", nbody_direct_cl);
  *   void *program = embedded_open(ctx, "-D WIDTH=4", &direct, 0, NULL);
@@ -19,14 +20,18 @@ struct embedded {
     const unsigned long *size;
 };
 
-/* Declares a constant for the file: its path, and that with a _ for each character that no C name has. */
-#define EMBEDDED(constant, path, symbol)                     \
-    extern const unsigned char stdcl_kernel_##symbol[];      \
-    extern const unsigned long stdcl_kernel_##symbol##_size; \
-    static const struct embedded constant = {path, stdcl_kernel_##symbol, &stdcl_kernel_##symbol##_size}
+/* Declares a constant for the file: its path, and that with a _ for each character that no C name
+ * has. */
+#define EMBEDDED(constant, path, symbol)                                                           \
+    extern const unsigned char stdcl_kernel_##symbol[];                                            \
+    extern const unsigned long stdcl_kernel_##symbol##_size;                                       \
+    static const struct embedded constant = {path, stdcl_kernel_##symbol,                          \
+                                             &stdcl_kernel_##symbol##_size}
 
-/* As clopen_named of `file` with these flags, behind `nfront` other files that it is built on, each with a #line of its own. */
-static inline void *embedded_open_as(int flags, CLCONTEXT *ctx, const char *options, const struct embedded *file, size_t nfront,
+/* As clopen_named of `file` with these flags, behind `nfront` other files that it is built on, each
+ * with a #line of its own. */
+static inline void *embedded_open_as(int flags, CLCONTEXT *ctx, const char *options,
+                                     const struct embedded *file, size_t nfront,
                                      const struct embedded *const front[])
 {
     char *before = NULL;
@@ -35,18 +40,20 @@ static inline void *embedded_open_as(int flags, CLCONTEXT *ctx, const char *opti
     int whole = fp && fprintf(fp, "%s\n", options) > 0;
     for (size_t i = 0; whole && i < nfront; i++)
         whole = fprintf(fp, "#line 1 \"%s\"\n", front[i]->path) > 0 &&
-                fwrite(front[i]->text, 1, *front[i]->size, fp) == *front[i]->size && fputc('\n', fp) == '\n';
+                fwrite(front[i]->text, 1, *front[i]->size, fp) == *front[i]->size &&
+                fputc('\n', fp) == '\n';
     void *program = NULL;
     if (!fp || fclose(fp) != 0 || !whole)
         clerror_set(ENOMEM, "%s: no memory on the host for the text of the kernels", file->path);
     else
-        program = clopen_named(ctx, file->path, (const char *)file->text, *file->size, before, flags);
+        program =
+            clopen_named(ctx, file->path, (const char *)file->text, *file->size, before, flags);
     free(before);
     return program;
 }
 
-static inline void *embedded_open(CLCONTEXT *ctx, const char *options, const struct embedded *file, size_t nfront,
-                                  const struct embedded *const front[])
+static inline void *embedded_open(CLCONTEXT *ctx, const char *options, const struct embedded *file,
+                                  size_t nfront, const struct embedded *const front[])
 {
     return embedded_open_as(CLLD_NOW, ctx, options, file, nfront, front);
 }

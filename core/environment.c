@@ -1,5 +1,5 @@
-/* environment.c - the variables of the environment that say how the library works: a value that means nothing is
- * told when a context is opened, and not taken for none.
+/* environment.c - the variables of the environment that say how the library works: a value that
+ * means nothing is told when a context is opened, and not taken for none.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -28,7 +28,8 @@ static int check_seconds(const char *name, const char *value, const char *unused
     (void)unused;
     return end != value && !*end && isfinite(seconds) && seconds > 0
                ? 0
-               : fail(EINVAL, 0, "clcontext: %s is \"%s\"; give a number of seconds above 0", name, value);
+               : fail(EINVAL, 0, "clcontext: %s is \"%s\"; give a number of seconds above 0", name,
+                      value);
 }
 
 /* A folder, in which there is a file if one is named. */
@@ -39,7 +40,10 @@ static int check_folder(const char *name, const char *value, const char *file)
     if (stat(value, &about) != 0 || !S_ISDIR(about.st_mode))
         return fail(EINVAL, 0, "clcontext: %s is \"%s\", which is no folder", name, value);
     snprintf(path, sizeof path, "%s/%s", value, file);
-    return !*file || access(path, R_OK) == 0 ? 0 : fail(EINVAL, 0, "clcontext: %s is \"%s\", and there is no %s in that folder", name, value, file);
+    return !*file || access(path, R_OK) == 0
+               ? 0
+               : fail(EINVAL, 0, "clcontext: %s is \"%s\", and there is no %s in that folder", name,
+                      value, file);
 }
 
 int environment_check(void)
@@ -48,10 +52,10 @@ int environment_check(void)
         const char *name, *what;
         int (*check)(const char *name, const char *value, const char *what);
     } variables[] = {
-        {"STDCL_DEBUG", "0 1 2", check_word},        {"STDCL_ARG_INFO", "source", check_word},
-        {"STDCL_DEVICE_BUILDS", "0 1", check_word},  {"STDCL_KERNEL_PATH", "", check_folder},
-        {"STDCL_INCLUDE", "stdcl.h", check_folder},  {"STDCL_SLICE", "", check_seconds},
-        {"STDCL_TIMED", "", check_seconds},          {"STDCL_KEEP", "0 1", check_word},
+        {"STDCL_DEBUG", "0 1 2", check_word},       {"STDCL_ARG_INFO", "source", check_word},
+        {"STDCL_DEVICE_BUILDS", "0 1", check_word}, {"STDCL_KERNEL_PATH", "", check_folder},
+        {"STDCL_INCLUDE", "stdcl.h", check_folder}, {"STDCL_SLICE", "", check_seconds},
+        {"STDCL_TIMED", "", check_seconds},         {"STDCL_KEEP", "0 1", check_word},
     };
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         const char *value = getenv(variables[i].name);
@@ -68,5 +72,6 @@ int environment_number(const char *name, const char *value, long least, long mos
     *number = strtol(value, &end, strncasecmp(value, "0x", 2) == 0 ? 16 : 10);
     return end != value && !*end && errno == 0 && *number >= least && *number <= most
                ? 0
-               : fail(EINVAL, 0, "clcontext: %s is \"%s\"; give a whole number, %ld to %ld", name, value, least, most);
+               : fail(EINVAL, 0, "clcontext: %s is \"%s\"; give a whole number, %ld to %ld", name,
+                      value, least, most);
 }

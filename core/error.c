@@ -1,7 +1,7 @@
 /* error.c - clerrno, the sentence behind it, and the texts of codes.
  *
- * A failing call records its code, the OpenCL code behind it and one sentence, for the calling thread
- * alone. Nothing is printed unless STDCL_DEBUG=1 asks for it.
+ * A failing call records its code, the OpenCL code behind it and one sentence, for the calling
+ * thread alone. Nothing is printed unless STDCL_DEBUG=1 asks for it.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -93,7 +93,10 @@ static _Thread_local struct failure last; /* its text is freed when the thread e
 static pthread_key_t text_key;
 static pthread_once_t text_once = PTHREAD_ONCE_INIT;
 
-static void make_text_key(void) { pthread_key_create(&text_key, free); }
+static void make_text_key(void)
+{
+    pthread_key_create(&text_key, free);
+}
 
 /* Makes `text` (owned from here on) the thread's sentence. */
 static void keep_text(char *text)
@@ -130,7 +133,8 @@ struct failure failure_copy(void)
     return copy;
 }
 
-/* A sentence may quote a file or a command line; whatever stands there, it must be fit for a terminal. */
+/* A sentence may quote a file or a command line; whatever stands there, it must be fit for a
+ * terminal. */
 static void replace_controls(char *text)
 {
     for (; text && *text; text++)
@@ -205,14 +209,24 @@ int errno_of(cl_int ocl)
     }
 }
 
-STDCL_API int *stdcl_errno_address(void) { return &last.code; }
+STDCL_API int *stdcl_errno_address(void)
+{
+    return &last.code;
+}
 
-STDCL_API int *stdcl_oclerrno_address(void) { return &last.ocl; }
+STDCL_API int *stdcl_oclerrno_address(void)
+{
+    return &last.ocl;
+}
 
 /* What stands for a sentence that there was no memory for. */
-static char no_sentence[] = "there was no memory for the sentence of this failure; clerrno and oclerrno tell its codes";
+static char no_sentence[] =
+    "there was no memory for the sentence of this failure; clerrno and oclerrno tell its codes";
 
-const char *clerror_text(void) { return last.text ? last.text : last.unread ? no_sentence : ""; }
+const char *clerror_text(void)
+{
+    return last.text ? last.text : last.unread ? no_sentence : "";
+}
 
 /* ---- Calls without a context. ---- */
 
@@ -227,7 +241,8 @@ void no_context_because(const char *text)
 int fail_no_context(const char *call)
 {
     const char *reason = atomic_load(&first_reason);
-    return fail(EINVAL, 0, "%s: the context is NULL (%s)", call, reason ? reason : "no such device on this machine?");
+    return fail(EINVAL, 0, "%s: the context is NULL (%s)", call,
+                reason ? reason : "no such device on this machine?");
 }
 
 STDCL_API char *clerror(void)
@@ -241,7 +256,9 @@ STDCL_API char *clerror(void)
 STDCL_API const char *clerror_str(int code)
 {
     switch (code) {
-#define X(value, text) case value: return text;
+#define X(value, text)                                                                             \
+    case value:                                                                                    \
+        return text;
         CL_ERRNOS(X)
 #undef X
     default: {
@@ -254,7 +271,9 @@ STDCL_API const char *clerror_str(int code)
 STDCL_API const char *oclerror_str(int code)
 {
     switch (code) {
-#define X(value, name, text) case value: return #name ": " text;
+#define X(value, name, text)                                                                       \
+    case value:                                                                                    \
+        return #name ": " text;
         OCL_ERRORS(X)
 #undef X
     default:
@@ -270,6 +289,12 @@ static void print_error(const char *prefix, const char *text)
         fprintf(stderr, "%s\n", text);
 }
 
-STDCL_API void clperror(const char *prefix) { print_error(prefix, clerror_str(last.code)); }
+STDCL_API void clperror(const char *prefix)
+{
+    print_error(prefix, clerror_str(last.code));
+}
 
-STDCL_API void oclperror(const char *prefix) { print_error(prefix, oclerror_str(last.ocl)); }
+STDCL_API void oclperror(const char *prefix)
+{
+    print_error(prefix, oclerror_str(last.ocl));
+}

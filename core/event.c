@@ -1,24 +1,27 @@
 /* event.c - collecting commands: clwait, clwaitev, clflush.
  *
- * Each device keeps the events of its uncollected commands in two growable lists, kernels and memory,
- * oldest first. Its queue runs in order, so when the newest event of a list is complete, nearly all of it is: those that
- * another thread or a further queue (beside.c) had under way are waited for one by one. A list that nobody collects is trimmed from its old end as commands complete.
+ * Each device keeps the events of its uncollected commands in two growable lists, kernels and
+ * memory, oldest first. Its queue runs in order, so when the newest event of a list is complete,
+ * nearly all of it is: those that another thread or a further queue (beside.c) had under way are
+ * waited for one by one. A list that nobody collects is trimmed from its old end as commands
+ * complete.
  *
- * That a command failed, or was refused by a call that does not wait, is remembered of each kind until somebody waits:
- * clwait reports what it waits for, and a call that waits for its own command reports all that failed before it.
+ * That a command failed, or was refused by a call that does not wait, is remembered of each kind
+ * until somebody waits: clwait reports what it waits for, and a call that waits for its own command
+ * reports all that failed before it.
  *
- * The list holds one reference of each event. It is given up once, when the record leaves the list: released,
- * or with CL_EVENT_NORELEASE handed over to the caller.
+ * The list holds one reference of each event. It is given up once, when the record leaves the list:
+ * released, or with CL_EVENT_NORELEASE handed over to the caller.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
 
-/* A list longer than this gives up its completed events; the number of launches after which an event
- * from CL_EVENT_NOWAIT may be gone although nobody waited. */
+/* A list longer than this gives up its completed events; the number of launches after which an
+ * event from CL_EVENT_NOWAIT may be gone although nobody waited. */
 enum { KEPT_EVENTS = 4096, TRIM_EVERY = 256 };
 
-/* With so many uncollected commands, a further one waits until half of them are complete: a program that
- * never waits is held back to the device's pace, and its memory stays bounded. */
+/* With so many uncollected commands, a further one waits until half of them are complete: a program
+ * that never waits is held back to the device's pace, and its memory stays bounded. */
 enum { MOST_EVENTS = 16384 };
 
 static cl_int status_of(cl_event ev)
@@ -34,8 +37,8 @@ cl_int event_wait(cl_event ev)
     return status < 0 ? status : err;
 }
 
-/* Gives up the list's reference to a command that is complete. With `hand_over` it becomes the caller's, unless
- * the caller was given one at the start. */
+/* Gives up the list's reference to a command that is complete. With `hand_over` it becomes the
+ * caller's, unless the caller was given one at the start. */
 static void give_up(struct event_record *r, bool hand_over)
 {
     command_collected(&r->note, r->event);
@@ -65,7 +68,8 @@ static void remember_failure(struct device *d, enum event_kind kind, cl_int stat
         d->untold[kind] = (struct failure){.code = EIO, .ocl = status, .unread = true};
 }
 
-/* Looks whether commands failed, oldest first, as far as they are complete and up to a number. d->lock is held. */
+/* Looks whether commands failed, oldest first, as far as they are complete and up to a number.
+ * d->lock is held. */
 static void look(struct device *d, enum event_kind kind, uint64_t number)
 {
     struct event_list *list = &d->events[kind];
@@ -78,11 +82,14 @@ static void look(struct device *d, enum event_kind kind, uint64_t number)
     }
 }
 
-/* Reports what failed of these kinds (CL_KERNEL_EVENT, CL_MEM_EVENT) and was not reported yet; all of it counts as
- * reported. True after fail(). */
+/* Reports what failed of these kinds (CL_KERNEL_EVENT, CL_MEM_EVENT) and was not reported yet; all
+ * of it counts as reported. True after fail(). */
 static bool tell(struct device *d, int kinds, const char *call)
 {
-    static const struct { int flag; const char *name; } kind_of[] = {
+    static const struct {
+        int flag;
+        const char *name;
+    } kind_of[] = {
         [KERNEL_EVENT] = {CL_KERNEL_EVENT, "kernel"}, [MEMORY_EVENT] = {CL_MEM_EVENT, "copy"}};
     bool told = false;
     for (int kind = 0; kind < EVENT_KINDS; kind++) {
@@ -113,7 +120,8 @@ static bool tell_all(struct device *d, const char *call)
     return tell(d, CL_ALL_EVENT, call);
 }
 
-cl_event event_or_refusal(CLCONTEXT *cp, struct device *d, enum event_kind kind, cl_event ev, int flags)
+cl_event event_or_refusal(CLCONTEXT *cp, struct device *d, enum event_kind kind, cl_event ev,
+                          int flags)
 {
     if (!cp || ev != CL_FAILED || !(flags & CL_EVENT_NOWAIT) || flags & CL_EVENT_CHECKED)
         return ev;
@@ -126,7 +134,8 @@ cl_event event_or_refusal(CLCONTEXT *cp, struct device *d, enum event_kind kind,
     return ev;
 }
 
-/* Reports what a device was asked for that the context does not have, unless a failure was `told` already. */
+/* Reports what a device was asked for that the context does not have, unless a failure was `told`
+ * already. */
 static bool tell_absent(CLCONTEXT *cp, bool told)
 {
     pthread_mutex_lock(&cp->lock);
@@ -173,8 +182,8 @@ static bool make_room(struct event_list *list)
     return true;
 }
 
-/* Waits for an event of a list, or for the whole device if it cannot be kept meanwhile. That its command failed is no
- * error: look() finds that. d->lock is held, and let go of while waiting. */
+/* Waits for an event of a list, or for the whole device if it cannot be kept meanwhile. That its
+ * command failed is no error: look() finds that. d->lock is held, and let go of while waiting. */
 static cl_int wait_unlocked(struct device *d, cl_event ev)
 {
     const bool kept = clRetainEvent(ev) == CL_SUCCESS;
@@ -192,7 +201,8 @@ static cl_int wait_unlocked(struct device *d, cl_event ev)
     return err;
 }
 
-/* Of a list that is full, waits for the event in the middle. d->lock is held, and let go of while waiting. */
+/* Of a list that is full, waits for the event in the middle. d->lock is held, and let go of while
+ * waiting. */
 static void hold_back(struct device *d, struct event_list *list)
 {
     cl_event middle = NULL;
@@ -204,7 +214,9 @@ static void hold_back(struct device *d, struct event_list *list)
 
 /* ---- Kernels without an event. ---- */
 
-enum { MOST_BARE = 64 }; /* the next one has an event, so that a program that never waits is held back */
+enum {
+    MOST_BARE = 64
+}; /* the next one has an event, so that a program that never waits is held back */
 
 /* Such a kernel is not waited for by its own event. */
 static bool may_be_bare(int flags)
@@ -231,7 +243,8 @@ void event_behind(struct device *d)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* That a marker behind them cannot be had or kept may hide that one of them failed. d->lock is held. */
+/* That a marker behind them cannot be had or kept may hide that one of them failed. d->lock is
+ * held. */
 static void mark_bare(struct device *d)
 {
     struct event_list *list = &d->events[KERNEL_EVENT];
@@ -244,7 +257,8 @@ static void mark_bare(struct device *d)
         clFinish(d->queue);
         remember_failure(d, KERNEL_EVENT, err);
     } else if (make_room(list)) {
-        list->record[list->end++] = (struct event_record){.event = ev, .number = ++d->commands, .shared = true};
+        list->record[list->end++] =
+            (struct event_record){.event = ev, .number = ++d->commands, .shared = true};
     } else {
         remember_failure(d, KERNEL_EVENT, event_wait(ev));
         clReleaseEvent(ev);
@@ -277,7 +291,8 @@ static bool file_event(struct device *d, enum event_kind kind, struct event_reco
     return room;
 }
 
-/* A command that there is no memory to remember: it is at least done, and neither its failure nor its time is lost. */
+/* A command that there is no memory to remember: it is at least done, and neither its failure nor
+ * its time is lost. */
 static void wait_unfiled(struct device *d, enum event_kind kind, cl_event ev, struct note *note)
 {
     clWaitForEvents(1, &ev);
@@ -287,13 +302,16 @@ static void wait_unfiled(struct device *d, enum event_kind kind, cl_event ev, st
     pthread_mutex_unlock(&d->lock);
 }
 
-cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struct note note, int flags,
-                      const char *call)
+cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struct note note,
+                      int flags, const char *call)
 {
     if (flags & CL_EVENT_NOWAIT) {
         const bool shared = flags & CL_EVENT_OWN;
-        const bool kept = !shared || clRetainEvent(ev) == CL_SUCCESS; /* else the caller gets our reference */
-        if (!kept || !file_event(d, kind, (struct event_record){.event = ev, .note = note, .shared = shared}))
+        const bool kept =
+            !shared || clRetainEvent(ev) == CL_SUCCESS; /* else the caller gets our reference */
+        if (!kept ||
+            !file_event(d, kind,
+                        (struct event_record){.event = ev, .note = note, .shared = shared}))
             wait_unfiled(d, kind, ev, &note);
         return ev;
     }
@@ -322,9 +340,9 @@ static cl_event newest_event(const struct event_list *list, uint64_t *number)
     return newest;
 }
 
-/* Waits for the newest event of a list and takes all up to it off. A command is started and then filed, so of two
- * threads the one may start first and file last: when the newest is complete, one that was filed before it may
- * not be. Returns what came of the waiting. */
+/* Waits for the newest event of a list and takes all up to it off. A command is started and then
+ * filed, so of two threads the one may start first and file last: when the newest is complete, one
+ * that was filed before it may not be. Returns what came of the waiting. */
 static cl_int collect(struct device *d, enum event_kind kind, bool hand_over)
 {
     struct event_list *list = &d->events[kind];
@@ -402,7 +420,8 @@ static struct event_record *record_of(struct device *d, cl_event ev)
     return NULL;
 }
 
-/* Takes a command that is complete out of the lists. True when the caller owns the event now or did before. */
+/* Takes a command that is complete out of the lists. True when the caller owns the event now or did
+ * before. */
 static bool forget_event(struct device *d, cl_event ev, bool hand_over)
 {
     pthread_mutex_lock(&d->lock);

@@ -1,9 +1,11 @@
-/* handle.h - a public function was given a NULL for its handle, which is what a call that failed returns.
+/* handle.h - a public function was given a NULL for its handle, which is what a call that failed
+ * returns.
  *
  *   if (no_handle(nb, __func__))
  *       return -1;
  *
- * Each public function of an engine begins with this. What it returns then: -1, NULL, 0, or "" for a text.
+ * Each public function of an engine begins with this. What it returns then: -1, NULL, 0, or "" for
+ * a text.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CORE_HANDLE_H
@@ -16,7 +18,9 @@
 
 static inline bool no_handle(const void *handle, const char *call)
 {
-    return !handle && clerror_set(EINVAL, "%s: the handle is NULL; the call that should have made it failed", call) != 0;
+    return !handle &&
+           clerror_set(EINVAL, "%s: the handle is NULL; the call that should have made it failed",
+                       call) != 0;
 }
 
 #endif

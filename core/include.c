@@ -1,8 +1,9 @@
 /* include.c - where <stdcl.h> is, for kernels that include it.
  *
- * The header is installed with the kernels, as share/stdcl/include/stdcl.h, and so it is there without the
- * development files. It is looked for beside this code, wherever that was moved to: lib/libstdcl.so, bin/stdcl and
- * lib/x86_64-linux-gnu/libstdcl.so all have share/ in a folder above them. The build folder has such a share/ too.
+ * The header is installed with the kernels, as share/stdcl/include/stdcl.h, and so it is there
+ * without the development files. It is looked for beside this code, wherever that was moved to:
+ * lib/libstdcl.so, bin/stdcl and lib/x86_64-linux-gnu/libstdcl.so all have share/ in a folder above
+ * them. The build folder has such a share/ too.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -25,7 +26,8 @@ static bool try(const char *above, const char *rest)
     return folder[0] != '\0';
 }
 
-/* The file that this code is in, a library or a program; the caller frees it. NULL when that cannot be told. */
+/* The file that this code is in, a library or a program; the caller frees it. NULL when that cannot
+ * be told. */
 static char *own_file(void)
 {
     Dl_info self;

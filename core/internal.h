@@ -1,8 +1,9 @@
 /* internal.h - what the files of the core share. Other rooms include core.h or observer.h.
  *
- * Locks, in the order in which they may be taken: a context's, a program's, a kernel's, the kernel table's, the
- * memory table's, an allocation's (`moving`, then `lock`), a device's. None is held while waiting for a device, but
- * a kernel's and an allocation's `moving` while the newest image of a block is brought to another device.
+ * Locks, in the order in which they may be taken: a context's, a program's, a kernel's, the kernel
+ * table's, the memory table's, an allocation's (`moving`, then `lock`), a device's. None is held
+ * while waiting for a device, but a kernel's and an allocation's `moving` while the newest image of
+ * a block is brought to another device.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CORE_INTERNAL_H
@@ -25,8 +26,8 @@ struct event_record {
     bool shared; /* the caller was given a reference too (CL_EVENT_NOWAIT | CL_EVENT_OWN) */
 };
 
-/* Records first .. end - 1 of a growable array, oldest first. Those before `seen` are complete, and whether they
- * failed has been looked at. */
+/* Records first .. end - 1 of a growable array, oldest first. Those before `seen` are complete, and
+ * whether they failed has been looked at. */
 struct event_list {
     struct event_record *record;
     size_t first, seen, end, capacity;
@@ -49,8 +50,8 @@ size_t machine_size(void);
 /* OpenCL's error where not all of them, or not all about them, could be asked; 0: none. */
 cl_int machine_error(void);
 
-/* Fills chosen[] (room for machine_size()) with the devices of `type` that match `patterns`, those of the
- * first pattern first. Returns how many. */
+/* Fills chosen[] (room for machine_size()) with the devices of `type` that match `patterns`, those
+ * of the first pattern first. Returns how many. */
 size_t machine_choose(const char *patterns, cl_device_type type, const struct candidate **chosen);
 
 /* "NAME, NAME" of all devices, for messages; the caller frees it. */
@@ -71,19 +72,22 @@ struct device {
     cl_device_type type;
     cl_context context;
     cl_command_queue queue;
-    cl_command_queue beside[2]; /* further ones (beside.c), or NULL so far; made under `lock`, and then there until the end */
-    bool numbered;  /* its programs are built with `number`, where that is not 0: one of `among` devices (number_builds) */
+    cl_command_queue beside[2]; /* further ones (beside.c), or NULL so far; made under `lock`, and
+                                   then there until the end */
+    bool numbered; /* its programs are built with `number`, where that is not 0: one of `among`
+                      devices (number_builds) */
     cl_uint number, among;
     bool shares_memory; /* with the host: there a zero-copy block is its own buffer */
-    const char *maker; /* the macro that names the platform's maker to kernels, or NULL */
+    const char *maker;  /* the macro that names the platform's maker to kernels, or NULL */
     size_t start_align; /* a buffer may start at multiples of this, bytes */
     cl_ulong memory, local_memory; /* bytes */
     char name[128];
     pthread_mutex_t lock; /* guards what follows */
     struct event_list events[EVENT_KINDS];
-    struct failure untold[EVENT_KINDS]; /* the first since the last wait, which the next one reports; code 0: none */
-    uint64_t commands; /* numbers given so far */
-    uint64_t bare;     /* kernels without an event (bare.h) that were started since the last marker */
+    struct failure untold[EVENT_KINDS]; /* the first since the last wait, which the next one
+                                           reports; code 0: none */
+    uint64_t commands;                  /* numbers given so far */
+    uint64_t bare; /* kernels without an event (bare.h) that were started since the last marker */
     struct kept *kept; /* the last used first */
 };
 
@@ -93,10 +97,11 @@ struct stdcl_context {
     bool standard;
     void *_Atomic observed; /* the observer's place; NULL: this context is not observed */
     int *claims; /* descriptors that hold the locks of claimed devices, ndev of them or NULL */
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock;     /* guards what follows */
     struct program *programs; /* newest first */
     struct program *embedded; /* opened by embedded_of */
-    struct failure untold; /* the first command since the last wait for a device that the context does not have */
+    struct failure untold;    /* the first command since the last wait for a device that the context
+                                 does not have */
 };
 
 /* Makes a context of candidates; takes over `claims`, which may be NULL. */
@@ -107,7 +112,8 @@ CLCONTEXT *context_of(const struct candidate **chosen, size_t n, int *claims);
 /* The device, or NULL with EINVAL and a message that names `call`. */
 struct device *device_of(CLCONTEXT *cp, cl_uint dev, const char *call);
 
-/* Further queue k, 0 or 1, which another thread may be making; NULL: there is none. With `make` it is made at its first use, if it can be. */
+/* Further queue k, 0 or 1, which another thread may be making; NULL: there is none. With `make` it
+ * is made at its first use, if it can be. */
 cl_command_queue device_beside(struct device *d, int k, bool make);
 
 /* Hands the commands of the further queues to the device. */
@@ -121,26 +127,29 @@ void device_drain(struct device *d);
 /* Waits for a command. That it failed, NVIDIA's driver tells by its status alone: below 0 then. */
 cl_int event_wait(cl_event ev);
 
-/* What every command does with its event: files it (NOWAIT), or waits for it. Returns what the public
- * call returns. Takes over the reference. */
-cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struct note note, int flags,
-                      const char *call);
+/* What every command does with its event: files it (NOWAIT), or waits for it. Returns what the
+ * public call returns. Takes over the reference. */
+cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struct note note,
+                      int flags, const char *call);
 
-/* A kernel without an event is about to be started: false if it must have one all the same. And it was started. */
+/* A kernel without an event is about to be started: false if it must have one all the same. And it
+ * was started. */
 bool event_spared(CLCONTEXT *cp, struct device *d, int flags);
 void event_behind(struct device *d);
 
-/* A launch with these flags is to come, or with 0 another command: puts a marker behind such kernels, by which whoever waits for what
- * is to come learns whether they failed, unless it may go without an event itself. */
+/* A launch with these flags is to come, or with 0 another command: puts a marker behind such
+ * kernels, by which whoever waits for what is to come learns whether they failed, unless it may go
+ * without an event itself. */
 void event_mark(struct device *d, int flags);
 
-/* Returns what a call made of its command, `ev`. If that is CL_FAILED and the call does not wait, its sentence is what
- * the next wait for the device reports; with d NULL, since the context has no such device, the next for any. */
-cl_event event_or_refusal(CLCONTEXT *cp, struct device *d, enum event_kind kind, cl_event ev, int flags);
+/* Returns what a call made of its command, `ev`. If that is CL_FAILED and the call does not wait,
+ * its sentence is what the next wait for the device reports; with d NULL, since the context has no
+ * such device, the next for any. */
+cl_event event_or_refusal(CLCONTEXT *cp, struct device *d, enum event_kind kind, cl_event ev,
+                          int flags);
 
 /* Tells the observer of all commands of a device that are complete. */
 void device_harvest(struct device *d);
-
 
 void event_lists_free(struct device *d);
 
@@ -182,10 +191,10 @@ struct mapping {
 enum sharing { UNDECIDED, AS_ONE, APART };
 
 struct memory {
-    char *base;      /* host region, or for CL_MEM_DEVONLY a reserved range of addresses */
-    size_t size;     /* as asked for */
-    size_t mapped;   /* length of the mapping at base */
-    int flags;       /* CL_MEM_APART, _ZEROCOPY, _DEVONLY, _IMAGE2D */
+    char *base;            /* host region, or for CL_MEM_DEVONLY a reserved range of addresses */
+    size_t size;           /* as asked for */
+    size_t mapped;         /* length of the mapping at base */
+    int flags;             /* CL_MEM_APART, _ZEROCOPY, _DEVONLY, _IMAGE2D */
     CLCONTEXT *_Atomic cp; /* NULL while detached */
     cl_mem_flags user_flags;
     size_t width, height; /* of an image; 0: not shaped yet */
@@ -193,7 +202,7 @@ struct memory {
     pthread_mutex_t lock; /* guards the making of what follows */
     cl_mem *buffer;       /* one a device, NULL until first use */
     struct subbuffer *subbuffers;
-    struct mapping pin;   /* of the host region, registered with the GPU driver */
+    struct mapping pin;      /* of the host region, registered with the GPU driver */
     _Atomic int last_device; /* -1: the host */
     _Atomic bool host_current;
     _Atomic bool *device_current; /* one a device */
@@ -204,8 +213,8 @@ struct memory {
     struct mapping stage;   /* through which they are moved */
 };
 
-/* Counts every event after which a pointer may mean another buffer (free, detach, realloc, new image
- * shape): a kernel whose arguments were bound at an older epoch looks them up again. */
+/* Counts every event after which a pointer may mean another buffer (free, detach, realloc, new
+ * image shape): a kernel whose arguments were bound at an older epoch looks them up again. */
 extern _Atomic uint64_t memory_epoch;
 void memory_new_epoch(void);
 
@@ -219,8 +228,8 @@ struct memory *memory_of_buffer(const CLCONTEXT *cp, cl_mem buffer);
 /* Enters an allocation; false when there is no memory for it. */
 bool memory_enter(struct memory *m);
 
-/* Takes the entry whose base is ptr out of the table; NULL when there is none. Of two threads that free
- * the same block, one gets it. */
+/* Takes the entry whose base is ptr out of the table; NULL when there is none. Of two threads that
+ * free the same block, one gets it. */
 struct memory *memory_take(const void *ptr);
 
 /* An allocation that is attached to a context, or NULL. */
@@ -228,7 +237,8 @@ struct memory *memory_attached_to(const CLCONTEXT *cp);
 
 /* ---- memory_buffers.c ---- */
 
-/* Gives m to a context. `filled`: the first use on a device copies the host's image. 0, or -1 after fail(). */
+/* Gives m to a context. `filled`: the first use on a device copies the host's image. 0, or -1 after
+ * fail(). */
 int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call);
 
 /* Waits for work in flight on the devices that hold m, then lets go of them. */
@@ -240,33 +250,37 @@ bool memory_is_host(const struct memory *m, const struct device *d);
 /* Whether a device has a buffer of m. */
 bool memory_held(const struct memory *m);
 
-/* Registers the host region with the driver of a GPU, once. Failure is no error: copies are slower. */
+/* Registers the host region with the driver of a GPU, once. Failure is no error: copies are
+ * slower. */
 void memory_pin(struct memory *m, struct device *d);
 
-/* Host memory of m's size that the driver of d keeps, through which images move between devices; NULL when there is
- * none. m->moving is held. */
+/* Host memory of m's size that the driver of d keeps, through which images move between devices;
+ * NULL when there is none. m->moving is held. */
 void *memory_stage(struct memory *m, struct device *d);
 
-/* Enqueues a copy between `host` and bytes of a device's buffer of m; of an image always the whole. */
-cl_int memory_enqueue(cl_command_queue queue, const struct memory *m, cl_mem buffer, size_t offset, size_t size,
-                      char *host, bool to_device, cl_event *ev);
+/* Enqueues a copy between `host` and bytes of a device's buffer of m; of an image always the
+ * whole. */
+cl_int memory_enqueue(cl_command_queue queue, const struct memory *m, cl_mem buffer, size_t offset,
+                      size_t size, char *host, bool to_device, cl_event *ev);
 
 /* ---- share.c ---- */
 
-/* A device is about to use its image of m, which memory_current says is not current: if another device or the host
- * has a newer one that it should see, that is brought there, and waited for. 0, or -1 after fail(). */
+/* A device is about to use its image of m, which memory_current says is not current: if another
+ * device or the host has a newer one that it should see, that is brought there, and waited for. 0,
+ * or -1 after fail(). */
 int memory_bring(struct memory *m, cl_uint dev, const char *call);
 static inline bool memory_current(const struct memory *m, cl_uint dev)
 {
     return atomic_load_explicit(&m->device_current[dev], memory_order_relaxed);
 }
 
-/* The program itself copies `m`, or a part, to a device: noted before that, and for the whole block after it. */
+/* The program itself copies `m`, or a part, to a device: noted before that, and for the whole block
+ * after it. */
 int memory_moves(struct memory *m, cl_uint dev, bool whole, const char *call);
 void memory_moved(struct memory *m, cl_uint dev);
 
-/* The buffer, or sub-buffer at an offset, that device `dev` of m's context uses; made if need be. NULL
- * after fail(). Owned by m. */
+/* The buffer, or sub-buffer at an offset, that device `dev` of m's context uses; made if need be.
+ * NULL after fail(). Owned by m. */
 cl_mem memory_buffer(struct memory *m, cl_uint dev, size_t offset, const char *call);
 
 /* Notes that a kernel on `dev` was given m. */
@@ -285,34 +299,38 @@ struct part {
     char *source; /* zero-terminated; NULL for binaries */
     size_t nbinary, *binary_size;
     unsigned char **binary;
-    cl_program *program; /* one a device */
+    cl_program *program;                   /* one a device */
     const struct stdcl_embedded *embedded; /* that the source is of, or NULL; not owned */
-    bool keep; /* CLLD_KEEP */
+    bool keep;                             /* CLLD_KEEP */
 };
 
 void part_free(struct part *p, cl_uint ndev);
 
 /* Fill a part; `before` is text that is put before the source. False when there is no memory. */
-bool part_of_source(struct part *p, const char *name, const char *before, const char *source, size_t size,
-                    cl_uint ndev);
-bool part_of_binaries(struct part *p, const char *name, size_t n, char **bin, const size_t *size, cl_uint ndev);
+bool part_of_source(struct part *p, const char *name, const char *before, const char *source,
+                    size_t size, cl_uint ndev);
+bool part_of_binaries(struct part *p, const char *name, size_t n, char **bin, const size_t *size,
+                      cl_uint ndev);
 
 /* A binary holds zero bytes, or is the assembly that NVIDIA's driver gives out. */
 bool is_binary(const char *data, size_t size);
 
-/* What the compiler said of a part, in places of the user's files; the caller frees it. NULL when there is no memory. */
+/* What the compiler said of a part, in places of the user's files; the caller frees it. NULL when
+ * there is no memory. */
 char *part_log(const struct part *p, cl_device_id id, cl_program program);
 
-/* Builds all parts for all devices; p->lock is held, or nobody else has p. 0, or -1 after fail(). */
+/* Builds all parts for all devices; p->lock is held, or nobody else has p. 0, or -1 after
+ * fail(). */
 int program_build(struct program *p, const char *call);
 
 /* ---- kept.c ---- */
 
-/* A program that was built for d from this source with these options, with a reference for the caller; NULL when none is
- * kept. */
+/* A program that was built for d from this source with these options, with a reference for the
+ * caller; NULL when none is kept. */
 cl_program kept_find(struct device *d, const char *source, const char *options);
 
-/* Keeps one that was built, if it may be used again. Nothing is lost when there is no memory for that. */
+/* Keeps one that was built, if it may be used again. Nothing is lost when there is no memory for
+ * that. */
 void kept_add(struct device *d, cl_program program, const char *source, const char *options);
 void kept_free(struct device *d);
 
@@ -330,12 +348,15 @@ struct stored {
 };
 
 /* The program as it was stored, with a reference for the caller; NULL when it must be built. */
-cl_program stored_find(struct stored *s, const struct device *d, const char *source, const char *options);
+cl_program stored_find(struct stored *s, const struct device *d, const char *source,
+                       const char *options);
 
-/* Ends that, and stores the program that was built instead, if any, and if its compiler said nothing: `log`, or NULL. */
+/* Ends that, and stores the program that was built instead, if any, and if its compiler said
+ * nothing: `log`, or NULL. */
 void stored_end(struct stored *s, cl_program built, const char *log);
 
-/* The binary of a program for its one device; the caller frees it. NULL when there is none, with OpenCL's error, if any. */
+/* The binary of a program for its one device; the caller frees it. NULL when there is none, with
+ * OpenCL's error, if any. */
 unsigned char *binary_of(cl_program program, size_t *size, cl_int *err);
 
 /* ---- program.c ---- */
@@ -343,8 +364,9 @@ unsigned char *binary_of(cl_program program, size_t *size, cl_int *err);
 struct program {
     struct program *next;
     CLCONTEXT *cp;
-    int holders;   /* who may not find it freed: the list of open programs, searches; under cp's lock */
-    char *options; /* further build options */
+    int holders; /* who may not find it freed: the list of open programs, searches; under cp's lock
+                  */
+    char *options;   /* further build options */
     bool by_clbuild; /* opened with CLLD_NOBUILD */
     size_t nparts;
     struct part *part;
@@ -365,8 +387,8 @@ void program_free(struct program *p);
 /* The program behind a handle, if it is open in cp; else NULL after fail(). */
 struct program *program_of(CLCONTEXT *cp, const void *handle, const char *call);
 
-/* All open programs, newest first, each held; NULL after fail(). The caller lets go of each and frees the
- * array. */
+/* All open programs, newest first, each held; NULL after fail(). The caller lets go of each and
+ * frees the array. */
 struct program **program_hold_all(CLCONTEXT *cp, size_t *count, const char *call);
 
 /* Gives up one hold; the last one frees the program. */
@@ -381,14 +403,16 @@ bool is_generated(const char *name);
 const struct stdcl_embedded *embedded_sources(size_t *n);
 
 /* The binary embedded beside a source for a device, or NULL. Not owned. */
-const struct stdcl_embedded_binary *embedded_binary(const struct stdcl_embedded *source, cl_device_id id);
+const struct stdcl_embedded_binary *embedded_binary(const struct stdcl_embedded *source,
+                                                    cl_device_id id);
 
 /* ---- embed_open.c ---- */
 
 /* Opens all kernels that the executable holds as one program; NULL after fail(). */
 void *embedded_open_all(CLCONTEXT *cp, int flags, const char *call);
 
-/* The same, opened once per context, for calls that name no program; and whether there are any for such a call to open. */
+/* The same, opened once per context, for calls that name no program; and whether there are any for
+ * such a call to open. */
 struct program *embedded_of(CLCONTEXT *cp, int flags, const char *call);
 bool embedded_unopened(CLCONTEXT *cp);
 
@@ -399,7 +423,8 @@ bool debug_prints(void);
 
 /* ---- environment.c ---- */
 
-/* -1 after fail() when a variable that says how the library works has a value that means nothing. */
+/* -1 after fail() when a variable that says how the library works has a value that means
+ * nothing. */
 int environment_check(void);
 /* A whole number that a variable must be. */
 int environment_number(const char *name, const char *value, long least, long most, long *number);
@@ -421,17 +446,17 @@ enum arg_kind { ARG_UNSET, ARG_VALUE, ARG_GLOBAL, ARG_LOCAL };
 /* An argument as the kernel's source declares it; kind ARG_UNSET where that is not known. */
 struct parameter {
     enum arg_kind kind;
-    size_t size;            /* of a value whose type OpenCL defines; 0: not known */
+    size_t size;             /* of a value whose type OpenCL defines; 0: not known */
     char name[32], type[32]; /* cut short if longer */
 };
 
 struct arg {
     enum arg_kind kind;
-    size_t size;       /* of the value, or of local memory */
-    void *value;       /* ARG_VALUE: `capacity` bytes, the first `size` in use */
+    size_t size; /* of the value, or of local memory */
+    void *value; /* ARG_VALUE: `capacity` bytes, the first `size` in use */
     size_t capacity;
-    const void *ptr;   /* ARG_GLOBAL */
-    uint64_t version;  /* changes whenever the argument does */
+    const void *ptr;  /* ARG_GLOBAL */
+    uint64_t version; /* changes whenever the argument does */
 };
 
 /* An argument as it was last bound on a device. */
@@ -459,23 +484,27 @@ struct kernel {
 /* Learns how the arguments of a kernel, which is in this part, are declared. */
 void learn_parameters(struct kernel *k, const struct part *part);
 
-/* 0 when argument i may be set so, else -1 after fail(). `type` names the value's or pointer's type, or is NULL. */
+/* 0 when argument i may be set so, else -1 after fail(). `type` names the value's or pointer's
+ * type, or is NULL. */
 int check_arg(const struct kernel *k, cl_uint i, enum arg_kind kind, size_t size, const char *type,
               const char *call);
 
 /* ---- declared.c ---- */
 
-/* The size of a type of OpenCL C by its name, such as "float" or "uchar4"; 0 for others. Vectors of three
- * elements take the room of four (OpenCL C specification, 6.1.5). */
+/* The size of a type of OpenCL C by its name, such as "float" or "uchar4"; 0 for others. Vectors of
+ * three elements take the room of four (OpenCL C specification, 6.1.5). */
 size_t size_of_type(const char *type);
 
-/* Reads out of a source how kernel `name` declares its n arguments. False, with p as it was, when it has no such
- * declaration of n; kind ARG_UNSET where macros or typedefs leave it open. `options` may be NULL. */
-bool declared_parameters(const char *source, const char *options, const char *name, cl_uint n, struct parameter *p);
+/* Reads out of a source how kernel `name` declares its n arguments. False, with p as it was, when
+ * it has no such declaration of n; kind ARG_UNSET where macros or typedefs leave it open. `options`
+ * may be NULL. */
+bool declared_parameters(const char *source, const char *options, const char *name, cl_uint n,
+                         struct parameter *p);
 
 /* ---- kernel.c, continued ---- */
 
-/* Makes the kernel of this name and enters it under its handle; p->lock is held. NULL after fail(). */
+/* Makes the kernel of this name and enters it under its handle; p->lock is held. NULL after
+ * fail(). */
 struct kernel *kernel_new(struct program *p, const struct part *part, const char *name);
 void kernel_remove(struct kernel *k);
 

@@ -1,8 +1,9 @@
 /* kept.c - programs that were built for a device of a context, for when the same is built again.
  *
- * Engines that are made again, as for each merger of bodies, open the same text with the same options, and a compiler takes
- * 30 ms even for what it finds in a cache of its own. So the last KEPT programs outlive their clclose, and end with the
- * context. Text that includes files is built each time, since those may have changed.
+ * Engines that are made again, as for each merger of bodies, open the same text with the same
+ * options, and a compiler takes 30 ms even for what it finds in a cache of its own. So the last
+ * KEPT programs outlive their clclose, and end with the context. Text that includes files is built
+ * each time, since those may have changed.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -15,16 +16,16 @@ struct kept {
     char *source, *options;
 };
 
-/* Whether a compiler may read other files: any directive but those that only begin so. Digraphs, and what a comment or the end
- * of a line divides, are taken for one. */
+/* Whether a compiler may read other files: any directive but those that only begin so. Digraphs,
+ * and what a comment or the end of a line divides, are taken for one. */
 static bool includes(const char *source)
 {
     for (const char *c = source; *c; c++)
         if (*c == '#' || (*c == '%' && c[1] == ':') || (*c == '?' && c[1] == '?')) {
             const char *word = c + (*c == '#' ? 1 : 2);
             word += strspn(word, " \t");
-            if (*c != '#' || *word == '\\' || *word == '/' || strncmp(word, "inc", 3) == 0 || strncmp(word, "imp", 3) == 0 ||
-                strncmp(word, "emb", 3) == 0)
+            if (*c != '#' || *word == '\\' || *word == '/' || strncmp(word, "inc", 3) == 0 ||
+                strncmp(word, "imp", 3) == 0 || strncmp(word, "emb", 3) == 0)
                 return true;
         }
     return strstr(source, "__has_include") != NULL;

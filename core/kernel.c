@@ -1,7 +1,8 @@
 /* kernel.c - kernels: made, found by their handle, and freed.
  *
- * A kernel is one cl_kernel per device plus the arguments as they were last set. The public handle is the first
- * device's cl_kernel, so that OpenCL's own queries work on it; a table leads from the handle to the rest.
+ * A kernel is one cl_kernel per device plus the arguments as they were last set. The public handle
+ * is the first device's cl_kernel, so that OpenCL's own queries work on it; a table leads from the
+ * handle to the rest.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -58,7 +59,8 @@ void kernel_remove(struct kernel *k)
     if (table.slot[gap]) {
         table.slot[gap] = NULL;
         table.count--;
-        for (size_t i = (gap + 1) & (table.capacity - 1); table.slot[i]; i = (i + 1) & (table.capacity - 1)) {
+        for (size_t i = (gap + 1) & (table.capacity - 1); table.slot[i];
+             i = (i + 1) & (table.capacity - 1)) {
             struct kernel *moved = table.slot[i];
             table.slot[i] = NULL;
             table.slot[slot_of(moved->on_device[0])] = moved;
@@ -81,8 +83,10 @@ struct kernel *kernel_of(cl_kernel handle, const char *call)
 {
     struct kernel *k = kernel_find(handle);
     if (!k)
-        fail(EINVAL, 0, handle ? "%s: the kernel is not from clsym, or its program was closed"
-                               : "%s: the kernel is NULL", call);
+        fail(EINVAL, 0,
+             handle ? "%s: the kernel is not from clsym, or its program was closed"
+                    : "%s: the kernel is NULL",
+             call);
     return k;
 }
 
@@ -124,7 +128,8 @@ static cl_int kernel_create(struct kernel *k, const struct part *part, cl_uint n
     for (cl_uint i = 0; i < ndev && err == CL_SUCCESS; i++)
         k->on_device[i] = clCreateKernel(part->program[i], k->name, &err);
     if (err == CL_SUCCESS)
-        err = clGetKernelInfo(k->on_device[0], CL_KERNEL_NUM_ARGS, sizeof k->nargs, &k->nargs, NULL);
+        err =
+            clGetKernelInfo(k->on_device[0], CL_KERNEL_NUM_ARGS, sizeof k->nargs, &k->nargs, NULL);
     if (err != CL_SUCCESS)
         return err;
     k->args = calloc(k->nargs + 1, sizeof *k->args);

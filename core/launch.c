@@ -24,7 +24,8 @@ static void print_sizes(char *text, size_t size, size_t dim, const size_t *v)
 }
 
 /* Why these sizes cannot be, if it can be told: -1 after fail(), else 0. */
-static int explain_sizes(const struct kernel *k, const struct device *d, const clndrange_t *ndr, size_t limit)
+static int explain_sizes(const struct kernel *k, const struct device *d, const clndrange_t *ndr,
+                         size_t limit)
 {
     size_t items = 1;
     for (size_t i = 0; i < ndr->dim; i++)
@@ -32,14 +33,18 @@ static int explain_sizes(const struct kernel *k, const struct device *d, const c
     if (!ndr->ltid[0])
         return 0;
     if (items > limit)
-        return fail(EINVAL, 0, "clfork: kernel %s on %s: a work-group of %zu work-items is too large, %zu is the most",
-                    k->name, d->name, items, limit);
+        return fail(
+            EINVAL, 0,
+            "clfork: kernel %s on %s: a work-group of %zu work-items is too large, %zu is the most",
+            k->name, d->name, items, limit);
     for (size_t i = 0; i < ndr->dim; i++) {
         const size_t local = ndr->ltid[i] ? ndr->ltid[i] : 1, beyond = ndr->gtid[i] % local;
         if (beyond)
-            return fail(EINVAL, 0, "clfork: kernel %s on %s: in dimension %zu the global size %zu is not a multiple of "
-                        "the local size %zu; the next that is: %zu", k->name, d->name, i, ndr->gtid[i], local,
-                        ndr->gtid[i] - beyond + local);
+            return fail(
+                EINVAL, 0,
+                "clfork: kernel %s on %s: in dimension %zu the global size %zu is not a multiple of "
+                "the local size %zu; the next that is: %zu",
+                k->name, d->name, i, ndr->gtid[i], local, ndr->gtid[i] - beyond + local);
     }
     return 0;
 }
@@ -52,15 +57,18 @@ static int launch_failed(const struct kernel *k, const struct device *d, cl_kern
     if (err == CL_INVALID_KERNEL_ARGS)
         return fail(EINVAL, err, "clfork: kernel %s on %s: not set: argument %s", k->name, d->name,
                     unset_args(k, args, sizeof args));
-    clGetKernelWorkGroupInfo(on_device, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof limit, &limit, NULL);
+    clGetKernelWorkGroupInfo(on_device, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof limit, &limit,
+                             NULL);
     if (err == CL_INVALID_WORK_GROUP_SIZE && limit && explain_sizes(k, d, ndr, limit) != 0) {
         oclerrno = err;
         return -1;
     }
     print_sizes(global, sizeof global, ndr->dim, ndr->gtid);
     print_sizes(local, sizeof local, ndr->dim, ndr->ltid);
-    return fail(errno_of(err), err, "clfork: kernel %s on %s, global size %s, local size %s (at most %zu "
-                "work-items a group)", k->name, d->name, global, local, limit);
+    return fail(errno_of(err), err,
+                "clfork: kernel %s on %s, global size %s, local size %s (at most %zu "
+                "work-items a group)",
+                k->name, d->name, global, local, limit);
 }
 
 static int check_range(const struct kernel *k, const clndrange_t *ndr)
@@ -68,16 +76,21 @@ static int check_range(const struct kernel *k, const clndrange_t *ndr)
     if (!ndr)
         return fail(EINVAL, 0, "clfork: kernel %s: the index space is NULL", k->name);
     if (ndr->dim < 1 || ndr->dim > 3)
-        return fail(EINVAL, CL_INVALID_WORK_DIMENSION, "clfork: kernel %s: an index space of %zu dimensions",
-                    k->name, ndr->dim);
+        return fail(EINVAL, CL_INVALID_WORK_DIMENSION,
+                    "clfork: kernel %s: an index space of %zu dimensions", k->name, ndr->dim);
     double items = 1;
     for (size_t i = 0; i < ndr->dim; i++) {
         if (ndr->gtid[i] == 0)
-            return fail(EINVAL, CL_INVALID_GLOBAL_WORK_SIZE, "clfork: kernel %s: no work-items in dimension "
-                        "%zu", k->name, i);
+            return fail(EINVAL, CL_INVALID_GLOBAL_WORK_SIZE,
+                        "clfork: kernel %s: no work-items in dimension "
+                        "%zu",
+                        k->name, i);
         if ((items *= (double)ndr->gtid[i]) >= 0x1p63) /* PoCL 3.1 ends the program */
-            return fail(EINVAL, CL_INVALID_GLOBAL_WORK_SIZE, "clfork: kernel %s: %zu work-items in dimension %zu are too many; a negative "
-                        "number is such a size, too", k->name, ndr->gtid[i], i);
+            return fail(
+                EINVAL, CL_INVALID_GLOBAL_WORK_SIZE,
+                "clfork: kernel %s: %zu work-items in dimension %zu are too many; a negative "
+                "number is such a size, too",
+                k->name, ndr->gtid[i], i);
     }
     return 0;
 }
@@ -91,8 +104,10 @@ static int check_local_memory(const struct kernel *k, const struct device *d)
             sum = sum + k->args[i].size >= sum ? sum + k->args[i].size : SIZE_MAX;
     if (sum <= d->local_memory)
         return 0;
-    return fail(EINVAL, CL_OUT_OF_RESOURCES, "clfork: kernel %s: its arguments ask for %zu bytes of local memory, "
-                "%s has %llu", k->name, sum, d->name, (unsigned long long)d->local_memory);
+    return fail(EINVAL, CL_OUT_OF_RESOURCES,
+                "clfork: kernel %s: its arguments ask for %zu bytes of local memory, "
+                "%s has %llu",
+                k->name, sum, d->name, (unsigned long long)d->local_memory);
 }
 
 static double items_of(const clndrange_t *ndr)
@@ -103,8 +118,9 @@ static double items_of(const clndrange_t *ndr)
     return items;
 }
 
-/* PoCL (3.1 at least) counts the work-groups of a launch in 32 bits, and ends the program where they are more. Without local sizes its groups are as
- * large as the device can have them at best. */
+/* PoCL (3.1 at least) counts the work-groups of a launch in 32 bits, and ends the program where
+ * they are more. Without local sizes its groups are as large as the device can have them at
+ * best. */
 static int check_groups(const struct kernel *k, const struct device *d, const clndrange_t *ndr)
 {
     double groups = items_of(ndr);
@@ -116,9 +132,12 @@ static int check_groups(const struct kernel *k, const struct device *d, const cl
     for (size_t i = 0; i < ndr->dim && ndr->ltid[0]; i++)
         largest *= ndr->ltid[i] ? ndr->ltid[i] : 1;
     groups /= (double)largest;
-    return groups < 0x1p32 ? 0
-                           : fail(EINVAL, CL_INVALID_GLOBAL_WORK_SIZE, "clfork: kernel %s on %s: %.3g work-groups are too many for one launch; "
-                                  "PoCL takes fewer than 2^32", k->name, d->name, groups);
+    return groups < 0x1p32
+               ? 0
+               : fail(EINVAL, CL_INVALID_GLOBAL_WORK_SIZE,
+                      "clfork: kernel %s on %s: %.3g work-groups are too many for one launch; "
+                      "PoCL takes fewer than 2^32",
+                      k->name, d->name, groups);
 }
 
 /* Has the newest images of the blocks that the kernel is given on a device. */
@@ -132,19 +151,24 @@ static int bring_blocks(const struct kernel *k, cl_uint dev)
     return 0;
 }
 
-/* Binds and enqueues; the kernel's lock is held. -1 after fail(). *ev stays NULL if there is to be none. */
-static int enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr, int flags, struct note *note, cl_event *ev)
+/* Binds and enqueues; the kernel's lock is held. -1 after fail(). *ev stays NULL if there is to be
+ * none. */
+static int enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr, int flags,
+                          struct note *note, cl_event *ev)
 {
     struct device *d = &k->program->cp->dev[dev];
     const bool bare = event_spared(k->program->cp, d, flags);
     size_t local[3];
-    if (check_groups(k, d, ndr) != 0 || check_local_memory(k, d) != 0 || arguments_bind(k, dev, "clfork") != 0 || bring_blocks(k, dev) != 0)
+    if (check_groups(k, d, ndr) != 0 || check_local_memory(k, d) != 0 ||
+        arguments_bind(k, dev, "clfork") != 0 || bring_blocks(k, dev) != 0)
         return -1;
     for (size_t i = 0; i < ndr->dim; i++)
         local[i] = ndr->ltid[i] ? ndr->ltid[i] : 1;
-    const struct command c = {k->program->cp, dev, KERNEL_LAUNCH, k, items_of(ndr), flags & CL_EVENT_UNCOUNTED};
-    cl_int err = clEnqueueNDRangeKernel(queue_for(&c, note, flags), k->on_device[dev], (cl_uint)ndr->dim,
-                                        ndr->gtid_offset, ndr->gtid, ndr->ltid[0] ? local : NULL, 0, NULL, bare ? NULL : ev);
+    const struct command c = {
+        k->program->cp, dev, KERNEL_LAUNCH, k, items_of(ndr), flags & CL_EVENT_UNCOUNTED};
+    cl_int err = clEnqueueNDRangeKernel(queue_for(&c, note, flags), k->on_device[dev],
+                                        (cl_uint)ndr->dim, ndr->gtid_offset, ndr->gtid,
+                                        ndr->ltid[0] ? local : NULL, 0, NULL, bare ? NULL : ev);
     if (err != CL_SUCCESS) {
         launch_failed(k, d, k->on_device[dev], ndr, err);
         return -1;
@@ -160,14 +184,15 @@ static int enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr,
 }
 
 /* args NULL: start with the arguments as they are. */
-static cl_event launch_on(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrange_t *ndr, int flags,
-                          cl_uint nargs, const struct stdcl_arg *args, const char *call)
+static cl_event launch_on(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrange_t *ndr,
+                          int flags, cl_uint nargs, const struct stdcl_arg *args, const char *call)
 {
     struct kernel *k = kernel_of(krn, call);
     if (!k || check_range(k, ndr) != 0)
         return CL_FAILED;
     if (k->program->cp != cp)
-        return (void)fail(EINVAL, 0, "%s: kernel %s belongs to another context", call, k->name), CL_FAILED;
+        return (void)fail(EINVAL, 0, "%s: kernel %s belongs to another context", call, k->name),
+               CL_FAILED;
     struct note note = {0};
     cl_event ev = NULL;
     int status = -1;
@@ -180,8 +205,8 @@ static cl_event launch_on(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndr
     return ev ? event_finish(&cp->dev[dev], KERNEL_EVENT, ev, note, flags, call) : 0;
 }
 
-static cl_event launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrange_t *ndr, int flags, cl_uint nargs,
-                       const struct stdcl_arg *args, const char *call)
+static cl_event launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrange_t *ndr, int flags,
+                       cl_uint nargs, const struct stdcl_arg *args, const char *call)
 {
     struct device *d = device_of(cp, dev, call);
     const cl_event ev = d ? launch_on(cp, dev, krn, ndr, flags, nargs, args, call) : CL_FAILED;

@@ -31,13 +31,15 @@ static bool has_extension(cl_device_id id, const char *name)
     size_t size = 0;
     clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, 0, NULL, &size);
     char *all = calloc(size + 1, 1);
-    const bool has = all && clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, size, all, NULL) == CL_SUCCESS && strstr(all, name);
+    const bool has = all &&
+                     clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, size, all, NULL) == CL_SUCCESS &&
+                     strstr(all, name);
     free(all);
     return has;
 }
 
-/* key = the device's UUID where it tells one, else platform and device name; then its number among the
- * devices of the same key so far, so that keys are unique. */
+/* key = the device's UUID where it tells one, else platform and device name; then its number among
+ * the devices of the same key so far, so that keys are unique. */
 static void make_key(struct candidate *c)
 {
     unsigned char uuid[16];
@@ -53,7 +55,8 @@ static void make_key(struct candidate *c)
             *p = '_';
     size_t twins = 0, length = strlen(c->key);
     for (size_t i = 0; i < machine.count; i++)
-        if (strncmp(machine.device[i].key, c->key, length) == 0 && machine.device[i].key[length] == '-')
+        if (strncmp(machine.device[i].key, c->key, length) == 0 &&
+            machine.device[i].key[length] == '-')
             twins++;
     snprintf(c->key + length, sizeof c->key - length, "-%zu", twins);
 }
@@ -67,7 +70,8 @@ static void add_candidates(cl_platform_id platform)
     struct candidate *more = realloc(machine.device, (machine.count + n) * sizeof *more);
     if (more)
         machine.device = more;
-    if (refused(!id || !more ? CL_OUT_OF_HOST_MEMORY : clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, id, NULL)))
+    if (refused(!id || !more ? CL_OUT_OF_HOST_MEMORY
+                             : clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, id, NULL)))
         n = 0;
     for (cl_uint i = 0; i < n; i++) {
         struct candidate *c = &machine.device[machine.count];
@@ -106,7 +110,10 @@ size_t machine_size(void)
     return machine.count;
 }
 
-cl_int machine_error(void) { return machine.error; }
+cl_int machine_error(void)
+{
+    return machine.error;
+}
 
 /* ---- Choosing devices. ---- */
 
@@ -160,7 +167,8 @@ char *machine_list(void)
     if (!fp)
         return NULL;
     for (size_t i = 0; i < machine.count; i++)
-        fprintf(fp, "%s%s (%s)", i ? ", " : "", machine.device[i].words[2], machine.device[i].words[0]);
+        fprintf(fp, "%s%s (%s)", i ? ", " : "", machine.device[i].words[2],
+                machine.device[i].words[0]);
     if (machine.count == 0 && machine.platforms == 0)
         fputs("none: no OpenCL platform is installed", fp);
     else if (machine.count == 0)

@@ -59,15 +59,20 @@ static struct memory *memory_create(size_t size, int flags, const char *call)
 /* `filled`: what the host has is also what devices see at their first use. */
 static void *allocate(CLCONTEXT *cp, size_t size, int flags, bool filled, const char *call)
 {
-    const int known = CL_MEM_RW | CL_MEM_NOCOPY | CL_MEM_DETACHED | CL_MEM_ZEROCOPY | CL_MEM_DEVONLY |
-                      CL_MEM_IMAGE2D | CL_MEM_APART | CL_MEM_NOFORCE | CL_MEM_HOST | CL_MEM_DEVICE;
+    const int known = CL_MEM_RW | CL_MEM_NOCOPY | CL_MEM_DETACHED | CL_MEM_ZEROCOPY |
+                      CL_MEM_DEVONLY | CL_MEM_IMAGE2D | CL_MEM_APART | CL_MEM_NOFORCE |
+                      CL_MEM_HOST | CL_MEM_DEVICE;
     const int lasting = CL_MEM_ZEROCOPY | CL_MEM_DEVONLY | CL_MEM_IMAGE2D;
     int special = flags & lasting;
     if (flags & ~known)
-        return (void)fail(EINVAL, 0, "%s: unknown flags 0x%x", call, (unsigned)(flags & ~known)), NULL;
+        return (void)fail(EINVAL, 0, "%s: unknown flags 0x%x", call, (unsigned)(flags & ~known)),
+               NULL;
     if (special & (special - 1))
-        return (void)fail(EINVAL, 0, "%s: of CL_MEM_ZEROCOPY, CL_MEM_DEVONLY and CL_MEM_IMAGE2D only one "
-                          "may be given", call), NULL;
+        return (void)fail(EINVAL, 0,
+                          "%s: of CL_MEM_ZEROCOPY, CL_MEM_DEVONLY and CL_MEM_IMAGE2D only one "
+                          "may be given",
+                          call),
+               NULL;
     if (!cp && !(flags & CL_MEM_DETACHED))
         return (void)fail_no_context(call), NULL;
     struct memory *m = memory_create(size, special | (flags & CL_MEM_APART), call);
@@ -95,7 +100,8 @@ STDCL_API int clfree(void *ptr)
         return 0;
     struct memory *m = memory_take(ptr);
     if (!m)
-        return fail(EFAULT, 0, "clfree: %p is not the start of memory from clmalloc, or was freed", ptr);
+        return fail(EFAULT, 0, "clfree: %p is not the start of memory from clmalloc, or was freed",
+                    ptr);
     memory_destroy(m);
     return 0;
 }
@@ -109,7 +115,8 @@ STDCL_API void *clmrealloc(CLCONTEXT *cp, void *ptr, size_t size, int flags)
         return NULL;
     if (ptr != old->base)
         return (void)fail(EFAULT, 0, "clmrealloc: %p is not the start of its block, %p is", ptr,
-                          (void *)old->base), NULL;
+                          (void *)old->base),
+               NULL;
     CLCONTEXT *to = flags & CL_MEM_DETACHED ? NULL : cp ? cp : old->cp;
     void *base = allocate(to, size, old->flags | (to ? 0 : CL_MEM_DETACHED), true, "clmrealloc");
     if (!base)

@@ -1,8 +1,8 @@
 /* memory_buffers.c - what devices hold of an allocation.
  *
- * Per device of its context an allocation has a buffer, made at first use. Where a GPU takes part, the host region
- * is registered with its driver at the first transfer (a USE_HOST_PTR buffer that stays mapped): copies then run at
- * the full rate of the link and asynchronously, to every device.
+ * Per device of its context an allocation has a buffer, made at first use. Where a GPU takes part,
+ * the host region is registered with its driver at the first transfer (a USE_HOST_PTR buffer that
+ * stays mapped): copies then run at the full rate of the link and asynchronously, to every device.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -38,7 +38,8 @@ static void forget_devices(struct memory *m)
 int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call)
 {
     if (!fits_a_device(cp, m->size))
-        return fail(ENOMEM, 0, "%s: %zu bytes are more than any device of the context has", call, m->size);
+        return fail(ENOMEM, 0, "%s: %zu bytes are more than any device of the context has", call,
+                    m->size);
     m->buffer = calloc(cp->ndev, sizeof *m->buffer);
     m->device_current = calloc(cp->ndev, sizeof *m->device_current);
     m->from_host = calloc(cp->ndev, sizeof *m->from_host);
@@ -91,7 +92,8 @@ void memory_detach(struct memory *m)
 
 /* ---- Buffers on devices. ---- */
 
-/* The flags with which a device's buffer is made: read-write unless the user's flags say otherwise. */
+/* The flags with which a device's buffer is made: read-write unless the user's flags say
+ * otherwise. */
 static cl_mem_flags creation_flags(const struct memory *m)
 {
     cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
@@ -100,9 +102,8 @@ static cl_mem_flags creation_flags(const struct memory *m)
 
 static cl_mem make_image(const struct memory *m, const struct device *d, cl_int *err)
 {
-    cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D,
-                          .image_width = m->width,
-                          .image_height = m->height};
+    cl_image_desc desc = {
+        .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = m->width, .image_height = m->height};
     return clCreateImage(d->context, creation_flags(m), &m->format, &desc, NULL, err);
 }
 
@@ -117,7 +118,8 @@ static cl_mem make_buffer(const struct memory *m, const struct device *d, cl_int
     if (m->flags & CL_MEM_IMAGE2D)
         return make_image(m, d, err);
     if (memory_is_host(m, d))
-        return clCreateBuffer(d->context, creation_flags(m) | CL_MEM_USE_HOST_PTR, size, m->base, err);
+        return clCreateBuffer(d->context, creation_flags(m) | CL_MEM_USE_HOST_PTR, size, m->base,
+                              err);
     return clCreateBuffer(d->context, creation_flags(m), size, NULL, err);
 }
 
@@ -129,8 +131,10 @@ static cl_mem whole_buffer(struct memory *m, cl_uint dev, const char *call)
     if (m->buffer[dev])
         return m->buffer[dev];
     if ((m->flags & CL_MEM_IMAGE2D) && m->width == 0) {
-        fail(EINVAL, 0, "%s: the image at %p has no shape; give it one with clmctl(ptr, "
-             "CL_MCTL_SET_IMAGE2D, width, height, format)", call, (void *)m->base);
+        fail(EINVAL, 0,
+             "%s: the image at %p has no shape; give it one with clmctl(ptr, "
+             "CL_MCTL_SET_IMAGE2D, width, height, format)",
+             call, (void *)m->base);
         return NULL;
     }
     m->buffer[dev] = make_buffer(m, d, &err);
@@ -139,9 +143,10 @@ static cl_mem whole_buffer(struct memory *m, cl_uint dev, const char *call)
     return m->buffer[dev];
 }
 
-/* Releases the older half of the sub-buffers when there are too many and nothing uses them: PoCL 7.1 ends a program that releases
- * some in flight. Kernels that were given one look it up again. NVIDIA's driver (580) ends a program that releases a part while a
- * newer one is there which overlaps it: on GPUs all go, the newest first. */
+/* Releases the older half of the sub-buffers when there are too many and nothing uses them: PoCL
+ * 7.1 ends a program that releases some in flight. Kernels that were given one look it up again.
+ * NVIDIA's driver (580) ends a program that releases a part while a newer one is there which
+ * overlaps it: on GPUs all go, the newest first. */
 static void make_room(struct memory *m)
 {
     size_t count = 0, kept = MOST_SUBBUFFERS / 2;
@@ -166,8 +171,9 @@ static void make_room(struct memory *m)
     memory_new_epoch();
 }
 
-/* NVIDIA's driver makes a buffer's memory at its first use, and parts that were made before are broken: what is written
- * through them is lost, and releasing them ends the program. Failure is no error. */
+/* NVIDIA's driver makes a buffer's memory at its first use, and parts that were made before are
+ * broken: what is written through them is lost, and releasing them ends the program. Failure is no
+ * error. */
 static void use_whole(const struct device *d, cl_mem whole)
 {
     if (d->type & CL_DEVICE_TYPE_GPU)
@@ -175,7 +181,8 @@ static void use_whole(const struct device *d, cl_mem whole)
 }
 
 /* m->lock is held. */
-static cl_mem part_buffer(struct memory *m, cl_uint dev, size_t offset, cl_mem whole, const char *call)
+static cl_mem part_buffer(struct memory *m, cl_uint dev, size_t offset, cl_mem whole,
+                          const char *call)
 {
     bool first = true;
     for (struct subbuffer *s = m->subbuffers; s; s = s->next) {
@@ -189,11 +196,13 @@ static cl_mem part_buffer(struct memory *m, cl_uint dev, size_t offset, cl_mem w
     cl_int err = CL_SUCCESS;
     cl_buffer_region region = {offset, m->size - offset};
     struct subbuffer *s = malloc(sizeof *s);
-    cl_mem buffer = s ? clCreateSubBuffer(whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err) : NULL;
+    cl_mem buffer =
+        s ? clCreateSubBuffer(whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err) : NULL;
     if (!buffer) {
         free(s);
-        fail(err ? errno_of(err) : ENOMEM, err, "%s: no buffer at offset %zu of the %zu bytes at %p",
-             call, offset, m->size, (void *)m->base);
+        fail(err ? errno_of(err) : ENOMEM, err,
+             "%s: no buffer at offset %zu of the %zu bytes at %p", call, offset, m->size,
+             (void *)m->base);
         return NULL;
     }
     *s = (struct subbuffer){m->subbuffers, dev, offset, buffer};
@@ -228,7 +237,8 @@ void memory_touched(struct memory *m, cl_uint dev)
 }
 
 /* A buffer that stays mapped. Failure is no error. */
-static void map(struct mapping *map, struct device *d, size_t size, cl_mem_flags flags, void *host, cl_map_flags how)
+static void map(struct mapping *map, struct device *d, size_t size, cl_mem_flags flags, void *host,
+                cl_map_flags how)
 {
     cl_int err;
     map->buffer = clCreateBuffer(d->context, CL_MEM_READ_WRITE | flags, size, host, &err);
@@ -262,13 +272,16 @@ void *memory_stage(struct memory *m, struct device *d)
     return m->stage.buffer ? m->stage.at : NULL;
 }
 
-cl_int memory_enqueue(cl_command_queue queue, const struct memory *m, cl_mem buffer, size_t offset, size_t size,
-                      char *host, bool to_device, cl_event *ev)
+cl_int memory_enqueue(cl_command_queue queue, const struct memory *m, cl_mem buffer, size_t offset,
+                      size_t size, char *host, bool to_device, cl_event *ev)
 {
     const size_t origin[3] = {0, 0, 0}, region[3] = {m->width, m->height, 1};
     if (m->flags & CL_MEM_IMAGE2D)
-        return to_device ? clEnqueueWriteImage(queue, buffer, CL_FALSE, origin, region, 0, 0, host, 0, NULL, ev)
-                         : clEnqueueReadImage(queue, buffer, CL_FALSE, origin, region, 0, 0, host, 0, NULL, ev);
-    return to_device ? clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, size, host, 0, NULL, ev)
-                     : clEnqueueReadBuffer(queue, buffer, CL_FALSE, offset, size, host, 0, NULL, ev);
+        return to_device ? clEnqueueWriteImage(queue, buffer, CL_FALSE, origin, region, 0, 0, host,
+                                               0, NULL, ev)
+                         : clEnqueueReadImage(queue, buffer, CL_FALSE, origin, region, 0, 0, host,
+                                              0, NULL, ev);
+    return to_device
+               ? clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, size, host, 0, NULL, ev)
+               : clEnqueueReadBuffer(queue, buffer, CL_FALSE, offset, size, host, 0, NULL, ev);
 }

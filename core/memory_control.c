@@ -7,18 +7,46 @@ static size_t pixel_bytes(const cl_image_format *f)
 {
     size_t channels, bytes;
     switch (f->image_channel_order) {
-    case CL_R: case CL_A: case CL_INTENSITY: case CL_LUMINANCE: case CL_DEPTH: channels = 1; break;
-    case CL_RG: case CL_RA: channels = 2; break;
-    case CL_RGB: channels = 3; break;
-    default: channels = 4; break;
+    case CL_R:
+    case CL_A:
+    case CL_INTENSITY:
+    case CL_LUMINANCE:
+    case CL_DEPTH:
+        channels = 1;
+        break;
+    case CL_RG:
+    case CL_RA:
+        channels = 2;
+        break;
+    case CL_RGB:
+        channels = 3;
+        break;
+    default:
+        channels = 4;
+        break;
     }
     switch (f->image_channel_data_type) {
-    case CL_SNORM_INT8: case CL_UNORM_INT8: case CL_SIGNED_INT8: case CL_UNSIGNED_INT8: bytes = 1; break;
-    case CL_SNORM_INT16: case CL_UNORM_INT16: case CL_SIGNED_INT16: case CL_UNSIGNED_INT16:
-    case CL_HALF_FLOAT: bytes = 2; break;
-    case CL_UNORM_SHORT_565: case CL_UNORM_SHORT_555: return 2;
-    case CL_UNORM_INT_101010: return 4;
-    default: bytes = 4; break;
+    case CL_SNORM_INT8:
+    case CL_UNORM_INT8:
+    case CL_SIGNED_INT8:
+    case CL_UNSIGNED_INT8:
+        bytes = 1;
+        break;
+    case CL_SNORM_INT16:
+    case CL_UNORM_INT16:
+    case CL_SIGNED_INT16:
+    case CL_UNSIGNED_INT16:
+    case CL_HALF_FLOAT:
+        bytes = 2;
+        break;
+    case CL_UNORM_SHORT_565:
+    case CL_UNORM_SHORT_555:
+        return 2;
+    case CL_UNORM_INT_101010:
+        return 4;
+    default:
+        bytes = 4;
+        break;
     }
     return channels * bytes;
 }
@@ -27,15 +55,16 @@ static int set_image(struct memory *m, int width, int height, const cl_image_for
 {
     cl_image_format f = format ? *format : (cl_image_format){CL_RGBA, CL_FLOAT};
     if (width <= 0 || height <= 0)
-        return fail(EINVAL, 0, "clmctl: an image of %d x %d pixels; both numbers must be > 0", width, height);
+        return fail(EINVAL, 0, "clmctl: an image of %d x %d pixels; both numbers must be > 0",
+                    width, height);
     if (memory_held(m))
         return fail(EBUSY, 0, "clmctl: a device already holds the block at %p", (void *)m->base);
     if (m->flags & (CL_MEM_ZEROCOPY | CL_MEM_DEVONLY))
         return fail(EINVAL, 0, "clmctl: a zero-copy or device-only block cannot become an image");
     size_t need = (size_t)width * (size_t)height * pixel_bytes(&f);
     if (need > m->size)
-        return fail(EINVAL, 0, "clmctl: %d x %d pixels need %zu bytes, the block has %zu", width, height,
-                    need, m->size);
+        return fail(EINVAL, 0, "clmctl: %d x %d pixels need %zu bytes, the block has %zu", width,
+                    height, need, m->size);
     m->flags |= CL_MEM_IMAGE2D;
     m->width = (size_t)width;
     m->height = (size_t)height;
@@ -50,7 +79,8 @@ static int set_user_flags(struct memory *m, cl_mem_flags set, cl_mem_flags clear
     if (memory_held(m))
         return fail(EBUSY, 0, "clmctl: a device already holds the block at %p", (void *)m->base);
     if (set & refused)
-        return fail(EINVAL, 0, "clmctl: the library places host memory itself (see CL_MEM_ZEROCOPY)");
+        return fail(EINVAL, 0,
+                    "clmctl: the library places host memory itself (see CL_MEM_ZEROCOPY)");
     m->user_flags = (m->user_flags | set) & ~clear;
     return 0;
 }

@@ -13,7 +13,10 @@ static struct {
 
 _Atomic uint64_t memory_epoch = 1;
 
-void memory_new_epoch(void) { atomic_fetch_add(&memory_epoch, 1); }
+void memory_new_epoch(void)
+{
+    atomic_fetch_add(&memory_epoch, 1);
+}
 
 /* How many entries start at or below ptr. */
 static size_t rank_of(const void *ptr)
@@ -59,7 +62,8 @@ bool memory_enter(struct memory *m)
     }
     if (ok) {
         size_t rank = rank_of(m->base);
-        memmove(&table.entry[rank + 1], &table.entry[rank], (table.count - rank) * sizeof *table.entry);
+        memmove(&table.entry[rank + 1], &table.entry[rank],
+                (table.count - rank) * sizeof *table.entry);
         table.entry[rank] = m;
         table.count++;
     }

@@ -1,4 +1,5 @@
-/* observer.c - the observer's side of the core: what it may ask and change, and how commands are told to it.
+/* observer.c - the observer's side of the core: what it may ask and change, and how commands are
+ * told to it.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"

@@ -1,12 +1,14 @@
 /* observer.h - how another room sees what the core does, without the core knowing it.
  *
- * One observer can hang on the core. It is asked about every context that is made; one that it has put something
- * into with context_observe() is observed until it ends, and the observer learns of each of its commands three
- * times. The core carries the observer's note from one time to the next:
+ * One observer can hang on the core. It is asked about every context that is made; one that it has
+ * put something into with context_observe() is observed until it ends, and the observer learns of
+ * each of its commands three times. The core carries the observer's note from one time to the next:
  *
- *   clfork, clmsync, clmcopy   command_begins   says to which queue the command goes, and fills the note
+ *   clfork, clmsync, clmcopy   command_begins   says to which queue the command goes, and fills the
+ *   note
  *                              command_started  once it is enqueued
- *   clwait, ...                command_collected  once it is complete and its event about to be given up
+ *   clwait, ...                command_collected  once it is complete and its event about to be
+ *                              given up
  *
  * A context that is not observed costs one load a command.
  * SPDX-License-Identifier: MIT
@@ -30,8 +32,8 @@ struct command {
     bool uncounted;        /* CL_EVENT_UNCOUNTED: the observer is not asked */
 };
 
-/* What the observer must know again of a command. The core looks at `line` only: NULL = the observer is told no
- * more of this command. */
+/* What the observer must know again of a command. The core looks at `line` only: NULL = the
+ * observer is told no more of this command. */
 struct note {
     void *line, *stratum;
     double flops, bytes;
@@ -52,15 +54,15 @@ struct observer {
     bool (*command_collected)(const struct note *note, cl_event ev);
 };
 
-/* The observer, or NULL. Defined once a library: by the room that observes (in libstdcl profile/), or, for the core
- * alone, in alone.c. A name that must be found and not a call before main: programs that are linked statically get
- * the observer whether they mention it or not. */
+/* The observer, or NULL. Defined once a library: by the room that observes (in libstdcl profile/),
+ * or, for the core alone, in alone.c. A name that must be found and not a call before main:
+ * programs that are linked statically get the observer whether they mention it or not. */
 extern const struct observer *const core_observer;
 
 /* ---- What the observer may do. ---- */
 
-/* Puts something into the observer's place in a context, which is observed while that is not NULL; and what is
- * there. No other thread may be using the context when it is put. */
+/* Puts something into the observer's place in a context, which is observed while that is not NULL;
+ * and what is there. No other thread may be using the context when it is put. */
 void context_observe(CLCONTEXT *cp, void *place);
 void *context_observed(const CLCONTEXT *cp);
 
@@ -70,7 +72,8 @@ CLCONTEXT *context_unobserved(const cl_device_id *devices, size_t ndev);
 /* Waits for all commands of a context and tells the observer of each. */
 void context_settle(CLCONTEXT *cp);
 
-/* After such waiting, makes another queue a device's. Returns the one before, which is the caller's then. */
+/* After such waiting, makes another queue a device's. Returns the one before, which is the caller's
+ * then. */
 cl_command_queue device_replace_queue(CLCONTEXT *cp, cl_uint dev, cl_command_queue queue);
 
 /* The kernel behind a handle, or NULL after fail(); its context; its name. */

@@ -1,4 +1,5 @@
-/* open.c - clopen and its family, and clbuild: kernels from files, strings, memory and the executable itself.
+/* open.c - clopen and its family, and clbuild: kernels from files, strings, memory and the
+ * executable itself.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -6,13 +7,14 @@
 #include <unistd.h>
 
 /* As open_bytes, of what may have to be generated first. */
-static void *open_source(CLCONTEXT *cp, const char *name, const char *data, size_t size, const char *options, int flags,
-                         const char *call)
+static void *open_source(CLCONTEXT *cp, const char *name, const char *data, size_t size,
+                         const char *options, int flags, const char *call)
 {
     if (!is_generated(name))
         return open_bytes(cp, name, data, size, options, flags, call);
     char *source = core_generator->generate(name, data, size);
-    void *handle = source ? open_bytes(cp, name, source, strlen(source), options, flags, call) : NULL;
+    void *handle =
+        source ? open_bytes(cp, name, source, strlen(source), options, flags, call) : NULL;
     free(source);
     return handle;
 }
@@ -45,8 +47,10 @@ STDCL_API void *clload(CLCONTEXT *cp, void *ptr, size_t size, int flags)
 STDCL_API void *clloadb(CLCONTEXT *cp, int n, char **bin, size_t *size, int flags)
 {
     if (!bin || !size || n < 1 || !cp || (n > 1 && (cl_uint)n != cp->ndev))
-        return (void)fail(EINVAL, 0, "clloadb: %d binaries for %u devices; give one, or one a device", n,
-                          clgetndev(cp)), NULL;
+        return (void)fail(EINVAL, 0,
+                          "clloadb: %d binaries for %u devices; give one, or one a device", n,
+                          clgetndev(cp)),
+               NULL;
     struct program *p = program_new(cp, 1, NULL, "clloadb");
     if (!p)
         return NULL;
@@ -83,17 +87,20 @@ STDCL_API int clbuild(CLCONTEXT *cp, void *handle, char *options, int flags)
     (void)flags;
     if (!handle && !cp)
         return fail(EINVAL, 0, "clbuild: the context is NULL");
-    struct program *p = handle ? program_of(cp, handle, "clbuild") : embedded_of(cp, CLLD_NOBUILD, "clbuild");
+    struct program *p =
+        handle ? program_of(cp, handle, "clbuild") : embedded_of(cp, CLLD_NOBUILD, "clbuild");
     if (!p)
         return -1;
     int status;
     pthread_mutex_lock(&p->lock);
     if (p->built) {
-        status = fail(EINVAL, 0, "clbuild: %s is already built; open it with CLLD_NOBUILD", p->part[0].name);
+        status = fail(EINVAL, 0, "clbuild: %s is already built; open it with CLLD_NOBUILD",
+                      p->part[0].name);
     } else {
         free(p->options);
         p->options = options ? strdup(options) : NULL;
-        status = options && !p->options ? fail(ENOMEM, 0, "clbuild: no memory on the host") : program_build(p, "clbuild");
+        status = options && !p->options ? fail(ENOMEM, 0, "clbuild: no memory on the host")
+                                        : program_build(p, "clbuild");
     }
     pthread_mutex_unlock(&p->lock);
     return status;

@@ -1,10 +1,11 @@
 /* outfile.c - output files that appear whole or not at all.
  *
- * The bytes go to .NAME.0.tmp in the folder of the target, so that the final rename stays within one file
- * system and is atomic. A program that is writing holds a lock (flock) on its temporary file: a file without a
- * lock is what a killed program has left, and is removed; one with a lock is passed over, and the next number
- * taken. What cannot be renamed over (pipes, devices, the standard output) is written directly. The names of
- * temporary files stand in a fixed table that a signal handler can walk.
+ * The bytes go to .NAME.0.tmp in the folder of the target, so that the final rename stays within
+ * one file system and is atomic. A program that is writing holds a lock (flock) on its temporary
+ * file: a file without a lock is what a killed program has left, and is removed; one with a lock is
+ * passed over, and the next number taken. What cannot be renamed over (pipes, devices, the standard
+ * output) is written directly. The names of temporary files stand in a fixed table that a signal
+ * handler can walk.
  * SPDX-License-Identifier: MIT
  */
 #ifndef _GNU_SOURCE
@@ -34,8 +35,8 @@
 enum { SLOTS = 64 };
 
 static struct slot {
-    atomic_int owner; /* the process, 0 = free, -1 = being filled in */
-    ino_t inode;      /* once it is renamed, a file of its old name is another program's */
+    atomic_int owner;          /* the process, 0 = free, -1 = being filled in */
+    ino_t inode;               /* once it is renamed, a file of its old name is another program's */
     const char *const *within; /* of a folder: the names of what it may hold; NULL: a file */
     char path[PATH_MAX];
 } slots[SLOTS];
@@ -68,7 +69,8 @@ static void forget(int slot)
 static bool is_there(const struct slot *s)
 {
     struct stat info;
-    return atomic_load(&s->owner) == (int)getpid() && lstat(s->path, &info) == 0 && info.st_ino == s->inode;
+    return atomic_load(&s->owner) == (int)getpid() && lstat(s->path, &info) == 0 &&
+           info.st_ino == s->inode;
 }
 
 static void remove_folder(const char *path, const char *const *within)
@@ -83,7 +85,8 @@ static void remove_folder(const char *path, const char *const *within)
 
 static atomic_int making; /* threads that make one, and have not remembered it */
 
-/* Until then no signal finds it made and not remembered: not in this thread, and in others the handler waits. */
+/* Until then no signal finds it made and not remembered: not in this thread, and in others the
+ * handler waits. */
 static void begin_making(sigset_t *before)
 {
     sigset_t all;
@@ -126,7 +129,8 @@ int outfile_folder(char *path, size_t size, const char *word, const char *const 
         rmdir(path);
     }
     end_making(&before);
-    return code ? clerror_set(code, "cannot make a temporary folder '%s': %s", path, strerror(code)) : 0;
+    return code ? clerror_set(code, "cannot make a temporary folder '%s': %s", path, strerror(code))
+                : 0;
 }
 
 void outfile_folder_remove(const char *path)
@@ -163,7 +167,8 @@ void outfile_guard(void)
 
 /* ---- Sentences. ------------------------------------------------------------------------------ */
 
-/* The folder part of a path, for messages and for the temporary name: "out/" of "out/x", "" of "x". */
+/* The folder part of a path, for messages and for the temporary name: "out/" of "out/x", "" of
+ * "x". */
 static int folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -174,7 +179,8 @@ static bool is_folder(const char *path, int length)
 {
     char name[4096];
     struct stat what;
-    return snprintf(name, sizeof name, "%.*s", length, path) < (int)sizeof name && stat(name, &what) == 0 && S_ISDIR(what.st_mode);
+    return snprintf(name, sizeof name, "%.*s", length, path) < (int)sizeof name &&
+           stat(name, &what) == 0 && S_ISDIR(what.st_mode);
 }
 
 /* Tells why the file `path`, `name` to the user, cannot be made or written. */
@@ -186,27 +192,31 @@ static int explain(const char *name, const char *path, int code)
     switch (code) {
     case ENOENT:
         if (is_folder(folder, length)) /* such as /proc */
-            return clerror_set(code, "%s: no file can be made in the folder '%.*s'", name, length, folder);
-        return clerror_set(code, "%s: the folder '%.*s' does not exist; create it first", name, length,
-                           folder);
+            return clerror_set(code, "%s: no file can be made in the folder '%.*s'", name, length,
+                               folder);
+        return clerror_set(code, "%s: the folder '%.*s' does not exist; create it first", name,
+                           length, folder);
     case ENOTDIR:
         return clerror_set(code, "%s: '%.*s' is not a folder", name, length, folder);
     case EACCES:
     case EPERM:
-        return clerror_set(code, "%s: no permission to write in the folder '%.*s'", name, length, folder);
+        return clerror_set(code, "%s: no permission to write in the folder '%.*s'", name, length,
+                           folder);
     case EROFS:
-        return clerror_set(code, "%s: the file system of '%.*s' can only be read", name, length, folder);
+        return clerror_set(code, "%s: the file system of '%.*s' can only be read", name, length,
+                           folder);
     case ENOSPC:
         return clerror_set(code, "%s: the disk is full; nothing was written", name);
     case EDQUOT:
         return clerror_set(code, "%s: your disk quota is used up; nothing was written", name);
     case EFBIG:
-        return clerror_set(code, "%s: the file grows larger than the system allows; nothing was written",
-                           name);
+        return clerror_set(
+            code, "%s: the file grows larger than the system allows; nothing was written", name);
     case ENAMETOOLONG:
         return clerror_set(code, "%.60s...: the name is too long", name);
     case ECANCELED:
-        return clerror_set(code, "%s: was given up, since writing it took too long; nothing was written", name);
+        return clerror_set(
+            code, "%s: was given up, since writing it took too long; nothing was written", name);
     default:
         return clerror_set(code, "%s: cannot be written: %s", name, strerror(code));
     }
@@ -217,11 +227,11 @@ static int explain(const char *name, const char *path, int code)
 /* stdio keeps that a write failed but not why, so its writes are ours. */
 struct sink {
     int fd;
-    int error; /* errno of the first write that failed */
-    bool kept; /* however little time is left */
-    size_t late; /* bytes written since somebody waits */
+    int error;                         /* errno of the first write that failed */
+    bool kept;                         /* however little time is left */
+    size_t late;                       /* bytes written since somebody waits */
     const struct outfile_ranks *ranks; /* or NULL */
-    unsigned long long at; /* of these: where the next byte belongs */
+    unsigned long long at;             /* of these: where the next byte belongs */
 };
 
 static double (*time_left)(void);
@@ -241,7 +251,8 @@ static bool is_hurried(const struct sink *sink)
     return time_left && !sink->kept && isfinite(time_left());
 }
 
-/* What is small is done sooner than it is explained, also on a busy machine, and so are the last rows of a long table. */
+/* What is small is done sooner than it is explained, also on a busy machine, and so are the last
+ * rows of a long table. */
 static bool is_given_up(struct sink *sink, size_t size)
 {
     enum { SMALL = 4 << 20 };
@@ -259,11 +270,15 @@ static int wait_until_writable(int fd)
     return poll(&one, 1, -1) < 0 && errno != EINTR ? -1 : 0;
 }
 
-size_t outfile_own_part(const struct outfile_ranks *r, unsigned long long at, size_t size, size_t *skip)
+size_t outfile_own_part(const struct outfile_ranks *r, unsigned long long at, size_t size,
+                        size_t *skip)
 {
-    const unsigned long long block = r->block ? r->block : 1 << 20, ranks = (unsigned long long)r->ranks, turn = at / block % ranks;
-    const unsigned long long wait = (ranks + (unsigned long long)r->rank - turn) % ranks; /* blocks until the next of ours */
-    const unsigned long long begin = wait ? (at / block + wait) * block : at, end = (begin / block + 1) * block;
+    const unsigned long long block = r->block ? r->block : 1 << 20,
+                             ranks = (unsigned long long)r->ranks, turn = at / block % ranks;
+    const unsigned long long wait =
+        (ranks + (unsigned long long)r->rank - turn) % ranks; /* blocks until the next of ours */
+    const unsigned long long begin = wait ? (at / block + wait) * block : at,
+                             end = (begin / block + 1) * block;
     *skip = begin - at < size ? (size_t)(begin - at) : size;
     return end - at < size ? (size_t)(end - at) - *skip : size - *skip;
 }
@@ -274,7 +289,8 @@ static ssize_t write_blocks(struct sink *sink, const char *data, size_t size)
     size_t done = 0, skip;
     while (done < size && !sink->error) {
         const size_t own = outfile_own_part(sink->ranks, sink->at, size - done, &skip);
-        const ssize_t n = own ? pwrite(sink->fd, data + done + skip, own, (off_t)(sink->at + skip)) : 0;
+        const ssize_t n =
+            own ? pwrite(sink->fd, data + done + skip, own, (off_t)(sink->at + skip)) : 0;
         if (n < 0 && errno != EINTR)
             sink->error = errno;
         skip = n < 0 ? 0 : skip + (size_t)n;
@@ -340,8 +356,8 @@ static void release(struct outfile *out)
     memset(out, 0, sizeof *out);
 }
 
-/* The descriptor that a name such as /dev/stdout stands for, or -1. Opening these anew would write from
- * the start of a redirected file again, and renaming over it would detach it. */
+/* The descriptor that a name such as /dev/stdout stands for, or -1. Opening these anew would write
+ * from the start of a redirected file again, and renaming over it would detach it. */
 static int standing_for(const char *name)
 {
     static const char *const prefixes[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -369,19 +385,22 @@ static int open_directly(struct outfile *out, int fd)
     if (fd < 0 && errno == EBADF)
         return clerror_set(EBADF, "%s: is not open", out->name);
     if (fd < 0)
-        return clerror_set(errno, "%s: cannot be opened for writing: %s", out->name, strerror(errno));
+        return clerror_set(errno, "%s: cannot be opened for writing: %s", out->name,
+                           strerror(errno));
     if (open_stream(out, fd) != 0)
         return clerror_set(ENOMEM, "%s: no memory to open it", out->name);
     return 0;
 }
 
-/* Removes a temporary file that nobody holds a lock on; false when somebody does, or when it is not ours. */
+/* Removes a temporary file that nobody holds a lock on; false when somebody does, or when it is not
+ * ours. */
 static bool remove_stale(const char *path)
 {
     struct stat opened, named;
     const int fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     const bool stale = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &opened) == 0 &&
-                       lstat(path, &named) == 0 && opened.st_ino == named.st_ino && opened.st_uid == geteuid();
+                       lstat(path, &named) == 0 && opened.st_ino == named.st_ino &&
+                       opened.st_uid == geteuid();
     const bool removed = stale && unlink(path) == 0;
     if (fd >= 0)
         close(fd);
@@ -403,7 +422,8 @@ static int create_locked(const struct outfile *out, int *fd)
     return lost ? EEXIST : 0;
 }
 
-/* It is remembered when it is ours: until then, a signal's handler must not remove what may be another's, and waits. */
+/* It is remembered when it is ours: until then, a signal's handler must not remove what may be
+ * another's, and waits. */
 static int create_and_remember(struct outfile *out, int *fd)
 {
     sigset_t before;
@@ -446,7 +466,8 @@ static int make_temporary(struct outfile *out)
         return explain(out->name, target, ENOMEM);
     unsigned number = 0;
     do {
-        snprintf(out->temporary, size, "%.*s.%.200s.%u.tmp", folder, target, target + folder, number);
+        snprintf(out->temporary, size, "%.*s.%.200s.%u.tmp", folder, target, target + folder,
+                 number);
         code = create_remembered(out);
         number += code == EEXIST && !remove_stale(out->temporary);
     } while (code == EEXIST);
@@ -518,7 +539,8 @@ void outfile_together(const struct outfile_ranks *ranks)
     together = ranks;
 }
 
-/* The temporary file that the first has made, and what it wrote there: on another host that name may be another file. */
+/* The temporary file that the first has made, and what it wrote there: on another host that name
+ * may be another file. */
 struct begun {
     char temporary[PATH_MAX];
     char mark[32];
@@ -532,7 +554,8 @@ static int mark_file(const struct outfile *out, struct begun *begun)
     if (getentropy(number, sizeof number) != 0)
         return explain(out->name, out->target, errno);
     snprintf(begun->temporary, sizeof begun->temporary, "%s", out->temporary);
-    snprintf(begun->mark, sizeof begun->mark, "%.15" PRIx64 "%.15" PRIx64, number[0] >> 4, number[1] >> 4);
+    snprintf(begun->mark, sizeof begun->mark, "%.15" PRIx64 "%.15" PRIx64, number[0] >> 4,
+             number[1] >> 4);
     errno = ENOSPC; /* where the write falls short */
     if (pwrite(out->fd, begun->mark, sizeof begun->mark, 0) != (ssize_t)sizeof begun->mark)
         return explain(out->name, out->target, errno);
@@ -546,13 +569,17 @@ static int join_file(struct outfile *out, const struct begun *begun, const char 
     int fd = open(begun->temporary, O_RDWR | O_CLOEXEC);
     const int code = fd < 0 ? errno : 0;
     memset(out, 0, sizeof *out);
-    if (fd >= 0 && (pread(fd, mark, sizeof mark, 0) != (ssize_t)sizeof mark || memcmp(mark, begun->mark, sizeof mark) != 0)) {
+    if (fd >= 0 && (pread(fd, mark, sizeof mark, 0) != (ssize_t)sizeof mark ||
+                    memcmp(mark, begun->mark, sizeof mark) != 0)) {
         close(fd);
         fd = -1;
     }
     if (fd < 0)
-        return clerror_set(code ? code : ENOENT, "%s: all ranks write it, and must see its folder: %s, which rank 0 has made, %s%s", name, begun->temporary,
-                           code ? "cannot be opened: " : "is another file here", code ? strerror(code) : "");
+        return clerror_set(
+            code ? code : ENOENT,
+            "%s: all ranks write it, and must see its folder: %s, which rank 0 has made, %s%s",
+            name, begun->temporary, code ? "cannot be opened: " : "is another file here",
+            code ? strerror(code) : "");
     out->name = strdup(name);
     if (out->name && open_stream(out, fd) == 0)
         return 0;
@@ -575,7 +602,9 @@ static int open_together(struct outfile *out, const char *name, const struct out
         status = *begun.temporary ? join_file(out, &begun, name) : open_alone(out, "/dev/null");
     status = r->agree(r->arg, status);
     if (status == 0) /* the mark has been read, and nobody writes yet */
-        status = r->agree(r->arg, first && out->temporary && ftruncate(out->fd, 0) != 0 ? explain(out->name, out->target, errno) : 0);
+        status = r->agree(r->arg, first && out->temporary && ftruncate(out->fd, 0) != 0
+                                      ? explain(out->name, out->target, errno)
+                                      : 0);
     if (status != 0) {
         outfile_discard(out);
         return -1;
@@ -587,14 +616,17 @@ static int open_together(struct outfile *out, const char *name, const struct out
 int outfile_open(struct outfile *out, const char *name)
 {
     memset(out, 0, sizeof *out);
-    return together ? open_together(out, name, together) : open_alone(out, nowhere ? "/dev/null" : name);
+    return together ? open_together(out, name, together)
+                    : open_alone(out, nowhere ? "/dev/null" : name);
 }
 
 /* ---- Closing. -------------------------------------------------------------------------------- */
 
 int outfile_ask(struct outfile *out, size_t size)
 {
-    return is_given_up(out->sink, size) ? explain(out->name, out->target ? out->target : out->name, out->sink->error) : 0;
+    return is_given_up(out->sink, size)
+               ? explain(out->name, out->target ? out->target : out->name, out->sink->error)
+               : 0;
 }
 
 int outfile_check(struct outfile *out)
@@ -643,7 +675,8 @@ static int finish(struct outfile *out)
     return code;
 }
 
-/* Gives the file its name, or removes it; 0 or the errno of what failed. A signal meanwhile removes it too. */
+/* Gives the file its name, or removes it; 0 or the errno of what failed. A signal meanwhile removes
+ * it too. */
 static int give_name(struct outfile *out, int code)
 {
     if (!code && rename(out->temporary, out->target) < 0)
@@ -660,13 +693,15 @@ int outfile_commit(struct outfile *out)
 {
     if (!out->fp)
         return 0;
-    /* Another descriptor holds the lock until the file has its name: one without a lock is another program's to remove. */
+    /* Another descriptor holds the lock until the file has its name: one without a lock is another
+     * program's to remove. */
     const int lock = out->temporary ? fcntl(out->fd, F_DUPFD_CLOEXEC, 0) : -1;
     const struct outfile_ranks *r = out->ranks;
     const char *path = out->target ? out->target : out->name;
     out->nosync = out->nosync || is_hurried(out->sink);
     int code = finish(out), status = code ? explain(out->name, path, code) : 0;
-    const bool all = !r || (status = r->agree(r->arg, status)) == 0; /* the name comes when all have written */
+    const bool all =
+        !r || (status = r->agree(r->arg, status)) == 0; /* the name comes when all have written */
     if (out->temporary) {
         code = give_name(out, status == 0 ? 0 : EIO);
         status = status == 0 && code ? explain(out->name, path, code) : status;

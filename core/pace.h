@@ -2,18 +2,19 @@
  *
  *   struct pace pace = pace_of(1e8);              units of work a second that any device reaches
  *   while (work is left) {
- *       double now = ...                          what is left, but at most pace_slice(&pace), or the least there is
- *       if (!pace_has_room(&pace, now)) {
+ *       double now = ...                          what is left, but at most pace_slice(&pace), or
+ *       the least there is if (!pace_has_room(&pace, now)) {
  *           clwait(...);                          for all that was started,
  *           pace_waited(&pace);                   which is measured
  *       }
  *       start it, in a launch of its own; pace_started(&pace, now);
  *   }
  *
- * So no launch takes much longer than PACE_SECONDS, no more than about that is ever queued, and after each wait a
- * caller may be told of the progress and stop the work. Work that fits is started as if there were no pace. What is cut
- * must be cut such that results stay the same bit for bit, since where the cuts are depends on the clock.
- * $STDCL_SLICE, in seconds, replaces PACE_SECONDS: tests set it to almost nothing, which cuts wherever it is possible.
+ * So no launch takes much longer than PACE_SECONDS, no more than about that is ever queued, and
+ * after each wait a caller may be told of the progress and stop the work. Work that fits is started
+ * as if there were no pace. What is cut must be cut such that results stay the same bit for bit,
+ * since where the cuts are depends on the clock. $STDCL_SLICE, in seconds, replaces PACE_SECONDS:
+ * tests set it to almost nothing, which cuts wherever it is possible.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CORE_PACE_H

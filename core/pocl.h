@@ -1,4 +1,5 @@
-/* pocl.h - what keeps PoCL, which makes the CPU a device, from working, where it does not say so itself.
+/* pocl.h - what keeps PoCL, which makes the CPU a device, from working, where it does not say so
+ * itself.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CORE_POCL_H
@@ -9,7 +10,8 @@
 static inline int is_pocl(cl_platform_id platform)
 {
     char name[256] = "";
-    return clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL) == CL_SUCCESS && strstr(name, "Portable Computing Language");
+    return clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL) == CL_SUCCESS &&
+           strstr(name, "Portable Computing Language");
 }
 
 /* Whether it is among the platforms. */
@@ -25,16 +27,19 @@ static inline int has_pocl(void)
     return 0;
 }
 
-/* The folder in which PoCL keeps compiled kernels, which it makes with those above it. Without one it offers no device. */
+/* The folder in which PoCL keeps compiled kernels, which it makes with those above it. Without one
+ * it offers no device. */
 static inline void pocl_folder(char *path, size_t size)
 {
-    const char *own = getenv("POCL_CACHE_DIR"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *own = getenv("POCL_CACHE_DIR"), *cache = getenv("XDG_CACHE_HOME"),
+               *home = getenv("HOME");
     if (own && *own)
         snprintf(path, size, "%s", own);
     else if (cache && *cache)
         snprintf(path, size, "%s/pocl/kcache", cache);
     else
-        snprintf(path, size, "%s%s/pocl/kcache", home && *home ? home : "/tmp", home && *home ? "/.cache" : "");
+        snprintf(path, size, "%s%s/pocl/kcache", home && *home ? home : "/tmp",
+                 home && *home ? "/.cache" : "");
 }
 
 /* " (...)": what of the environment may keep PoCL from its device; "" where there is no PoCL. */
@@ -47,7 +52,10 @@ static inline const char *no_device_because(char *text, size_t size)
     if (has_pocl() && devices && *devices)
         snprintf(text, size, " (POCL_DEVICES is set to '%.200s')", devices);
     else if (has_pocl())
-        snprintf(text, size, " (PoCL is installed; it has none when it cannot write in '%.400s', and POCL_CACHE_DIR may name another folder)", folder);
+        snprintf(
+            text, size,
+            " (PoCL is installed; it has none when it cannot write in '%.400s', and POCL_CACHE_DIR may name another folder)",
+            folder);
     return text;
 }
 

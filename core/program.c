@@ -1,6 +1,7 @@
 /* program.c - programs: made, listed, saved and closed.
  *
- * A program is one or more parts (translation units), each built for every device of its context (build.c).
+ * A program is one or more parts (translation units), each built for every device of its context
+ * (build.c).
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -84,18 +85,20 @@ void *program_open(struct program *p, bool complete, int flags, const char *call
     return p;
 }
 
-void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_t size, const char *options, int flags,
-                 const char *call)
+void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_t size,
+                 const char *options, int flags, const char *call)
 {
     struct program *p = program_new(cp, 1, options, call);
     if (!p)
         return NULL;
     p->nparts = 1;
-    char *before = p->options ? strchr(p->options, '\n') : NULL; /* lines that are no options: source text */
+    char *before =
+        p->options ? strchr(p->options, '\n') : NULL; /* lines that are no options: source text */
     if (before)
         *before++ = 0;
     bool ok = is_binary(data, size)
-                  ? part_of_binaries(p->part, name, 1, &(char *){(char *)(uintptr_t)data}, &size, cp->ndev)
+                  ? part_of_binaries(p->part, name, 1, &(char *){(char *)(uintptr_t)data}, &size,
+                                     cp->ndev)
                   : part_of_source(p->part, name, before ? before : "", data, size, cp->ndev);
     p->part->keep = flags & CLLD_KEEP;
     return program_open(p, ok, flags, call);
@@ -144,13 +147,16 @@ STDCL_API int clsave(CLCONTEXT *cp, void *handle, cl_uint dev, const char *file)
     if (!file)
         return fail(EINVAL, 0, "clsave: the file name is NULL");
     if (!p->built || p->nparts != 1)
-        return fail(EINVAL, 0, "clsave: %s", p->built ? "embedded programs have one binary each; open them one "
-                    "by one" : "the program is not built yet");
+        return fail(EINVAL, 0, "clsave: %s",
+                    p->built ? "embedded programs have one binary each; open them one "
+                               "by one"
+                             : "the program is not built yet");
     size_t size = 0;
     cl_int err;
     unsigned char *binary = binary_of(p->part[0].program[dev], &size, &err);
     int status = binary ? write_file(file, binary, size)
-                        : fail(err ? errno_of(err) : ENOTSUP, err, "clsave: the platform gives no binary of %s", p->part[0].name);
+                        : fail(err ? errno_of(err) : ENOTSUP, err,
+                               "clsave: the platform gives no binary of %s", p->part[0].name);
     free(binary);
     return status;
 }

@@ -20,7 +20,7 @@ char *read_file(const char *file, size_t *size, const char *call)
         fail(ENOMEM, 0, "%s: %s: no memory for its %lld bytes", call, file, (long long)st.st_size);
     } else {
         ssize_t n = 1;
-        for (*size = 0; n > 0 && *size < (size_t)st.st_size; *size += n > 0 ? (size_t)n : 0)
+        for (*size = 0; n > 0 && *size<(size_t)st.st_size; *size += n> 0 ? (size_t)n : 0)
             do
                 n = read(fd, data + *size, (size_t)st.st_size - *size);
             while (n < 0 && errno == EINTR);

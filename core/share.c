@@ -1,13 +1,15 @@
 /* share.c - what the devices' images of a block are to each other.
  *
- * Once, all devices of a context had one buffer. So a device that is about to use a block sees what another has made of
- * it: its image is brought there through host memory that the driver keeps mapped, and the host's own image stays as
- * it is. A program that copies a block to several devices itself, by clmsync or clmsyncn, is not helped but trusted: its
- * devices' images are apart, and nothing is brought. What a block is, the first of the two decides:
+ * Once, all devices of a context had one buffer. So a device that is about to use a block sees what
+ * another has made of it: its image is brought there through host memory that the driver keeps
+ * mapped, and the host's own image stays as it is. A program that copies a block to several devices
+ * itself, by clmsync or clmsyncn, is not helped but trusted: its devices' images are apart, and
+ * nothing is brought. What a block is, the first of the two decides:
  *
  *   UNDECIDED   one device at most has an image
  *   AS_ONE      a device used a block of which another had the newest image
- *   APART       the program copied it, or a part, to a device while another had an image, or a part; always with
+ *   APART       the program copied it, or a part, to a device while another had an image, or a
+ *               part; always with
  *               CL_MEM_APART, CL_MEM_ZEROCOPY and CL_MEM_DEVONLY
  * SPDX-License-Identifier: MIT
  */
@@ -26,17 +28,20 @@ static cl_uint holder(const struct memory *m, cl_uint dev)
 static int copy(struct memory *m, cl_uint dev, char *host, bool to_device, const char *call)
 {
     struct device *d = &m->cp->dev[dev];
-    const struct command c = {
-        .cp = m->cp, .dev = dev, .kind = to_device ? HOST_TO_DEVICE : DEVICE_TO_HOST, .size = (double)m->size};
+    const struct command c = {.cp = m->cp,
+                              .dev = dev,
+                              .kind = to_device ? HOST_TO_DEVICE : DEVICE_TO_HOST,
+                              .size = (double)m->size};
     struct note note = {0};
     cl_event ev = NULL;
     cl_mem buffer = memory_buffer(m, dev, 0, call);
     if (!buffer)
         return -1;
-    const cl_int err = memory_enqueue(queue_for(&c, &note, 0), m, buffer, 0, m->size, host, to_device, &ev);
+    const cl_int err =
+        memory_enqueue(queue_for(&c, &note, 0), m, buffer, 0, m->size, host, to_device, &ev);
     if (err != CL_SUCCESS)
-        return fail(errno_of(err), err, "%s: %zu bytes %s %s, for a block that several devices use", call, m->size,
-                    to_device ? "to" : "from", d->name);
+        return fail(errno_of(err), err, "%s: %zu bytes %s %s, for a block that several devices use",
+                    call, m->size, to_device ? "to" : "from", d->name);
     command_started(&c, &note, ev);
     return event_finish(d, MEMORY_EVENT, ev, note, CL_EVENT_WAIT, call) == CL_FAILED ? -1 : 0;
 }
@@ -46,7 +51,8 @@ static int bring_from(struct memory *m, cl_uint from, cl_uint dev, const char *c
 {
     char *stage = memory_stage(m, &m->cp->dev[from]);
     if (!stage)
-        return fail(ENOMEM, 0, "%s: no %zu bytes to move a block from one device to another", call, m->size);
+        return fail(ENOMEM, 0, "%s: no %zu bytes to move a block from one device to another", call,
+                    m->size);
     if (copy(m, from, stage, false, call) != 0 || copy(m, dev, stage, true, call) != 0)
         return -1;
     atomic_store(&m->sharing, AS_ONE);

@@ -20,8 +20,8 @@ static const struct {
     cl_device_type type;
     CLCONTEXT **place;
 } standards[] = {
-    {"STDDEV", CL_DEVICE_TYPE_ALL, &stddev},         {"STDCPU", CL_DEVICE_TYPE_CPU, &stdcpu},
-    {"STDGPU", CL_DEVICE_TYPE_GPU, &stdgpu},         {"STDACC", CL_DEVICE_TYPE_ACCELERATOR, &stdacc},
+    {"STDDEV", CL_DEVICE_TYPE_ALL, &stddev}, {"STDCPU", CL_DEVICE_TYPE_CPU, &stdcpu},
+    {"STDGPU", CL_DEVICE_TYPE_GPU, &stdgpu}, {"STDACC", CL_DEVICE_TYPE_ACCELERATOR, &stdacc},
     {"STDNPU", CL_DEVICE_TYPE_ALL, &stdnpu},
 };
 enum { STANDARDS = sizeof standards / sizeof *standards };
@@ -46,8 +46,9 @@ static size_t keep_first_platform(const struct candidate **chosen, size_t n)
     return kept;
 }
 
-/* A platform that is not there is no reason to have no devices: the environment names it for another machine. This is
- * the user's mistake, not the program's, and the one thing that the library prints unasked. */
+/* A platform that is not there is no reason to have no devices: the environment names it for
+ * another machine. This is the user's mistake, not the program's, and the one thing that the
+ * library prints unasked. */
 static size_t choose_devices(const char *name, cl_device_type type, const struct candidate **chosen)
 {
     const char *wanted = variable(name, "_PLATFORM_NAME");
@@ -56,8 +57,11 @@ static size_t choose_devices(const char *name, cl_device_type type, const struct
         return n;
     n = machine_choose(NULL, type, chosen);
     if (n)
-        fprintf(stderr, "stdcl: %s_PLATFORM_NAME=%s matches no platform or device of that kind; taking what there is: %s "
-                "(%s)%s\n", name, wanted, chosen[0]->words[2], chosen[0]->words[0], n > 1 ? " and others" : "");
+        fprintf(
+            stderr,
+            "stdcl: %s_PLATFORM_NAME=%s matches no platform or device of that kind; taking what there is: %s "
+            "(%s)%s\n",
+            name, wanted, chosen[0]->words[2], chosen[0]->words[0], n > 1 ? " and others" : "");
     return n;
 }
 
@@ -75,11 +79,14 @@ static CLCONTEXT *make_standard(const char *name, cl_device_type type)
 {
     enum { MOST_DEVICES = 1 << 20 };
     const char *enabled = variable(name, "");
-    const bool number = enabled && *enabled && enabled[strspn(enabled, "0123456789")] == '\0'; /* any but 0 has always been a yes */
+    const bool number =
+        enabled && *enabled &&
+        enabled[strspn(enabled, "0123456789")] == '\0'; /* any but 0 has always been a yes */
     long limit, key, on;
     if (number ? strtol(enabled, NULL, 10) == 0 : number_of(name, "", 0, 1, &on) != 0)
         return NULL;
-    if (number_of(name, "_MAX_NDEV", 0, MOST_DEVICES, &limit) != 0 || number_of(name, "_LOCK", INT_MIN, UINT_MAX, &key) != 0)
+    if (number_of(name, "_MAX_NDEV", 0, MOST_DEVICES, &limit) != 0 ||
+        number_of(name, "_LOCK", INT_MIN, UINT_MAX, &key) != 0)
         return NULL;
     const struct candidate **chosen = calloc(machine_size() + 1, sizeof *chosen);
     if (!chosen)
@@ -119,7 +126,10 @@ static void make_standards(void)
     failure_restore(&before); /* no device of some kind is no error */
 }
 
-STDCL_API void stdcl_init(void) { pthread_once(&standard_once, make_standards); }
+STDCL_API void stdcl_init(void)
+{
+    pthread_once(&standard_once, make_standards);
+}
 
 /* Where a context stands, after all are made; that it could not be made is told again. */
 static CLCONTEXT **place_of(int which)
@@ -128,15 +138,37 @@ static CLCONTEXT **place_of(int which)
     if (which < 0 || which >= STANDARDS)
         return &stdrpu;
     if (!*standards[which].place && why_not[which].code)
-        fail(why_not[which].code, 0, "%s", why_not[which].text ? why_not[which].text : "no memory on the host");
+        fail(why_not[which].code, 0, "%s",
+             why_not[which].text ? why_not[which].text : "no memory on the host");
     return standards[which].place;
 }
 
-STDCL_API CLCONTEXT *stdcl_standard_context(int which) { return *place_of(which); }
+STDCL_API CLCONTEXT *stdcl_standard_context(int which)
+{
+    return *place_of(which);
+}
 
-STDCL_API CLCONTEXT **stdcl_stddev_address(void) { return place_of(0); }
-STDCL_API CLCONTEXT **stdcl_stdcpu_address(void) { return place_of(1); }
-STDCL_API CLCONTEXT **stdcl_stdgpu_address(void) { return place_of(2); }
-STDCL_API CLCONTEXT **stdcl_stdacc_address(void) { return place_of(3); }
-STDCL_API CLCONTEXT **stdcl_stdnpu_address(void) { return place_of(4); }
-STDCL_API CLCONTEXT **stdcl_stdrpu_address(void) { return place_of(5); }
+STDCL_API CLCONTEXT **stdcl_stddev_address(void)
+{
+    return place_of(0);
+}
+STDCL_API CLCONTEXT **stdcl_stdcpu_address(void)
+{
+    return place_of(1);
+}
+STDCL_API CLCONTEXT **stdcl_stdgpu_address(void)
+{
+    return place_of(2);
+}
+STDCL_API CLCONTEXT **stdcl_stdacc_address(void)
+{
+    return place_of(3);
+}
+STDCL_API CLCONTEXT **stdcl_stdnpu_address(void)
+{
+    return place_of(4);
+}
+STDCL_API CLCONTEXT **stdcl_stdrpu_address(void)
+{
+    return place_of(5);
+}

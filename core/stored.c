@@ -1,16 +1,17 @@
 /* stored.c - programs on disk: what one process has built with CLLD_KEEP, the next one loads.
  *
- * PoCL has the compiler's preprocessor read OpenCL's headers, 20 ms, before it knows that it has compiled a program before; a binary
- * it loads in 2 ms. But to give out a binary it compiles each kernel once more, for groups of any size, which is why a program must
- * ask for this.
+ * PoCL has the compiler's preprocessor read OpenCL's headers, 20 ms, before it knows that it has
+ * compiled a program before; a binary it loads in 2 ms. But to give out a binary it compiles each
+ * kernel once more, for groups of any size, which is why a program must ask for this.
  *
- * A file has a line of text, the key, which is all that a binary depends on, and the binary. It is taken if the sum in its first line
- * is right and its key is the one that is sought, to the letter. Everything that goes wrong here only means that a program is built
- * from its source.
+ * A file has a line of text, the key, which is all that a binary depends on, and the binary. It is
+ * taken if the sum in its first line is right and its key is the one that is sought, to the letter.
+ * Everything that goes wrong here only means that a program is built from its source.
  *
- * PoCL (to 7.1) reads a binary out of files of its own cache, and does not expect that one comes in meanwhile, as when another process
- * starts a kernel of the same program. So who builds a program that is on disk nowhere yet holds the lock file: alone, until the binary
- * is written; or, when that is not to be, together with others like it, as long as the process lives.
+ * PoCL (to 7.1) reads a binary out of files of its own cache, and does not expect that one comes in
+ * meanwhile, as when another process starts a kernel of the same program. So who builds a program
+ * that is on disk nowhere yet holds the lock file: alone, until the binary is written; or, when
+ * that is not to be, together with others like it, as long as the process lives.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -76,12 +77,14 @@ static void print_environment(FILE *fp)
 }
 
 /* All that the binary depends on; false when it is not to be kept. */
-static bool find_key(struct stored *s, const struct device *d, const char *source, const char *options)
+static bool find_key(struct stored *s, const struct device *d, const char *source,
+                     const char *options)
 {
     char identity[EMBEDDED_IDENTITY], name[64];
     const char *wish = getenv("STDCL_KEEP");
     if (!(d->type & CL_DEVICE_TYPE_CPU) || (wish && strcmp(wish, "0") == 0) || debug_prints() ||
-        !worth_keeping(source, options) || !device_identity(d->id, identity, sizeof identity) || !strcasestr(identity, "PoCL"))
+        !worth_keeping(source, options) || !device_identity(d->id, identity, sizeof identity) ||
+        !strcasestr(identity, "PoCL"))
         return false;
     FILE *fp = open_memstream(&s->key, &s->size);
     if (!fp)
@@ -98,8 +101,10 @@ static bool find_key(struct stored *s, const struct device *d, const char *sourc
 
 /* ---- Reading. ---- */
 
-/* The binary within a file's bytes, and its size; NULL when the file is not whole, or another program's. */
-static const unsigned char *binary_in(const struct stored *s, const char *bytes, size_t size, size_t *binary)
+/* The binary within a file's bytes, and its size; NULL when the file is not whole, or another
+ * program's. */
+static const unsigned char *binary_in(const struct stored *s, const char *bytes, size_t size,
+                                      size_t *binary)
 {
     size_t key;
     uint64_t sum;
@@ -116,7 +121,8 @@ static const unsigned char *binary_in(const struct stored *s, const char *bytes,
 static cl_program load(const struct device *d, const unsigned char *binary, size_t size)
 {
     cl_int status, err;
-    cl_program program = clCreateProgramWithBinary(d->context, 1, &d->id, &size, &binary, &status, &err);
+    cl_program program =
+        clCreateProgramWithBinary(d->context, 1, &d->id, &size, &binary, &status, &err);
     if (!program || clBuildProgram(program, 1, &d->id, NULL, NULL, NULL) == CL_SUCCESS)
         return program;
     clReleaseProgram(program);
@@ -130,7 +136,8 @@ static cl_program take(const struct stored *s, const struct device *d)
     struct failure before;
     cl_program program = NULL;
     size_t size, binary;
-    if (stat(s->path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_size > MOST_BYTES)
+    if (stat(s->path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+        st.st_size > MOST_BYTES)
         return NULL;
     failure_set_aside(&before);
     char *bytes = read_file(s->path, &size, "clopen");
@@ -144,7 +151,8 @@ static cl_program take(const struct stored *s, const struct device *d)
 
 /* ---- The lock. ---- */
 
-/* Held together with others from when a program was built that is on disk nowhere until the process ends. Of one file once. */
+/* Held together with others from when a program was built that is on disk nowhere until the process
+ * ends. Of one file once. */
 static int together = -1;
 static pthread_mutex_t together_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -152,15 +160,16 @@ static void hold_together(int fd)
 {
     struct stat held, more;
     pthread_mutex_lock(&together_lock);
-    if (together >= 0 && fstat(together, &held) == 0 && fstat(fd, &more) == 0 && held.st_dev == more.st_dev && held.st_ino == more.st_ino)
+    if (together >= 0 && fstat(together, &held) == 0 && fstat(fd, &more) == 0 &&
+        held.st_dev == more.st_dev && held.st_ino == more.st_ino)
         close(fd);
     else
         together = fd;
     pthread_mutex_unlock(&together_lock);
 }
 
-/* Takes the program that another process has stored in the meantime. Otherwise s->lock is held alone, or, at -1, it is not for this
- * process to store the program. */
+/* Takes the program that another process has stored in the meantime. Otherwise s->lock is held
+ * alone, or, at -1, it is not for this process to store the program. */
 static cl_program lock_or_take(struct stored *s, const struct device *d)
 {
     char path[sizeof s->path];
@@ -170,7 +179,8 @@ static cl_program lock_or_take(struct stored *s, const struct device *d)
     cache_folders(path);
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     bool alone = false, shared = false;
-    static atomic_int patience = PATIENCE; /* who has lost it does not wait for each program again */
+    static atomic_int patience =
+        PATIENCE; /* who has lost it does not wait for each program again */
     for (int tries = 0; fd >= 0 && !program && !alone && !shared && tries < patience; tries++) {
         if (tries) /* another process stores one, perhaps this */
             nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
@@ -218,7 +228,8 @@ static void remove_oldest(const char *path)
         for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
             struct stat st;
             const size_t length = strlen(e->d_name);
-            if (e->d_name[0] == '.' || length < sizeof suffix || strcmp(e->d_name + length - (sizeof suffix - 1), suffix) != 0 ||
+            if (e->d_name[0] == '.' || length < sizeof suffix ||
+                strcmp(e->d_name + length - (sizeof suffix - 1), suffix) != 0 ||
                 fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
                 continue;
             if (count++ == 0 || st.st_mtim.tv_sec < least.tv_sec ||
@@ -245,13 +256,16 @@ static bool write_file(const struct stored *s, const unsigned char *binary, size
     memcpy(bytes, s->key, s->size);
     memcpy(bytes + s->size, binary, size);
     out.nosync = true;
-    fprintf(out.fp, "stdcl-program-1 %zu %zu %" PRIx64 "\n", s->size, size, hash_of(bytes, s->size + size));
+    fprintf(out.fp, "stdcl-program-1 %zu %zu %" PRIx64 "\n", s->size, size,
+            hash_of(bytes, s->size + size));
     fwrite(bytes, 1, s->size + size, out.fp);
     free(bytes);
-    return outfile_commit(&out) == 0 && access(s->path, R_OK) == 0; /* of several ranks one writes files */
+    return outfile_commit(&out) == 0 &&
+           access(s->path, R_OK) == 0; /* of several ranks one writes files */
 }
 
-/* What the compiler said is not in a binary, so a program of which it said something is not stored. */
+/* What the compiler said is not in a binary, so a program of which it said something is not
+ * stored. */
 static bool store(const struct stored *s, cl_program program, const char *log)
 {
     struct failure before;
@@ -270,7 +284,8 @@ static bool store(const struct stored *s, cl_program program, const char *log)
 
 /* ---- For build.c. ---- */
 
-cl_program stored_find(struct stored *s, const struct device *d, const char *source, const char *options)
+cl_program stored_find(struct stored *s, const struct device *d, const char *source,
+                       const char *options)
 {
     cl_program program = NULL;
     if (find_key(s, d, source, options) && (program = take(s, d)) == NULL)

@@ -5,7 +5,8 @@
 
 #include <assert.h>
 
-/* The part that has a kernel of this name; p is built. NULL when there is none (*failed false) or after fail(). */
+/* The part that has a kernel of this name; p is built. NULL when there is none (*failed false) or
+ * after fail(). */
 static struct part *part_with(const struct program *p, const char *name, bool *failed)
 {
     for (size_t i = 0; i < p->nparts; i++) {
@@ -16,7 +17,8 @@ static struct part *part_with(const struct program *p, const char *name, bool *f
             return &p->part[i];
         }
         if (err != CL_INVALID_KERNEL_NAME) {
-            *failed = fail(errno_of(err), err, "clsym: kernel %s of %s", name, p->part[i].name) != 0;
+            *failed =
+                fail(errno_of(err), err, "clsym: kernel %s of %s", name, p->part[i].name) != 0;
             return NULL;
         }
     }
@@ -30,7 +32,8 @@ static struct kernel *find_kernel(struct program *p, const char *name, bool *fai
     struct part *part;
     pthread_mutex_lock(&p->lock);
     if (!p->built && p->by_clbuild)
-        *failed = fail(EINVAL, 0, "clsym: %s is not built yet; call clbuild first", p->part[0].name) != 0;
+        *failed =
+            fail(EINVAL, 0, "clsym: %s is not built yet; call clbuild first", p->part[0].name) != 0;
     else
         *failed = !p->built && program_build(p, "clsym") != 0;
     if (!*failed) {
@@ -45,11 +48,13 @@ static struct kernel *find_kernel(struct program *p, const char *name, bool *fai
     return k;
 }
 
-/* The names of a part's kernels, separated by ';'; the caller frees it. NULL and *err when they cannot be had. */
+/* The names of a part's kernels, separated by ';'; the caller frees it. NULL and *err when they
+ * cannot be had. */
 static char *kernel_names(const struct part *part, cl_int *err)
 {
     size_t size = 0, kernels = 0;
-    *err = clGetProgramInfo(part->program[0], CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels, NULL);
+    *err =
+        clGetProgramInfo(part->program[0], CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels, NULL);
     if (*err == CL_SUCCESS && kernels > 0) /* of none there may be no names to ask for */
         *err = clGetProgramInfo(part->program[0], CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
     char *names = *err == CL_SUCCESS ? calloc(size + 1, 1) : NULL;
@@ -79,17 +84,20 @@ char *program_log(CLCONTEXT *cp, void *handle, cl_uint dev)
     struct program *p = program_of(cp, handle, "program_log");
     assert(p && p->built && p->nparts == 1 && dev < cp->ndev);
     char *log = part_log(&p->part[0], cp->dev[dev].id, p->part[0].program[dev]);
-    return log ? log : ((void)fail(ENOMEM, 0, "no memory on the host for what the compiler says"), NULL);
+    return log ? log
+               : ((void)fail(ENOMEM, 0, "no memory on the host for what the compiler says"), NULL);
 }
 
 /* Sets *has when `wanted` is among them. */
-static void print_names(FILE *fp, struct program *p, const char **separator, const char *wanted, bool *has)
+static void print_names(FILE *fp, struct program *p, const char **separator, const char *wanted,
+                        bool *has)
 {
     pthread_mutex_lock(&p->lock);
     for (size_t i = 0; p->built && i < p->nparts; i++) {
         cl_int err;
         char *names = kernel_names(&p->part[i], &err);
-        for (char *save, *n = names ? strtok_r(names, ";", &save) : NULL; n; n = strtok_r(NULL, ";", &save)) {
+        for (char *save, *n = names ? strtok_r(names, ";", &save) : NULL; n;
+             n = strtok_r(NULL, ";", &save)) {
             fprintf(fp, "%s%s", *separator, n);
             *separator = ", ";
             *has = *has || strcmp(n, wanted) == 0;
@@ -111,13 +119,16 @@ static void name_unknown(struct program **searched, size_t n, const char *name)
     if (fp)
         fclose(fp);
     if (has)
-        fail(EIO, CL_INVALID_KERNEL_NAME, "clsym: kernel \"%s\" is in the program, and the driver does not make it", name);
+        fail(EIO, CL_INVALID_KERNEL_NAME,
+             "clsym: kernel \"%s\" is in the program, and the driver does not make it", name);
     else
-        fail(ENOENT, 0, "clsym: there is no kernel \"%s\"; there are: %s", name, text && *text ? text : "none");
+        fail(ENOENT, 0, "clsym: there is no kernel \"%s\"; there are: %s", name,
+             text && *text ? text : "none");
     free(text);
 }
 
-/* Searches programs in this order. NULL when there is no such kernel (*failed false) or after fail(). */
+/* Searches programs in this order. NULL when there is no such kernel (*failed false) or after
+ * fail(). */
 static struct kernel *search(struct program **programs, size_t n, const char *name, bool *failed)
 {
     struct kernel *k = NULL;
@@ -127,7 +138,8 @@ static struct kernel *search(struct program **programs, size_t n, const char *na
     return k;
 }
 
-/* Searches all open programs, newest first. With `last`, that there is no such kernel is a failure. */
+/* Searches all open programs, newest first. With `last`, that there is no such kernel is a
+ * failure. */
 static struct kernel *search_open(CLCONTEXT *cp, const char *name, bool last, bool *failed)
 {
     size_t n;
@@ -172,8 +184,8 @@ STDCL_API cl_kernel clsym(CLCONTEXT *cp, void *handle, const char *name, int fla
     return k ? k->on_device[0] : NULL;
 }
 
-STDCL_API cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const char *symbol,
-                           cl_uint nargs, const struct stdcl_arg *args)
+STDCL_API cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags,
+                           const char *symbol, cl_uint nargs, const struct stdcl_arg *args)
 {
     char name[256];
     struct device *d = device_of(cp, dev, "clexec");
@@ -184,5 +196,6 @@ STDCL_API cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int fla
     snprintf(name, sizeof name, "%.*s", (int)strcspn(symbol, "\" "), symbol);
     struct program *p = embedded_of(cp, CLLD_NOW, "clexec");
     cl_kernel krn = p ? clsym(cp, p, name, 0) : NULL;
-    return krn ? clforkv(cp, dev, krn, ndr, flags, nargs, args) : event_or_refusal(cp, d, KERNEL_EVENT, CL_FAILED, flags);
+    return krn ? clforkv(cp, dev, krn, ndr, flags, nargs, args)
+               : event_or_refusal(cp, d, KERNEL_EVENT, CL_FAILED, flags);
 }

@@ -20,10 +20,12 @@ static int transfer_check(struct transfer *t, CLCONTEXT *cp, void *ptr, int flag
     if (!t->m)
         return -1;
     if (sides != CL_MEM_HOST && sides != CL_MEM_DEVICE)
-        return fail(EINVAL, 0, "%s: exactly one of CL_MEM_HOST and CL_MEM_DEVICE must be given", call);
+        return fail(EINVAL, 0, "%s: exactly one of CL_MEM_HOST and CL_MEM_DEVICE must be given",
+                    call);
     if (t->m->cp != cp)
         return fail(EINVAL, 0, "%s: the block at %p is %s", call, (void *)t->m->base,
-                    t->m->cp ? "attached to another context" : "detached; give it to a context with clmattach");
+                    t->m->cp ? "attached to another context"
+                             : "detached; give it to a context with clmattach");
     if (t->m->flags & CL_MEM_DEVONLY)
         return fail(EINVAL, 0, "%s: the block at %p has no host region (CL_MEM_DEVONLY)", call,
                     (void *)t->m->base);
@@ -32,12 +34,15 @@ static int transfer_check(struct transfer *t, CLCONTEXT *cp, void *ptr, int flag
     return t->buffer ? 0 : -1;
 }
 
-/* Commands of zero length, and copies of a thing to itself, become markers: ordered like the rest. */
-static cl_int enqueue_transfer(cl_command_queue queue, const struct transfer *t, bool skip, cl_event *ev)
+/* Commands of zero length, and copies of a thing to itself, become markers: ordered like the
+ * rest. */
+static cl_int enqueue_transfer(cl_command_queue queue, const struct transfer *t, bool skip,
+                               cl_event *ev)
 {
     if (skip)
         return clEnqueueMarkerWithWaitList(queue, 0, NULL, ev);
-    return memory_enqueue(queue, t->m, t->buffer, t->offset, t->size, t->m->base + t->offset, t->to_device, ev);
+    return memory_enqueue(queue, t->m, t->buffer, t->offset, t->size, t->m->base + t->offset,
+                          t->to_device, ev);
 }
 
 /* What the images are to each other before and after a transfer. */
@@ -54,14 +59,16 @@ static void after_transfer(const struct transfer *t, bool whole)
         memory_moved(t->m, t->dev);
     else if (!t->to_device && whole)
         atomic_store(&t->m->host_current, true);
-    atomic_store_explicit(&t->m->last_device, t->to_device ? (int)t->dev : -1, memory_order_relaxed);
+    atomic_store_explicit(&t->m->last_device, t->to_device ? (int)t->dev : -1,
+                          memory_order_relaxed);
 }
 
 static cl_event transfer_run(struct transfer *t, int flags, const char *call)
 {
     _Atomic bool *current = t->to_device ? &t->m->device_current[t->dev] : &t->m->host_current;
     bool whole = t->offset == 0 && t->size == t->m->size;
-    bool skip = t->size == 0 || memory_is_host(t->m, t->d) || ((flags & CL_MEM_NOFORCE) && atomic_load(current));
+    bool skip = t->size == 0 || memory_is_host(t->m, t->d) ||
+                ((flags & CL_MEM_NOFORCE) && atomic_load(current));
     const struct command c = {.cp = t->m->cp,
                               .dev = t->dev,
                               .kind = t->to_device ? HOST_TO_DEVICE : DEVICE_TO_HOST,
@@ -94,7 +101,8 @@ static cl_event sync_whole(struct transfer *t, CLCONTEXT *cp, void *ptr, int fla
 STDCL_API cl_event clmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags)
 {
     struct transfer t = {.dev = dev, .d = device_of(cp, dev, "clmsync")};
-    return event_or_refusal(cp, t.d, MEMORY_EVENT, t.d ? sync_whole(&t, cp, ptr, flags) : CL_FAILED, flags);
+    return event_or_refusal(cp, t.d, MEMORY_EVENT, t.d ? sync_whole(&t, cp, ptr, flags) : CL_FAILED,
+                            flags);
 }
 
 static cl_event sync_part(struct transfer *t, CLCONTEXT *cp, void *ptr, size_t size, int flags)
@@ -104,8 +112,8 @@ static cl_event sync_part(struct transfer *t, CLCONTEXT *cp, void *ptr, size_t s
     t->offset = (size_t)((char *)ptr - t->m->base);
     t->size = size;
     if (size > t->m->size - t->offset) {
-        fail(EINVAL, 0, "clmsyncn: %zu bytes from offset %zu leave the block's %zu bytes", size, t->offset,
-             t->m->size);
+        fail(EINVAL, 0, "clmsyncn: %zu bytes from offset %zu leave the block's %zu bytes", size,
+             t->offset, t->m->size);
         return CL_FAILED;
     }
     if ((t->m->flags & CL_MEM_IMAGE2D) && size != t->m->size) {
@@ -118,7 +126,8 @@ static cl_event sync_part(struct transfer *t, CLCONTEXT *cp, void *ptr, size_t s
 STDCL_API cl_event clmsyncn(CLCONTEXT *cp, cl_uint dev, void *ptr, size_t size, int flags)
 {
     struct transfer t = {.dev = dev, .d = device_of(cp, dev, "clmsyncn")};
-    return event_or_refusal(cp, t.d, MEMORY_EVENT, t.d ? sync_part(&t, cp, ptr, size, flags) : CL_FAILED, flags);
+    return event_or_refusal(cp, t.d, MEMORY_EVENT,
+                            t.d ? sync_part(&t, cp, ptr, size, flags) : CL_FAILED, flags);
 }
 
 static cl_int enqueue_copy(cl_command_queue queue, const struct memory *src, cl_mem from,
@@ -138,31 +147,37 @@ static cl_int enqueue_copy(cl_command_queue queue, const struct memory *src, cl_
     return clEnqueueCopyBuffer(queue, from, to, 0, 0, src->size, 0, NULL, ev);
 }
 
-static cl_event copy_on(struct device *d, CLCONTEXT *cp, cl_uint dev, const void *src, const void *dst, int flags)
+static cl_event copy_on(struct device *d, CLCONTEXT *cp, cl_uint dev, const void *src,
+                        const void *dst, int flags)
 {
     struct memory *s = memory_or_fail(src, "clmcopy");
     struct memory *t = s ? memory_or_fail(dst, "clmcopy") : NULL;
     if (!t)
         return CL_FAILED;
     if (s->cp != cp || t->cp != cp)
-        return (void)fail(EINVAL, 0, "clmcopy: source and destination must be attached to the context"),
+        return (void)fail(EINVAL, 0,
+                          "clmcopy: source and destination must be attached to the context"),
                CL_FAILED;
     if (s == t)
-        return (void)fail(EINVAL, 0, "clmcopy: source and destination are the same block"), CL_FAILED;
+        return (void)fail(EINVAL, 0, "clmcopy: source and destination are the same block"),
+               CL_FAILED;
     if (t->size < s->size)
-        return (void)fail(EINVAL, 0, "clmcopy: the source has %zu bytes, the destination only %zu", s->size,
-                          t->size), CL_FAILED;
+        return (void)fail(EINVAL, 0, "clmcopy: the source has %zu bytes, the destination only %zu",
+                          s->size, t->size),
+               CL_FAILED;
     cl_mem from = memory_buffer(s, dev, 0, "clmcopy");
     cl_mem to = from ? memory_buffer(t, dev, 0, "clmcopy") : NULL;
     if (!to || (!memory_current(s, dev) && memory_bring(s, dev, "clmcopy") != 0) ||
         (t->size > s->size && !memory_current(t, dev) && memory_bring(t, dev, "clmcopy") != 0))
         return CL_FAILED;
-    const struct command c = {.cp = cp, .dev = dev, .kind = COPY_ON_DEVICE, .size = (double)s->size};
+    const struct command c = {
+        .cp = cp, .dev = dev, .kind = COPY_ON_DEVICE, .size = (double)s->size};
     struct note note = {0};
     cl_event ev = NULL;
     cl_int err = enqueue_copy(queue_for(&c, &note, flags), s, from, t, to, &ev);
     if (err != CL_SUCCESS)
-        return (void)fail(errno_of(err), err, "clmcopy: %zu bytes on %s", s->size, d->name), CL_FAILED;
+        return (void)fail(errno_of(err), err, "clmcopy: %zu bytes on %s", s->size, d->name),
+               CL_FAILED;
     command_started(&c, &note, ev);
     memory_touched(t, dev);
     return event_finish(d, MEMORY_EVENT, ev, note, flags, "clmcopy");
@@ -171,5 +186,6 @@ static cl_event copy_on(struct device *d, CLCONTEXT *cp, cl_uint dev, const void
 STDCL_API cl_event clmcopy(CLCONTEXT *cp, cl_uint dev, void *src, void *dst, int flags)
 {
     struct device *d = device_of(cp, dev, "clmcopy");
-    return event_or_refusal(cp, d, MEMORY_EVENT, d ? copy_on(d, cp, dev, src, dst, flags) : CL_FAILED, flags);
+    return event_or_refusal(cp, d, MEMORY_EVENT,
+                            d ? copy_on(d, cp, dev, src, dst, flags) : CL_FAILED, flags);
 }

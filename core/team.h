@@ -4,13 +4,14 @@
  *   team_work(team, parts, wakes, work, arg);       as crew_work (core/crew.h)
  *   team_free(team);
  *
- * Threads look for more work for TEAM_LOOKS seconds after the last, and sleep then. The caller works too, and
- * waits for nobody who has not begun a part: so work never takes longer than it would alone, but for waking those who sleep. They are woken
- * for work that takes long (`wakes`), or if TEAM_FOLLOWS works have followed each other.
- * Threads that are woken keep off the processor of the caller, who goes on working: the scheduler would put some of them there, beside an idle one.
- * Each thread begins with a share of its own, the same in each work of as many parts, so that what it has read is in its processor's
- * cache the next time; then it takes the last parts of others' shares.
- * One thread at a time calls team_work of a team.
+ * Threads look for more work for TEAM_LOOKS seconds after the last, and sleep then. The caller
+ * works too, and waits for nobody who has not begun a part: so work never takes longer than it
+ * would alone, but for waking those who sleep. They are woken for work that takes long (`wakes`),
+ * or if TEAM_FOLLOWS works have followed each other. Threads that are woken keep off the processor
+ * of the caller, who goes on working: the scheduler would put some of them there, beside an idle
+ * one. Each thread begins with a share of its own, the same in each work of as many parts, so that
+ * what it has read is in its processor's cache the next time; then it takes the last parts of
+ * others' shares. One thread at a time calls team_work of a team.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CORE_TEAM_H
@@ -42,15 +43,16 @@ struct team {
     struct team_share share[TEAM_MOST]; /* the caller's is behind those of the threads */
     _Alignas(64) void (*work)(void *arg, size_t part);
     void *arg;
-    atomic_bool working;  /* there may be parts that nobody has taken; what stands above is as it should be */
+    atomic_bool working; /* there may be parts that nobody has taken; what stands above is as it
+                            should be */
     _Alignas(64) atomic_long done; /* parts that are finished */
     _Alignas(64) atomic_int sleeping;
     atomic_bool ending;
     pthread_mutex_t lock; /* of those who sleep */
     pthread_cond_t wake;
-    double ended;         /* when the last work was done */
-    int follows;          /* works before it that followed each other */
-    int avoided;          /* the processor that threads keep off; -1: none */
+    double ended; /* when the last work was done */
+    int follows;  /* works before it that followed each other */
+    int avoided;  /* the processor that threads keep off; -1: none */
     size_t threads;
     pthread_t thread[TEAM_MOST];
     struct team_place place[TEAM_MOST];
@@ -65,7 +67,8 @@ static inline bool team_take(struct team_share *share, bool own, size_t *part)
         if (first >= end)
             return false;
         *part = (size_t)(own ? first : end - 1);
-        if (atomic_compare_exchange_weak(&share->parts, &parts, own ? parts + 1 : parts - (1ULL << 32)))
+        if (atomic_compare_exchange_weak(&share->parts, &parts,
+                                         own ? parts + 1 : parts - (1ULL << 32)))
             return true;
     }
 }
@@ -120,7 +123,8 @@ static inline void *team_member(void *place_)
     return NULL;
 }
 
-/* As many threads as this process may use processors, `most` of them at most, and the caller is one; NULL if there is no memory. */
+/* As many threads as this process may use processors, `most` of them at most, and the caller is
+ * one; NULL if there is no memory. */
 static inline struct team *team_create(size_t most)
 {
     const size_t bytes = (sizeof(struct team) + 63) / 64 * 64;
@@ -161,9 +165,11 @@ static inline void team_wake(struct team *team)
     pthread_mutex_unlock(&team->lock);
 }
 
-/* Calls work(arg, part) for every part from 0 to parts - 1, each once, in any order and by several threads; returns when all are
- * done. wakes: it takes longer than a thread needs to wake up, some 20 us. */
-static inline void team_work(struct team *team, size_t parts, bool wakes, void (*work)(void *arg, size_t part), void *arg)
+/* Calls work(arg, part) for every part from 0 to parts - 1, each once, in any order and by several
+ * threads; returns when all are done. wakes: it takes longer than a thread needs to wake up, some
+ * 20 us. */
+static inline void team_work(struct team *team, size_t parts, bool wakes,
+                             void (*work)(void *arg, size_t part), void *arg)
 {
     const unsigned long long shares = team->threads + 1, n = parts;
     team->work = work;
@@ -172,7 +178,9 @@ static inline void team_work(struct team *team, size_t parts, bool wakes, void (
     for (unsigned long long i = 0; i < shares; i++)
         atomic_store(&team->share[i].parts, n * i / shares | n * (i + 1) / shares << 32);
     atomic_store(&team->working, true);
-    team->follows = seconds_now() - team->ended < TEAM_LOOKS ? team->follows + (team->follows < TEAM_FOLLOWS) : 0;
+    team->follows = seconds_now() - team->ended < TEAM_LOOKS
+                        ? team->follows + (team->follows < TEAM_FOLLOWS)
+                        : 0;
     if (atomic_load(&team->sleeping) > 0 && (wakes || team->follows >= TEAM_FOLLOWS)) {
         team_avoid(team);
         team_wake(team);

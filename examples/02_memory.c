@@ -1,7 +1,8 @@
 /* 02_memory.c - one pointer, several images: what clmsync copies, and what it does not.
  *
- * A block from clmalloc has an image on the host and one on each device. They differ until clmsync says
- * otherwise, so a program may fill its array with the next problem while a device works on this one.
+ * A block from clmalloc has an image on the host and one on each device. They differ until clmsync
+ * says otherwise, so a program may fill its array with the next problem while a device works on
+ * this one.
  * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
@@ -27,7 +28,8 @@ int main(void)
 
     for (int i = 0; i < N; i++)
         x[i] = 3;
-    if (clmsync(cp, 0, x, CL_MEM_DEVICE | CL_EVENT_WAIT)) /* what blocks returns 0 when all went well */
+    if (clmsync(cp, 0, x,
+                CL_MEM_DEVICE | CL_EVENT_WAIT)) /* what blocks returns 0 when all went well */
         return failed();
     x[0] = 100; /* the host's image only */
     if (clforka(cp, 0, square, &all, CL_EVENT_WAIT, x))
@@ -44,7 +46,8 @@ int main(void)
         return failed();
     printf("the upper half squared again:      %g %g\n", x[0], x[N - 1]);
 
-    /* On a CPU, CL_MEM_ZEROCOPY makes host and device share one image: a sync then moves nothing. */
+    /* On a CPU, CL_MEM_ZEROCOPY makes host and device share one image: a sync then moves
+     * nothing. */
     float *y = clmalloc(cp, N * sizeof *y, CL_MEM_ZEROCOPY);
     if (!y)
         return failed();

@@ -1,19 +1,18 @@
 /* 03_devices.c - every device at once: fork on each, then wait for each.
  *
- * Each device of a context has a queue of its own, in order, and queues of different devices run side by
- * side. With one device, `POCL_DEVICES="pthread pthread"` makes PoCL show two.
+ * Each device of a context has a queue of its own, in order, and queues of different devices run
+ * side by side. With one device, `POCL_DEVICES="pthread pthread"` makes PoCL show two.
  * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
 
-static const char source[] =
-    "__kernel void count_primes(__global int *found, int from)\n"
-    "{\n"
-    "    int n = from + (int)get_global_id(0), divisor = 2;\n"
-    "    while (divisor * divisor <= n && n % divisor)\n"
-    "        divisor++;\n"
-    "    found[get_global_id(0)] = n > 1 && divisor * divisor > n;\n"
-    "}\n";
+static const char source[] = "__kernel void count_primes(__global int *found, int from)\n"
+                             "{\n"
+                             "    int n = from + (int)get_global_id(0), divisor = 2;\n"
+                             "    while (divisor * divisor <= n && n % divisor)\n"
+                             "        divisor++;\n"
+                             "    found[get_global_id(0)] = n > 1 && divisor * divisor > n;\n"
+                             "}\n";
 
 int main(void)
 {

@@ -1,7 +1,7 @@
 /* 04_templates.c - a kernel made for its numbers: 04_templates.clt, expanded with values from here.
  *
- * Values are a Lua table's inside with printf's formatting, or a list of clvalue(). When something is
- * wrong, in Lua or in the kernel, the message carries the template's own file and line.
+ * Values are a Lua table's inside with printf's formatting, or a list of clvalue(). When something
+ * is wrong, in Lua or in the kernel, the message carries the template's own file and line.
  * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
@@ -37,8 +37,8 @@ int main(void)
     CLCONTEXT *cp = stddev;
     const float taps[TAPS] = {1, -2, 1, 0}, half[TAPS] = {0.5f, 0, 0, 0.5f};
 
-    void *h = clopent(cp, "04_templates.clt", CLLD_NOW, "real = '%s', taps = {%g, %g, %g, %g}", "float",
-                      taps[0], taps[1], taps[2], taps[3]);
+    void *h = clopent(cp, "04_templates.clt", CLLD_NOW, "real = '%s', taps = {%g, %g, %g, %g}",
+                      "float", taps[0], taps[1], taps[2], taps[3]);
     if (run(cp, h, taps) != 0)
         return 1;
 

@@ -1,8 +1,8 @@
 /* 06_errors.c - what goes wrong is said in a sentence: five mistakes and their messages.
  *
- * The layer never prints or exits by itself. A failing call returns NULL, -1 or (cl_event)-1, sets clerrno
- * to an errno value and oclerrno to OpenCL's code, and clerror() gives the sentence, once, as dlerror does.
- * STDCL_DEBUG=1 in the environment prints each as it happens.
+ * The layer never prints or exits by itself. A failing call returns NULL, -1 or (cl_event)-1, sets
+ * clerrno to an errno value and oclerrno to OpenCL's code, and clerror() gives the sentence, once,
+ * as dlerror does. STDCL_DEBUG=1 in the environment prints each as it happens.
  * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
@@ -10,7 +10,8 @@
 static void tell(const char *what)
 {
     const char *text = clerror();
-    printf("%s (clerrno %d, oclerrno %d)\n    %s\n", what, clerrno, oclerrno, text ? text : "no error?");
+    printf("%s (clerrno %d, oclerrno %d)\n    %s\n", what, clerrno, oclerrno,
+           text ? text : "no error?");
 }
 
 int main(void)
@@ -22,8 +23,10 @@ int main(void)
     if (!clsopen(cp, "__kernel void k(__global float *x)\n{\n    x[0] = y;\n}\n", CLLD_NOW))
         tell("a kernel that does not build");
 
-    void *h = clsopen(cp, "__kernel void fill(__global float *x, float value)"
-                          "{ x[get_global_id(0)] = value; }", CLLD_NOW);
+    void *h = clsopen(cp,
+                      "__kernel void fill(__global float *x, float value)"
+                      "{ x[get_global_id(0)] = value; }",
+                      CLLD_NOW);
     if (!clsym(cp, h, "full", 0))
         tell("a kernel by a wrong name");
 

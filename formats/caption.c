@@ -1,4 +1,5 @@
-/* caption.c - the time, a bar of a known length and the scale of the colours at the edges of a picture.
+/* caption.c - the time, a bar of a known length and the scale of the colours at the edges of a
+ * picture.
  *
  * Letters are those that numbers need, of 5 x 7 dots, a row of five bits each from the top.
  * SPDX-License-Identifier: MIT
@@ -13,11 +14,12 @@ enum { WIDE = 5, HIGH = 7, STEP = 6 };
 
 static const char letters[] = "0123456789.-+et= ";
 static const uint8_t dots[][HIGH] = {
-    {14, 17, 19, 21, 25, 17, 14}, {4, 12, 4, 4, 4, 4, 14},    {14, 17, 1, 2, 4, 8, 31},   {31, 2, 4, 2, 1, 17, 14},
-    {2, 6, 10, 18, 31, 2, 2},     {31, 16, 30, 1, 1, 17, 14}, {6, 8, 16, 30, 17, 17, 14}, {31, 1, 2, 4, 8, 8, 8},
-    {14, 17, 17, 14, 17, 17, 14}, {14, 17, 17, 15, 1, 2, 12}, {0, 0, 0, 0, 0, 12, 12},    {0, 0, 0, 31, 0, 0, 0},
-    {0, 4, 4, 31, 4, 4, 0},       {0, 0, 14, 17, 31, 16, 14}, {8, 8, 28, 8, 8, 9, 6},     {0, 0, 31, 0, 31, 0, 0},
-    {0, 0, 0, 0, 0, 0, 0},
+    {14, 17, 19, 21, 25, 17, 14}, {4, 12, 4, 4, 4, 4, 14},    {14, 17, 1, 2, 4, 8, 31},
+    {31, 2, 4, 2, 1, 17, 14},     {2, 6, 10, 18, 31, 2, 2},   {31, 16, 30, 1, 1, 17, 14},
+    {6, 8, 16, 30, 17, 17, 14},   {31, 1, 2, 4, 8, 8, 8},     {14, 17, 17, 14, 17, 17, 14},
+    {14, 17, 17, 15, 1, 2, 12},   {0, 0, 0, 0, 0, 12, 12},    {0, 0, 0, 31, 0, 0, 0},
+    {0, 4, 4, 31, 4, 4, 0},       {0, 0, 14, 17, 31, 16, 14}, {8, 8, 28, 8, 8, 9, 6},
+    {0, 0, 31, 0, 31, 0, 0},      {0, 0, 0, 0, 0, 0, 0},
 };
 
 struct page {
@@ -78,9 +80,11 @@ static void write_right(const struct page *p, unsigned edge, unsigned y, double 
         write_text(p, p->width - edge - wide, y, text);
 }
 
-void caption_scale(unsigned width, unsigned height, uint8_t *rgb, const uint8_t *colours, double low, double high)
+void caption_scale(unsigned width, unsigned height, uint8_t *rgb, const uint8_t *colours,
+                   double low, double high)
 {
-    const unsigned shorter = width < height ? width : height, wide = shorter / 50 + 1, high_pixels = shorter / 3;
+    const unsigned shorter = width < height ? width : height, wide = shorter / 50 + 1,
+                   high_pixels = shorter / 3;
     const struct page p = {width, height, shorter / 360 + 1, rgb};
     const unsigned edge = 4 * p.dot, line = (HIGH + 2) * p.dot, top = (height - high_pixels) / 2;
     if (shorter < 8 * line)
@@ -88,7 +92,9 @@ void caption_scale(unsigned width, unsigned height, uint8_t *rgb, const uint8_t 
     for (unsigned y = 0; y < high_pixels; y++)
         for (unsigned x = 0; x < wide; x++)
             memcpy(rgb + 3 * ((size_t)(top + y) * width + width - edge - wide + x),
-                   colours + 3 * ((CAPTION_COLOURS - 1) * (high_pixels - 1 - y) / (high_pixels - 1)), 3);
+                   colours +
+                       3 * ((CAPTION_COLOURS - 1) * (high_pixels - 1 - y) / (high_pixels - 1)),
+                   3);
     write_right(&p, edge, top - line, high);
     write_right(&p, edge, top + high_pixels + 2 * p.dot, low);
 }

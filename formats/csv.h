@@ -20,13 +20,15 @@ struct csv {
     size_t columns;
 };
 
-/* Starts a table of `columns` columns; a name with a comma, quote or line break is quoted (RFC 4180). */
+/* Starts a table of `columns` columns; a name with a comma, quote or line break is quoted (RFC
+ * 4180). */
 int csv_open(struct csv *csv, const char *file, size_t columns, const char *const names[]);
 
 /* Adds a row of csv->columns values; NaN and infinity are written as nan, inf and -inf. */
 int csv_row(struct csv *csv, const double *values);
 
-/* Finishes the file and gives it its name; -1 when it could not be written, and then none is left. */
+/* Finishes the file and gives it its name; -1 when it could not be written, and then none is
+ * left. */
 int csv_close(struct csv *csv);
 
 /* Drops the file. Nothing happens to one that was never opened (zeroed). */

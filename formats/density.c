@@ -1,17 +1,21 @@
 /* density.c - surface density without graininess, in time proportional to bodies plus pixels.
  *
- * A pyramid of grids, level l with cells of 2^l pixels. A body enters the finest as a quadratic B-spline over 3 x 3 cells
- * (triangular-shaped cloud, Hockney & Eastwood 1981). Such a spline is the sum of narrower ones with the weights 1 3 3 1
- * (Chaikin 1974), and that one rule does everything between two levels:
+ * A pyramid of grids, level l with cells of 2^l pixels. A body enters the finest as a quadratic
+ * B-spline over 3 x 3 cells (triangular-shaped cloud, Hockney & Eastwood 1981). Such a spline is
+ * the sum of narrower ones with the weights 1 3 3 1 (Chaikin 1974), and that one rule does
+ * everything between two levels:
  *
- *   level 2  [   2   ][   3   ]     restrict: cells give their contents to the coarser level, just as if the bodies had
+ *   level 2  [   2   ][   3   ]     restrict: cells give their contents to the coarser level, just
+ *            as if the bodies had
  *   level 1  [ 1 ][ 3 ][ 3 ][ 1 ]             entered there
- *   level 0  [][][][][][][][]       refine: cells spread their contents over the finer level, smoothly
+ *   level 0  [][][][][][][][]       refine: cells spread their contents over the finer level,
+ *            smoothly
  *
- * First all is restricted, which tells how many bodies share the cells of all sizes. Then mass rises from level to level until
- * enough bodies share its cell, between two levels by the fraction, so that spots grow steadily where bodies grow sparse;
- * and then the levels are summed from coarse to fine. Every level reaches four of its cells beyond the picture: bodies
- * outside the finest enter the first level that holds them, and brighten the edge.
+ * First all is restricted, which tells how many bodies share the cells of all sizes. Then mass
+ * rises from level to level until enough bodies share its cell, between two levels by the fraction,
+ * so that spots grow steadily where bodies grow sparse; and then the levels are summed from coarse
+ * to fine. Every level reaches four of its cells beyond the picture: bodies outside the finest
+ * enter the first level that holds them, and brighten the edge.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/density.h"
@@ -23,23 +27,29 @@
 #include <math.h>
 #include <stdbool.h>
 
-enum { MOST_LEVELS = 14, EDGE = 4 /* cells beyond the picture */, PAD = 8, MOST_WIDTH = 16384 + 2 * EDGE };
+enum {
+    MOST_LEVELS = 14,
+    EDGE = 4 /* cells beyond the picture */,
+    PAD = 8,
+    MOST_WIDTH = 16384 + 2 * EDGE
+};
 
 /* Contents of a cell. */
 enum plane {
-    MASS,                                /* then one for each shade, of mass times shade */
+    MASS,                                  /* then one for each shade, of mass times shade */
     HELD = MASS + 1 + DENSITY_MOST_SHADES, /* the mass of all bodies that share it */
-    NUMBER,                              /* how many those are; before, the sum of their squared masses */
-    STAYS,                               /* the part of its mass that does not rise */
-    HEIGHT,                              /* the mean level that it reaches */
+    NUMBER, /* how many those are; before, the sum of their squared masses */
+    STAYS,  /* the part of its mass that does not rise */
+    HEIGHT, /* the mean level that it reaches */
     PLANES
 };
 
-/* A cell is fine enough with so many bodies. About four cells overlap a spot, so a pixel of the picture averages over four
- * times as many. */
+/* A cell is fine enough with so many bodies. About four cells overlap a spot, so a pixel of the
+ * picture averages over four times as many. */
 static const float enough = 20;
 
-/* How much of a body is drawn as a sharp point: with 0 a galaxy looks like fog, with 10 like sand. */
+/* How much of a body is drawn as a sharp point: with 0 a galaxy looks like fog, with 10 like
+ * sand. */
 static const float sparkle = 3, most_sparkle = 0.3f;
 
 /* Cells of the coarsest level take up this part of the picture. */
@@ -96,8 +106,8 @@ static int pyramid_create(struct pyramid *p, const struct projection *view, size
     }
     p->cells = calloc(total, sizeof *p->cells);
     if (!p->cells)
-        return clerror_set(ENOMEM, "no memory for a picture of %u x %u (%.0f MiB)", view->width, view->height,
-                           (double)total * sizeof *p->cells / 1048576);
+        return clerror_set(ENOMEM, "no memory for a picture of %u x %u (%.0f MiB)", view->width,
+                           view->height, (double)total * sizeof *p->cells / 1048576);
     for (int l = 0; l < p->levels; l++)
         for (int k = 0; k < PLANES; k++)
             if (has_plane(p, l, k)) {
@@ -121,11 +131,13 @@ static void project(const struct projection *view, const double at[3], double *u
     *v = (view->centre[1] - at[view->axis[1]]) * view->scale + 0.5 * view->height;
 }
 
-/* The finest level on which a body's 3 x 3 cells lie, and where there, in its cells; -1: far outside. */
+/* The finest level on which a body's 3 x 3 cells lie, and where there, in its cells; -1: far
+ * outside. */
 static int enter(const struct pyramid *p, double u, double v, float *x, float *y)
 {
     for (int l = 0; l < p->levels; l++, u *= 0.5, v *= 0.5)
-        if (u + EDGE >= 1 && v + EDGE >= 1 && u + EDGE < (double)p->level[l].width - 1 && v + EDGE < (double)p->level[l].height - 1) {
+        if (u + EDGE >= 1 && v + EDGE >= 1 && u + EDGE < (double)p->level[l].width - 1 &&
+            v + EDGE < (double)p->level[l].height - 1) {
             *x = (float)(u + EDGE);
             *y = (float)(v + EDGE);
             return l;
@@ -146,7 +158,8 @@ struct entering {
     const struct density_bodies *bodies;
 };
 
-static void add_to(const struct level *level, int plane, size_t row, size_t column, const float weight[3], float amount)
+static void add_to(const struct level *level, int plane, size_t row, size_t column,
+                   const float weight[3], float amount)
 {
     float *cell = row_of(level, plane, row) + column;
     for (size_t i = 0; i < 3; i++)
@@ -154,8 +167,8 @@ static void add_to(const struct level *level, int plane, size_t row, size_t colu
 }
 
 /* One of a body's three rows. */
-static void add_row(const struct entering *e, const struct level *level, size_t i, size_t row, size_t column,
-                    const float weight[3], float part)
+static void add_row(const struct entering *e, const struct level *level, size_t i, size_t row,
+                    size_t column, const float weight[3], float part)
 {
     const struct density_bodies *b = e->bodies;
     const float mass = b->mass ? (float)b->mass[i] : 1;
@@ -163,11 +176,13 @@ static void add_row(const struct entering *e, const struct level *level, size_t 
     if (e->p->mass == 0)
         add_to(level, NUMBER, row, column, weight, part * mass * mass);
     for (size_t k = 0; k < b->shades; k++)
-        add_to(level, MASS + 1 + (int)k, row, column, weight, part * mass * b->shade[b->shades * i + k]);
+        add_to(level, MASS + 1 + (int)k, row, column, weight,
+               part * mass * b->shade[b->shades * i + k]);
 }
 
-/* Adds all bodies to rows from .. to - 1 of the finest level, and to as large a part of the others: every thread looks at
- * all bodies and writes rows of its own, so that sums have the order of the bodies however many threads there are. */
+/* Adds all bodies to rows from .. to - 1 of the finest level, and to as large a part of the others:
+ * every thread looks at all bodies and writes rows of its own, so that sums have the order of the
+ * bodies however many threads there are. */
 static void add_bodies(void *job, size_t from, size_t to)
 {
     const struct entering *e = job;
@@ -180,7 +195,8 @@ static void add_bodies(void *job, size_t from, size_t to)
         if (l < 0)
             continue;
         const struct level *level = &p->level[l];
-        const size_t first = from * level->height / p->level[0].height, last = to * level->height / p->level[0].height;
+        const size_t first = from * level->height / p->level[0].height,
+                     last = to * level->height / p->level[0].height;
         const size_t column = (size_t)x, row = (size_t)y;
         if (row + 1 < first || row - 1 >= last)
             continue;
@@ -200,13 +216,15 @@ struct pass {
 };
 
 /* All cells of a level, by all processors. */
-static void over_rows(const struct pyramid *p, int level, int from, int to, void (*work)(void *, size_t, size_t))
+static void over_rows(const struct pyramid *p, int level, int from, int to,
+                      void (*work)(void *, size_t, size_t))
 {
     struct pass pass = {p, level, from, to};
     parallel_ranges(p->level[level].height, LEAST_ROWS, work, &pass);
 }
 
-/* Sums four rows of the finer level, 1 3 3 1, for row y of the coarser: what rises of them, or everything. */
+/* Sums four rows of the finer level, 1 3 3 1, for row y of the coarser: what rises of them, or
+ * everything. */
 static void sum_rows(const struct level *fine, int plane, bool rising, size_t y, float *sum)
 {
     static const float weight[] = {0.25f, 0.75f, 0.75f, 0.25f};
@@ -215,7 +233,8 @@ static void sum_rows(const struct level *fine, int plane, bool rising, size_t y,
         const size_t row = 2 * y + j - (EDGE + 1); /* below 0 it is huge */
         if (row >= fine->height)
             continue;
-        const float *restrict cell = row_of(fine, plane, row), *restrict stays = row_of(fine, STAYS, row);
+        const float *restrict cell = row_of(fine, plane, row), *restrict stays =
+                                                                   row_of(fine, STAYS, row);
         if (rising)
             for (size_t x = 0; x < fine->width; x++)
                 sum[x] += weight[j] * cell[x] * (1 - stays[x]);
@@ -250,13 +269,17 @@ static void restrict_rising(void *job, size_t first, size_t last)
 }
 
 /* A row of the coarser level as the finer one's row y sees it, smoothly: values, not contents. */
-static void interpolate(const struct level *coarse, const struct level *fine, int plane, size_t y, float *out)
+static void interpolate(const struct level *coarse, const struct level *fine, int plane, size_t y,
+                        float *out)
 {
     const size_t row = y / 2 + EDGE / 2;
-    const float *restrict near = row_of(coarse, plane, row), *restrict far = row_of(coarse, plane, y % 2 ? row + 1 : row - 1);
+    const float *restrict near = row_of(coarse, plane, row), *restrict far =
+                                                                 row_of(coarse, plane,
+                                                                        y % 2 ? row + 1 : row - 1);
     for (size_t k = 0; k < fine->width / 2; k++) {
         const size_t x = k + EDGE / 2;
-        const float before = 3 * near[x - 1] + far[x - 1], here = 9 * near[x] + 3 * far[x], after = 3 * near[x + 1] + far[x + 1];
+        const float before = 3 * near[x - 1] + far[x - 1], here = 9 * near[x] + 3 * far[x],
+                    after = 3 * near[x + 1] + far[x + 1];
         out[2 * k] = 0.0625f * (here + before);
         out[2 * k + 1] = 0.0625f * (here + after);
     }
@@ -273,20 +296,22 @@ static void count_rows(void *job, size_t first, size_t last)
         float *restrict number = row_of(level, NUMBER, y);
         const float *restrict held = row_of(level, HELD, y);
         for (size_t x = 0; x < level->width; x++)
-            number[x] = pass->p->mass > 0   ? held[x] / pass->p->mass
-                        : number[x] > 0 ? held[x] * held[x] / number[x]
-                                        : 0;
+            number[x] = pass->p->mass > 0 ? held[x] / pass->p->mass
+                        : number[x] > 0   ? held[x] * held[x] / number[x]
+                                          : 0;
     }
 }
 
-/* The part of a body's mass that stays in a point. Its surroundings hold enough / 4^level bodies a pixel, and a part p of a
- * body makes its pixel brighter by about p / 2; the ratio of the two is to be the same everywhere. */
+/* The part of a body's mass that stays in a point. Its surroundings hold enough / 4^level bodies a
+ * pixel, and a part p of a body makes its pixel brighter by about p / 2; the ratio of the two is to
+ * be the same everywhere. */
 static float sharp_part(float level)
 {
     return fminf(most_sparkle, sparkle * enough * exp2f(-2 * level));
 }
 
-/* The part that stays so that the mean level is the one, with a fraction, whose cells hold just enough. */
+/* The part that stays so that the mean level is the one, with a fraction, whose cells hold just
+ * enough. */
 static float staying(float here, float above)
 {
     return here >= enough ? 1 : above <= enough ? 0 : (above - enough) / (above - here);
@@ -299,7 +324,8 @@ static void decide_rows(void *job, size_t first, size_t last)
     float above[MOST_WIDTH + 2], height_above[MOST_WIDTH + 2];
     for (size_t y = first; y < last; y++) {
         const float *restrict number = row_of(level, NUMBER, y);
-        float *restrict stays = row_of(level, STAYS, y), *restrict height = row_of(level, HEIGHT, y);
+        float *restrict stays = row_of(level, STAYS, y), *restrict height =
+                                                             row_of(level, HEIGHT, y);
         interpolate(coarse, level, NUMBER, y, above);
         interpolate(coarse, level, HEIGHT, y, height_above);
         for (size_t x = 0; x < level->width; x++) {
@@ -336,7 +362,8 @@ static void decide(const struct pyramid *p)
 {
     for (int l = 1; l < p->levels; l++) {
         const struct level *level = &p->level[l];
-        memcpy(level->plane[HELD], level->plane[MASS], level->width * level->height * sizeof(float));
+        memcpy(level->plane[HELD], level->plane[MASS],
+               level->width * level->height * sizeof(float));
         over_rows(p, l, HELD, HELD, restrict_all);
         if (p->mass == 0)
             over_rows(p, l, NUMBER, NUMBER, restrict_all);
@@ -373,7 +400,8 @@ static void spread(const struct pyramid *p, int plane, const struct projection *
     for (int l = p->levels - 2; l >= 0; l--)
         over_rows(p, l, plane, plane, spread_rows);
     for (size_t y = 0; y < view->height; y++)
-        memcpy(map + y * view->width, row_of(&p->level[0], plane, y + EDGE) + EDGE, view->width * sizeof *map);
+        memcpy(map + y * view->width, row_of(&p->level[0], plane, y + EDGE) + EDGE,
+               view->width * sizeof *map);
 }
 
 /* ---- The whole. ------------------------------------------------------------------------------ */
@@ -405,7 +433,8 @@ int density_map(const struct projection *view, const struct density_bodies *bodi
 /* ---- A few bodies. --------------------------------------------------------------------------- */
 
 /* A Gaussian out to four standard deviations. */
-static void add_dot(const struct projection *view, double u, double v, double width, float amount, float *map)
+static void add_dot(const struct projection *view, double u, double v, double width, float amount,
+                    float *map)
 {
     const double reach = 4 * width;
     if (!(u > -reach && v > -reach && u < view->width + reach && v < view->height + reach))
@@ -413,13 +442,14 @@ static void add_dot(const struct projection *view, double u, double v, double wi
     for (double y = fmax(0, floor(v - reach)); y < view->height && y < v + reach; y++)
         for (double x = fmax(0, floor(u - reach)); x < view->width && x < u + reach; x++) {
             const double dx = x + 0.5 - u, dy = y + 0.5 - v;
-            map[(size_t)y * view->width + (size_t)x] += amount * (float)exp(-0.5 * (dx * dx + dy * dy) / (width * width));
+            map[(size_t)y * view->width + (size_t)x] +=
+                amount * (float)exp(-0.5 * (dx * dx + dy * dy) / (width * width));
         }
 }
 
 /* A dot of body i, with its shades. */
-static void add_body(const struct projection *view, double u, double v, double width, const struct density_bodies *b, size_t i,
-                     float *map)
+static void add_body(const struct projection *view, double u, double v, double width,
+                     const struct density_bodies *b, size_t i, float *map)
 {
     const size_t pixels = (size_t)view->width * view->height;
     add_dot(view, u, v, width, 1, map);
@@ -427,7 +457,8 @@ static void add_body(const struct projection *view, double u, double v, double w
         add_dot(view, u, v, width, b->shade[b->shades * i + k], map + (1 + k) * pixels);
 }
 
-void density_dots(const struct projection *view, double width, const struct density_bodies *b, float *map)
+void density_dots(const struct projection *view, double width, const struct density_bodies *b,
+                  float *map)
 {
     memset(map, 0, (1 + b->shades) * view->width * view->height * sizeof *map);
     for (size_t i = 0; i < b->n; i++) {
@@ -438,7 +469,8 @@ void density_dots(const struct projection *view, double width, const struct dens
 }
 
 /* Dots so near to each other that they join, on the way of body i from point k - 1 to point k. */
-static void add_line(const struct projection *view, double width, size_t k, const struct density_bodies *b, size_t i, float *map)
+static void add_line(const struct projection *view, double width, size_t k,
+                     const struct density_bodies *b, size_t i, float *map)
 {
     double u0, v0, u1, v1;
     project(view, b->pos[(k - 1) * b->n + i], &u0, &v0);
@@ -447,10 +479,12 @@ static void add_line(const struct projection *view, double width, size_t k, cons
     if (!(length < 1e6)) /* NaN too */
         return;
     for (double done = 0; done < length; done++)
-        add_body(view, u0 + (u1 - u0) * done / length, v0 + (v1 - v0) * done / length, width, b, i, map);
+        add_body(view, u0 + (u1 - u0) * done / length, v0 + (v1 - v0) * done / length, width, b, i,
+                 map);
 }
 
-void density_paths(const struct projection *view, double width, size_t points, const struct density_bodies *b, float *map)
+void density_paths(const struct projection *view, double width, size_t points,
+                   const struct density_bodies *b, float *map)
 {
     memset(map, 0, (1 + b->shades) * view->width * view->height * sizeof *map);
     for (size_t k = 1; k < points; k++)

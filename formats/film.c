@@ -1,4 +1,5 @@
-/* film.c - numbered series of pictures, and films by the program ffmpeg: of such a series, or of frames that come through a pipe.
+/* film.c - numbered series of pictures, and films by the program ffmpeg: of such a series, or of
+ * frames that come through a pipe.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -27,7 +28,8 @@ enum { MESSAGE_SIZE = 300, USUAL_FPS = 25 };
 /* The suffix with its point, or the empty end of the name. */
 static const char *suffix_of(const char *file)
 {
-    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file, *point = strrchr(name, '.');
+    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file,
+               *point = strrchr(name, '.');
     return point && point > name ? point : name + strlen(name);
 }
 
@@ -52,8 +54,8 @@ int picture_is_film(const char *file)
     return is_called(file, ".mp4") || is_called(file, ".webm") || is_called(file, ".gif");
 }
 
-/* The pattern by which ffmpeg finds the frames, its own % signs doubled; relative names get "./", or
- * ffmpeg takes "a:b" for a protocol and "-a" for an option. */
+/* The pattern by which ffmpeg finds the frames, its own % signs doubled; relative names get "./",
+ * or ffmpeg takes "a:b" for a protocol and "-a" for an option. */
 static char *frame_pattern(const char *file)
 {
     size_t stem = (size_t)(suffix_of(file) - file);
@@ -120,8 +122,8 @@ static int make_pipe(int ends[2])
     return 0;
 }
 
-/* Starts argv without a shell, its input from a descriptor or nowhere (-1), its output nowhere and its complaints to another; out of
- * reach of Ctrl-C. -1 with errno. */
+/* Starts argv without a shell, its input from a descriptor or nowhere (-1), its output nowhere and
+ * its complaints to another; out of reach of Ctrl-C. -1 with errno. */
 static pid_t start_quietly(char *const argv[], int input, int complaints)
 {
     posix_spawn_file_actions_t actions;
@@ -176,14 +178,14 @@ static void add(struct command *c, ...)
     c->argv[c->argc] = NULL;
 }
 
-/* Films play everywhere with even sides and 4:2:0 colours; H.264 may be missing from ffmpeg, then its own
- * choice is taken. A GIF gets a palette of its own, undithered so that the black between the stars stays
- * black. */
+/* Films play everywhere with even sides and 4:2:0 colours; H.264 may be missing from ffmpeg, then
+ * its own choice is taken. A GIF gets a palette of its own, undithered so that the black between
+ * the stars stays black. */
 static void add_encoding(struct command *c, const char *file, bool h264)
 {
     if (is_called(file, ".gif")) {
-        add(c, "-filter_complex", "[0:v]split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none", "-f",
-            "gif", NULL);
+        add(c, "-filter_complex", "[0:v]split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none",
+            "-f", "gif", NULL);
         return;
     }
     add(c, "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p", NULL);
@@ -198,16 +200,16 @@ static void add_encoding(struct command *c, const char *file, bool h264)
     add(c, "-movflags", "+faststart", "-f", "mp4", NULL);
 }
 
-static int encode(const char *pattern, const char *file, const char *target, unsigned count, unsigned fps, bool h264,
-                  char message[MESSAGE_SIZE])
+static int encode(const char *pattern, const char *file, const char *target, unsigned count,
+                  unsigned fps, bool h264, char message[MESSAGE_SIZE])
 {
     char rate[16], frames[16], output[PATH_MAX + 2];
     struct command c = {.argc = 0};
     snprintf(rate, sizeof rate, "%u", fps);
     snprintf(frames, sizeof frames, "%u", count);
     snprintf(output, sizeof output, "%s%s", *target == '/' ? "" : "./", target);
-    add(&c, "ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-framerate", rate, "-start_number", "1", "-i",
-        pattern, "-frames:v", frames, NULL);
+    add(&c, "ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-framerate", rate, "-start_number",
+        "1", "-i", pattern, "-frames:v", frames, NULL);
     add_encoding(&c, file, h264);
     add(&c, output, NULL);
     return run_quietly(c.argv, message);
@@ -255,7 +257,7 @@ int picture_join(const char *file, unsigned count, unsigned fps)
     return -1;
 }
 
-/* ---- Through a pipe. -------------------------------------------------------------------------- */
+/* ---- Through a pipe. ------------------------------------------------------------------------- */
 
 struct picture_film {
     struct outfile out;
@@ -271,8 +273,9 @@ static bool has_h264(void)
 {
     char message[MESSAGE_SIZE];
     struct command c = {.argc = 0};
-    add(&c, "ffmpeg", "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i", "color=s=64x64:d=0.04", "-frames:v", "1", "-pix_fmt", "yuv420p",
-        "-c:v", "libx264", "-f", "null", "/dev/null", NULL);
+    add(&c, "ffmpeg", "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i", "color=s=64x64:d=0.04",
+        "-frames:v", "1", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-f", "null", "/dev/null",
+        NULL);
     return run_quietly(c.argv, message) == 0;
 }
 
@@ -283,7 +286,8 @@ static pid_t start_film(const struct picture_film *f, unsigned fps, int input, i
     const char *target = f->out.temporary ? f->out.temporary : f->file;
     snprintf(rate, sizeof rate, "%u", fps ? fps : USUAL_FPS);
     snprintf(output, sizeof output, "%s%s", *target == '/' ? "" : "./", target);
-    add(&c, "ffmpeg", "-loglevel", "error", "-y", "-f", "image2pipe", "-framerate", rate, "-c:v", "png", "-i", "-", NULL);
+    add(&c, "ffmpeg", "-loglevel", "error", "-y", "-f", "image2pipe", "-framerate", rate, "-c:v",
+        "png", "-i", "-", NULL);
     add_encoding(&c, f->file, is_called(f->file, ".mp4") && has_h264());
     add(&c, output, NULL);
     return start_quietly(c.argv, input, complaints);
@@ -300,7 +304,9 @@ struct picture_film *picture_film_open(const char *file, unsigned fps)
         free(f);
         return NULL;
     }
-    f->child = make_pipe(frames) == 0 && make_pipe(complaints) == 0 ? start_film(f, fps, frames[0], complaints[1]) : -1;
+    f->child = make_pipe(frames) == 0 && make_pipe(complaints) == 0
+                   ? start_film(f, fps, frames[0], complaints[1])
+                   : -1;
     const int code = errno;
     close(frames[0]);
     close(complaints[1]);
@@ -342,7 +348,10 @@ int picture_film_close(struct picture_film *f)
     if (ended == 0) {
         status = outfile_commit(&f->out);
     } else {
-        clerror_set(EIO, "%s: ffmpeg failed (%s)", f->file, WIFSIGNALED(ended) ? "ended by a signal" : *message ? message : "without a word");
+        clerror_set(EIO, "%s: ffmpeg failed (%s)", f->file,
+                    WIFSIGNALED(ended) ? "ended by a signal"
+                    : *message         ? message
+                                       : "without a word");
         outfile_discard(&f->out);
     }
     free(f);

@@ -22,7 +22,7 @@ bool filter_run(const char *const *argv, int from, int to)
     posix_spawn_file_actions_t actions;
     lseek(from, 0, SEEK_SET);
     if (ftruncate(to, 0) != 0 || lseek(to, 0, SEEK_SET) != 0) /* what another program has begun */
-        (void)to;                                             /* a device cannot be cut, and need not be */
+        (void)to; /* a device cannot be cut, and need not be */
     if (posix_spawn_file_actions_init(&actions) != 0)
         return false;
     posix_spawn_file_actions_adddup2(&actions, from, 0);

@@ -33,6 +33,7 @@ int foreign_refuse(const char *name, const char *start, size_t size, const char 
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (size >= kinds[i].length && memcmp(start, kinds[i].magic, kinds[i].length) == 0)
-            return clerror_set(EINVAL, "%s: %s; %s", name, kinds[i].what, kinds[i].remedy ? kinds[i].remedy : known);
+            return clerror_set(EINVAL, "%s: %s; %s", name, kinds[i].what,
+                               kinds[i].remedy ? kinds[i].remedy : known);
     return 0;
 }

@@ -1,4 +1,5 @@
-/* foreign.h - files of kinds that stdcl does not read, recognised by their first bytes. Private to formats/.
+/* foreign.h - files of kinds that stdcl does not read, recognised by their first bytes. Private to
+ * formats/.
  * SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_FOREIGN_H
@@ -6,8 +7,9 @@
 
 #include <stddef.h>
 
-/* -1, and a sentence that says what the file is and what to do, when its first bytes are those of a compressed
- * file, an archive, a picture and the like; else 0. `known` ends the sentence where nothing else helps. */
+/* -1, and a sentence that says what the file is and what to do, when its first bytes are those of a
+ * compressed file, an archive, a picture and the like; else 0. `known` ends the sentence where
+ * nothing else helps. */
 int foreign_refuse(const char *name, const char *start, size_t size, const char *known);
 
 #endif

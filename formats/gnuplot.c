@@ -1,4 +1,5 @@
-/* gnuplot.c - figures over time, drawn by the program gnuplot: a script with the numbers in it goes in, a picture comes out.
+/* gnuplot.c - figures over time, drawn by the program gnuplot: a script with the numbers in it goes
+ * in, a picture comes out.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/gnuplot.h"
@@ -17,12 +18,18 @@
 int gnuplot_check(const char *file)
 {
     if (!suffix_is_in(suffix_of(file), ".svg .png"))
-        return clerror_set(EINVAL, "%s: unknown suffix '%s'; figures are drawn as .svg or .png", file, suffix_of(file));
-    return filter_there("gnuplot") ? 0 : clerror_set(ENOTSUP, "%s: needs the program gnuplot, which is not in $PATH: install it "
-                                                             "(Debian: gnuplot-nox)", file);
+        return clerror_set(EINVAL, "%s: unknown suffix '%s'; figures are drawn as .svg or .png",
+                           file, suffix_of(file));
+    return filter_there("gnuplot")
+               ? 0
+               : clerror_set(ENOTSUP,
+                             "%s: needs the program gnuplot, which is not in $PATH: install it "
+                             "(Debian: gnuplot-nox)",
+                             file);
 }
 
-static void put_line(FILE *fp, const struct gnuplot *plot, const struct gnuplot_line *line, size_t number)
+static void put_line(FILE *fp, const struct gnuplot *plot, const struct gnuplot_line *line,
+                     size_t number)
 {
     char x[NUMBER_SIZE], y[NUMBER_SIZE];
     fprintf(fp, "$line%zu << END\n", number);
@@ -40,19 +47,27 @@ static void put_line(FILE *fp, const struct gnuplot *plot, const struct gnuplot_
 /* Paul Tol's colours, told apart by the colour-blind too. */
 static void put_script(FILE *fp, const struct gnuplot *plot, bool png)
 {
-    static const char *const colours[] = {"#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#777777", "#000000"};
-    fprintf(fp, "set terminal %s\n", png ? "pngcairo size 960,600 font 'sans,11'" : "svg size 960,600 font 'sans,14' background 'white'");
-    fprintf(fp, "set title \"%s\" noenhanced\nset xlabel \"%s\" noenhanced\nset ylabel \"%s\" noenhanced\n", plot->title, plot->x_label,
-            plot->y_label);
-    fputs("set key outside right noenhanced\nset grid\nset format y \"%g\"\nset datafile missing \"nan\"\n", fp);
+    static const char *const colours[] = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
+                                          "#66ccee", "#aa3377", "#777777", "#000000"};
+    fprintf(fp, "set terminal %s\n",
+            png ? "pngcairo size 960,600 font 'sans,11'"
+                : "svg size 960,600 font 'sans,14' background 'white'");
+    fprintf(
+        fp,
+        "set title \"%s\" noenhanced\nset xlabel \"%s\" noenhanced\nset ylabel \"%s\" noenhanced\n",
+        plot->title, plot->x_label, plot->y_label);
+    fputs(
+        "set key outside right noenhanced\nset grid\nset format y \"%g\"\nset datafile missing \"nan\"\n",
+        fp);
     if (plot->logarithmic)
         fputs("set logscale y\n", fp);
     for (size_t l = 0; l < plot->lines; l++)
         put_line(fp, plot, &plot->line[l], l);
     fputs("plot ", fp);
     for (size_t l = 0; l < plot->lines; l++)
-        fprintf(fp, "%s$line%zu using 1:2 with lines lw 2 lc rgb \"%s\" title \"%s\"", l ? ", " : "", l,
-                colours[l % (sizeof colours / sizeof *colours)], plot->line[l].name);
+        fprintf(fp, "%s$line%zu using 1:2 with lines lw 2 lc rgb \"%s\" title \"%s\"",
+                l ? ", " : "", l, colours[l % (sizeof colours / sizeof *colours)],
+                plot->line[l].name);
     putc('\n', fp);
 }
 

@@ -25,8 +25,8 @@ struct gnuplot {
     const struct gnuplot_line *line;
 };
 
-/* Draws into an .svg or .png file, whole or not at all. EINVAL: another suffix; ENOTSUP: gnuplot is not there, or draws no
- * PNG. */
+/* Draws into an .svg or .png file, whole or not at all. EINVAL: another suffix; ENOTSUP: gnuplot is
+ * not there, or draws no PNG. */
 int gnuplot_write(const char *file, const struct gnuplot *plot);
 
 /* Whether it could, before there is anything to draw. */

@@ -24,13 +24,16 @@ static int grow(const char *name, double most, char **out, size_t *room)
     const size_t wanted = *room ? 2 * *room : 1 << 16;
     char *more = (double)*room < most ? realloc(*out, wanted) : NULL;
     if (!more)
-        return clerror_set(ENOMEM, "%s: unpacks to more than %zu bytes, for which there is no memory", name, *room);
+        return clerror_set(ENOMEM,
+                           "%s: unpacks to more than %zu bytes, for which there is no memory", name,
+                           *room);
     *out = more;
     *room = wanted;
     return 0;
 }
 
-static int inflate_all(z_stream *z, const char *name, size_t size, double most, char **out, size_t *length)
+static int inflate_all(z_stream *z, const char *name, size_t size, double most, char **out,
+                       size_t *length)
 {
     size_t room = 0;
     for (int status = Z_OK;;) {
@@ -47,7 +50,8 @@ static int inflate_all(z_stream *z, const char *name, size_t size, double most, 
         if (status == Z_STREAM_END)
             return 0;
         if (status != Z_OK && status != Z_BUF_ERROR)
-            return clerror_set(EINVAL, "%s: is compressed by gzip, and broken: %s", name, z->msg ? z->msg : "it does not unpack");
+            return clerror_set(EINVAL, "%s: is compressed by gzip, and broken: %s", name,
+                               z->msg ? z->msg : "it does not unpack");
         if (z->avail_in == 0 && z->avail_out > 0)
             return clerror_set(EINVAL, "%s: is compressed by gzip, and ends too early", name);
     }
@@ -76,7 +80,9 @@ int gunzip(const char *name, const void *data, size_t size, double most, char **
     (void)data, (void)size, (void)most;
     *out = NULL;
     *length = 0;
-    return clerror_set(ENOTSUP, "%s: is compressed by gzip, and this build has no zlib; unpack it with gunzip first", name);
+    return clerror_set(
+        ENOTSUP,
+        "%s: is compressed by gzip, and this build has no zlib; unpack it with gunzip first", name);
 }
 
 #endif

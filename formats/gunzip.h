@@ -10,8 +10,10 @@
 /* Whether the bytes begin as gzip's do. */
 bool gunzip_is(const void *data, size_t size);
 
-/* Unpacks all members of a gzip file into *out, of *length bytes, for the caller to free. -1 with clerrno and a sentence that begins with `name`: EINVAL for
- * broken bytes, ENOMEM for more than `most`, ENOTSUP where the build has no zlib. */
-int gunzip(const char *name, const void *data, size_t size, double most, char **out, size_t *length);
+/* Unpacks all members of a gzip file into *out, of *length bytes, for the caller to free. -1 with
+ * clerrno and a sentence that begins with `name`: EINVAL for broken bytes, ENOMEM for more than
+ * `most`, ENOTSUP where the build has no zlib. */
+int gunzip(const char *name, const void *data, size_t size, double most, char **out,
+           size_t *length);
 
 #endif

@@ -24,7 +24,8 @@ struct gzip {
     unsigned char out[1 << 15];
 };
 
-/* Compresses what the stream has, to the end of it if `flush` says so; false: it could not be written. */
+/* Compresses what the stream has, to the end of it if `flush` says so; false: it could not be
+ * written. */
 static bool compress_on(struct gzip *g, int flush)
 {
     do {
@@ -62,7 +63,8 @@ FILE *gzip_begin(struct outfile *out)
     if (!gzip_is_wanted(out->name))
         return plain;
     struct gzip *g = calloc(1, sizeof *g);
-    if (g && deflateInit2(&g->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK) { /* gzip's head */
+    if (g && deflateInit2(&g->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
+                          Z_DEFAULT_STRATEGY) == Z_OK) { /* gzip's head */
         g->to = plain;
         out->fp = fopencookie(g, "w", functions);
         if (out->fp)
@@ -81,7 +83,9 @@ FILE *gzip_begin(struct outfile *out)
 {
     if (!gzip_is_wanted(out->name))
         return out->fp;
-    clerror_set(ENOTSUP, "%s: this build has no zlib, and writes nothing that is compressed; leave .gz out", out->name);
+    clerror_set(ENOTSUP,
+                "%s: this build has no zlib, and writes nothing that is compressed; leave .gz out",
+                out->name);
     return NULL;
 }
 

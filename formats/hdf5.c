@@ -12,8 +12,8 @@ bool hdf5_is(const char *file)
 {
     unsigned char start[8];
     FILE *fp = fopen(file, "rb");
-    const bool is =
-        fp && fread(start, 1, sizeof start, fp) == sizeof start && !memcmp(start, signature, sizeof start);
+    const bool is = fp && fread(start, 1, sizeof start, fp) == sizeof start &&
+                    !memcmp(start, signature, sizeof start);
     if (fp)
         fclose(fp);
     return is;
@@ -21,7 +21,8 @@ bool hdf5_is(const char *file)
 
 #ifndef STDCL_HAVE_HDF5
 
-int hdf5_read_rows(const char *file, const char *const names[], size_t columns, struct hdf5_rows *rows)
+int hdf5_read_rows(const char *file, const char *const names[], size_t columns,
+                   struct hdf5_rows *rows)
 {
     (void)names, (void)columns;
     *rows = (struct hdf5_rows){0, false, NULL};
@@ -35,8 +36,10 @@ int hdf5_read_rows(const char *file, const char *const names[], size_t columns, 
 
 #include <hdf5.h>
 
-/* The first of the names that the file has, as an open data set; `all` receives the list for messages. */
-static hid_t open_first(hid_t file, const char *const names[], const char **name, char *all, size_t room)
+/* The first of the names that the file has, as an open data set; `all` receives the list for
+ * messages. */
+static hid_t open_first(hid_t file, const char *const names[], const char **name, char *all,
+                        size_t room)
 {
     hid_t set = H5I_INVALID_HID;
     *all = '\0';
@@ -58,16 +61,19 @@ static int check_shape(const char *file, const char *name, hid_t set, size_t col
         H5Sget_simple_extent_dims(space, size, NULL);
     H5Sclose(space);
     if (dimensions != 2)
-        return clerror_set(EINVAL, "%s: the data set %s has %d dimensions; rows of %zu numbers have two",
+        return clerror_set(EINVAL,
+                           "%s: the data set %s has %d dimensions; rows of %zu numbers have two",
                            file, name, dimensions, columns);
     if (size[1] != columns || size[0] == 0 || size[0] > SIZE_MAX / columns / sizeof(double))
-        return clerror_set(EINVAL, "%s: the data set %s is %llu x %llu; it must be N x %zu with N > 0", file,
-                           name, (unsigned long long)size[0], (unsigned long long)size[1], columns);
+        return clerror_set(
+            EINVAL, "%s: the data set %s is %llu x %llu; it must be N x %zu with N > 0", file, name,
+            (unsigned long long)size[0], (unsigned long long)size[1], columns);
     *n = (size_t)size[0];
     return 0;
 }
 
-static int read_set(const char *file, const char *name, hid_t set, size_t columns, struct hdf5_rows *rows)
+static int read_set(const char *file, const char *name, hid_t set, size_t columns,
+                    struct hdf5_rows *rows)
 {
     if (check_shape(file, name, set, columns, &rows->n) != 0)
         return -1;
@@ -80,16 +86,17 @@ static int read_set(const char *file, const char *name, hid_t set, size_t column
     const size_t bytes = rows->n * columns * (rows->wide ? sizeof(double) : sizeof(float));
     if (!(rows->data = malloc(bytes)))
         return clerror_set(ENOMEM, "%s: no memory for %zu rows of %s", file, rows->n, name);
-    if (H5Dread(set, rows->wide ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                rows->data) >= 0)
+    if (H5Dread(set, rows->wide ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL,
+                H5P_DEFAULT, rows->data) >= 0)
         return 0;
     free(rows->data);
     rows->data = NULL;
-    return clerror_set(EIO, "%s: the data set %s cannot be read; the file is damaged or cut short", file,
-                       name);
+    return clerror_set(EIO, "%s: the data set %s cannot be read; the file is damaged or cut short",
+                       file, name);
 }
 
-int hdf5_read_rows(const char *file, const char *const names[], size_t columns, struct hdf5_rows *rows)
+int hdf5_read_rows(const char *file, const char *const names[], size_t columns,
+                   struct hdf5_rows *rows)
 {
     const char *name = NULL;
     char all[512];
@@ -98,13 +105,16 @@ int hdf5_read_rows(const char *file, const char *const names[], size_t columns, 
     const hid_t id = H5Fopen(file, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (id < 0)
         return clerror_set(
-            ENOENT, "%s cannot be opened as an HDF5 file; it is not there, damaged, or something else", file);
+            ENOENT,
+            "%s cannot be opened as an HDF5 file; it is not there, damaged, or something else",
+            file);
     const hid_t set = open_first(id, names, &name, all, sizeof all);
-    const int status = set < 0 ? clerror_set(ENOENT,
-                                             "%s has no data set %s; `h5ls -r` lists what it has, and a name "
-                                             "can be given",
-                                             file, all)
-                               : read_set(file, name, set, columns, rows);
+    const int status =
+        set < 0 ? clerror_set(ENOENT,
+                              "%s has no data set %s; `h5ls -r` lists what it has, and a name "
+                              "can be given",
+                              file, all)
+                : read_set(file, name, set, columns, rows);
     if (set >= 0)
         H5Dclose(set);
     H5Fclose(id);

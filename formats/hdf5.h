@@ -21,11 +21,12 @@ struct hdf5_rows {
 /* Is this an HDF5 file? (Its first eight bytes tell.) False for what cannot be read. */
 bool hdf5_is(const char *file);
 
-/* Reads a data set of n x columns numbers, of any type that HDF5 converts: floats of at most 32 bits as floats,
- * everything else as doubles. `names` are tried in order, up to a NULL. Errors: ENOENT (no such file, none of the
- * data sets: the message lists the names), EINVAL (another shape, no numbers), EIO, ENOMEM, and ENOTSUP when this
- * was built without libhdf5. */
-int hdf5_read_rows(const char *file, const char *const names[], size_t columns, struct hdf5_rows *rows);
+/* Reads a data set of n x columns numbers, of any type that HDF5 converts: floats of at most 32
+ * bits as floats, everything else as doubles. `names` are tried in order, up to a NULL. Errors:
+ * ENOENT (no such file, none of the data sets: the message lists the names), EINVAL (another shape,
+ * no numbers), EIO, ENOMEM, and ENOTSUP when this was built without libhdf5. */
+int hdf5_read_rows(const char *file, const char *const names[], size_t columns,
+                   struct hdf5_rows *rows);
 
 #ifdef __cplusplus
 }

@@ -1,17 +1,21 @@
-/* life.h - patterns of cellular automata, of two states or, in RLE, macrocells and pictures, up to 256.
+/* life.h - patterns of cellular automata, of two states or, in RLE, macrocells and pictures, up to
+ * 256.
  *
- *   RLE         `x = 3, y = 3, rule = B3/S23:T64,64`, then runs such as b2o$2o$bo!, as Golly has it, with
+ *   RLE         `x = 3, y = 3, rule = B3/S23:T64,64`, then runs such as b2o$2o$bo!, as Golly has
+ *               it, with
  *               #CXRLE Pos=x,y Gen=n; of more states . A B ... X pA ... yO
  *   .cells      one character a cell: . dead, O alive; lines that begin with ! are comments
  *   macrocell   [M2]: a quadtree in which equal squares are written once; for very large patterns
  *   .lif        Life 1.05 and 1.06, written as the latter
  *   .mcl        MCell's, read
- *   apgcode     xp2_7, as apgsearch and Catagolue name patterns, also in place of a file's name; read
+ *   apgcode     xp2_7, as apgsearch and Catagolue name patterns, also in place of a file's name;
+ *               read
  *   .png        pictures, written
  *
- * Any of them may be compressed by gzip when it is read, and is when it is written as NAME.rle.gz and so on. Recognised by content, written by suffix. A rule is text here; who reads it decides whether it is known.
- * All functions fail with -1, clerrno set and one sentence in clerror() that names the file, line and
- * column, and what is wrong.
+ * Any of them may be compressed by gzip when it is read, and is when it is written as NAME.rle.gz
+ * and so on. Recognised by content, written by suffix. A rule is text here; who reads it decides
+ * whether it is known. All functions fail with -1, clerrno set and one sentence in clerror() that
+ * names the file, line and column, and what is wrong.
  * SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_LIFE_H
@@ -26,27 +30,31 @@
 extern "C" {
 #endif
 
-/* width x height cells, of which only the rectangle that holds the live ones is stored: column x, row y
- * (0 = top left) of the rectangle is bit x % 64 of word[y * stride + x / 64], and is the pattern's cell
- * (left + x, top + y). A pattern without live cells has no rectangle: columns and rows are 0. */
+/* width x height cells, of which only the rectangle that holds the live ones is stored: column x,
+ * row y (0 = top left) of the rectangle is bit x % 64 of word[y * stride + x / 64], and is the
+ * pattern's cell (left + x, top + y). A pattern without live cells has no rectangle: columns and
+ * rows are 0. */
 struct life_band;
 struct life_pattern {
     size_t width, height;
     size_t left, top, columns, rows, stride;
     uint64_t *word;
-    unsigned states;      /* more than 2: `state` has the states of the rectangle's cells, 0 to states - 1, a byte each, row by row, and bits of */
-    unsigned char *state; /* `word` are 1 where they are not 0; else NULL */
-    const unsigned char *colours; /* of states, red, green and blue of each, for pictures; not owned; NULL: black, and from yellow to red */
-    char rule[128];      /* as in the file, without the part after a colon; "" when it names none */
-    char bounds[96];     /* what follows the colon, such as "T64,64"; "" when there is none */
-    bool placed;         /* the file says where the pattern is: */
-    long long x, y;      /* its top left corner; 0,0 is the middle of a grid (Golly's coordinates) */
-    uint64_t generation; /* 0 when the file has none */
-    struct life_band *band; /* of a pattern to be written: its rows are asked for a few at a time, and there is no `word`; else NULL */
+    unsigned states; /* more than 2: `state` has the states of the rectangle's cells, 0 to states -
+                        1, a byte each, row by row, and bits of */
+    unsigned char *state;         /* `word` are 1 where they are not 0; else NULL */
+    const unsigned char *colours; /* of states, red, green and blue of each, for pictures; not
+                                     owned; NULL: black, and from yellow to red */
+    char rule[128];  /* as in the file, without the part after a colon; "" when it names none */
+    char bounds[96]; /* what follows the colon, such as "T64,64"; "" when there is none */
+    bool placed;     /* the file says where the pattern is: */
+    long long x, y;  /* its top left corner; 0,0 is the middle of a grid (Golly's coordinates) */
+    uint64_t generation;    /* 0 when the file has none */
+    struct life_band *band; /* of a pattern to be written: its rows are asked for a few at a time,
+                               and there is no `word`; else NULL */
 };
 
-/* load() fills in rows first ... first + count - 1 of the rectangle, with the pattern's stride; -1 with an error. Each row is asked for once,
- * from the top down. The rest is for the writer. */
+/* load() fills in rows first ... first + count - 1 of the rectangle, with the pattern's stride; -1
+ * with an error. Each row is asked for once, from the top down. The rest is for the writer. */
 struct life_band {
     int (*load)(void *arg, size_t first, size_t count, uint64_t *word);
     void *arg;
@@ -62,34 +70,38 @@ enum { LIFE_BAND_ROWS = 1024 };
 int life_pattern_read(const char *file, struct life_pattern *p);
 
 /* The same from memory; `name` stands for the file in messages. */
-int life_pattern_read_memory(const char *name, const void *data, size_t size, struct life_pattern *p);
+int life_pattern_read_memory(const char *name, const void *data, size_t size,
+                             struct life_pattern *p);
 
-/* Writes to `file`, whole or not at all ("-" is the standard output), in the format of that name: "rle",
- * "cells", "macrocell", "lif" or "png"; NULL: the one that the suffix stands for. */
+/* Writes to `file`, whole or not at all ("-" is the standard output), in the format of that name:
+ * "rle", "cells", "macrocell", "lif" or "png"; NULL: the one that the suffix stands for. */
 int life_pattern_write(const char *file, const struct life_pattern *p, const char *format);
 
-/* The name of the format that a file's suffix stands for, rle when it has none. NULL with ENOTSUP, and a
- * sentence that lists the known ones, for any other suffix. */
+/* The name of the format that a file's suffix stands for, rle when it has none. NULL with ENOTSUP,
+ * and a sentence that lists the known ones, for any other suffix. */
 const char *life_format_of(const char *file);
 
-/* The formats that are written, with their suffixes, for help texts: "RLE (.rle or no suffix), ...". The
- * calling thread's own, valid until its next call. */
+/* The formats that are written, with their suffixes, for help texts: "RLE (.rle or no suffix),
+ * ...". The calling thread's own, valid until its next call. */
 const char *life_formats(void);
 
-/* Writes a picture of 1 bit a pixel, zoom x zoom pixels a cell, live cells white: the middle of a film,
- * or PNG with zoom 1 by life_pattern_write. */
+/* Writes a picture of 1 bit a pixel, zoom x zoom pixels a cell, live cells white: the middle of a
+ * film, or PNG with zoom 1 by life_pattern_write. */
 int life_pattern_write_png(const char *file, const struct life_pattern *p, unsigned zoom);
 
-/* The colours of so many states in pictures, red, green and blue: those given, or, where that is NULL, black, white, and from yellow to red. */
+/* The colours of so many states in pictures, red, green and blue: those given, or, where that is
+ * NULL, black, white, and from yellow to red. */
 void life_pattern_colours(unsigned states, const unsigned char *given, unsigned char rgb[256][3]);
 
 /* Frees the cells and empties *p; an empty one may be freed again. */
 void life_pattern_free(struct life_pattern *p);
 
-/* ---- Macrocell files as they are: squares made of squares. ------------------------------------- */
+/* ---- Macrocell files as they are: squares made of squares. ----------------------------------- */
 
-/* A square of 2^level cells a side: of bits, of level 3, row y, column x is bit 8 y + x of `cells`; else north-west, north-east,
- * south-west and south-east, at level 1 the states of the cells, above it squares by number. Square number i is square[i - 1], 0 is empty, and the last one is the universe. */
+/* A square of 2^level cells a side: of bits, of level 3, row y, column x is bit 8 y + x of `cells`;
+ * else north-west, north-east, south-west and south-east, at level 1 the states of the cells, above
+ * it squares by number. Square number i is square[i - 1], 0 is empty, and the last one is the
+ * universe. */
 struct life_square {
     int level;
     bool bits;
@@ -106,14 +118,17 @@ struct life_squares {
 };
 void life_squares_free(struct life_squares *squares);
 
-/* 64 x 64 cells with live ones among them: bit c of row[r] is the pattern's cell (x + c, y + r); x and y are multiples of 64. */
+/* 64 x 64 cells with live ones among them: bit c of row[r] is the pattern's cell (x + c, y + r); x
+ * and y are multiples of 64. */
 struct life_tile {
     long long x, y;
     uint64_t row[64];
 };
 
-/* A pattern for a plane without edges: the squares of a macrocell file, which may be as large as 2^120 cells across, or, of any other, `p` without
- * its words, and its live cells in tiles, so that memory is taken where cells live only. A file with bounds has neither; it is as life_pattern_read has it. */
+/* A pattern for a plane without edges: the squares of a macrocell file, which may be as large as
+ * 2^120 cells across, or, of any other, `p` without its words, and its live cells in tiles, so that
+ * memory is taken where cells live only. A file with bounds has neither; it is as life_pattern_read
+ * has it. */
 struct life_plane {
     struct life_pattern p;
     struct life_squares squares;
@@ -123,12 +138,15 @@ struct life_plane {
 
 /* As life_pattern_read and life_pattern_read_memory; life_plane_free frees all of it. */
 int life_plane_read(const char *file, struct life_plane *plane);
-int life_plane_read_memory(const char *name, const void *data, size_t size, struct life_plane *plane);
+int life_plane_read_memory(const char *name, const void *data, size_t size,
+                           struct life_plane *plane);
 void life_plane_free(struct life_plane *plane);
 
-/* Writes a macrocell file square by square: open returns what close wants, or NULL with a sentence; close keeps the file if all went well, status 0, and -1 else. */
+/* Writes a macrocell file square by square: open returns what close wants, or NULL with a sentence;
+ * close keeps the file if all went well, status 0, and -1 else. */
 struct outfile;
-FILE *life_squares_open(struct outfile *out, const char *file, const char *rule, uint64_t generation);
+FILE *life_squares_open(struct outfile *out, const char *file, const char *rule,
+                        uint64_t generation);
 int life_squares_close(struct outfile *out, FILE *plain, int status);
 void life_squares_write(struct outfile *out, const struct life_square *square);
 

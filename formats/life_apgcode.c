@@ -1,8 +1,10 @@
-/* life_apgcode.c - patterns as apgsearch and Catagolue name them: xs4_33 is the block, xp2_7 the blinker, xq4_153 the glider.
+/* life_apgcode.c - patterns as apgsearch and Catagolue name them: xs4_33 is the block, xp2_7 the
+ * blinker, xq4_153 the glider.
  *
- * After the underscore, strips of five rows from top to bottom, with a z between two. A character is a column of five cells, 0 to 9 and a to v
- * for 0 to 31, the top cell in the lowest bit. w stands for 00, x for 000, and y0 to yz for four to 39 columns of dead cells. The number in front is of cells after xs,
- * of generations in a period after xp and xq.
+ * After the underscore, strips of five rows from top to bottom, with a z between two. A character
+ * is a column of five cells, 0 to 9 and a to v for 0 to 31, the top cell in the lowest bit. w
+ * stands for 00, x for 000, and y0 to yz for four to 39 columns of dead cells. The number in front
+ * is of cells after xs, of generations in a period after xp and xq.
  * A. P. Goucher's extended form of H. R. Wechsler's notation; conwaylife.com/wiki/Apgcode.
  * SPDX-License-Identifier: MIT
  */
@@ -38,7 +40,8 @@ static bool sniff(const struct life_text *t)
     return head(t->begin, t->end) != NULL;
 }
 
-/* xs4 is a still life of four cells. Numbers after xp and xq are periods, which cells do not tell. */
+/* xs4 is a still life of four cells. Numbers after xp and xq are periods, which cells do not
+ * tell. */
 static int check_cells(const struct life_text *t, unsigned long long cells)
 {
     unsigned long long said = 0;
@@ -47,7 +50,9 @@ static int check_cells(const struct life_text *t, unsigned long long cells)
     if (t->begin[1] != 's' || said == cells)
         return 0;
     const int length = (int)(head(t->begin, t->end) - t->begin);
-    return life_text_error(t, t->begin, "%.*s stands for a still life of %.*s cells, but the code has %llu", length < 40 ? length : 40, t->begin, length < 40 ? length - 2 : 38, t->begin + 2, cells);
+    return life_text_error(
+        t, t->begin, "%.*s stands for a still life of %.*s cells, but the code has %llu",
+        length < 40 ? length : 40, t->begin, length < 40 ? length - 2 : 38, t->begin + 2, cells);
 }
 
 static int read_apgcode(const struct life_text *t, struct life_sink *sink)
@@ -58,7 +63,9 @@ static int read_apgcode(const struct life_text *t, struct life_sink *sink)
     for (; p < t->end && !isspace((unsigned char)*p); p++) {
         const int value = digit(*p);
         if (value < 0)
-            return life_text_error(t, p, "'%c' is not part of an apgcode, which has 0 to 9 and a to z", *p > ' ' && *p < 127 ? *p : '?');
+            return life_text_error(t, p,
+                                   "'%c' is not part of an apgcode, which has 0 to 9 and a to z",
+                                   *p > ' ' && *p < 127 ? *p : '?');
         if (*p == 'z') {
             x = 0;
             y += 5;

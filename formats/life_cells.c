@@ -1,8 +1,8 @@
 /* life_cells.c - plaintext patterns (.cells): a character a cell, a line a row.
  *
- * Lines that begin with ! are comments. A dot is a dead cell, O or * a live one; dead cells at the end of a
- * row may be left out, and an empty line is an empty row. We write the rule as a comment `!Rule: B3/S23`, and
- * read it back from there.
+ * Lines that begin with ! are comments. A dot is a dead cell, O or * a live one; dead cells at the
+ * end of a row may be left out, and an empty line is an empty row. We write the rule as a comment
+ * `!Rule: B3/S23`, and read it back from there.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/life_format.h"
@@ -26,10 +26,12 @@ static int read_row(const struct life_text *t, const char *p, const char *end, l
             while (p < end && isspace((unsigned char)*p))
                 p++;
             if (p < end)
-                return life_text_error(t, p, "there is something after a blank; a row has no blanks in it");
+                return life_text_error(
+                    t, p, "there is something after a blank; a row has no blanks in it");
             end = run;
         } else if (*p > ' ' && *p < 127) {
-            return life_text_error(t, p, "'%c' is not a cell; write . for a dead and O for a live one", *p);
+            return life_text_error(
+                t, p, "'%c' is not a cell; write . for a dead and O for a live one", *p);
         } else {
             return life_text_error(t, p, "a byte of value %d is not a cell", (unsigned char)*p);
         }
@@ -80,7 +82,8 @@ static int read_cells(const struct life_text *t, struct life_sink *sink)
 
 static int write_cells(struct outfile *out, const struct life_pattern *p)
 {
-    fprintf(out->fp, "!Rule: %s%s%s\n", p->rule[0] ? p->rule : "B3/S23", p->bounds[0] ? ":" : "", p->bounds);
+    fprintf(out->fp, "!Rule: %s%s%s\n", p->rule[0] ? p->rule : "B3/S23", p->bounds[0] ? ":" : "",
+            p->bounds);
     fprintf(out->fp, "!%zu x %zu cells, generation %llu\n", p->width, p->height,
             (unsigned long long)p->generation);
     for (size_t y = 0; y < p->height; y++) {

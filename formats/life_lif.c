@@ -7,8 +7,9 @@
  *   .*                      0 1
  *   ..*                     1 1
  *
- * Of 1.05: blocks of rows, each with its top left corner after #P, or 0,0; * is alive, and #N stands for B3/S23. Of 1.06: the column and row of each
- * live cell; it has no rule. The middle of a universe is 0,0. We write 1.06.
+ * Of 1.05: blocks of rows, each with its top left corner after #P, or 0,0; * is alive, and #N
+ * stands for B3/S23. Of 1.06: the column and row of each live cell; it has no rule. The middle of a
+ * universe is 0,0. We write 1.06.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/life_format.h"
@@ -43,7 +44,8 @@ static int read_place(const struct life_text *t, const char *p, const char *end,
         const bool minus = p < end && *p == '-';
         p += minus || (p < end && *p == '+');
         if (p == end || !isdigit((unsigned char)*p))
-            return life_text_error(t, start, "here two whole numbers should stand, a column and a row");
+            return life_text_error(t, start,
+                                   "here two whole numbers should stand, a column and a row");
         for (place[i] = 0; p < end && isdigit((unsigned char)*p); p++)
             if ((place[i] = place[i] * 10 + (*p - '0')) >= LIFE_FAR)
                 return life_text_error(t, start, "the number is not below 2^40");
@@ -54,7 +56,8 @@ static int read_place(const struct life_text *t, const char *p, const char *end,
 }
 
 /* A row of a block of 1.05. */
-static int read_row(const struct life_text *t, const char *p, const char *end, const long long at[2], struct life_sink *sink)
+static int read_row(const struct life_text *t, const char *p, const char *end,
+                    const long long at[2], struct life_sink *sink)
 {
     const char *start = p;
     while (p < end && !life_text_is_blank(*p)) {
@@ -66,13 +69,17 @@ static int read_row(const struct life_text *t, const char *p, const char *end, c
         else if (*p == '.')
             p++;
         else
-            return life_text_error(t, p, "a row is written with . and *, not with '%c'", *p > ' ' && *p < 127 ? *p : '?');
+            return life_text_error(t, p, "a row is written with . and *, not with '%c'",
+                                   *p > ' ' && *p < 127 ? *p : '?');
     }
     p = skip_blanks(p, end);
-    return p == end ? 0 : life_text_error(t, p, "there is something after a blank; a row has no blanks in it");
+    return p == end ? 0
+                    : life_text_error(
+                          t, p, "there is something after a blank; a row has no blanks in it");
 }
 
-static int read_remark(const struct life_text *t, const char *p, const char *end, long long at[2], struct life_sink *sink)
+static int read_remark(const struct life_text *t, const char *p, const char *end, long long at[2],
+                       struct life_sink *sink)
 {
     if (begins(p, end, "#P") && skip_blanks(p + 2, end) == end)
         at[0] = at[1] = 0;
@@ -92,7 +99,8 @@ static int read_lif(const struct life_text *t, struct life_sink *sink)
     sink->boundless = true;
     for (const char *p = t->begin, *end; p < t->end; p = end < t->end ? end + 1 : end) {
         end = life_text_line_end(t, p);
-        if (*p == '#' ? read_remark(t, p, end, at, sink) < 0 : skip_blanks(p, end) < end && places && read_place(t, p, end, at) < 0)
+        if (*p == '#' ? read_remark(t, p, end, at, sink) < 0
+                      : skip_blanks(p, end) < end && places && read_place(t, p, end, at) < 0)
             return -1;
         if (*p == '#' || (places && skip_blanks(p, end) == end))
             continue;
@@ -108,7 +116,8 @@ static int read_lif(const struct life_text *t, struct life_sink *sink)
 
 static int write_lif(struct outfile *out, const struct life_pattern *p)
 {
-    const long long left = p->placed ? p->x : -(long long)(p->width / 2), top = p->placed ? p->y : -(long long)(p->height / 2);
+    const long long left = p->placed ? p->x : -(long long)(p->width / 2),
+                    top = p->placed ? p->y : -(long long)(p->height / 2);
     fprintf(out->fp, "#Life 1.06\n");
     for (size_t y = 0; y < p->rows; y++) {
         size_t x = 0, end;

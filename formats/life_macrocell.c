@@ -5,13 +5,14 @@
  *   $$..*$...*$.***$$$$      node 1: a square of 8 x 8 cells, rows ended by $, * alive
  *   4 0 1 0 0                node 2: 16 x 16 = 2^4: north-west, north-east, south-west, south-east
  *
- * With more than two states squares of 8 x 8 cells are made of smaller ones, and those of level 1, 2 x 2 cells, of states:
+ * With more than two states squares of 8 x 8 cells are made of smaller ones, and those of level 1,
+ * 2 x 2 cells, of states:
  *   1 0 2 0 1                the north-eastern cell has state 2, the south-eastern one state 1
  *
- * Nodes are numbered from 1, 0 is empty, and the last one is the whole. The middle of a universe is where its
- * south-eastern quarter begins; in Golly's coordinates, which the other formats share, that is 0,1.
- * W. Gosper, "Exploiting regularities in large cellular spaces", Physica D 10 (1984) 75; the format is
- * Golly's.
+ * Nodes are numbered from 1, 0 is empty, and the last one is the whole. The middle of a universe is
+ * where its south-eastern quarter begins; in Golly's coordinates, which the other formats share,
+ * that is 0,1. W. Gosper, "Exploiting regularities in large cellular spaces", Physica D 10 (1984)
+ * 75; the format is Golly's.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/life_format.h"
@@ -28,7 +29,8 @@
 enum { PAIR = 1, LEAF = 3, BAND = 10, LEVEL_MAX = 40, SQUARE_LEVEL_MAX = 120 };
 _Static_assert(1 << BAND == LIFE_BAND_ROWS, "a band is a row of squares");
 
-/* A square of side 2^level. The box of its live cells is relative to its corner; empty: right = 0. */
+/* A square of side 2^level. The box of its live cells is relative to its corner; empty: right =
+ * 0. */
 struct node {
     int level;
     bool leaf;
@@ -42,8 +44,8 @@ struct node {
 struct tree {
     struct node *node; /* [0] is the empty one */
     size_t n, room;
-    int level_max;     /* above LEVEL_MAX boxes are not known */
-    unsigned most;     /* the highest state in a square of level 1; 0: there is none */
+    int level_max; /* above LEVEL_MAX boxes are not known */
+    unsigned most; /* the highest state in a square of level 1; 0: there is none */
 };
 
 static struct node *add_node(struct tree *tree, const struct life_text *t)
@@ -52,7 +54,8 @@ static struct node *add_node(struct tree *tree, const struct life_text *t)
         size_t room = tree->room ? 2 * tree->room : 1024;
         struct node *more = room < UINT32_MAX ? realloc(tree->node, room * sizeof *more) : NULL;
         if (!more) {
-            clerror_set(ENOMEM, "%s: no memory for more than %zu squares of the tree", t->name, tree->n);
+            clerror_set(ENOMEM, "%s: no memory for more than %zu squares of the tree", t->name,
+                        tree->n);
             return NULL;
         }
         tree->node = more;
@@ -98,7 +101,8 @@ static int read_leaf(const struct life_text *t, const char *p, const char *end, 
     return 0;
 }
 
-static int read_fields(const struct life_text *t, const char *p, const char *end, unsigned long long field[5])
+static int read_fields(const struct life_text *t, const char *p, const char *end,
+                       unsigned long long field[5])
 {
     for (int i = 0; i < 5; i++) {
         while (p < end && *p == ' ')
@@ -115,12 +119,14 @@ static int read_fields(const struct life_text *t, const char *p, const char *end
 }
 
 /* 2 x 2 cells of states. */
-static int read_pair(const struct life_text *t, const char *p, const unsigned long long field[5], struct node *n, struct tree *tree)
+static int read_pair(const struct life_text *t, const char *p, const unsigned long long field[5],
+                     struct node *n, struct tree *tree)
 {
     n->level = PAIR;
     for (int i = 0; i < 4; i++) {
         if (field[i + 1] > 255)
-            return life_text_error(t, p, "there is no state %llu: states are 0 to 255", field[i + 1]);
+            return life_text_error(t, p, "there is no state %llu: states are 0 to 255",
+                                   field[i + 1]);
         n->child[i] = (uint32_t)field[i + 1];
         tree->most = n->child[i] > tree->most ? n->child[i] : tree->most;
         if (n->child[i])
@@ -141,18 +147,20 @@ static int read_node(const struct life_text *t, const char *p, const char *end, 
     if (field[0] == PAIR)
         return read_pair(t, p, field, n, tree);
     if (field[0] > (unsigned)tree->level_max)
-        return life_text_error(t, p, "level %llu: the universe is larger than 2^%d cells across", field[0],
-                               tree->level_max);
+        return life_text_error(t, p, "level %llu: the universe is larger than 2^%d cells across",
+                               field[0], tree->level_max);
     n->level = (int)field[0];
     for (int i = 0; i < 4; i++) {
         const size_t child = (size_t)field[i + 1];
         const struct node *c = &tree->node[child < self ? child : 0];
-        const int64_t half = n->level <= LEVEL_MAX ? (int64_t)1 << (n->level - 1) : 0, x = i & 1 ? half : 0, y = i & 2 ? half : 0;
+        const int64_t half = n->level <= LEVEL_MAX ? (int64_t)1 << (n->level - 1) : 0,
+                      x = i & 1 ? half : 0, y = i & 2 ? half : 0;
         if (child >= self)
-            return life_text_error(t, p, "node %zu is made of node %zu, which has not been given yet", self,
-                                   child);
+            return life_text_error(
+                t, p, "node %zu is made of node %zu, which has not been given yet", self, child);
         if (child && c->level != n->level - 1)
-            return life_text_error(t, p, "node %zu has level %d, but a part of a node of level %d has %d",
+            return life_text_error(t, p,
+                                   "node %zu has level %d, but a part of a node of level %d has %d",
                                    child, c->level, n->level, n->level - 1);
         n->child[i] = (uint32_t)child;
         if (c->right && n->level <= LEVEL_MAX)
@@ -161,7 +169,8 @@ static int read_node(const struct life_text *t, const char *p, const char *end, 
     return 0;
 }
 
-static int read_remark(const struct life_text *t, const char *p, const char *end, struct life_pattern *out)
+static int read_remark(const struct life_text *t, const char *p, const char *end,
+                       struct life_pattern *out)
 {
     if (end - p > 2 && p[1] == 'R')
         return life_text_rule(t, p + 2, end, out);
@@ -195,8 +204,8 @@ static int read_tree(const struct life_text *t, struct tree *tree, struct life_p
     return tree->n > 1 ? 0 : life_text_error(t, t->end, "the file has no nodes");
 }
 
-/* Sets the cells of a square whose corner is (x, y). Empty squares cost nothing, so this takes time in
- * proportion to the live part's area at most. */
+/* Sets the cells of a square whose corner is (x, y). Empty squares cost nothing, so this takes time
+ * in proportion to the live part's area at most. */
 static void fill(const struct tree *tree, size_t at, int64_t x, int64_t y, struct life_sink *sink)
 {
     const struct node *n = &tree->node[at];
@@ -251,7 +260,8 @@ static int read_macrocell(const struct life_text *t, struct life_sink *sink)
 
 static void write_head(FILE *fp, const char *rule, const char *bounds, uint64_t generation)
 {
-    fprintf(fp, "[M2] (stdcl)\n#R %s%s%s\n", rule[0] ? rule : "B3/S23", bounds[0] ? ":" : "", bounds);
+    fprintf(fp, "[M2] (stdcl)\n#R %s%s%s\n", rule[0] ? rule : "B3/S23", bounds[0] ? ":" : "",
+            bounds);
     if (generation)
         fprintf(fp, "#G %llu\n", (unsigned long long)generation);
 }
@@ -280,7 +290,8 @@ int life_macrocell_squares(const struct life_text *t, struct life_squares *out)
     int status = read_tree(t, &tree, &head);
     if (status == 0) {
         out->square = calloc(tree.n, sizeof *out->square);
-        status = out->square ? 0 : clerror_set(ENOMEM, "%s: no memory for %zu squares", t->name, tree.n);
+        status =
+            out->square ? 0 : clerror_set(ENOMEM, "%s: no memory for %zu squares", t->name, tree.n);
     }
     for (size_t i = 1; i < tree.n && status == 0; i++) {
         struct life_square *s = &out->square[out->n++];
@@ -305,7 +316,8 @@ void life_squares_free(struct life_squares *s)
     *s = (struct life_squares){.n = 0};
 }
 
-FILE *life_squares_open(struct outfile *out, const char *file, const char *rule, uint64_t generation)
+FILE *life_squares_open(struct outfile *out, const char *file, const char *rule,
+                        uint64_t generation)
 {
     if (outfile_open(out, file) < 0)
         return NULL;
@@ -349,10 +361,11 @@ struct writer {
             uint64_t cells;
             uint32_t child[4];
         };
-    } *table;
-    size_t size, used; /* size is a power of two */
-    uint32_t last;     /* number of the last node written */
-    long long *band_number; /* of squares of level BAND, bands x band_rows of them from (band_x, band_y) on; NULL: not yet */
+    } * table;
+    size_t size, used;      /* size is a power of two */
+    uint32_t last;          /* number of the last node written */
+    long long *band_number; /* of squares of level BAND, bands x band_rows of them from (band_x,
+                               band_y) on; NULL: not yet */
     long long band_x, band_y, bands, band_rows;
 };
 
@@ -374,8 +387,8 @@ static int grow_table(struct writer *w)
     const size_t size = w->size ? 2 * w->size : 4096;
     struct entry *table = calloc(size, sizeof *table);
     if (!table)
-        return clerror_set(ENOMEM, "%s: no memory for a tree of more than %zu squares", w->out->name,
-                           w->used);
+        return clerror_set(ENOMEM, "%s: no memory for a tree of more than %zu squares",
+                           w->out->name, w->used);
     for (size_t i = 0; i < w->size; i++)
         if (w->table[i].number) {
             size_t at = hash(&w->table[i]) & (size - 1);
@@ -434,21 +447,25 @@ static unsigned eight_cells(const struct life_pattern *p, long long x, long long
 /* A cell of the rectangle. */
 static unsigned state_at(const struct life_pattern *p, long long c, long long r)
 {
-    return c < 0 || r < 0 || c >= (long long)p->columns || r >= (long long)p->rows ? 0 : p->state[(size_t)r * p->columns + (size_t)c];
+    return c < 0 || r < 0 || c >= (long long)p->columns || r >= (long long)p->rows
+               ? 0
+               : p->state[(size_t)r * p->columns + (size_t)c];
 }
 
 /* That of a square of a band. */
 static long long band_number(const struct writer *w, long long x, long long y)
 {
     const long long i = (x >> BAND) - w->band_x, j = (y >> BAND) - w->band_y;
-    return i < 0 || j < 0 || i >= w->bands || j >= w->band_rows ? 0 : w->band_number[j * w->bands + i];
+    return i < 0 || j < 0 || i >= w->bands || j >= w->band_rows ? 0
+                                                                : w->band_number[j * w->bands + i];
 }
 
 /* The node of a square with its corner at (x, y); 0 when it is empty. */
 static long long write_square(struct writer *w, int level, long long x, long long y)
 {
     const struct life_pattern *p = w->p;
-    const long long side = 1LL << level, left = w->x + (long long)p->left, top = w->y + (long long)p->top;
+    const long long side = 1LL << level, left = w->x + (long long)p->left,
+                    top = w->y + (long long)p->top;
     struct entry e = {.level = level};
     if (level == BAND && w->band_number)
         return band_number(w, x, y);
@@ -476,20 +493,31 @@ static long long write_square(struct writer *w, int level, long long x, long lon
     return e.child[0] || e.child[1] || e.child[2] || e.child[3] ? number_of(w, &e) : 0;
 }
 
-/* Squares of LIFE_BAND_ROWS rows first, from the top down, so that no more rows than these need be there; then what is made of them. */
+/* Squares of LIFE_BAND_ROWS rows first, from the top down, so that no more rows than these need be
+ * there; then what is made of them. */
 static int write_bands(struct writer *w)
 {
     const struct life_pattern *p = w->p;
-    const long long side = 1LL << BAND, left = w->x + (long long)p->left, top = w->y + (long long)p->top;
-    const long long x0 = left >> BAND, x1 = (left + (long long)p->columns - 1) >> BAND, y0 = top >> BAND, y1 = (top + (long long)p->rows - 1) >> BAND;
-    long long *number = p->rows && p->columns ? calloc((size_t)(x1 - x0 + 1) * (size_t)(y1 - y0 + 1), sizeof *number) : NULL;
+    const long long side = 1LL << BAND, left = w->x + (long long)p->left,
+                    top = w->y + (long long)p->top;
+    const long long x0 = left >> BAND, x1 = (left + (long long)p->columns - 1) >> BAND,
+                    y0 = top >> BAND, y1 = (top + (long long)p->rows - 1) >> BAND;
+    long long *number = p->rows && p->columns
+                            ? calloc((size_t)(x1 - x0 + 1) * (size_t)(y1 - y0 + 1), sizeof *number)
+                            : NULL;
     if (!number)
-        return p->rows && p->columns ? clerror_set(ENOMEM, "%s: no memory for the squares of the pattern", w->out->name) : 0;
+        return p->rows && p->columns
+                   ? clerror_set(ENOMEM, "%s: no memory for the squares of the pattern",
+                                 w->out->name)
+                   : 0;
     for (long long y = y0; y <= y1; y++) {
         const long long first = y * side > top ? y * side - top : 0, end = (y + 1) * side - top;
-        life_pattern_load(p, (size_t)first, (size_t)(end < (long long)p->rows ? end : (long long)p->rows) - (size_t)first);
+        life_pattern_load(p, (size_t)first,
+                          (size_t)(end < (long long)p->rows ? end : (long long)p->rows) -
+                              (size_t)first);
         for (long long x = x0; x <= x1; x++)
-            if ((number[(y - y0) * (x1 - x0 + 1) + x - x0] = write_square(w, BAND, x * side, y * side)) < 0)
+            if ((number[(y - y0) * (x1 - x0 + 1) + x - x0] =
+                     write_square(w, BAND, x * side, y * side)) < 0)
                 return free(number), -1;
     }
     w->band_number = number;
@@ -513,7 +541,8 @@ static int write_macrocell(struct outfile *out, const struct life_pattern *p)
                                   right > 1LL << (level - 1) || bottom > 1LL << (level - 1)))
         level++;
     if (level > LEVEL_MAX)
-        return clerror_set(ERANGE, "%s: the pattern is larger than a macrocell file of 2^%d cells across",
+        return clerror_set(ERANGE,
+                           "%s: the pattern is larger than a macrocell file of 2^%d cells across",
                            out->name, LEVEL_MAX);
     write_head(out->fp, p->rule, p->bounds, p->generation);
     if (level > BAND ? write_bands(&w) != 0 : (life_pattern_load(p, 0, p->rows), false)) {

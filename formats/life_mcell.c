@@ -5,7 +5,8 @@
  *   #RULE 23/3             345/2/4 of Generations
  *   #GOLLY WireWorld       in place of both, the name of Golly's rule
  *   #BOARD 200x200         with #WRAP 1 the pattern lives on a torus of that size
- *   #L 2.A$A.A             runs, as in RLE: . is dead, A alive, $ the end of a row; A to X are states 1 to 24, aA to aX 25 to 48, and so on
+ *   #L 2.A$A.A             runs, as in RLE: . is dead, A alive, $ the end of a row; A to X are
+ *                          states 1 to 24, aA to aX 25 to 48, and so on
  *
  * M. Wojtowicz, mirekw.com. The pattern lies in the middle.
  * SPDX-License-Identifier: MIT
@@ -35,7 +36,8 @@ struct pen {
 };
 
 /* The cells of one line. */
-static int read_line(const struct life_text *t, const char *p, const char *end, struct pen *pen, struct life_sink *sink)
+static int read_line(const struct life_text *t, const char *p, const char *end, struct pen *pen,
+                     struct life_sink *sink)
 {
     for (long long n = 0; p < end; p++) {
         if (isdigit((unsigned char)*p)) {
@@ -54,12 +56,16 @@ static int read_line(const struct life_text *t, const char *p, const char *end, 
         if (*p >= 'A' && *p <= 'X' && state < 256) {
             life_sink_state(sink, pen->x, pen->y, count, state);
         } else if (pen->prefix || isalpha((unsigned char)*p)) {
-            return life_text_error(t, p, "'%c' is no state here; states are . for 0, A to X for 1 to 24, and aA to jO for 25 to 255", *p > ' ' && *p < 127 ? *p : '?');
+            return life_text_error(
+                t, p,
+                "'%c' is no state here; states are . for 0, A to X for 1 to 24, and aA to jO for 25 to 255",
+                *p > ' ' && *p < 127 ? *p : '?');
         } else if (*p == '$') {
             pen->y += count;
             pen->x = 0;
         } else if (*p != '.') {
-            return life_text_error(t, p, "'%c' is not one of ., A to X and $", *p > ' ' && *p < 127 ? *p : '?');
+            return life_text_error(t, p, "'%c' is not one of ., A to X and $",
+                                   *p > ' ' && *p < 127 ? *p : '?');
         }
         pen->prefix = 0;
         pen->x += *p == '$' ? 0 : count;
@@ -77,7 +83,8 @@ static int read_board(const struct life_text *t, const char *p, const char *end,
             p++;
         if (p == end)
             return life_text_error(t, p, "the size of a board is written 200x100");
-        for (pen->board[i] = 0; p < end && isdigit((unsigned char)*p) && pen->board[i] < (size_t)LIFE_FAR; p++)
+        for (pen->board[i] = 0;
+             p < end && isdigit((unsigned char)*p) && pen->board[i] < (size_t)LIFE_FAR; p++)
             pen->board[i] = pen->board[i] * 10 + (size_t)(*p - '0');
     }
     return 0;
@@ -97,7 +104,10 @@ static int read_game(const struct life_text *t, const char *p, const char *end)
             return 0;
     for (end = p; end < last && end < p + 40 && *end >= ' ' && *end < 127;)
         end++;
-    return life_text_error(t, p, "rules of the family '%.*s' are not supported, only those of Life, Generations and Larger than Life", (int)(end - p), p);
+    return life_text_error(
+        t, p,
+        "rules of the family '%.*s' are not supported, only those of Life, Generations and Larger than Life",
+        (int)(end - p), p);
 }
 
 static bool names_rule_of_golly(const struct life_text *t)
@@ -116,7 +126,8 @@ static int read_mcell(const struct life_text *t, struct life_sink *sink)
     const bool golly = names_rule_of_golly(t);
     const char *const rule = golly ? "#GOLLY" : "#RULE";
     int status = 0;
-    for (const char *p = t->begin, *end; p < t->end && status == 0; p = end < t->end ? end + 1 : end) {
+    for (const char *p = t->begin, *end; p < t->end && status == 0;
+         p = end < t->end ? end + 1 : end) {
         end = life_text_line_end(t, p);
         if (begins(p, end, "#GAME") && !golly)
             status = read_game(t, p + 5, end);

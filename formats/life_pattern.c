@@ -45,13 +45,16 @@ static void list_readable(char *text, size_t size)
     format_list(all, n, text, size);
 }
 
-/* By name, or by the suffix when the name is NULL, the one before .gz if that is the last; NULL after an error. */
+/* By name, or by the suffix when the name is NULL, the one before .gz if that is the last; NULL
+ * after an error. */
 static const struct life_format *find(const char *file, const char *name)
 {
     static const struct format_table table = {labels, FORMATS, "patterns", life_formats};
-    char *inner = !name && gzip_is_wanted(file) ? strndup(file, strlen(file) - strlen(".gz")) : NULL;
+    char *inner =
+        !name && gzip_is_wanted(file) ? strndup(file, strlen(file) - strlen(".gz")) : NULL;
     const struct format_label *format = format_find(&table, inner ? inner : file, name);
-    if (inner && (!format || format == &life_png.label)) /* neither pictures nor what nobody knows */
+    if (inner &&
+        (!format || format == &life_png.label)) /* neither pictures nor what nobody knows */
         format = format_find(&table, file, NULL);
     free(inner);
     return (const struct life_format *)format;
@@ -70,7 +73,8 @@ void life_pattern_free(struct life_pattern *p)
 static int refuse_scripts(const struct life_text *t, const char *known)
 {
     static const char start[] = "--";
-    if ((size_t)(t->end - t->begin) >= strlen(start) && strncmp(t->begin, start, strlen(start)) == 0)
+    if ((size_t)(t->end - t->begin) >= strlen(start) &&
+        strncmp(t->begin, start, strlen(start)) == 0)
         return clerror_set(EINVAL, "%s: is a script in Lua, not a pattern; %s", t->name, known);
     return 0;
 }
@@ -81,7 +85,8 @@ static const struct life_format *recognise(const struct life_text *t)
     char list[300], known[350];
     list_readable(list, sizeof list);
     snprintf(known, sizeof known, "patterns are read as %s", list);
-    if (foreign_refuse(t->name, t->begin, (size_t)(t->end - t->begin), known) < 0 || refuse_scripts(t, known) < 0)
+    if (foreign_refuse(t->name, t->begin, (size_t)(t->end - t->begin), known) < 0 ||
+        refuse_scripts(t, known) < 0)
         return NULL;
     for (size_t i = 0; i < FORMATS; i++)
         if (formats[i]->sniff && formats[i]->sniff(t))
@@ -122,14 +127,16 @@ static int make_room(struct life_sink *s, const char *name)
         p->state = bytewise ? calloc(p->rows, p->columns) : NULL;
     }
     if (!p->word || (bytewise && !p->state))
-        return clerror_set(ENOMEM,
-                           "%s: the live cells span %zu x %zu, which takes %.4g MB of memory; there are "
-                           "%.4g",
-                           name, p->columns, p->rows, bytes / 1e6, memory_there_is() / 1e6);
+        return clerror_set(
+            ENOMEM,
+            "%s: the live cells span %zu x %zu, which takes %.4g MB of memory; there are "
+            "%.4g",
+            name, p->columns, p->rows, bytes / 1e6, memory_there_is() / 1e6);
     return 0;
 }
 
-static int read_unpacked(const struct life_text *t, struct life_pattern *p, struct life_tiles *tiles)
+static int read_unpacked(const struct life_text *t, struct life_pattern *p,
+                         struct life_tiles *tiles)
 {
     struct life_sink sink = {.p = p};
     memset(p, 0, sizeof *p);
@@ -151,7 +158,10 @@ static int read_unpacked(const struct life_text *t, struct life_pattern *p, stru
         p->placed = true;
     }
     if (status == 0 && tiles && tiles->full)
-        status = clerror_set(ENOMEM, "%s: its live cells need more tiles of 64 x 64 cells than there is memory for, %.0f MB", t->name, tiles->most / 1e6);
+        status = clerror_set(
+            ENOMEM,
+            "%s: its live cells need more tiles of 64 x 64 cells than there is memory for, %.0f MB",
+            t->name, tiles->most / 1e6);
     if (status < 0)
         life_pattern_free(p);
     return status;
@@ -171,7 +181,8 @@ static int unpack(struct life_text *t, char **data)
     return 0;
 }
 
-int life_pattern_read_memory(const char *name, const void *data, size_t size, struct life_pattern *p)
+int life_pattern_read_memory(const char *name, const void *data, size_t size,
+                             struct life_pattern *p)
 {
     const char *begin = size ? data : "";
     struct life_text t = {name, begin, begin + size};
@@ -306,7 +317,8 @@ int life_plane_read(const char *file, struct life_plane *plane)
     return status;
 }
 
-int life_plane_read_memory(const char *name, const void *data, size_t size, struct life_plane *plane)
+int life_plane_read_memory(const char *name, const void *data, size_t size,
+                           struct life_plane *plane)
 {
     const char *begin = size ? data : "";
     struct life_text t = {name, begin, begin + size};
@@ -337,8 +349,12 @@ int life_pattern_write(const char *file, const struct life_pattern *p, const cha
 {
     struct outfile out;
     const struct life_format *format = find(file, name);
-    if (format && p->state && format != &life_rle && format != &life_macrocell && format != &life_png)
-        return clerror_set(ENOTSUP, "%s: %s has no more than two states, and the cells have %u; write RLE, .rle, or macrocells, .mc", file, format->label.title, p->states);
+    if (format && p->state && format != &life_rle && format != &life_macrocell &&
+        format != &life_png)
+        return clerror_set(
+            ENOTSUP,
+            "%s: %s has no more than two states, and the cells have %u; write RLE, .rle, or macrocells, .mc",
+            file, format->label.title, p->states);
     if (!format || outfile_open(&out, file) < 0)
         return -1;
     FILE *plain = gzip_begin(&out);

@@ -1,5 +1,5 @@
-/* life_png.c - patterns as PNG pictures of one bit a pixel, by libpng; live cells are white. Those of more states have a byte a pixel: what dies goes from
- * yellow over red to black.
+/* life_png.c - patterns as PNG pictures of one bit a pixel, by libpng; live cells are white. Those
+ * of more states have a byte a pixel: what dies goes from yellow over red to black.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/life_format.h"
@@ -33,7 +33,8 @@ static size_t bytes_of(const struct life_pattern *p, unsigned zoom)
     return p->state ? p->width * zoom : (p->width * zoom + 7) / 8;
 }
 
-static void set_palette(png_structp png, png_infop info, unsigned states, const unsigned char *colours)
+static void set_palette(png_structp png, png_infop info, unsigned states,
+                        const unsigned char *colours)
 {
     png_color colour[256];
     unsigned char rgb[256][3];
@@ -61,16 +62,16 @@ static void draw_row(const struct life_pattern *p, size_t y, unsigned zoom, unsi
 }
 
 /* Everything between libpng's setjmp and its longjmp. */
-static int write_rows(png_structp png, png_infop info, FILE *fp, const struct life_pattern *p, unsigned zoom,
-                      unsigned char *bytes)
+static int write_rows(png_structp png, png_infop info, FILE *fp, const struct life_pattern *p,
+                      unsigned zoom, unsigned char *bytes)
 {
     if (setjmp(png_jmpbuf(png)))
         return -1;
     png_init_io(png, fp);
     png_set_user_limits(png, 0x7fffffff, 0x7fffffff);
-    png_set_IHDR(png, info, (png_uint_32)(p->width * zoom), (png_uint_32)(p->height * zoom), p->state ? 8 : 1,
-                 p->state ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-                 PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(png, info, (png_uint_32)(p->width * zoom), (png_uint_32)(p->height * zoom),
+                 p->state ? 8 : 1, p->state ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_GRAY,
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     if (p->state)
         set_palette(png, info, p->states, p->colours);
     png_write_info(png, info);
@@ -101,11 +102,13 @@ static int write_to(struct outfile *out, const struct life_pattern *p, unsigned 
 /* A side of a picture has from 1 to 2^31 - 1 pixels. */
 static int check(const char *name, const struct life_pattern *p, unsigned zoom)
 {
-    if (!zoom || p->width > 0x7fffffff / zoom || p->height > 0x7fffffff / zoom || !p->width || !p->height)
-        return clerror_set(EINVAL,
-                           "%s: a picture of %zu x %zu cells with %u pixels a cell: a side has from 1 to "
-                           "2^31 - 1 pixels",
-                           name, p->width, p->height, zoom);
+    if (!zoom || p->width > 0x7fffffff / zoom || p->height > 0x7fffffff / zoom || !p->width ||
+        !p->height)
+        return clerror_set(
+            EINVAL,
+            "%s: a picture of %zu x %zu cells with %u pixels a cell: a side has from 1 to "
+            "2^31 - 1 pixels",
+            name, p->width, p->height, zoom);
     return 0;
 }
 
@@ -122,7 +125,8 @@ static int write_picture(struct outfile *out, const struct life_pattern *p, unsi
 {
     (void)p, (void)zoom;
     return clerror_set(
-        ENOTSUP, "%s: this build has no libpng and writes no pictures; install libpng-dev and build again",
+        ENOTSUP,
+        "%s: this build has no libpng and writes no pictures; install libpng-dev and build again",
         out->name);
 }
 

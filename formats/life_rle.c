@@ -1,9 +1,11 @@
 /* life_rle.c - run-length encoded patterns, as Golly and LifeWiki have them.
  *
- * Lines that begin with # are comments, two of which mean something: `#CXRLE Pos=x,y Gen=n` and `#r RULE`.
- * The line `x = W, y = H, rule = R` is optional, and so is the ! at the end. Between them, an optional
- * count and a letter: b or . dead, o or A alive, $ the end of a row. Rules of more states have B to X for 2 to 24, and pA to yO for 25 to 255. Under the rule LifeHistory, which is Life with notes in colour, A, C and E are
- * alive, B and D dead; the notes are left out. F, which kills its neighbours, is refused.
+ * Lines that begin with # are comments, two of which mean something: `#CXRLE Pos=x,y Gen=n` and `#r
+ * RULE`. The line `x = W, y = H, rule = R` is optional, and so is the ! at the end. Between them,
+ * an optional count and a letter: b or . dead, o or A alive, $ the end of a row. Rules of more
+ * states have B to X for 2 to 24, and pA to yO for 25 to 255. Under the rule LifeHistory, which is
+ * Life with notes in colour, A, C and E are alive, B and D dead; the notes are left out. F, which
+ * kills its neighbours, is refused.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/life_format.h"
@@ -42,7 +44,8 @@ static bool read_signed(const char **p, const char *end, long long *value)
 }
 
 /* Position and generation; what else such a line says is ignored. */
-static int read_comment(const struct life_text *t, const char *p, const char *end, struct life_pattern *out)
+static int read_comment(const struct life_text *t, const char *p, const char *end,
+                        struct life_pattern *out)
 {
     if (end - p > 2 && p[1] == 'r' && (p[2] == ' ' || p[2] == '\t') && !out->rule[0])
         return life_text_rule(t, p + 2, end, out);
@@ -51,7 +54,8 @@ static int read_comment(const struct life_text *t, const char *p, const char *en
     for (p += 6; p < end; p++) {
         if (end - p > 4 && strncmp(p, "Pos=", 4) == 0) {
             const char *at = p += 4;
-            if (!read_signed(&p, end, &out->x) || p == end || *p++ != ',' || !read_signed(&p, end, &out->y))
+            if (!read_signed(&p, end, &out->x) || p == end || *p++ != ',' ||
+                !read_signed(&p, end, &out->y))
                 return life_text_error(t, at, "Pos= needs two whole numbers, as in Pos=-3,17");
             out->placed = true;
         } else if (end - p > 4 && strncmp(p, "Gen=", 4) == 0) {
@@ -65,7 +69,8 @@ static int read_comment(const struct life_text *t, const char *p, const char *en
 }
 
 /* "name = number" of the header. */
-static int read_side(const struct life_text *t, const char **p, const char *end, char name, size_t *side)
+static int read_side(const struct life_text *t, const char **p, const char *end, char name,
+                     size_t *side)
 {
     long long value;
     skip_blanks(p, end);
@@ -90,7 +95,8 @@ static int read_side(const struct life_text *t, const char **p, const char *end,
                            name);
 }
 
-static int read_header(const struct life_text *t, const char *p, const char *end, struct life_pattern *out)
+static int read_header(const struct life_text *t, const char *p, const char *end,
+                       struct life_pattern *out)
 {
     if (read_side(t, &p, end, 'x', &out->width) < 0)
         return -1;
@@ -128,7 +134,8 @@ static void put_cells_of(struct pen *pen, struct life_sink *sink, long long n, u
 }
 
 /* A letter of a state, or the first of two. */
-static int read_letter(const struct life_text *t, const char *at, struct pen *pen, struct life_sink *sink, long long n)
+static int read_letter(const struct life_text *t, const char *at, struct pen *pen,
+                       struct life_sink *sink, long long n)
 {
     if (*at >= 'p' && *at <= 'y') {
         pen->prefix = 24 * (unsigned)(*at - 'p' + 1);
@@ -138,23 +145,31 @@ static int read_letter(const struct life_text *t, const char *at, struct pen *pe
     const unsigned state = pen->prefix + (unsigned)(*at - 'A' + 1);
     pen->prefix = 0;
     if (*at > 'X' || state > 255)
-        return life_text_error(t, at, "'%c' is no state; states are . for 0, A to X for 1 to 24, and pA to yO for 25 to 255", *at);
+        return life_text_error(
+            t, at,
+            "'%c' is no state; states are . for 0, A to X for 1 to 24, and pA to yO for 25 to 255",
+            *at);
     put_cells_of(pen, sink, n, state);
     return 0;
 }
 
 /* One character of cell data. 1 when it ends the pattern. */
-static int read_item(const struct life_text *t, const char *at, struct pen *pen, struct life_sink *sink)
+static int read_item(const struct life_text *t, const char *at, struct pen *pen,
+                     struct life_sink *sink)
 {
     const long long n = pen->count ? pen->count : 1;
-    const bool note = sink->history && *at >= 'B' && *at <= 'E', letter = isupper((unsigned char)*at) || (*at >= 'p' && *at <= 'y');
+    const bool note = sink->history && *at >= 'B' && *at <= 'E',
+               letter = isupper((unsigned char)*at) || (*at >= 'p' && *at <= 'y');
     pen->count = 0;
     if (pen->prefix && !isupper((unsigned char)*at))
         return life_text_error(t, at, "after a letter p to y there should be one of A to X");
     if (note)
         put_cells_of(pen, sink, n, *at == 'C' || *at == 'E');
     else if (sink->history && letter && *at != 'A')
-        return life_text_error(t, at, "'%c' is a state of LifeHistory that changes the cells about it, which is not supported", *at);
+        return life_text_error(
+            t, at,
+            "'%c' is a state of LifeHistory that changes the cells about it, which is not supported",
+            *at);
     else if (*at == 'o')
         put_cells_of(pen, sink, n, 1);
     else if (*at == 'b' || *at == '.')
@@ -169,7 +184,8 @@ static int read_item(const struct life_text *t, const char *at, struct pen *pen,
     else if (!letter && *at > ' ' && *at < 127)
         return life_text_error(t, at, "'%c' is not one of b, o, $ and !", *at);
     else if (!letter)
-        return life_text_error(t, at, "a byte of value %d is not one of b, o, $ and !", (unsigned char)*at);
+        return life_text_error(t, at, "a byte of value %d is not one of b, o, $ and !",
+                               (unsigned char)*at);
     if (pen->x >= LIFE_FAR || pen->y >= LIFE_FAR)
         return life_text_error(t, at, "the pattern is larger than 2^40 cells across");
     return 0;
@@ -257,8 +273,8 @@ struct line {
 static void put_words(struct line *line, size_t count, const char *tag)
 {
     char text[32];
-    const int length =
-        count > 1 ? snprintf(text, sizeof text, "%zu%s", count, tag) : snprintf(text, sizeof text, "%s", tag);
+    const int length = count > 1 ? snprintf(text, sizeof text, "%zu%s", count, tag)
+                                 : snprintf(text, sizeof text, "%s", tag);
     if (line->used + length > 70) {
         putc('\n', line->fp);
         line->used = 0;
@@ -277,7 +293,8 @@ static void put_state(struct line *line, size_t count, unsigned state)
 {
     char text[3] = ".";
     if (state > 24)
-        snprintf(text, sizeof text, "%c%c", 'p' + (int)((state - 25) / 24), 'A' + (int)((state - 1) % 24));
+        snprintf(text, sizeof text, "%c%c", 'p' + (int)((state - 25) / 24),
+                 'A' + (int)((state - 1) % 24));
     else if (state)
         text[0] = (char)('A' + (int)state - 1);
     put_words(line, count, text);

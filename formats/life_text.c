@@ -1,4 +1,5 @@
-/* life_text.c - what readers and writers of Life patterns share: runs of live cells, and text with its errors.
+/* life_text.c - what readers and writers of Life patterns share: runs of live cells, and text with
+ * its errors.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/life_format.h"
@@ -28,7 +29,8 @@ void life_sink_run(struct life_sink *s, long long x, long long y, long long n)
         return;
     }
     if (s->filling) {
-        set_bits(s->p->word + (size_t)(y - s->top) * s->p->stride, (size_t)(x - s->left), (size_t)n);
+        set_bits(s->p->word + (size_t)(y - s->top) * s->p->stride, (size_t)(x - s->left),
+                 (size_t)n);
         return;
     }
     if (!s->any || x < s->left)
@@ -47,7 +49,8 @@ void life_sink_state(struct life_sink *s, long long x, long long y, long long n,
     life_sink_run(s, x, y, n);
     s->most = state > s->most ? state : s->most;
     if (s->filling && s->p->state)
-        memset(s->p->state + (size_t)(y - s->top) * s->p->columns + (size_t)(x - s->left), (int)state, (size_t)n);
+        memset(s->p->state + (size_t)(y - s->top) * s->p->columns + (size_t)(x - s->left),
+               (int)state, (size_t)n);
 }
 
 void life_pattern_load(const struct life_pattern *p, size_t first, size_t count)
@@ -112,7 +115,8 @@ int life_text_error(const struct life_text *t, const char *at, const char *forma
     va_start(ap, format);
     vsnprintf(what, sizeof what, format, ap);
     va_end(ap);
-    return clerror_set(EINVAL, "%s: line %zu, column %zu: %s", t->name, line, (size_t)(at - start) + 1, what);
+    return clerror_set(EINVAL, "%s: line %zu, column %zu: %s", t->name, line,
+                       (size_t)(at - start) + 1, what);
 }
 
 const char *life_text_line_end(const struct life_text *t, const char *at)
@@ -126,7 +130,8 @@ bool life_text_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-int life_text_rule(const struct life_text *t, const char *from, const char *to, struct life_pattern *p)
+int life_text_rule(const struct life_text *t, const char *from, const char *to,
+                   struct life_pattern *p)
 {
     while (from < to && life_text_is_blank(*from))
         from++;
@@ -135,10 +140,12 @@ int life_text_rule(const struct life_text *t, const char *from, const char *to, 
     const char *colon = memchr(from, ':', (size_t)(to - from));
     const char *end = colon ? colon : to, *rest = colon ? colon + 1 : to;
     if ((size_t)(end - from) >= sizeof p->rule || (size_t)(to - rest) >= sizeof p->bounds)
-        return life_text_error(t, from, "the rule has more than %zu characters", sizeof p->rule - 1);
+        return life_text_error(t, from, "the rule has more than %zu characters",
+                               sizeof p->rule - 1);
     for (const char *c = from; c < to; c++)
         if ((unsigned char)*c < ' ')
-            return life_text_error(t, c, "a rule has no control characters (code %d)", (unsigned char)*c);
+            return life_text_error(t, c, "a rule has no control characters (code %d)",
+                                   (unsigned char)*c);
     memset(p->rule, 0, sizeof p->rule);
     memset(p->bounds, 0, sizeof p->bounds);
     memcpy(p->rule, from, (size_t)(end - from));

@@ -1,4 +1,5 @@
-/* life_tiles.c - cells of a plane without edges, kept where they live: tiles of 64 x 64 cells, found by their place.
+/* life_tiles.c - cells of a plane without edges, kept where they live: tiles of 64 x 64 cells,
+ * found by their place.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/life_format.h"
@@ -25,7 +26,8 @@ static size_t place_of(const struct life_tiles *t, long long x, long long y)
 static bool grow(struct life_tiles *t)
 {
     const size_t room = t->n ? 2 * t->n : 64;
-    struct life_tile *tile = (double)room * sizeof *tile <= t->most ? realloc(t->tile, room * sizeof *tile) : NULL;
+    struct life_tile *tile =
+        (double)room * sizeof *tile <= t->most ? realloc(t->tile, room * sizeof *tile) : NULL;
     t->tile = tile ? tile : t->tile;
     free(t->place);
     t->places = 4 * room;

@@ -1,11 +1,12 @@
 /* npy.c - matrices as numpy's .npy files.
  *
  *   "\x93NUMPY"  version, 2 bytes  length of the header, 2 bytes (version 1) or 4, little-endian
- *   header       the text of a Python dictionary, {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
+ *   header       the text of a Python dictionary, {'descr': '<f8', 'fortran_order': False, 'shape':
+ *                (3, 4), }
  *   numbers      one after the other
  *
- * The header is text of the file's making: it is read word by word, nothing in it is evaluated, and nothing is
- * allocated for what it promises before the file's length was compared with it.
+ * The header is text of the file's making: it is read word by word, nothing in it is evaluated, and
+ * nothing is allocated for what it promises before the file's length was compared with it.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/npy.h"
@@ -29,7 +30,7 @@ static bool is_big_endian(void)
     return *(const unsigned char *)&one == 0;
 }
 
-/* ---- The words of the dictionary. ------------------------------------------------------------- */
+/* ---- The words of the dictionary. ------------------------------------------------------------ */
 
 /* Where the reader stands in the header; `problem` is what it could not make sense of. */
 struct text {
@@ -67,7 +68,8 @@ static bool take_string(struct text *t, char *word, size_t room)
     const char quote = take(t, '\'') ? '\'' : take(t, '"') ? '"' : 0;
     if (!quote)
         return complain(t, "a name in quotes is missing");
-    while (t->at < t->end && *t->at != quote && n + 1 < room && *t->at >= ' ' && *t->at < 127 && *t->at != '\\')
+    while (t->at < t->end && *t->at != quote && n + 1 < room && *t->at >= ' ' && *t->at < 127 &&
+           *t->at != '\\')
         word[n++] = *t->at++;
     word[n] = 0;
     if (t->at == t->end || *t->at != quote)
@@ -123,7 +125,7 @@ static bool take_shape(struct text *t, size_t dimension[2], size_t *count)
     return true;
 }
 
-/* ---- The header. ------------------------------------------------------------------------------ */
+/* ---- The header. ----------------------------------------------------------------------------- */
 
 /* What a header says. */
 struct header {
@@ -149,7 +151,8 @@ static bool take_entry(struct text *t, struct header *h)
     if (strcmp(key, "fortran_order") == 0 && !h->has_order) {
         h->has_order = true;
         h->fortran = take_word(t, "True");
-        return h->fortran || take_word(t, "False") || complain(t, "fortran_order is neither True nor False");
+        return h->fortran || take_word(t, "False") ||
+               complain(t, "fortran_order is neither True nor False");
     }
     if (strcmp(key, "shape") == 0 && !h->has_shape) {
         h->has_shape = true;
@@ -172,7 +175,8 @@ static bool read_dictionary(struct text *t, struct header *h)
     skip_blanks(t);
     if (t->at != t->end)
         return complain(t, "something follows its dictionary");
-    return (h->has_descr && h->has_order && h->has_shape) || complain(t, "it lacks descr, fortran_order or shape");
+    return (h->has_descr && h->has_order && h->has_shape) ||
+           complain(t, "it lacks descr, fortran_order or shape");
 }
 
 /* The type of number: '<f4', '>f8', '=f8' (the machine's order). */
@@ -184,8 +188,9 @@ static int read_type(struct npy *in, const char *descr)
     in->swapped = (order == '<' && is_big_endian()) || (order == '>' && !is_big_endian());
     if (in->size)
         return 0;
-    return clerror_set(EINVAL, "%s: holds numbers of type '%s'; only float32 ('<f4') and float64 ('<f8') are read", in->name,
-                       descr);
+    return clerror_set(
+        EINVAL, "%s: holds numbers of type '%s'; only float32 ('<f4') and float64 ('<f8') are read",
+        in->name, descr);
 }
 
 static int apply_header(struct npy *in, const struct header *h)
@@ -193,14 +198,15 @@ static int apply_header(struct npy *in, const struct header *h)
     if (read_type(in, h->descr) < 0)
         return -1;
     if (h->dimensions != 2)
-        return clerror_set(EINVAL, "%s: has %zu dimension%s; a matrix has 2", in->name, h->dimensions,
-                           h->dimensions == 1 ? "" : "s");
+        return clerror_set(EINVAL, "%s: has %zu dimension%s; a matrix has 2", in->name,
+                           h->dimensions, h->dimensions == 1 ? "" : "s");
     in->rows = h->dimension[0];
     in->cols = h->dimension[1];
     in->fortran = h->fortran;
     if (in->cols && in->rows > SIZE_MAX / in->size / in->cols)
-        return clerror_set(EINVAL, "%s: its header says %zu x %zu numbers, more than any memory holds", in->name, in->rows,
-                           in->cols);
+        return clerror_set(EINVAL,
+                           "%s: its header says %zu x %zu numbers, more than any memory holds",
+                           in->name, in->rows, in->cols);
     return 0;
 }
 
@@ -210,19 +216,24 @@ static size_t read_prefix(struct npy *in)
     unsigned char start[MAGIC + 2], length[4] = {0};
     const size_t n = fread(start, 1, sizeof start, in->fp);
     if (n != sizeof start || memcmp(start, magic, MAGIC) != 0) {
-        clerror_set(EINVAL, n ? "%s: is not a .npy file (it does not begin with \\x93NUMPY)" : "%s: is empty, and no .npy file", in->name);
+        clerror_set(EINVAL,
+                    n ? "%s: is not a .npy file (it does not begin with \\x93NUMPY)"
+                      : "%s: is empty, and no .npy file",
+                    in->name);
         return 0;
     }
     const size_t count = start[MAGIC] == 1 ? 2 : 4;
     if (start[MAGIC] < 1 || start[MAGIC] > 3) {
-        clerror_set(EINVAL, "%s: is of version %d.%d of the .npy format; 1.0 to 3.0 are read", in->name, start[MAGIC],
-                    start[MAGIC + 1]);
+        clerror_set(EINVAL, "%s: is of version %d.%d of the .npy format; 1.0 to 3.0 are read",
+                    in->name, start[MAGIC], start[MAGIC + 1]);
         return 0;
     }
     const size_t got = fread(length, 1, count, in->fp);
-    const size_t size = (size_t)length[0] | (size_t)length[1] << 8 | (size_t)length[2] << 16 | (size_t)length[3] << 24;
+    const size_t size = (size_t)length[0] | (size_t)length[1] << 8 | (size_t)length[2] << 16 |
+                        (size_t)length[3] << 24;
     if (got != count || size == 0 || size > MOST_HEADER) {
-        clerror_set(EINVAL, "%s: its header is said to have %zu bytes; 1 to %d make sense", in->name, size, MOST_HEADER);
+        clerror_set(EINVAL, "%s: its header is said to have %zu bytes; 1 to %d make sense",
+                    in->name, size, MOST_HEADER);
         return 0;
     }
     return size;
@@ -242,8 +253,8 @@ static int read_header(struct npy *in)
     if (fread(line, 1, size, in->fp) != size)
         status = clerror_set(EINVAL, "%s: ends inside its header", in->name);
     else if (!read_dictionary(&t, &h))
-        status = clerror_set(EINVAL, "%s: its header makes no sense at byte %zu: %s", in->name, (size_t)(t.at - line),
-                             t.problem ? t.problem : "it is damaged");
+        status = clerror_set(EINVAL, "%s: its header makes no sense at byte %zu: %s", in->name,
+                             (size_t)(t.at - line), t.problem ? t.problem : "it is damaged");
     free(line);
     return status == 0 ? apply_header(in, &h) : status;
 }
@@ -259,11 +270,12 @@ static int check_length(const struct npy *in)
     const size_t rest = at >= 0 && info.st_size > at ? (size_t)(info.st_size - at) : 0;
     if (at < 0 || rest >= npy_bytes(in))
         return 0;
-    return clerror_set(EINVAL, "%s: is cut short: %zu x %zu numbers take %zu bytes, but %zu follow its header", in->name,
-                       in->rows, in->cols, npy_bytes(in), rest);
+    return clerror_set(
+        EINVAL, "%s: is cut short: %zu x %zu numbers take %zu bytes, but %zu follow its header",
+        in->name, in->rows, in->cols, npy_bytes(in), rest);
 }
 
-/* ---- Reading. --------------------------------------------------------------------------------- */
+/* ---- Reading. -------------------------------------------------------------------------------- */
 
 int npy_open_stream(struct npy *in, FILE *fp, const char *name)
 {
@@ -320,7 +332,8 @@ int npy_read_part(struct npy *in, void *x, size_t count)
     const size_t got = count ? fread(x, in->size, count, in->fp) : 0;
     in->done += got;
     if (got != count)
-        return clerror_set(EINVAL, "%s: is cut short: it has %zu of %zu numbers", in->name, in->done, in->rows * in->cols);
+        return clerror_set(EINVAL, "%s: is cut short: it has %zu of %zu numbers", in->name,
+                           in->done, in->rows * in->cols);
     if (in->swapped)
         swap(x, count, in->size);
     return 0;
@@ -329,8 +342,10 @@ int npy_read_part(struct npy *in, void *x, size_t count)
 int npy_read_rows(struct npy *in, size_t first, size_t rows, void *x)
 {
     const size_t cols = in->fortran ? in->rows : in->cols, at = first * cols;
-    if (at != in->done && (in->begin < 0 || fseek(in->fp, in->begin + (long)(at * in->size), SEEK_SET) != 0))
-        return clerror_set(ESPIPE, "%s: is a pipe, which cannot be read in another order", in->name);
+    if (at != in->done &&
+        (in->begin < 0 || fseek(in->fp, in->begin + (long)(at * in->size), SEEK_SET) != 0))
+        return clerror_set(ESPIPE, "%s: is a pipe, which cannot be read in another order",
+                           in->name);
     in->done = at;
     return npy_read_part(in, x, rows * cols);
 }
@@ -339,7 +354,8 @@ int npy_read_rows(struct npy *in, size_t first, size_t rows, void *x)
 static int read_at(const struct npy *in, char *x, size_t size, size_t at)
 {
     while (size > 0) {
-        const ssize_t got = pread(fileno(in->fp), x, size < MOST_AT_ONCE ? size : MOST_AT_ONCE, (off_t)at);
+        const ssize_t got =
+            pread(fileno(in->fp), x, size < MOST_AT_ONCE ? size : MOST_AT_ONCE, (off_t)at);
         if (got == 0)
             return clerror_set(EINVAL, "%s: is cut short", in->name);
         if (got < 0 && errno != EINTR)
@@ -351,15 +367,18 @@ static int read_at(const struct npy *in, char *x, size_t size, size_t at)
     return 0;
 }
 
-int npy_read_part_of_rows(const struct npy *in, size_t first, size_t rows, size_t col, size_t cols, void *x)
+int npy_read_part_of_rows(const struct npy *in, size_t first, size_t rows, size_t col, size_t cols,
+                          void *x)
 {
     const size_t row = (in->fortran ? in->rows : in->cols) * in->size, part = cols * in->size;
     const bool whole = part == row;
     if (in->begin < 0)
-        return clerror_set(ESPIPE, "%s: is a pipe, which cannot be read in another order", in->name);
+        return clerror_set(ESPIPE, "%s: is a pipe, which cannot be read in another order",
+                           in->name);
     int status = 0;
     for (size_t i = 0; i < rows && status == 0; i += whole ? rows : 1)
-        status = read_at(in, (char *)x + i * part, whole ? rows * part : part, (size_t)in->begin + (first + i) * row + col * in->size);
+        status = read_at(in, (char *)x + i * part, whole ? rows * part : part,
+                         (size_t)in->begin + (first + i) * row + col * in->size);
     if (status == 0 && in->swapped)
         swap(x, rows * cols, in->size);
     return status;
@@ -372,13 +391,14 @@ void npy_close(struct npy *in)
     memset(in, 0, sizeof *in);
 }
 
-/* ---- Writing. --------------------------------------------------------------------------------- */
+/* ---- Writing. -------------------------------------------------------------------------------- */
 
 /* Numbers begin at a multiple of 64, as numpy likes it. */
 void npy_write_header(FILE *fp, size_t size, size_t rows, size_t cols)
 {
     char line[192];
-    const int used = snprintf(line, sizeof line, "{'descr': '%cf%zu', 'fortran_order': False, 'shape': (%zu, %zu), }",
+    const int used = snprintf(line, sizeof line,
+                              "{'descr': '%cf%zu', 'fortran_order': False, 'shape': (%zu, %zu), }",
                               is_big_endian() ? '>' : '<', size, rows, cols);
     const size_t length = ((size_t)used + MAGIC + 4 + 1 + 63) / 64 * 64 - (MAGIC + 4);
     memset(line + used, ' ', length - (size_t)used - 1);

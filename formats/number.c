@@ -1,9 +1,9 @@
 /* number.c - decimal numbers to doubles and back.
  *
  * A double is m * 2^e and a decimal w * 10^q = w * 5^q * 2^q, so conversion is one exact product or
- * quotient by a power of five, then one rounding. Up to 5^27 the power fits 64 bits and all of it 128:
- * that covers 10^-27 .. 10^27 times 19 digits, nearly every number in a file. The rest goes through libc,
- * in the "C" locale.
+ * quotient by a power of five, then one rounding. Up to 5^27 the power fits 64 bits and all of it
+ * 128: that covers 10^-27 .. 10^27 times 19 digits, nearly every number in a file. The rest goes
+ * through libc, in the "C" locale.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/number.h"
@@ -224,8 +224,8 @@ struct shortest {
     int exponent;
 };
 
-/* x * 10^k rounded to an integer, which must be less than 2^63; |k| <= MAX_POWER. False when there is nothing
- * to round, or too much: the caller then uses another way. */
+/* x * 10^k rounded to an integer, which must be less than 2^63; |k| <= MAX_POWER. False when there
+ * is nothing to round, or too much: the caller then uses another way. */
 static bool scale_to_integer(double x, int k, uint64_t *result)
 {
     int e;
@@ -257,9 +257,9 @@ static bool digits_of(double x, int place, int count, struct shortest *s)
     return abs(s->exponent) <= MAX_POWER && scale_to_integer(x, -s->exponent, &s->digits);
 }
 
-/* The fewest of 15, 16 or 17 digits that read back as x > 0; false where 128 bits do not reach. Should
- * log10 be off by one near a power of ten, then there is a digit more or less than said, which reading
- * back covers. */
+/* The fewest of 15, 16 or 17 digits that read back as x > 0; false where 128 bits do not reach.
+ * Should log10 be off by one near a power of ten, then there is a digit more or less than said,
+ * which reading back covers. */
 static bool shortest_of(double x, struct shortest *s)
 {
     int place = (int)floor(log10(x));
@@ -329,7 +329,10 @@ size_t number_print(char *text, double value)
     size_t sign = signbit(value) && !isnan(value);
     double x = fabs(value);
     if (!isfinite(value) || x == 0)
-        return (size_t)sprintf(text, "%s%s", sign ? "-" : "", x == 0 ? "0" : isnan(x) ? "nan" : "inf");
+        return (size_t)sprintf(text, "%s%s", sign ? "-" : "",
+                               x == 0     ? "0"
+                               : isnan(x) ? "nan"
+                                          : "inf");
     if (!shortest_of(x, &s))
         return print_slowly(text, value);
     if (sign)

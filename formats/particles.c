@@ -18,7 +18,8 @@
 static const struct particles_format *const formats[] = {PARTICLES_FORMATS(POINTER)};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-/* The formats that are written; with `all`, the others too. The last of the table is the plainest and comes first. */
+/* The formats that are written; with `all`, the others too. The last of the table is the plainest
+ * and comes first. */
 static void list(bool all, char *text, size_t size)
 {
     const struct format_label *some[FORMATS];
@@ -53,14 +54,17 @@ static const struct particles_format *find(const char *file, const char *name)
 
 /* ---- Reading. -------------------------------------------------------------------------------- */
 
-/* Text, which is what nothing else is, unless the file's suffix is another format's; NULL after an error. */
+/* Text, which is what nothing else is, unless the file's suffix is another format's; NULL after an
+ * error. */
 static const struct particles_format *take_for_text(const char *name)
 {
     const struct particles_format *text = formats[FORMATS - 1];
     for (size_t i = 0; i + 1 < FORMATS; i++)
         if (suffix_is_in(suffix_of(name), formats[i]->label.suffixes)) {
-            clerror_set(EINVAL, "%s: does not begin as %s does, which its suffix says it is; text has one of the suffixes %s", name,
-                        formats[i]->label.title, text->label.suffixes);
+            clerror_set(
+                EINVAL,
+                "%s: does not begin as %s does, which its suffix says it is; text has one of the suffixes %s",
+                name, formats[i]->label.title, text->label.suffixes);
             return NULL;
         }
     return text;
@@ -130,7 +134,8 @@ const char *particles_format_of(const char *file)
 size_t particles_bytes(const char *file, const struct particles *p)
 {
     const struct particles_format *format = find(file, NULL);
-    const int more = (p->softening != NULL) + (p->potential != NULL) + (p->id != NULL) + (p->radius != NULL);
+    const int more =
+        (p->softening != NULL) + (p->potential != NULL) + (p->id != NULL) + (p->radius != NULL);
     return format ? format->bytes + (size_t)more * format->more : 0;
 }
 
@@ -140,8 +145,9 @@ static int check(const char *file, const struct particles *p)
     if (p->n == 0)
         return clerror_set(EINVAL, "%s: there are no bodies to write", file);
     if (p->gas > p->n || p->star > p->n - p->gas)
-        return clerror_set(EINVAL, "%s: %zu gas and %zu star bodies are more than the %zu bodies in all", file, p->gas,
-                           p->star, p->n);
+        return clerror_set(EINVAL,
+                           "%s: %zu gas and %zu star bodies are more than the %zu bodies in all",
+                           file, p->gas, p->star, p->n);
     if (!isfinite(p->time))
         return clerror_set(EINVAL, "%s: the time is %g; nothing was written", file, p->time);
     for (size_t i = 0; i < p->n; i++) {
@@ -150,8 +156,8 @@ static int check(const char *file, const struct particles *p)
                 return clerror_set(EINVAL, "%s: %s of body %zu is %g; nothing was written", file,
                                    particles_columns[c], i + 1, particles_value(p, i, c));
         if (p->mass[i] < 0)
-            return clerror_set(EINVAL, "%s: mass of body %zu is %g; nothing was written", file, i + 1,
-                               p->mass[i]);
+            return clerror_set(EINVAL, "%s: mass of body %zu is %g; nothing was written", file,
+                               i + 1, p->mass[i]);
     }
     return 0;
 }
@@ -161,8 +167,8 @@ int particles_write(const char *file, const struct particles *p, const char *nam
     struct outfile out;
     const struct particles_format *format = find(file, name);
     if (format && !format->write)
-        return clerror_set(ENOTSUP, "%s: %s is only read; bodies are written as %s", file, format->label.title,
-                           particles_formats());
+        return clerror_set(ENOTSUP, "%s: %s is only read; bodies are written as %s", file,
+                           format->label.title, particles_formats());
     if (!format || check(file, p) < 0 || outfile_open(&out, file) < 0)
         return -1;
     if (format->write(&out, p) == 0)

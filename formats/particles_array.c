@@ -45,8 +45,13 @@ int particles_reserve(struct particles *p, size_t room, const char *name)
 {
     void *all[] = {p->mass, p->pos, p->vel, p->softening, p->potential, p->id, p->radius};
     static const size_t size[] = {8, 24, 24, 8, 8, 8, 8};
-    const bool wanted[] = {true, true, true, p->also & PARTICLES_SOFTENING, p->also & PARTICLES_POTENTIAL,
-                           p->also & PARTICLES_ID, p->also & PARTICLES_RADIUS};
+    const bool wanted[] = {true,
+                           true,
+                           true,
+                           p->also & PARTICLES_SOFTENING,
+                           p->also & PARTICLES_POTENTIAL,
+                           p->also & PARTICLES_ID,
+                           p->also & PARTICLES_RADIUS};
     bool fits = room <= SIZE_MAX / sizeof *p->pos;
     size_t bytes = 0;
     for (int k = 0; k < 7; k++) {
@@ -55,17 +60,20 @@ int particles_reserve(struct particles *p, size_t room, const char *name)
     }
     p->mass = all[0], p->pos = all[1], p->vel = all[2];
     p->softening = all[3], p->potential = all[4], p->id = all[5], p->radius = all[6];
-    return fits ? 0 : clerror_set(ENOMEM, "%s: no memory for %zu bodies (%.0f MiB)", name, room,
-                                  (double)room * (double)bytes / 1048576);
+    return fits ? 0
+                : clerror_set(ENOMEM, "%s: no memory for %zu bodies (%.0f MiB)", name, room,
+                              (double)room * (double)bytes / 1048576);
 }
 
 int particles_check_body(const char *name, const struct particles *p, size_t i, const char *kind)
 {
     char which[48];
-    snprintf(which, sizeof which, "body %zu%s%s%s", i + 1, kind ? " (" : "", kind ? kind : "", kind ? ")" : "");
+    snprintf(which, sizeof which, "body %zu%s%s%s", i + 1, kind ? " (" : "", kind ? kind : "",
+             kind ? ")" : "");
     for (int c = 0; c < 7; c++)
         if (!isfinite(particles_value(p, i, c)))
-            return clerror_set(EINVAL, "%s: %s of %s is %g", name, particles_columns[c], which, particles_value(p, i, c));
+            return clerror_set(EINVAL, "%s: %s of %s is %g", name, particles_columns[c], which,
+                               particles_value(p, i, c));
     if (p->mass[i] < 0)
         return clerror_set(EINVAL, "%s: the mass %g of %s is negative", name, p->mass[i], which);
     if (p->softening && !(p->softening[i] >= 0 && isfinite(p->softening[i])))

@@ -2,13 +2,15 @@
  *
  * A file is a row of blocks, each between two 32-bit numbers that tell its length:
  *
- *   header   256 bytes: int n[6]; double mass[6], time, redshift; int flags[2]; unsigned total[6]; int cooling, files;
+ *   header   256 bytes: int n[6]; double mass[6], time, redshift; int flags[2]; unsigned total[6];
+ *            int cooling, files;
  *            double box, Omega0, ...
  *   POS VEL  3 floats or doubles a body       ID  4 or 8 bytes a body
- *   MASS     a number a body of the types whose mass[] is 0; the block is left out when there are none
+ *   MASS     a number a body of the types whose mass[] is 0; the block is left out when there are
+ *            none
  *
- * The six types follow each other in every block. Format 2 has a small block with a name of four letters before each.
- * Either byte order; more blocks may follow, and are passed over.
+ * The six types follow each other in every block. Format 2 has a small block with a name of four
+ * letters before each. Either byte order; more blocks may follow, and are passed over.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/particles_format.h"
@@ -26,10 +28,10 @@ enum { HEADER = 256, TYPES = 6 };
 struct gadget {
     struct source *s;
     struct particles *p;
-    bool big, named;            /* byte order; format 2 */
+    bool big, named; /* byte order; format 2 */
     int64_t n[TYPES];
     double mass[TYPES];
-    size_t total, weighed;      /* bodies; those with a mass of their own */
+    size_t total, weighed; /* bodies; those with a mass of their own */
 };
 
 /* ---- Bytes. ---------------------------------------------------------------------------------- */
@@ -57,7 +59,9 @@ static int need(const struct gadget *g, size_t size, const char *what)
 {
     if (source_need(g->s, size) < 0)
         return -1;
-    return source_ready(g->s) >= size ? 0 : clerror_set(EINVAL, "%s: is cut short in %s", g->s->name, what);
+    return source_ready(g->s) >= size
+               ? 0
+               : clerror_set(EINVAL, "%s: is cut short in %s", g->s->name, what);
 }
 
 /* The length before or after a block. */
@@ -75,9 +79,13 @@ static int end_block(struct gadget *g, uint32_t length, const char *what)
     uint32_t again;
     if (take_length(g, &again, what) < 0)
         return -1;
-    return again == length ? 0 : clerror_set(EINVAL, "%s: %s is said to have %u bytes before and %u after it; it is damaged, "
-                                                     "or no GADGET snapshot", g->s->name, what, (unsigned)length,
-                                             (unsigned)again);
+    return again == length
+               ? 0
+               : clerror_set(
+                     EINVAL,
+                     "%s: %s is said to have %u bytes before and %u after it; it is damaged, "
+                     "or no GADGET snapshot",
+                     g->s->name, what, (unsigned)length, (unsigned)again);
 }
 
 static int skip(struct gadget *g, uint32_t length, const char *what)
@@ -127,7 +135,8 @@ static int take_name(struct gadget *g, char name[5])
     if (take_length(g, &length, "the name of a block") < 0)
         return -1;
     if (length != 8)
-        return clerror_set(EINVAL, "%s: the name of a block has %u bytes, not 8; it is damaged", g->s->name, (unsigned)length);
+        return clerror_set(EINVAL, "%s: the name of a block has %u bytes, not 8; it is damaged",
+                           g->s->name, (unsigned)length);
     if (need(g, 8, "the name of a block") < 0)
         return -1;
     memcpy(name, g->s->begin, 4);
@@ -144,8 +153,8 @@ static int check_header(struct gadget *g, const char *at)
         g->n[type] = (int32_t)get(at + 4 * type, 4, g->big);
         g->mass[type] = get_number(at + 24 + 8 * type, 8, g->big);
         if (g->n[type] < 0 || !(g->mass[type] >= 0 && isfinite(g->mass[type])))
-            return clerror_set(EINVAL, "%s: its header says %ld bodies of type %d, of mass %g", g->s->name, (long)g->n[type],
-                               type, g->mass[type]);
+            return clerror_set(EINVAL, "%s: its header says %ld bodies of type %d, of mass %g",
+                               g->s->name, (long)g->n[type], type, g->mass[type]);
         g->total += (size_t)g->n[type];
         g->weighed += g->mass[type] == 0 ? (size_t)g->n[type] : 0;
     }
@@ -155,12 +164,18 @@ static int check_header(struct gadget *g, const char *at)
     if (g->total == 0)
         return clerror_set(EINVAL, "%s: its header says that it holds no bodies", g->s->name);
     if (g->total > INT32_MAX)
-        return clerror_set(EINVAL, "%s: its header says %zu bodies, too many for one file", g->s->name, g->total);
+        return clerror_set(EINVAL, "%s: its header says %zu bodies, too many for one file",
+                           g->s->name, g->total);
     if (files > 1)
-        return clerror_set(EINVAL, "%s: is one of %d files of a snapshot; only whole snapshots are read", g->s->name, files);
+        return clerror_set(EINVAL,
+                           "%s: is one of %d files of a snapshot; only whole snapshots are read",
+                           g->s->name, files);
     if (omega > 0)
-        return clerror_set(EINVAL, "%s: is of a cosmological run (Omega0 is %g): its coordinates expand, which is not "
-                                   "simulated here", g->s->name, omega);
+        return clerror_set(
+            EINVAL,
+            "%s: is of a cosmological run (Omega0 is %g): its coordinates expand, which is not "
+            "simulated here",
+            g->s->name, omega);
     return 0;
 }
 
@@ -171,7 +186,8 @@ static int read_header(struct gadget *g)
     if (take_name(g, name) < 0 || take_length(g, &length, "its header") < 0)
         return -1;
     if (length != HEADER)
-        return clerror_set(EINVAL, "%s: its header has %u bytes, not %d", g->s->name, (unsigned)length, HEADER);
+        return clerror_set(EINVAL, "%s: its header has %u bytes, not %d", g->s->name,
+                           (unsigned)length, HEADER);
     if (need(g, HEADER, "its header") < 0 || check_header(g, g->s->begin) < 0)
         return -1;
     g->s->begin += HEADER;
@@ -185,7 +201,9 @@ enum block { POS, VEL, ID, MASS, BLOCKS };
 static const struct {
     const char *name, *what;
     size_t numbers; /* a body */
-} blocks[BLOCKS] = {{"POS ", "the positions", 3}, {"VEL ", "the velocities", 3}, {"ID  ", "the names", 1},
+} blocks[BLOCKS] = {{"POS ", "the positions", 3},
+                    {"VEL ", "the velocities", 3},
+                    {"ID  ", "the names", 1},
                     {"MASS", "the masses", 1}};
 
 static size_t rows_of(const struct gadget *g, enum block block)
@@ -218,7 +236,8 @@ static size_t body_of(const struct gadget *g, enum block block, size_t i)
     return body;
 }
 
-static void put(struct particles *p, enum block block, size_t i, const char *at, size_t size, bool big)
+static void put(struct particles *p, enum block block, size_t i, const char *at, size_t size,
+                bool big)
 {
     if (block == ID)
         p->id[i] = get(at, size, big);
@@ -249,10 +268,13 @@ static int read_block(struct gadget *g, enum block block, size_t *room)
     if (take_length(g, &length, blocks[block].what) < 0)
         return -1;
     const size_t numbers = rows_of(g, block) * blocks[block].numbers;
-    const size_t size = length == (uint32_t)(4 * numbers) ? 4 : length == (uint32_t)(8 * numbers) ? 8 : 0;
+    const size_t size = length == (uint32_t)(4 * numbers)   ? 4
+                        : length == (uint32_t)(8 * numbers) ? 8
+                                                            : 0;
     if (!size)
-        return clerror_set(EINVAL, "%s: %s take %u bytes; %zu bodies have %zu or %zu", g->s->name, blocks[block].what,
-                           (unsigned)length, rows_of(g, block), 4 * numbers, 8 * numbers);
+        return clerror_set(EINVAL, "%s: %s take %u bytes; %zu bodies have %zu or %zu", g->s->name,
+                           blocks[block].what, (unsigned)length, rows_of(g, block), 4 * numbers,
+                           8 * numbers);
     if (read_rows(g, block, size, room) < 0)
         return -1;
     return end_block(g, length, blocks[block].what);
@@ -268,7 +290,8 @@ static int read_blocks(struct gadget *g)
         uint32_t length;
         status = take_name(g, name);
         if (status == 1)
-            return clerror_set(EINVAL, "%s: has no block %.4s, %s", g->s->name, blocks[next].name, blocks[next].what);
+            return clerror_set(EINVAL, "%s: has no block %.4s, %s", g->s->name, blocks[next].name,
+                               blocks[next].what);
         if (status == 0 && (!g->named || memcmp(name, blocks[next].name, 4) == 0))
             status = read_block(g, (enum block)next++, &room);
         else if (status == 0)
@@ -295,7 +318,8 @@ static int finish(struct gadget *g)
         }
     p->gas = (size_t)g->n[0];
     p->star = g->n[5] ? 0 : (size_t)g->n[4];
-    return particles_miss(p, "no units (G = 1 is taken; with kpc, km/s and 10^10 solar masses it is 43007.1)");
+    return particles_miss(
+        p, "no units (G = 1 is taken; with kpc, km/s and 10^10 solar masses it is 43007.1)");
 }
 
 static int read_gadget(struct source *s, struct particles *p)
@@ -306,9 +330,10 @@ static int read_gadget(struct source *s, struct particles *p)
     g.named = is_named(s->begin, ready, g.big);
     if (read_header(&g) < 0)
         return -1;
-    if (s->size >= 0 && (long long)(g.total * 28) > s->size) /* the least: floats, and names of 4 bytes */
-        return clerror_set(EINVAL, "%s: is cut short: %lld bytes, and %zu bodies take %zu or more", s->name, s->size, g.total,
-                           g.total * 28);
+    if (s->size >= 0 &&
+        (long long)(g.total * 28) > s->size) /* the least: floats, and names of 4 bytes */
+        return clerror_set(EINVAL, "%s: is cut short: %lld bytes, and %zu bodies take %zu or more",
+                           s->name, s->size, g.total, g.total * 28);
     p->also = PARTICLES_ID;
     return read_blocks(&g) < 0 ? -1 : finish(&g);
 }

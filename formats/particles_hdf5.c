@@ -1,13 +1,17 @@
-/* particles_hdf5.c - bodies as HDF5 files of GADGET-4, SWIFT and their like, by libhdf5 where it was found.
+/* particles_hdf5.c - bodies as HDF5 files of GADGET-4, SWIFT and their like, by libhdf5 where it
+ * was found.
  *
  *   /Header       attributes: NumPart_ThisFile[6], MassTable[6], Time, ...
- *   /PartType1    Coordinates and Velocities (N x 3), Masses, ParticleIDs; where they are known, Potential and Softenings.
+ *   /PartType1    Coordinates and Velocities (N x 3), Masses, ParticleIDs; where they are known,
+ *                 Potential and Softenings.
  *                 0 is gas, 4 stars, 1 all other bodies
- *   /Parameters   attributes: what the file remembers of its run, and its units; /Units and /Header have the units too
+ *   /Parameters   attributes: what the file remembers of its run, and its units; /Units and /Header
+ *                 have the units too
  *
- * Readers expect different things, of which ours has all: yt the counts in two places, NumFilesPerSnapshot, BoxSize and
- * units in /Units; pynbody the units in /Parameters, and a file with a HubbleParam it takes for cosmological.
- * They are read here, and written in particles_hdf5_write.c.
+ * Readers expect different things, of which ours has all: yt the counts in two places,
+ * NumFilesPerSnapshot, BoxSize and units in /Units; pynbody the units in /Parameters, and a file
+ * with a HubbleParam it takes for cosmological. They are read here, and written in
+ * particles_hdf5_write.c.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/particles_hdf5.h"
@@ -41,7 +45,8 @@ static const char *const type_names[TYPES] = {HDF5_TYPE_NAMES};
 
 static hid_t open_attribute(hid_t file, const char *group, const char *name)
 {
-    if (H5Lexists(file, group, H5P_DEFAULT) <= 0 || H5Aexists_by_name(file, group, name, H5P_DEFAULT) <= 0)
+    if (H5Lexists(file, group, H5P_DEFAULT) <= 0 ||
+        H5Aexists_by_name(file, group, name, H5P_DEFAULT) <= 0)
         return H5I_INVALID_HID;
     return H5Aopen_by_name(file, group, name, H5P_DEFAULT, H5P_DEFAULT);
 }
@@ -58,7 +63,8 @@ static size_t get_numbers(hid_t file, const char *group, const char *name, doubl
     const H5T_class_t class = H5Tget_class(type);
     const hssize_t points = H5Sget_simple_extent_npoints(space);
     size_t n = points > 0 && points <= ROOM ? (size_t)points : 0;
-    if ((class != H5T_FLOAT && class != H5T_INTEGER) || (n && H5Aread(attribute, H5T_NATIVE_DOUBLE, all) < 0))
+    if ((class != H5T_FLOAT && class != H5T_INTEGER) ||
+        (n && H5Aread(attribute, H5T_NATIVE_DOUBLE, all) < 0))
         n = 0;
     H5Tclose(type);
     H5Sclose(space);
@@ -73,7 +79,8 @@ static bool get_number(hid_t file, const char *group, const char *name, double *
     return get_numbers(file, group, name, x, 1) == 1;
 }
 
-/* A text of fixed length; libraries write these or such of any length. The caller frees it; NULL without it. */
+/* A text of fixed length; libraries write these or such of any length. The caller frees it; NULL
+ * without it. */
 static char *get_text(hid_t file, const char *group, const char *name)
 {
     char *text = NULL, *wandering = NULL;
@@ -124,7 +131,8 @@ static int read_notes(const struct snapshot *s)
             char *text = NULL;
             if (at > 0 && (k < NOTE_UnitLength_in_cm || k > NOTE_UnitVelocity_in_cm_per_s))
                 continue;
-            if (particles_note_kind(k) == PARTICLES_REAL && get_number(s->file, places[at], particles_note_name(k), &value))
+            if (particles_note_kind(k) == PARTICLES_REAL &&
+                get_number(s->file, places[at], particles_note_name(k), &value))
                 status = particles_set_number(s->p, k, value);
             else if (particles_note_kind(k) != PARTICLES_REAL &&
                      (text = get_text(s->file, places[at], particles_note_name(k))))
@@ -138,7 +146,8 @@ static int read_notes(const struct snapshot *s)
 static int read_swift_units(const struct snapshot *s)
 {
     double length, mass, time;
-    if (s->p->note[NOTE_UnitLength_in_cm] || !get_number(s->file, "Units", "Unit length in cgs (U_L)", &length) ||
+    if (s->p->note[NOTE_UnitLength_in_cm] ||
+        !get_number(s->file, "Units", "Unit length in cgs (U_L)", &length) ||
         !get_number(s->file, "Units", "Unit mass in cgs (U_M)", &mass) ||
         !get_number(s->file, "Units", "Unit time in cgs (U_t)", &time))
         return 0;
@@ -153,14 +162,17 @@ static int read_swift_units(const struct snapshot *s)
 static int settle_units(const struct snapshot *s)
 {
     struct particles *p = s->p;
-    const double length = particles_number(p, NOTE_UnitLength_in_cm), mass = particles_number(p, NOTE_UnitMass_in_g);
+    const double length = particles_number(p, NOTE_UnitLength_in_cm),
+                 mass = particles_number(p, NOTE_UnitMass_in_g);
     const double speed = particles_number(p, NOTE_UnitVelocity_in_cm_per_s);
     if (p->note[NOTE_G])
         return 0;
     if (length > 0 && mass > 0 && speed > 0)
         return particles_set_number(p, NOTE_G, HDF5_G_CGS * mass / (length * speed * speed));
-    return particles_miss(p, "no UnitLength_in_cm, UnitMass_in_g and UnitVelocity_in_cm_per_s in Parameters, Units or Header "
-                             "(G = 1 is taken)");
+    return particles_miss(
+        p,
+        "no UnitLength_in_cm, UnitMass_in_g and UnitVelocity_in_cm_per_s in Parameters, Units or Header "
+        "(G = 1 is taken)");
 }
 
 static int read_header(struct snapshot *s)
@@ -169,15 +181,24 @@ static int read_header(struct snapshot *s)
     if (H5Lexists(s->file, "Header", H5P_DEFAULT) <= 0)
         return clerror_set(EINVAL, "%s: is HDF5, but no snapshot: it has no group Header", s->name);
     if (get_number(s->file, "Header", "NumFilesPerSnapshot", &value) && value > 1)
-        return clerror_set(EINVAL, "%s: is one of %.0f files of a snapshot; only whole snapshots are read", s->name, value);
-    if ((get_number(s->file, "Header", "Omega0", &value) || get_number(s->file, "Parameters", "Omega0", &value)) && value > 0)
-        return clerror_set(EINVAL, "%s: is of a cosmological run (Omega0 is %g): its coordinates expand, which is not "
-                                   "simulated here", s->name, value);
-    if (!get_number(s->file, "Header", "Time", &s->p->time) && particles_miss(s->p, "no Header/Time (0 is taken)") < 0)
+        return clerror_set(EINVAL,
+                           "%s: is one of %.0f files of a snapshot; only whole snapshots are read",
+                           s->name, value);
+    if ((get_number(s->file, "Header", "Omega0", &value) ||
+         get_number(s->file, "Parameters", "Omega0", &value)) &&
+        value > 0)
+        return clerror_set(
+            EINVAL,
+            "%s: is of a cosmological run (Omega0 is %g): its coordinates expand, which is not "
+            "simulated here",
+            s->name, value);
+    if (!get_number(s->file, "Header", "Time", &s->p->time) &&
+        particles_miss(s->p, "no Header/Time (0 is taken)") < 0)
         return -1;
     if (!isfinite(s->p->time))
         return clerror_set(EINVAL, "%s: Header/Time is %g", s->name, s->p->time);
-    if (!get_numbers(s->file, "Header", "MassTable", s->mass, TYPES) && particles_miss(s->p, "no Header/MassTable") < 0)
+    if (!get_numbers(s->file, "Header", "MassTable", s->mass, TYPES) &&
+        particles_miss(s->p, "no Header/MassTable") < 0)
         return -1;
     if (get_numbers(s->file, "Header", "NumPart_ThisFile", n, TYPES) < 2 &&
         particles_miss(s->p, "no Header/NumPart_ThisFile (the groups' own sizes are taken)") < 0)
@@ -191,12 +212,14 @@ static hid_t open_set(const struct snapshot *s, int type, const char *name)
     if (H5Lexists(s->file, type_names[type], H5P_DEFAULT) <= 0)
         return H5I_INVALID_HID;
     snprintf(path, sizeof path, "%s/%s", type_names[type], name);
-    return H5Lexists(s->file, path, H5P_DEFAULT) > 0 ? H5Dopen2(s->file, path, H5P_DEFAULT) : H5I_INVALID_HID;
+    return H5Lexists(s->file, path, H5P_DEFAULT) > 0 ? H5Dopen2(s->file, path, H5P_DEFAULT)
+                                                     : H5I_INVALID_HID;
 }
 
-/* The rows of a data set of `columns` numbers each; -1 after an error. What it says is not believed when so much does not
- * fit the file, compressed or not. */
-static long long count_rows(const struct snapshot *s, int type, const char *name, hid_t set, hsize_t columns)
+/* The rows of a data set of `columns` numbers each; -1 after an error. What it says is not believed
+ * when so much does not fit the file, compressed or not. */
+static long long count_rows(const struct snapshot *s, int type, const char *name, hid_t set,
+                            hsize_t columns)
 {
     hsize_t size[2] = {0, 1};
     const hid_t space = H5Dget_space(set), kind = H5Dget_type(set);
@@ -207,19 +230,22 @@ static long long count_rows(const struct snapshot *s, int type, const char *name
     H5Tclose(kind);
     H5Sclose(space);
     if (class != H5T_FLOAT && class != H5T_INTEGER)
-        return clerror_set(EINVAL, "%s: %s/%s does not hold numbers", s->name, type_names[type], name);
+        return clerror_set(EINVAL, "%s: %s/%s does not hold numbers", s->name, type_names[type],
+                           name);
     if (dimensions < 1 || dimensions > 2 || size[1] != columns)
-        return clerror_set(EINVAL, "%s: %s/%s has %d dimensions, %llu x %llu; it must be N x %llu", s->name,
-                           type_names[type], name, dimensions, (unsigned long long)size[0], (unsigned long long)size[1],
-                           (unsigned long long)columns);
+        return clerror_set(EINVAL, "%s: %s/%s has %d dimensions, %llu x %llu; it must be N x %llu",
+                           s->name, type_names[type], name, dimensions, (unsigned long long)size[0],
+                           (unsigned long long)size[1], (unsigned long long)columns);
     if (size[0] > INT32_MAX || (s->bytes >= 0 && size[0] / 1100 > (hsize_t)s->bytes))
-        return clerror_set(EINVAL, "%s: %s/%s is said to have %llu rows, more than the file can hold", s->name,
-                           type_names[type], name, (unsigned long long)size[0]);
+        return clerror_set(EINVAL,
+                           "%s: %s/%s is said to have %llu rows, more than the file can hold",
+                           s->name, type_names[type], name, (unsigned long long)size[0]);
     return (long long)size[0];
 }
 
 /* 1: there is no such set. */
-static int read_set(const struct snapshot *s, int type, const char *name, hsize_t columns, hid_t kind, void *to)
+static int read_set(const struct snapshot *s, int type, const char *name, hsize_t columns,
+                    hid_t kind, void *to)
 {
     const hid_t set = open_set(s, type, name);
     if (set < 0)
@@ -227,11 +253,11 @@ static int read_set(const struct snapshot *s, int type, const char *name, hsize_
     const long long rows = count_rows(s, type, name, set, columns);
     int status = rows < 0 ? -1 : 0;
     if (rows >= 0 && (size_t)rows != s->n[type])
-        status = clerror_set(EINVAL, "%s: %s/%s has %lld rows, but Coordinates %zu", s->name, type_names[type], name, rows,
-                             s->n[type]);
+        status = clerror_set(EINVAL, "%s: %s/%s has %lld rows, but Coordinates %zu", s->name,
+                             type_names[type], name, rows, s->n[type]);
     else if (rows > 0 && H5Dread(set, kind, H5S_ALL, H5S_ALL, H5P_DEFAULT, to) < 0)
-        status = clerror_set(EIO, "%s: %s/%s cannot be read; the file is damaged or cut short", s->name, type_names[type],
-                             name);
+        status = clerror_set(EIO, "%s: %s/%s cannot be read; the file is damaged or cut short",
+                             s->name, type_names[type], name);
     H5Dclose(set);
     return status;
 }
@@ -242,7 +268,9 @@ static int survey(struct snapshot *s)
     static const struct {
         const char *name;
         enum particles_also also;
-    } sets[] = {{"Softenings", PARTICLES_SOFTENING}, {"Potential", PARTICLES_POTENTIAL}, {"ParticleIDs", PARTICLES_ID},
+    } sets[] = {{"Softenings", PARTICLES_SOFTENING},
+                {"Potential", PARTICLES_POTENTIAL},
+                {"ParticleIDs", PARTICLES_ID},
                 {"Radii", PARTICLES_RADIUS}};
     struct particles *p = s->p;
     p->also = PARTICLES_SOFTENING | PARTICLES_POTENTIAL | PARTICLES_ID | PARTICLES_RADIUS;
@@ -265,7 +293,8 @@ static int survey(struct snapshot *s)
         }
     }
     if (p->n == 0)
-        return clerror_set(EINVAL, "%s: has no bodies: no group PartType0 .. PartType5 with Coordinates", s->name);
+        return clerror_set(
+            EINVAL, "%s: has no bodies: no group PartType0 .. PartType5 with Coordinates", s->name);
     return 0;
 }
 
@@ -278,9 +307,10 @@ static int read_masses(const struct snapshot *s, int type)
             mass[i] = s->mass[type];
         status = 0;
     }
-    return status == 1 ? clerror_set(EINVAL, "%s: %s has no Masses, and Header/MassTable none for it", s->name,
-                                     type_names[type])
-                       : status;
+    return status == 1
+               ? clerror_set(EINVAL, "%s: %s has no Masses, and Header/MassTable none for it",
+                             s->name, type_names[type])
+               : status;
 }
 
 static int read_type(const struct snapshot *s, int type)
@@ -289,13 +319,17 @@ static int read_type(const struct snapshot *s, int type)
     const size_t first = s->first[type];
     if (s->n[type] == 0)
         return 0;
-    if (read_set(s, type, "Coordinates", 3, H5T_NATIVE_DOUBLE, p->pos + first) != 0 || read_masses(s, type) != 0)
+    if (read_set(s, type, "Coordinates", 3, H5T_NATIVE_DOUBLE, p->pos + first) != 0 ||
+        read_masses(s, type) != 0)
         return -1;
     const int moving = read_set(s, type, "Velocities", 3, H5T_NATIVE_DOUBLE, p->vel + first);
     if (moving == 1)
         return clerror_set(EINVAL, "%s: %s has no Velocities", s->name, type_names[type]);
-    if (moving < 0 || (p->softening && read_set(s, type, "Softenings", 1, H5T_NATIVE_DOUBLE, p->softening + first) != 0) ||
-        (p->potential && read_set(s, type, "Potential", 1, H5T_NATIVE_DOUBLE, p->potential + first) != 0) ||
+    if (moving < 0 ||
+        (p->softening &&
+         read_set(s, type, "Softenings", 1, H5T_NATIVE_DOUBLE, p->softening + first) != 0) ||
+        (p->potential &&
+         read_set(s, type, "Potential", 1, H5T_NATIVE_DOUBLE, p->potential + first) != 0) ||
         (p->radius && read_set(s, type, "Radii", 1, H5T_NATIVE_DOUBLE, p->radius + first) != 0) ||
         (p->id && read_set(s, type, "ParticleIDs", 1, H5T_NATIVE_UINT64, p->id + first) != 0))
         return -1;
@@ -365,7 +399,8 @@ static hid_t open_source(struct source *s)
         return open_image(s->begin, source_ready(s));
     if (s->size >= 0 && strcmp(s->name, "standard input") != 0) {
         const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-        H5Pset_file_locking(access, false, true); /* others may be reading it, or be on a disk without locks */
+        H5Pset_file_locking(access, false,
+                            true); /* others may be reading it, or be on a disk without locks */
         file = H5Fopen(s->name, H5F_ACC_RDONLY, access);
         H5Pclose(access);
         return file;
@@ -381,7 +416,8 @@ static int read_hdf5(struct source *source, struct particles *p)
 {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* messages are ours */
     clerror_set(EINVAL, "%s: is HDF5, but damaged or cut short", source->name);
-    struct snapshot s = {.file = open_source(source), .name = source->name, .p = p, .bytes = source->size};
+    struct snapshot s = {
+        .file = open_source(source), .name = source->name, .p = p, .bytes = source->size};
     if (s.file < 0)
         return -1;
     const int status = read_bodies(&s);

@@ -6,7 +6,8 @@
 
 #include "formats/particles_format.h"
 
-#define HDF5_MISSING "HDF5 needs libhdf5, which this was built without: install it (Debian: libhdf5-dev) and build again"
+#define HDF5_MISSING                                                                               \
+    "HDF5 needs libhdf5, which this was built without: install it (Debian: libhdf5-dev) and build again"
 
 /* Kinds of bodies. */
 enum { TYPES = 6, GAS = 0, STAR = 4, LAST = 5 };

@@ -24,8 +24,8 @@ int particles_hdf5_write(struct outfile *out, const struct particles *p)
 
 static const char *const type_names[TYPES] = {HDF5_TYPE_NAMES};
 
-/* Length and mass in a file of bodies without units: kpc and 10^10 solar masses, as GADGET has them; the velocity is the one that agrees
- * with the run's G. And 10^9 years, in seconds. */
+/* Length and mass in a file of bodies without units: kpc and 10^10 solar masses, as GADGET has
+ * them; the velocity is the one that agrees with the run's G. And 10^9 years, in seconds. */
 static const double KPC = 3.085678e21, MASS_UNIT = 1.989e43, GYR = 3.15576e16;
 
 /* What libhdf5 could not do, once is enough. */
@@ -33,7 +33,7 @@ struct writer {
     hid_t file;
     const struct particles *p;
     bool failed;
-    bool first;                        /* of several processes that write together: the one with libhdf5, or alone */
+    bool first; /* of several processes that write together: the one with libhdf5, or alone */
     const struct outfile_ranks *ranks; /* these, or NULL */
     int fd, lost;                      /* lost: errno of what this one could not write */
     struct outfile *out;
@@ -45,7 +45,8 @@ static void note_failure(struct writer *w, bool failed)
 }
 
 /* n numbers, or a scalar for 0. */
-static void put_numbers(struct writer *w, hid_t group, const char *name, hid_t stored, hid_t kind, size_t n, const void *x)
+static void put_numbers(struct writer *w, hid_t group, const char *name, hid_t stored, hid_t kind,
+                        size_t n, const void *x)
 {
     const hsize_t size = n;
     const hid_t space = n ? H5Screate_simple(1, &size, NULL) : H5Screate(H5S_SCALAR);
@@ -92,7 +93,8 @@ static void put_units(struct writer *w, hid_t group)
     double unit[3];
     find_units(w->p, unit);
     for (int k = 0; k < 3; k++)
-        put_real(w, group, particles_note_name((enum particles_note)(NOTE_UnitLength_in_cm + k)), unit[k]);
+        put_real(w, group, particles_note_name((enum particles_note)(NOTE_UnitLength_in_cm + k)),
+                 unit[k]);
 }
 
 /* The same bytes for the same bodies: nothing tells when they were written. */
@@ -105,7 +107,8 @@ static hid_t without_times(hid_t what)
 
 static hid_t make_group(struct writer *w, const char *name)
 {
-    const hid_t how = without_times(H5P_GROUP_CREATE), group = H5Gcreate2(w->file, name, H5P_DEFAULT, how, H5P_DEFAULT);
+    const hid_t how = without_times(H5P_GROUP_CREATE),
+                group = H5Gcreate2(w->file, name, H5P_DEFAULT, how, H5P_DEFAULT);
     H5Pclose(how);
     note_failure(w, group < 0);
     return group;
@@ -113,8 +116,8 @@ static hid_t make_group(struct writer *w, const char *name)
 
 static void put_header(struct writer *w, const size_t n[TYPES])
 {
-    static const char *const flags[] = {"Flag_Sfr", "Flag_Cooling", "Flag_StellarAge", "Flag_Metals", "Flag_Feedback",
-                                        "Flag_DoublePrecision"};
+    static const char *const flags[] = {"Flag_Sfr",    "Flag_Cooling",  "Flag_StellarAge",
+                                        "Flag_Metals", "Flag_Feedback", "Flag_DoublePrecision"};
     const double none[TYPES] = {0};
     const unsigned high[TYPES] = {0};
     unsigned count[TYPES];
@@ -154,18 +157,22 @@ static void put_notes(struct writer *w)
 }
 
 /* With its room in the file at once. */
-static hid_t make_set(struct writer *w, hid_t group, const char *name, size_t n, hsize_t columns, hid_t stored)
+static hid_t make_set(struct writer *w, hid_t group, const char *name, size_t n, hsize_t columns,
+                      hid_t stored)
 {
     const hsize_t size[] = {n, columns};
-    const hid_t space = H5Screate_simple(columns > 1 ? 2 : 1, size, NULL), how = without_times(H5P_DATASET_CREATE);
-    note_failure(w, H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY) < 0 || H5Pset_fill_time(how, H5D_FILL_TIME_NEVER) < 0);
+    const hid_t space = H5Screate_simple(columns > 1 ? 2 : 1, size, NULL),
+                how = without_times(H5P_DATASET_CREATE);
+    note_failure(w, H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY) < 0 ||
+                        H5Pset_fill_time(how, H5D_FILL_TIME_NEVER) < 0);
     const hid_t set = H5Dcreate2(group, name, stored, space, H5P_DEFAULT, how, H5P_DEFAULT);
     H5Pclose(how);
     H5Sclose(space);
     return set;
 }
 
-/* Each process its blocks of the numbers, which lie in one piece from a place on that the first knows. */
+/* Each process its blocks of the numbers, which lie in one piece from a place on that the first
+ * knows. */
 static void put_together(struct writer *w, hid_t set, const void *x, size_t size)
 {
     const haddr_t offset = set >= 0 && !w->failed ? H5Dget_offset(set) : HADDR_UNDEF;
@@ -176,7 +183,8 @@ static void put_together(struct writer *w, hid_t set, const void *x, size_t size
     }
     for (size_t done = 0, skip; done < size && x && !w->lost;) {
         const size_t own = outfile_own_part(w->ranks, at + done, size - done, &skip);
-        const ssize_t n = own ? pwrite(w->fd, (const char *)x + done + skip, own, (off_t)(at + done + skip)) : 0;
+        const ssize_t n =
+            own ? pwrite(w->fd, (const char *)x + done + skip, own, (off_t)(at + done + skip)) : 0;
         if (n < 0 && errno != EINTR)
             w->lost = errno;
         done += n < 0 ? 0 : skip + (size_t)n;
@@ -185,7 +193,8 @@ static void put_together(struct writer *w, hid_t set, const void *x, size_t size
 }
 
 /* Rows piece by piece, so that a file that takes too long can be given up. */
-static void put_alone(struct writer *w, hid_t set, hid_t kind, size_t n, hsize_t columns, const char *x)
+static void put_alone(struct writer *w, hid_t set, hid_t kind, size_t n, hsize_t columns,
+                      const char *x)
 {
     enum { PIECE = 1 << 17 };
     const size_t row = columns * H5Tget_size(kind);
@@ -205,10 +214,11 @@ static void put_alone(struct writer *w, hid_t set, hid_t kind, size_t n, hsize_t
     H5Sclose(space);
 }
 
-static void put_set(struct writer *w, hid_t group, const char *name, size_t n, hsize_t columns, hid_t stored, hid_t kind,
-                    const void *x)
+static void put_set(struct writer *w, hid_t group, const char *name, size_t n, hsize_t columns,
+                    hid_t stored, hid_t kind, const void *x)
 {
-    const hid_t set = w->first && !w->failed && x ? make_set(w, group, name, n, columns, stored) : H5I_INVALID_HID;
+    const hid_t set = w->first && !w->failed && x ? make_set(w, group, name, n, columns, stored)
+                                                  : H5I_INVALID_HID;
     note_failure(w, w->first && set < 0);
     if (w->ranks)
         put_together(w, set, x, n * columns * H5Tget_size(kind));
@@ -218,7 +228,8 @@ static void put_set(struct writer *w, hid_t group, const char *name, size_t n, h
         H5Dclose(set);
 }
 
-static void put_reals(struct writer *w, hid_t group, const char *name, size_t n, hsize_t columns, const double *x)
+static void put_reals(struct writer *w, hid_t group, const char *name, size_t n, hsize_t columns,
+                      const double *x)
 {
     put_set(w, group, name, n, columns, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, x);
 }
@@ -275,18 +286,26 @@ static void put_all(struct writer *w)
     put_type(w, STAR, p->gas + n[1], p->star);
 }
 
-/* libhdf5 writes by name, and anywhere in the file: to the temporary one, which is ours and locked. */
+/* libhdf5 writes by name, and anywhere in the file: to the temporary one, which is ours and
+ * locked. */
 int particles_hdf5_write(struct outfile *out, const struct particles *p)
 {
     const bool first = !out->ranks || out->ranks->rank == 0;
     if (first && !out->temporary)
-        return clerror_set(ESPIPE, "%s: HDF5 cannot be written to a pipe or device; name a file", out->name);
+        return clerror_set(ESPIPE, "%s: HDF5 cannot be written to a pipe or device; name a file",
+                           out->name);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS), how = without_times(H5P_FILE_CREATE);
     H5Pset_file_locking(access, false, true);
-    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18); /* any reader of the last 15 years */
-    struct writer w = {.file = first ? H5Fcreate(out->temporary, H5F_ACC_TRUNC, how, access) : H5I_INVALID_HID, .p = p, .fd = out->fd,
-                       .first = first, .ranks = out->ranks, .out = out};
+    H5Pset_libver_bounds(access, H5F_LIBVER_V18,
+                         H5F_LIBVER_V18); /* any reader of the last 15 years */
+    struct writer w = {.file = first ? H5Fcreate(out->temporary, H5F_ACC_TRUNC, how, access)
+                                     : H5I_INVALID_HID,
+                       .p = p,
+                       .fd = out->fd,
+                       .first = first,
+                       .ranks = out->ranks,
+                       .out = out};
     H5Pclose(access);
     H5Pclose(how);
     note_failure(&w, first && w.file < 0);
@@ -300,8 +319,8 @@ int particles_hdf5_write(struct outfile *out, const struct particles *p)
     if (outfile_ask(out, 0) < 0)
         return -1;
     errno = w.lost ? w.lost : errno;
-    return clerror_set(errno ? errno : EIO, "%s: cannot be written: %s; nothing was written", out->name,
-                       errno ? strerror(errno) : "the disk is full or failed");
+    return clerror_set(errno ? errno : EIO, "%s: cannot be written: %s; nothing was written",
+                       out->name, errno ? strerror(errno) : "the disk is full or failed");
 }
 
 #endif

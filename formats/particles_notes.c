@@ -68,16 +68,19 @@ int particles_set_note(struct particles *p, enum particles_note note, const char
 int particles_set_number(struct particles *p, enum particles_note note, double value)
 {
     char text[NUMBER_SIZE];
-    return isfinite(value) ? set(p, note, text, number_print(text, value)) : particles_set_note(p, note, NULL);
+    return isfinite(value) ? set(p, note, text, number_print(text, value))
+                           : particles_set_note(p, note, NULL);
 }
 
-int particles_read_note(struct particles *p, enum particles_note note, const char *text, size_t length)
+int particles_read_note(struct particles *p, enum particles_note note, const char *text,
+                        size_t length)
 {
     double value;
     if (length == 0)
         return 0;
     if (rows[note].kind == PARTICLES_REAL)
-        return number_read(text, length, &value) == NUMBER_OK ? particles_set_number(p, note, value) : 0;
+        return number_read(text, length, &value) == NUMBER_OK ? particles_set_number(p, note, value)
+                                                              : 0;
     for (size_t i = 0; rows[note].kind == PARTICLES_WHOLE && i < length; i++)
         if (text[i] < '0' || text[i] > '9' || i >= 20)
             return 0;

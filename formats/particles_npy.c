@@ -1,4 +1,5 @@
-/* particles_npy.c - bodies as a matrix of numpy's: N rows, the columns mass x y z vx vy vz, of float32 or float64.
+/* particles_npy.c - bodies as a matrix of numpy's: N rows, the columns mass x y z vx vy vz, of
+ * float32 or float64.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/npy.h"
@@ -30,11 +31,14 @@ static ssize_t pass_on(void *cookie, char *to, size_t size)
 static int check_shape(const struct source *s, const struct npy *in)
 {
     if (in->cols != 7 || in->rows == 0)
-        return clerror_set(EINVAL, "%s: is an array of %zu x %zu numbers; bodies are N x 7, mass x y z vx vy vz, with N > 0",
-                           s->name, in->rows, in->cols);
+        return clerror_set(
+            EINVAL,
+            "%s: is an array of %zu x %zu numbers; bodies are N x 7, mass x y z vx vy vz, with N > 0",
+            s->name, in->rows, in->cols);
     if (s->size >= 0 && npy_bytes(in) > (size_t)s->size)
-        return clerror_set(EINVAL, "%s: is cut short: %zu x 7 numbers take %zu bytes, and all of it is %lld", s->name,
-                           in->rows, npy_bytes(in), s->size);
+        return clerror_set(
+            EINVAL, "%s: is cut short: %zu x 7 numbers take %zu bytes, and all of it is %lld",
+            s->name, in->rows, npy_bytes(in), s->size);
     return 0;
 }
 

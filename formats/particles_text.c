@@ -49,8 +49,9 @@ static int explain_value(const struct text *t, struct word w, size_t column, enu
         hint = "; separate columns by blanks and write decimals with a point";
     else if (kind == NUMBER_BAD && t->bodies->n == 0)
         hint = "; a line is seven numbers, " COLUMNS;
-    return clerror_set(EINVAL, "%s:%zu: '%s' in column %zu (%s) is not a %snumber%s", t->source->name,
-                       t->line, quoted(w).text, column + 1, column < 7 ? particles_columns[column] : "radius",
+    return clerror_set(EINVAL, "%s:%zu: '%s' in column %zu (%s) is not a %snumber%s",
+                       t->source->name, t->line, quoted(w).text, column + 1,
+                       column < 7 ? particles_columns[column] : "radius",
                        kind == NUMBER_INFINITE ? "finite " : "", hint);
 }
 
@@ -90,7 +91,8 @@ static struct word rest_of(const char *p, const char *end)
     return (struct word){p, (size_t)(end - p)};
 }
 
-/* `# time = 1.5` sets the time, `# softening = 0.05` and the like a note; other comments are skipped. */
+/* `# time = 1.5` sets the time, `# softening = 0.05` and the like a note; other comments are
+ * skipped. */
 static int read_comment(struct text *t, const char *p, const char *end)
 {
     double time;
@@ -115,9 +117,11 @@ static int add_body(struct text *t, const double value[8])
 {
     struct particles *b = t->bodies;
     if (b->also & PARTICLES_RADIUS && value[7] < 0)
-        return clerror_set(EINVAL, "%s:%zu: the radius %g is negative", t->source->name, t->line, value[7]);
+        return clerror_set(EINVAL, "%s:%zu: the radius %g is negative", t->source->name, t->line,
+                           value[7]);
     if (value[0] < 0)
-        return clerror_set(EINVAL, "%s:%zu: the mass %g is negative", t->source->name, t->line, value[0]);
+        return clerror_set(EINVAL, "%s:%zu: the mass %g is negative", t->source->name, t->line,
+                           value[0]);
     if (b->n == t->room) {
         t->room = t->room ? 2 * t->room : 1024;
         if (particles_reserve(b, t->room, t->source->name) < 0)
@@ -142,16 +146,17 @@ static int read_line(struct text *t, const char *p, const char *end)
     }
     for (size_t c = 0; c < columns; c++, w = next_word(&p, end)) {
         if (w.length == 0)
-            return clerror_set(EINVAL, "%s:%zu: %zu column%s instead of %zu (" COLUMNS "%s)", t->source->name,
-                               t->line, c, c == 1 ? "" : "s", columns, columns == 8 ? RADIUS : "");
+            return clerror_set(EINVAL, "%s:%zu: %zu column%s instead of %zu (" COLUMNS "%s)",
+                               t->source->name, t->line, c, c == 1 ? "" : "s", columns,
+                               columns == 8 ? RADIUS : "");
         enum number_kind kind = number_read(w.start, w.length, &value[c]);
         if (kind != NUMBER_OK)
             return explain_value(t, w, c, kind);
     }
     if (w.length)
         return clerror_set(EINVAL, "%s:%zu: more than %zu columns (" COLUMNS "%s); the %s is '%s'",
-                           t->source->name, t->line, columns, columns == 8 ? RADIUS : "", columns == 8 ? "ninth" : "eighth",
-                           quoted(w).text);
+                           t->source->name, t->line, columns, columns == 8 ? RADIUS : "",
+                           columns == 8 ? "ninth" : "eighth", quoted(w).text);
     return add_body(t, value);
 }
 
@@ -166,8 +171,8 @@ static const char *find_line_end(const struct text *t)
         return NULL;
     newline = memchr(s->begin, '\n', source_ready(s));
     if (!newline && !s->ended) {
-        clerror_set(EINVAL, "%s:%zu: the line is longer than %d bytes; is this a file of bodies?", s->name,
-                    t->line, SOURCE_ROOM);
+        clerror_set(EINVAL, "%s:%zu: the line is longer than %d bytes; is this a file of bodies?",
+                    s->name, t->line, SOURCE_ROOM);
         return NULL;
     }
     return newline ? newline : s->end;
@@ -204,7 +209,8 @@ static int write_text(struct outfile *out, const struct particles *p)
 {
     char line[8 * (NUMBER_SIZE + 1)];
     size_t length = number_print(line, p->time);
-    fprintf(out->fp, "# " COLUMNS "%s\n# time = %.*s\n", p->radius ? RADIUS : "", (int)length, line);
+    fprintf(out->fp, "# " COLUMNS "%s\n# time = %.*s\n", p->radius ? RADIUS : "", (int)length,
+            line);
     for (enum particles_note k = 0; k < PARTICLES_NOTE_COUNT; k++)
         if (p->note[k])
             fprintf(out->fp, "# %s = %s\n", particles_note_name(k), p->note[k]);

@@ -1,13 +1,14 @@
 /* particles_tipsy.c - bodies as TIPSY: header, gas, dark matter, stars, all of fixed size.
  *
- *   header  double time; int n, dimensions, gas, dark, star; 4 bytes of padding, which some files lack
+ *   header  double time; int n, dimensions, gas, dark, star; 4 bytes of padding, which some files
+ *           lack
  *   gas     mass pos[3] vel[3] density temperature smoothing metals potential    12 floats
  *   dark    mass pos[3] vel[3] softening potential                                9 floats
  *   star    mass pos[3] vel[3] metals formation-time softening potential         11 floats
  *
  * The standard is XDR, that is big-endian; files in the order of the machine that wrote them are as
- * common. The dimensions, always 3, tell the order. Mass, position, velocity, softening (of gas: the smoothing, which
- * stands for it there) and potential are kept; the rest is written as 0.
+ * common. The dimensions, always 3, tell the order. Mass, position, velocity, softening (of gas:
+ * the smoothing, which stands for it there) and potential are kept; the rest is written as 0.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/particles_format.h"
@@ -26,7 +27,8 @@ enum kind { GAS, DARK, STAR, KINDS };
 
 static const char *const kind_names[KINDS] = {"gas", "dark", "star"};
 static const size_t record_size[KINDS] = {12 * 4, 9 * 4, 11 * 4};
-static const size_t softening_at[KINDS] = {9, 7, 9}; /* floats from the record's beginning; the potential is its last */
+static const size_t softening_at[KINDS] = {
+    9, 7, 9}; /* floats from the record's beginning; the potential is its last */
 
 struct header {
     bool big; /* byte order */
@@ -102,7 +104,8 @@ static int get_header(const struct source *s, bool big, struct header *h)
     const char *at = s->begin;
     const uint32_t found = dimensions(at, source_ready(s), big);
     if (found != 3)
-        return clerror_set(EINVAL, "%s: its TIPSY header says %u dimensions; only 3 are read", s->name, (unsigned)found);
+        return clerror_set(EINVAL, "%s: its TIPSY header says %u dimensions; only 3 are read",
+                           s->name, (unsigned)found);
     h->big = big;
     h->time = get_double(at, h->big);
     h->n = (int32_t)get32(at + 8, h->big);
@@ -117,13 +120,14 @@ static int check_header(const char *name, const struct header *h)
     for (int kind = 0; kind < KINDS; kind++) {
         sum += h->count[kind];
         if (h->count[kind] < 0)
-            return clerror_set(EINVAL, "%s: its header says %ld %s bodies", name, (long)h->count[kind],
-                               kind_names[kind]);
+            return clerror_set(EINVAL, "%s: its header says %ld %s bodies", name,
+                               (long)h->count[kind], kind_names[kind]);
     }
     if (sum != h->n)
         return clerror_set(
-            EINVAL, "%s: its header says %ld bodies, but %ld gas + %ld dark + %ld star are %lld", name,
-            (long)h->n, (long)h->count[GAS], (long)h->count[DARK], (long)h->count[STAR], (long long)sum);
+            EINVAL, "%s: its header says %ld bodies, but %ld gas + %ld dark + %ld star are %lld",
+            name, (long)h->n, (long)h->count[GAS], (long)h->count[DARK], (long)h->count[STAR],
+            (long long)sum);
     if (sum == 0)
         return clerror_set(EINVAL, "%s: its header says that it holds no bodies", name);
     if (!isfinite(h->time))
@@ -139,8 +143,8 @@ static long long body_bytes(const struct header *h)
     return bytes;
 }
 
-/* The size of the file tells whether the padding is there; of a pipe it is unknown, and taken to be. 0
- * when the size fits neither. */
+/* The size of the file tells whether the padding is there; of a pipe it is unknown, and taken to
+ * be. 0 when the size fits neither. */
 static size_t header_size(const struct source *s, const struct header *h)
 {
     long long expected = HEADER + body_bytes(h);
@@ -149,11 +153,11 @@ static size_t header_size(const struct source *s, const struct header *h)
     if (s->size == expected - HEADER + SHORT_HEADER)
         return SHORT_HEADER;
     if (s->size < expected)
-        clerror_set(EINVAL, "%s: is cut short: %lld bytes of the %lld that %ld bodies take", s->name, s->size,
-                    expected, (long)h->n);
+        clerror_set(EINVAL, "%s: is cut short: %lld bytes of the %lld that %ld bodies take",
+                    s->name, s->size, expected, (long)h->n);
     else
-        clerror_set(EINVAL, "%s: has %lld bytes left over after its %ld bodies", s->name, s->size - expected,
-                    (long)h->n);
+        clerror_set(EINVAL, "%s: has %lld bytes left over after its %ld bodies", s->name,
+                    s->size - expected, (long)h->n);
     return 0;
 }
 
@@ -165,7 +169,8 @@ static int read_body(struct source *s, struct particles *p, const struct header 
     if (source_need(s, record_size[kind]) < 0)
         return -1;
     if (source_ready(s) < record_size[kind])
-        return clerror_set(EINVAL, "%s: is cut short in body %zu of %ld", s->name, i + 1, (long)h->n);
+        return clerror_set(EINVAL, "%s: is cut short in body %zu of %ld", s->name, i + 1,
+                           (long)h->n);
     p->mass[i] = get_float(s->begin, h->big);
     for (int axis = 0; axis < 3; axis++) {
         p->pos[i][axis] = get_float(s->begin + 4 + 4 * axis, h->big);
@@ -178,7 +183,8 @@ static int read_body(struct source *s, struct particles *p, const struct header 
     return particles_check_body(s->name, p, i, kind_names[kind]);
 }
 
-/* The size of a file is known, so memory for all bodies is taken at once; with a pipe it grows with what arrives. */
+/* The size of a file is known, so memory for all bodies is taken at once; with a pipe it grows with
+ * what arrives. */
 static int read_bodies(struct source *s, struct particles *p, const struct header *h)
 {
     size_t total = (size_t)h->n, room = s->size >= 0 || total < 1024 ? total : 1024;
@@ -216,7 +222,8 @@ static int read_tipsy(struct source *s, struct particles *p, bool big)
     if (read_bodies(s, p, &h) < 0 || source_need(s, 1) < 0)
         return -1;
     if (source_ready(s) > 0)
-        return clerror_set(EINVAL, "%s: has bytes left over after its %ld bodies", s->name, (long)h.n);
+        return clerror_set(EINVAL, "%s: has bytes left over after its %ld bodies", s->name,
+                           (long)h.n);
     return 0;
 }
 
@@ -232,14 +239,16 @@ static void put_header(char *at, const struct particles *p, bool big)
 
 static int out_of_range(const char *name, const char *what, size_t i, double value)
 {
-    return clerror_set(ERANGE, "%s: %s of body %zu, %g, is beyond single precision; write text instead", name, what, i + 1,
-                       value);
+    return clerror_set(ERANGE,
+                       "%s: %s of body %zu, %g, is beyond single precision; write text instead",
+                       name, what, i + 1, value);
 }
 
 static int check_range(const char *name, const struct particles *p)
 {
     if (p->n > INT32_MAX)
-        return clerror_set(ERANGE, "%s: TIPSY holds %ld bodies at most, not %zu; write text instead", name,
+        return clerror_set(ERANGE,
+                           "%s: TIPSY holds %ld bodies at most, not %zu; write text instead", name,
                            (long)INT32_MAX, p->n);
     for (size_t i = 0; i < p->n; i++) {
         for (int c = 0; c < USED_FLOATS; c++)

@@ -21,9 +21,11 @@ enum {
     SAMPLE = 1 << 16 /* bodies looked at to choose a frame */
 };
 
-static const double least_range = 100, most_range = 1e4; /* white over almost black, when it is fitted */
+static const double least_range = 100,
+                    most_range = 1e4; /* white over almost black, when it is fitted */
 
-static const int plane_axes[][2] = {[PICTURE_XY] = {0, 1}, [PICTURE_XZ] = {0, 2}, [PICTURE_YZ] = {1, 2}};
+static const int plane_axes[][2] = {
+    [PICTURE_XY] = {0, 1}, [PICTURE_XZ] = {0, 2}, [PICTURE_YZ] = {1, 2}};
 
 int picture_plane_by_name(const char *name)
 {
@@ -54,8 +56,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What to show of sorted values: of a compact cluster all but 0.5 % on either side, of one with a wide
- * halo as much as suits its inner five sixths. */
+/* What to show of sorted values: of a compact cluster all but 0.5 % on either side, of one with a
+ * wide halo as much as suits its inner five sixths. */
 static void fit_range(const double *sorted, size_t n, double *middle, double *length)
 {
     size_t little = n / 200, much = n / 12;
@@ -66,9 +68,10 @@ static void fit_range(const double *sorted, size_t n, double *middle, double *le
     *length = fmin(all, inner);
 }
 
-/* A few bodies may be on orbits: all is shown that lies no farther from the centre of mass than any of
- * them now. */
-static void fit_orbits(struct picture_options *o, size_t n, const double *mass, const double (*pos)[3])
+/* A few bodies may be on orbits: all is shown that lies no farther from the centre of mass than any
+ * of them now. */
+static void fit_orbits(struct picture_options *o, size_t n, const double *mass,
+                       const double (*pos)[3])
 {
     double total = 0, farthest = 0, sum[3] = {0};
     for (size_t i = 0; i < n; i++) {
@@ -111,7 +114,8 @@ static int fit_cluster(struct picture_options *o, size_t n, const double (*pos)[
     return 0;
 }
 
-static int fit_frame(struct picture_options *o, size_t n, const double *mass, const double (*pos)[3])
+static int fit_frame(struct picture_options *o, size_t n, const double *mass,
+                     const double (*pos)[3])
 {
     if (n <= FEW)
         fit_orbits(o, n, mass, pos);
@@ -126,15 +130,16 @@ static struct projection projection_of(const struct picture_options *o)
 {
     const int *axis = plane_axes[o->plane];
     return (struct projection){.width = o->width,
-                         .height = o->height,
-                         .axis = {axis[0], axis[1]},
-                         .centre = {o->centre[axis[0]], o->centre[axis[1]]},
-                         .scale = shorter(o) / o->extent};
+                               .height = o->height,
+                               .axis = {axis[0], axis[1]},
+                               .centre = {o->centre[axis[0]], o->centre[axis[1]]},
+                               .scale = shorter(o) / o->extent};
 }
 
 /* ---- The scale. ------------------------------------------------------------------------------ */
 
-/* How many pixels are how dark: bin b holds those 2^(-b/8) to 2^(-(b+1)/8) as bright as the brightest. */
+/* How many pixels are how dark: bin b holds those 2^(-b/8) to 2^(-(b+1)/8) as bright as the
+ * brightest. */
 enum { BINS = 256 };
 
 struct histogram {
@@ -166,9 +171,9 @@ static double histogram_reached(const struct histogram *h, size_t count)
     return h->largest * exp2(-b / 8.0);
 }
 
-/* White is what the brightest 1 in 2000 of the lit pixels reach, so that a cusp does not darken the rest;
- * almost black is what half of all pixels reach, within bounds that show neither noise as structure nor
- * only the core. */
+/* White is what the brightest 1 in 2000 of the lit pixels reach, so that a cusp does not darken the
+ * rest; almost black is what half of all pixels reach, within bounds that show neither noise as
+ * structure nor only the core. */
 static void fit_scale(struct picture_options *o, const float *map)
 {
     struct histogram h;
@@ -179,11 +184,13 @@ static void fit_scale(struct picture_options *o, const float *map)
     for (int b = 0; exp2(b / 8.0) < most_range; b++)
         lit += h.bins[b];
     if (!(o->high > 0))
-        o->high =
-            h.largest > 0 && isfinite(h.largest) ? histogram_reached(&h, lit / 2000 + 1) / pixel_area(o) : 1;
+        o->high = h.largest > 0 && isfinite(h.largest)
+                      ? histogram_reached(&h, lit / 2000 + 1) / pixel_area(o)
+                      : 1;
     if (!(o->low > 0))
-        o->low = fmin(o->high / least_range,
-                      fmax(o->high / most_range, histogram_reached(&h, pixels / 2) / pixel_area(o)));
+        o->low =
+            fmin(o->high / least_range,
+                 fmax(o->high / most_range, histogram_reached(&h, pixels / 2) / pixel_area(o)));
 }
 
 /* ---- Colours. -------------------------------------------------------------------------------- */
@@ -222,13 +229,15 @@ static float value_at(unsigned index)
     return value;
 }
 
-/* Of values, from 0 to 1. The dark end of a colour map would look as if nothing were there: its lowest fifth is left out. */
+/* Of values, from 0 to 1. The dark end of a colour map would look as if nothing were there: its
+ * lowest fifth is left out. */
 static void ramp_colour(enum picture_colours colours, double part, uint8_t rgb[3])
 {
     picture_colour(colours, 0.2 + 0.8 * part, rgb);
 }
 
-static struct painting *painting_create(const struct picture_options *o, const float *map, uint8_t *rgb)
+static struct painting *painting_create(const struct picture_options *o, const float *map,
+                                        uint8_t *rgb)
 {
     struct painting *p = malloc(sizeof *p);
     const double top = 1 / log1p(o->high / o->low);
@@ -236,11 +245,13 @@ static struct painting *painting_create(const struct picture_options *o, const f
         clerror_set(ENOMEM, "no memory for the colours of a picture");
         return NULL;
     }
-    *p = (struct painting){.o = o, .map = map, .rgb = rgb, .unit = (float)(1 / (pixel_area(o) * o->low))};
+    *p = (struct painting){
+        .o = o, .map = map, .rgb = rgb, .unit = (float)(1 / (pixel_area(o) * o->low))};
     for (unsigned i = 0; i < TABLE_SIZE; i++) {
         const double brightness = log1p(value_at(i)) * top;
         picture_colour(o->colours, brightness, p->colour[i]);
-        p->bright[i] = brightness > 0 ? (float)pow(fmin(brightness, 1), 0.6) : 0; /* colours are darker than white; NaN is dark */
+        p->bright[i] = brightness > 0 ? (float)pow(fmin(brightness, 1), 0.6)
+                                      : 0; /* colours are darker than white; NaN is dark */
     }
     for (int i = 0; i < 256; i++)
         ramp_colour(o->colours, i / 255.0, p->ramp[i]);
@@ -271,7 +282,8 @@ static void paint_group(const struct painting *p, size_t from, size_t to)
 {
     const size_t pixels = (size_t)p->o->width * p->o->height;
     for (size_t i = from; i < to; i++) {
-        const float bright = p->map[i] > 0 ? p->bright[index_of(p->map[i] * p->unit)] / p->map[i] : 0;
+        const float bright =
+            p->map[i] > 0 ? p->bright[index_of(p->map[i] * p->unit)] / p->map[i] : 0;
         for (size_t c = 0; c < 3; c++)
             p->rgb[3 * i + c] = (uint8_t)(fminf(bright * p->map[(1 + c) * pixels + i], 255) + 0.5f);
     }
@@ -279,8 +291,10 @@ static void paint_group(const struct painting *p, size_t from, size_t to)
 
 static void paint_rows(void *job, size_t from, size_t to)
 {
-    static void (*const paint[])(const struct painting *, size_t, size_t) = {
-        [PICTURE_BY_DENSITY] = paint_density, [PICTURE_BY_VALUE] = paint_value, [PICTURE_BY_GROUP] = paint_group};
+    static void (*const paint[])(const struct painting *, size_t,
+                                 size_t) = {[PICTURE_BY_DENSITY] = paint_density,
+                                            [PICTURE_BY_VALUE] = paint_value,
+                                            [PICTURE_BY_GROUP] = paint_group};
     const struct painting *p = job;
     paint[p->o->by](p, from * p->o->width, to * p->o->width);
 }
@@ -299,13 +313,15 @@ static int paint(const struct picture_options *o, const float *map, uint8_t *rgb
 static int check(const struct picture_options *o, size_t n)
 {
     if (o->width > LARGEST_SIZE || o->height > LARGEST_SIZE)
-        return clerror_set(EINVAL, "a picture of %u x %u is too large; at most %d each way", o->width,
-                           o->height, LARGEST_SIZE);
+        return clerror_set(EINVAL, "a picture of %u x %u is too large; at most %d each way",
+                           o->width, o->height, LARGEST_SIZE);
     if ((unsigned)o->plane > PICTURE_YZ || (unsigned)o->colours > PICTURE_GREY)
         return clerror_set(EINVAL, "no such plane or colour map");
     if (!(o->extent >= 0 && isfinite(o->extent)))
-        return clerror_set(EINVAL, "the extent of a picture is %g; it must be a number >= 0", o->extent);
-    if ((unsigned)o->by > PICTURE_BY_GROUP || (o->by == PICTURE_BY_VALUE && !o->value) || (o->by == PICTURE_BY_GROUP && !o->group))
+        return clerror_set(EINVAL, "the extent of a picture is %g; it must be a number >= 0",
+                           o->extent);
+    if ((unsigned)o->by > PICTURE_BY_GROUP || (o->by == PICTURE_BY_VALUE && !o->value) ||
+        (o->by == PICTURE_BY_GROUP && !o->group))
         return clerror_set(EINVAL, "colours tell of values or groups of bodies that are not given");
     if (!(o->least <= o->most && isfinite(o->least) && isfinite(o->most)))
         return clerror_set(EINVAL, "values from %g to %g make no picture", o->least, o->most);
@@ -314,7 +330,8 @@ static int check(const struct picture_options *o, size_t n)
     return n ? 0 : clerror_set(EINVAL, "there are no bodies to draw");
 }
 
-/* What is drawn of every body besides its mass, from malloc: nothing, its value, or the colour of its group. */
+/* What is drawn of every body besides its mass, from malloc: nothing, its value, or the colour of
+ * its group. */
 static int shade_bodies(const struct picture_options *o, struct density_bodies *b, float **shade)
 {
     b->shades = shades_of(o->by);
@@ -334,7 +351,8 @@ static int shade_bodies(const struct picture_options *o, struct density_bodies *
 }
 
 /* Paths so far, a third as bright as bodies and half as wide. */
-static int draw_paths(const struct picture_options *o, const struct projection *view, const struct density_bodies *b, float *map)
+static int draw_paths(const struct picture_options *o, const struct projection *view,
+                      const struct density_bodies *b, float *map)
 {
     const size_t pixels = (size_t)o->width * o->height;
     if (o->points < 2 || b->n > FEW)
@@ -358,7 +376,8 @@ static int draw_paths(const struct picture_options *o, const struct projection *
 }
 
 /* A few bodies are dots on black; low and high, in dots, are whatever looks round. */
-static int draw_dots(struct picture_options *o, const struct projection *view, const struct density_bodies *b, float *map)
+static int draw_dots(struct picture_options *o, const struct projection *view,
+                     const struct density_bodies *b, float *map)
 {
     const double width = shorter(o) / 300 / (b->n > FEW ? 1.6 : 1);
     density_dots(view, fmax(0.8, width), b, map);
@@ -367,7 +386,8 @@ static int draw_dots(struct picture_options *o, const struct projection *view, c
     return draw_paths(o, view, b, map);
 }
 
-static int draw_cluster(struct picture_options *o, const struct projection *view, const struct density_bodies *b, float *map)
+static int draw_cluster(struct picture_options *o, const struct projection *view,
+                        const struct density_bodies *b, float *map)
 {
     if (density_map(view, b, map) < 0)
         return -1;
@@ -404,9 +424,10 @@ static int fit(struct picture_options *o, size_t n, const double *mass, const do
     return o->by == PICTURE_BY_VALUE && o->least == 0 && o->most == 0 ? fit_values(o, n) : 0;
 }
 
-/* Fits what is still zero and leaves the brightness of every pixel, and its shades, in a map for the caller to free; NULL on
- * error. */
-static float *fitted_map(struct picture_options *o, size_t n, const double *mass, const double (*pos)[3])
+/* Fits what is still zero and leaves the brightness of every pixel, and its shades, in a map for
+ * the caller to free; NULL on error. */
+static float *fitted_map(struct picture_options *o, size_t n, const double *mass,
+                         const double (*pos)[3])
 {
     struct density_bodies bodies = {.n = n, .mass = mass, .pos = pos};
     float *map = NULL, *shade = NULL;
@@ -414,9 +435,11 @@ static float *fitted_map(struct picture_options *o, size_t n, const double *mass
         return NULL;
     const struct projection view = projection_of(o);
     map = malloc((1 + bodies.shades) * o->width * o->height * sizeof *map);
-    int status = map ? 0 : clerror_set(ENOMEM, "no memory for a picture of %u x %u", o->width, o->height);
+    int status =
+        map ? 0 : clerror_set(ENOMEM, "no memory for a picture of %u x %u", o->width, o->height);
     if (status == 0)
-        status = n <= DOTS ? draw_dots(o, &view, &bodies, map) : draw_cluster(o, &view, &bodies, map);
+        status =
+            n <= DOTS ? draw_dots(o, &view, &bodies, map) : draw_cluster(o, &view, &bodies, map);
     free(shade);
     if (status == 0)
         return map;
@@ -424,7 +447,8 @@ static float *fitted_map(struct picture_options *o, size_t n, const double *mass
     return NULL;
 }
 
-int picture_fit(struct picture_options *options, size_t n, const double *mass, const double (*pos)[3])
+int picture_fit(struct picture_options *options, size_t n, const double *mass,
+                const double (*pos)[3])
 {
     float *map = fitted_map(options, n, mass, pos);
     free(map);
@@ -445,7 +469,8 @@ static void draw_caption(const struct picture_options *o, uint8_t *rgb)
             picture_colour(o->colours, part, ramp[i]);
     }
     if (o->by != PICTURE_BY_GROUP)
-        caption_scale(o->width, o->height, rgb, ramp[0], by_value ? o->least : o->low, by_value ? o->most : o->high);
+        caption_scale(o->width, o->height, rgb, ramp[0], by_value ? o->least : o->low,
+                      by_value ? o->most : o->high);
 }
 
 static int finish(const struct picture_options *o, const float *map, uint8_t *rgb)
@@ -456,8 +481,8 @@ static int finish(const struct picture_options *o, const float *map, uint8_t *rg
     return status;
 }
 
-int picture_draw(const struct picture_options *options, size_t n, const double *mass, const double (*pos)[3],
-                 uint8_t *rgb)
+int picture_draw(const struct picture_options *options, size_t n, const double *mass,
+                 const double (*pos)[3], uint8_t *rgb)
 {
     struct picture_options o = *options;
     float *map = fitted_map(&o, n, mass, pos);
@@ -474,7 +499,9 @@ int picture_density(const struct picture_options *options, size_t n, const doubl
     if (!map)
         return -1;
     uint8_t *rgb = malloc((size_t)3 * o.width * o.height);
-    int status = rgb ? finish(&o, map, rgb) : clerror_set(ENOMEM, "%s: no memory for a picture of %u x %u", file, o.width, o.height);
+    int status = rgb ? finish(&o, map, rgb)
+                     : clerror_set(ENOMEM, "%s: no memory for a picture of %u x %u", file, o.width,
+                                   o.height);
     free(map);
     if (status == 0)
         status = picture_write_png(file, o.width, o.height, rgb);

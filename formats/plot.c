@@ -47,7 +47,8 @@ static int fit(const struct plot *plot, struct range *r)
         }
     if (!(x0 > 0 && y0 > 0 && x1 < INFINITY && y1 < INFINITY))
         return -1;
-    *r = (struct range){(int)floor(log2(x0)), (int)ceil(log2(x1)), (int)floor(log10(y0)), (int)ceil(log10(y1))};
+    *r = (struct range){(int)floor(log2(x0)), (int)ceil(log2(x1)), (int)floor(log10(y0)),
+                        (int)ceil(log10(y1))};
     r->x1 += r->x1 == r->x0;
     r->y1 += r->y1 == r->y0;
     return 0;
@@ -76,8 +77,9 @@ static void draw_axes(FILE *fp, const struct plot *plot, const struct range *r)
         snprintf(words, sizeof words, "%g", pow(10, e));
         text(fp, LEFT - 6, y + 4, "end", words);
     }
-    fprintf(fp, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#333\"/>\n", LEFT, TOP,
-            WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
+    fprintf(fp,
+            "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#333\"/>\n",
+            LEFT, TOP, WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
     text(fp, (LEFT + WIDTH - RIGHT) / 2., TOP - 20, "middle", plot->title);
     text(fp, (LEFT + WIDTH - RIGHT) / 2., HEIGHT - 15, "middle", plot->x_label);
     fprintf(fp, "<g transform=\"rotate(-90 20 %d)\">", HEIGHT / 2);
@@ -94,26 +96,31 @@ static void draw_line(FILE *fp, const struct plot_line *line, const struct range
         fprintf(fp, "%c%.1f %.1f ", i ? 'L' : 'M', place_x(r, line->x[i]), place_y(r, line->y[i]));
     fputs("\"/>\n", fp);
     for (size_t i = 0; i < line->n; i++)
-        fprintf(fp, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n", place_x(r, line->x[i]), place_y(r, line->y[i]));
+        fprintf(fp, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n", place_x(r, line->x[i]),
+                place_y(r, line->y[i]));
     fprintf(fp, "<path d=\"M%d %.1f h20\"/>\n</g>\n", WIDTH - RIGHT + 10, y);
     text(fp, WIDTH - RIGHT + 36, y + 4, "start", line->name);
 }
 
 static void draw_svg(FILE *fp, const struct plot *plot, const struct range *r)
 {
-    fprintf(fp, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
-            "font-size=\"13\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", WIDTH, HEIGHT);
+    fprintf(
+        fp,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
+        "font-size=\"13\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+        WIDTH, HEIGHT);
     draw_axes(fp, plot, r);
     for (size_t l = 0; l < plot->lines; l++)
         draw_line(fp, &plot->line[l], r, l);
     fputs("</svg>\n", fp);
 }
 
-/* ---- PNG, by another program. ----------------------------------------------------------------- */
+/* ---- PNG, by another program. ------------------------------------------------------------- */
 
 static bool convert(int svg, int png)
 {
-    static const char *const rsvg[] = {"rsvg-convert", NULL}, *const magick[] = {"magick", "svg:-", "png:-", NULL},
+    static const char *const rsvg[] = {"rsvg-convert", NULL},
+                             *const magick[] = {"magick", "svg:-", "png:-", NULL},
                              *const old[] = {"convert", "svg:-", "png:-", NULL};
     return filter_run(rsvg, svg, png) || filter_run(magick, svg, png) || filter_run(old, svg, png);
 }
@@ -122,14 +129,19 @@ static int write_png(struct outfile *out, const struct plot *plot, const struct 
 {
     FILE *svg = tmpfile();
     if (!svg)
-        return clerror_set(errno, "%s: no temporary file can be made: %s", out->name, strerror(errno));
+        return clerror_set(errno, "%s: no temporary file can be made: %s", out->name,
+                           strerror(errno));
     draw_svg(svg, plot, r);
     int status = 0;
     if (fflush(svg) != 0)
-        status = clerror_set(errno, "%s: the temporary file cannot be written: %s", out->name, strerror(errno));
+        status = clerror_set(errno, "%s: the temporary file cannot be written: %s", out->name,
+                             strerror(errno));
     else if (!convert(fileno(svg), out->fd))
-        status = clerror_set(ENOTSUP, "%s: no program here turns SVG into PNG; install rsvg-convert (Debian: librsvg2-bin), "
-                             "or ask for an .svg file", out->name);
+        status = clerror_set(
+            ENOTSUP,
+            "%s: no program here turns SVG into PNG; install rsvg-convert (Debian: librsvg2-bin), "
+            "or ask for an .svg file",
+            out->name);
     fclose(svg);
     return status;
 }
@@ -144,7 +156,8 @@ static int draw(const char *file, const struct plot *plot, bool trial)
     if (fit(plot, &r) < 0)
         return clerror_set(EINVAL, "%s: there is nothing to plot", file);
     if (!png && !suffix_is_in(suffix, ".svg"))
-        return clerror_set(EINVAL, "%s: unknown suffix '%s'; plots are written as .svg or .png", file, suffix);
+        return clerror_set(EINVAL, "%s: unknown suffix '%s'; plots are written as .svg or .png",
+                           file, suffix);
     if (outfile_open(&out, file) < 0)
         return -1;
     if (png && write_png(&out, plot, &r) < 0) {
@@ -159,7 +172,10 @@ static int draw(const char *file, const struct plot *plot, bool trial)
     return 0;
 }
 
-int plot_write(const char *file, const struct plot *plot) { return draw(file, plot, false); }
+int plot_write(const char *file, const struct plot *plot)
+{
+    return draw(file, plot, false);
+}
 
 int plot_check(const char *file)
 {

@@ -1,4 +1,5 @@
-/* plot.h - lines on logarithmic axes, as SVG; as PNG by the program rsvg-convert or magick, when there is one.
+/* plot.h - lines on logarithmic axes, as SVG; as PNG by the program rsvg-convert or magick, when
+ * there is one.
  * SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_PLOT_H
@@ -24,11 +25,12 @@ struct plot {
     const struct plot_line *line;
 };
 
-/* Writes an .svg or .png file, whole or not at all. EINVAL: no points, or another suffix; ENOTSUP: .png without a
- * program that makes one (the message says what to install). */
+/* Writes an .svg or .png file, whole or not at all. EINVAL: no points, or another suffix; ENOTSUP:
+ * .png without a program that makes one (the message says what to install). */
 int plot_write(const char *file, const struct plot *plot);
 
-/* Whether plot_write could write this file: its errors, before there is anything to plot. Leaves nothing behind. */
+/* Whether plot_write could write this file: its errors, before there is anything to plot. Leaves
+ * nothing behind. */
 int plot_check(const char *file);
 
 #ifdef __cplusplus

@@ -37,7 +37,8 @@ static int write_rows(png_structp png, png_infop info, FILE *fp, unsigned width,
     png_set_IHDR(png, info, width, height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
-    png_set_compression_level(png, 1); /* a third of the time of the usual 6, for a tenth more bytes */
+    png_set_compression_level(png,
+                              1); /* a third of the time of the usual 6, for a tenth more bytes */
     png_set_filter(png, 0, PNG_FILTER_UP);
     png_write_info(png, info);
     for (unsigned y = 0; y < height; y++)
@@ -76,7 +77,8 @@ int picture_write_png(const char *file, unsigned width, unsigned height, const u
 {
     (void)width, (void)height, (void)rgb;
     return clerror_set(
-        ENOTSUP, "%s: this build has no libpng and writes no pictures; install libpng-dev and build again",
+        ENOTSUP,
+        "%s: this build has no libpng and writes no pictures; install libpng-dev and build again",
         file);
 }
 

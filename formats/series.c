@@ -14,7 +14,8 @@
 
 /* ---- Names. ---------------------------------------------------------------------------------- */
 
-/* The place for the number, and its length: "%04d" or "%d"; NULL when there is none from `at` on. */
+/* The place for the number, and its length: "%04d" or "%d"; NULL when there is none from `at`
+ * on. */
 static const char *find_place(const char *at, size_t *length)
 {
     while ((at = strchr(at, '%'))) {
@@ -52,7 +53,8 @@ static char *put_text(const char *pattern, const char *text, const char *suffix)
     const size_t size = before + strlen(text) + tail + (suffix ? strlen(suffix) : 0) + 1;
     char *name = malloc(size);
     if (name)
-        snprintf(name, size, "%.*s%s%.*s%s", (int)before, pattern, text, (int)tail, rest, suffix ? suffix : "");
+        snprintf(name, size, "%.*s%s%.*s%s", (int)before, pattern, text, (int)tail, rest,
+                 suffix ? suffix : "");
     return name;
 }
 
@@ -105,7 +107,11 @@ static void put_row(FILE *fp, const struct series_file *f, const char *name)
 static void put_xml(FILE *fp, const char *text)
 {
     for (; *text; text++) {
-        const char *coded = *text == '&' ? "&amp;" : *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : *text == '"' ? "&quot;" : NULL;
+        const char *coded = *text == '&'   ? "&amp;"
+                            : *text == '<' ? "&lt;"
+                            : *text == '>' ? "&gt;"
+                            : *text == '"' ? "&quot;"
+                                           : NULL;
         if (coded)
             fputs(coded, fp);
         else
@@ -116,7 +122,8 @@ static void put_xml(FILE *fp, const char *text)
 static void put_data(FILE *fp, const char *file, int type, const char *set, size_t n, int columns)
 {
     const bool whole = strcmp(set, "ParticleIDs") == 0;
-    fprintf(fp, "<DataItem Format=\"HDF\" NumberType=\"%s\" Precision=\"8\" Dimensions=\"%zu", whole ? "UInt" : "Float", n);
+    fprintf(fp, "<DataItem Format=\"HDF\" NumberType=\"%s\" Precision=\"8\" Dimensions=\"%zu",
+            whole ? "UInt" : "Float", n);
     if (columns > 1)
         fprintf(fp, " %d", columns);
     fputs("\">", fp);
@@ -124,9 +131,11 @@ static void put_data(FILE *fp, const char *file, int type, const char *set, size
     fprintf(fp, ":/PartType%d/%s</DataItem>\n", type, set);
 }
 
-static void put_attribute(FILE *fp, const char *file, int type, const char *set, size_t n, int columns)
+static void put_attribute(FILE *fp, const char *file, int type, const char *set, size_t n,
+                          int columns)
 {
-    fprintf(fp, "   <Attribute Name=\"%s\" AttributeType=\"%s\" Center=\"Node\">", set, columns > 1 ? "Vector" : "Scalar");
+    fprintf(fp, "   <Attribute Name=\"%s\" AttributeType=\"%s\" Center=\"Node\">", set,
+            columns > 1 ? "Vector" : "Scalar");
     put_data(fp, file, type, set, n, columns);
     fputs("   </Attribute>\n", fp);
 }
@@ -136,7 +145,10 @@ static void put_points(FILE *fp, const char *file, int type, size_t n, int also)
     if (!n)
         return;
     fprintf(fp, "  <Grid Name=\"PartType%d\" GridType=\"Uniform\">\n", type);
-    fprintf(fp, "   <Topology TopologyType=\"Polyvertex\" NumberOfElements=\"%zu\"/>\n   <Geometry GeometryType=\"XYZ\">", n);
+    fprintf(
+        fp,
+        "   <Topology TopologyType=\"Polyvertex\" NumberOfElements=\"%zu\"/>\n   <Geometry GeometryType=\"XYZ\">",
+        n);
     put_data(fp, file, type, "Coordinates", n, 3);
     fputs("   </Geometry>\n", fp);
     put_attribute(fp, file, type, "Velocities", n, 3);
@@ -152,7 +164,10 @@ static void put_time(FILE *fp, const struct series_file *f, const char *file)
 {
     char time[NUMBER_SIZE];
     number_print(time, f->time);
-    fprintf(fp, " <Grid Name=\"bodies\" GridType=\"Collection\" CollectionType=\"Spatial\">\n  <Time Value=\"%s\"/>\n", time);
+    fprintf(
+        fp,
+        " <Grid Name=\"bodies\" GridType=\"Collection\" CollectionType=\"Spatial\">\n  <Time Value=\"%s\"/>\n",
+        time);
     put_points(fp, file, 0, f->gas, f->also);
     put_points(fp, file, 1, f->other, f->also);
     put_points(fp, file, 4, f->star, f->also);
@@ -162,7 +177,8 @@ static void put_time(FILE *fp, const struct series_file *f, const char *file)
 /* ---- Both. ----------------------------------------------------------------------------------- */
 
 /* A file with a line of some kind for each of the series. */
-static int write_companion(const struct series *s, const char *suffix, const char *head, const char *tail,
+static int write_companion(const struct series *s, const char *suffix, const char *head,
+                           const char *tail,
                            void (*put)(FILE *, const struct series_file *, const char *))
 {
     struct outfile out;
@@ -197,10 +213,12 @@ static bool is_hdf5(const char *pattern)
 
 int series_write(const struct series *s)
 {
-    static const char head[] = "<?xml version=\"1.0\"?>\n<Xdmf Version=\"3.0\">\n<Domain>\n"
-                               "<Grid Name=\"series\" GridType=\"Collection\" CollectionType=\"Temporal\">\n";
+    static const char head[] =
+        "<?xml version=\"1.0\"?>\n<Xdmf Version=\"3.0\">\n<Domain>\n"
+        "<Grid Name=\"series\" GridType=\"Collection\" CollectionType=\"Temporal\">\n";
     static const char tail[] = "</Grid>\n</Domain>\n</Xdmf>\n";
-    if (series_is(s->pattern) && write_companion(s, ".csv", "number,file,time,step\n", "", put_row) < 0)
+    if (series_is(s->pattern) &&
+        write_companion(s, ".csv", "number,file,time,step\n", "", put_row) < 0)
         return -1;
     return is_hdf5(s->pattern) ? write_companion(s, ".xdmf", head, tail, put_time) : 0;
 }
@@ -211,7 +229,8 @@ int series_add(struct series *s, size_t step, const struct particles *p)
     if (!grown)
         return clerror_set(ENOMEM, "%s: no memory for its index", s->pattern);
     s->file = grown;
-    s->file[s->n] = (struct series_file){s->n, step, p->time, p->gas, p->n - p->gas - p->star, p->star, p->also};
+    s->file[s->n] = (struct series_file){s->n,    step,   p->time, p->gas, p->n - p->gas - p->star,
+                                         p->star, p->also};
     s->n++;
     return series_write(s);
 }

@@ -34,7 +34,8 @@ static int examine(struct source *s)
         return explain(s->name, errno);
     if (S_ISDIR(info.st_mode))
         return explain(s->name, EISDIR);
-    /* Files of /proc and the like say 0 and have content; a redirected input may stand in the middle. */
+    /* Files of /proc and the like say 0 and have content; a redirected input may stand in the
+     * middle. */
     off_t at = S_ISREG(info.st_mode) ? lseek(s->fd, 0, SEEK_CUR) : -1;
     s->size = at >= 0 && info.st_size > at ? (long long)(info.st_size - at) : -1;
     s->buffer = malloc(SOURCE_ROOM);

@@ -26,7 +26,8 @@ int source_open(struct source *s, const char *file);
 /* Reads from memory, which the caller keeps. */
 void source_open_memory(struct source *s, const char *name, const void *data, size_t size);
 
-/* Makes at least `size` <= SOURCE_ROOM bytes available if there are that many; -1 on an error in reading. */
+/* Makes at least `size` <= SOURCE_ROOM bytes available if there are that many; -1 on an error in
+ * reading. */
 int source_need(struct source *s, size_t size);
 
 /* The number of bytes available now. */

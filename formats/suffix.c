@@ -11,7 +11,8 @@
 
 const char *suffix_of(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path,
+               *dot = strrchr(name, '.');
     return dot && dot > name && dot[1] ? dot : ""; /* neither ".hidden" nor "." nor ".." */
 }
 
@@ -27,12 +28,14 @@ bool suffix_is_in(const char *suffix, const char *list)
     return false;
 }
 
-const struct format_label *format_find(const struct format_table *table, const char *file, const char *name)
+const struct format_label *format_find(const struct format_table *table, const char *file,
+                                       const char *name)
 {
     const char *suffix = suffix_of(file);
     for (size_t i = 0; i < table->n; i++) {
         const struct format_label *f = table->all[i];
-        if (name ? strcmp(name, f->name) == 0 : suffix_is_in(suffix, f->suffixes) || (!*suffix && f->bare))
+        if (name ? strcmp(name, f->name) == 0
+                 : suffix_is_in(suffix, f->suffixes) || (!*suffix && f->bare))
             return f;
     }
     if (name)
@@ -47,7 +50,7 @@ void format_list(const struct format_label *const *all, size_t n, char *text, si
     size_t used = 0;
     text[0] = 0;
     for (size_t i = 0; i < n && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s%s%s%s%s", used ? ", " : "", all[i]->title,
-                                 *all[i]->suffixes ? " (" : "", all[i]->suffixes, all[i]->bare ? " or no suffix" : "",
-                                 *all[i]->suffixes ? ")" : "");
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s%s%s%s", used ? ", " : "",
+                                 all[i]->title, *all[i]->suffixes ? " (" : "", all[i]->suffixes,
+                                 all[i]->bare ? " or no suffix" : "", *all[i]->suffixes ? ")" : "");
 }

@@ -1,4 +1,5 @@
-/* draw.c - velocities: drawn by the devices or the host, given by the caller, handed out; histograms.
+/* draw.c - velocities: drawn by the devices or the host, given by the caller, handed out;
+ * histograms.
  * SPDX-License-Identifier: MIT
  */
 #include "gas/engine.h"
@@ -10,27 +11,29 @@
 
 EMBEDDED(draw_file, "gas/draw.cl", gas_draw_cl);
 
-/* ---- Drawing on the host. --------------------------------------------------------------------- */
+/* ---- Drawing on the host. -------------------------------------------------------------------- */
 
 enum {
     SLICE = 256,         /* molecules drawn at once: small enough for the first cache */
     TOLD_EVERY = 1 << 20 /* so many the caller is told */
 };
 
-/* The same code for machines with and without fused multiply-add, which is a slow call where it is missing. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&     \
-    !defined(__SANITIZE_THREAD__)
-#define CLONES                                                                                               \
+/* The same code for machines with and without fused multiply-add, which is a slow call where it is
+ * missing. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define CLONES                                                                                     \
     __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default"), optimize("O3")))
 #else
 #define CLONES
 #endif
 
-CLONES static void draw_slice(uint64_t first, size_t count, cl_uint k0, cl_uint k1, float *x, float *y,
-                              float *z)
+CLONES static void draw_slice(uint64_t first, size_t count, cl_uint k0, cl_uint k1, float *x,
+                              float *y, float *z)
 {
     for (size_t i = 0; i < count; i++)
-        mw_velocity((uint32_t)(first + i), (uint32_t)((first + i) >> 32), k0, k1, &x[i], &y[i], &z[i]);
+        mw_velocity((uint32_t)(first + i), (uint32_t)((first + i) >> 32), k0, k1, &x[i], &y[i],
+                    &z[i]);
 }
 
 /* What the caller says when it hears how many molecules are done. */
@@ -38,8 +41,8 @@ static int tell(const gas *g, const char *call, uint64_t done)
 {
     if (!g->progress || g->progress(g->arg, done) == 0 || done == g->own)
         return 0;
-    return clerror_set(ECANCELED, "%s: stopped after %llu of %llu molecules", call, (unsigned long long)done,
-                       (unsigned long long)g->n);
+    return clerror_set(ECANCELED, "%s: stopped after %llu of %llu molecules", call,
+                       (unsigned long long)done, (unsigned long long)g->n);
 }
 
 static int draw_on_host(gas *g)
@@ -61,7 +64,7 @@ static int draw_on_host(gas *g)
     return 0;
 }
 
-/* ---- Memory. ---------------------------------------------------------------------------------- */
+/* ---- Memory. --------------------------------------------------------------------------------- */
 
 /* Whole blocks, so that kernels may work in whole vectors. */
 static size_t plane_bytes(const gas *g)
@@ -78,7 +81,8 @@ static int send(gas *g)
     return 0;
 }
 
-/* The blocks of device dev, of this rank's; all of them with ARRAYS_TREE, which needs all velocities on every device. */
+/* The blocks of device dev, of this rank's; all of them with ARRAYS_TREE, which needs all
+ * velocities on every device. */
 static uint64_t blocks_on(const gas *g, cl_uint dev, uint64_t *first)
 {
     const uint64_t blocks = g->blocks;
@@ -87,17 +91,20 @@ static uint64_t blocks_on(const gas *g, cl_uint dev, uint64_t *first)
     return whole ? blocks : share_start(blocks, dev + 1, g->ndev) - *first;
 }
 
-/* Starts the kernel that draws on device dev, for blocks first ... first + blocks - 1, a group each. */
+/* Starts the kernel that draws on device dev, for blocks first ... first + blocks - 1, a group
+ * each. */
 static int start_drawing(const gas *g, cl_uint dev, uint64_t first, uint64_t blocks)
 {
     const struct kernels_on *on = &g->draw.on[dev];
     const size_t group = (size_t)on->shape.group;
     const cl_ulong from = first, n = g->own, begin = g->first * BLOCK;
-    const struct stdcl_arg args[] = {VALUE_ARG(from),         VALUE_ARG(n),           VALUE_ARG(begin),       BLOCK_ARG(g->plane[0]),
-                                     BLOCK_ARG(g->plane[1]),  BLOCK_ARG(g->plane[2]), VALUE_ARG(g->key[0]),
-                                     VALUE_ARG(g->key[1])};
+    const struct stdcl_arg args[] = {VALUE_ARG(from),        VALUE_ARG(n),
+                                     VALUE_ARG(begin),       BLOCK_ARG(g->plane[0]),
+                                     BLOCK_ARG(g->plane[1]), BLOCK_ARG(g->plane[2]),
+                                     VALUE_ARG(g->key[0]),   VALUE_ARG(g->key[1])};
     clndrange_t ndr = clndrange_init1d(0, (size_t)blocks * group, group);
-    if (clforkv(g->ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args), args) == (cl_event)-1)
+    if (clforkv(g->ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args),
+                args) == (cl_event)-1)
         return -1;
     return clflush(g->ctx, dev, 0);
 }
@@ -180,7 +187,7 @@ void gas_draw_free(gas *g)
         clfree(g->counts);
 }
 
-/* ---- Given and handed out. -------------------------------------------------------------------- */
+/* ---- Given and handed out. ------------------------------------------------------------------- */
 
 static void put(gas *g, int c, size_t i, double v)
 {
@@ -195,16 +202,18 @@ static int set(gas *g, const float (*single)[3], const double (*wide)[3])
 {
     if (g->source != GAS_GIVEN || g->storage != GAS_STORED)
         return clerror_set(
-            EINVAL, "gas_set_velocities: this gas draws its own; make it with GAS_STORED and GAS_GIVEN");
+            EINVAL,
+            "gas_set_velocities: this gas draws its own; make it with GAS_STORED and GAS_GIVEN");
     for (size_t i = 0; i < (size_t)g->own; i++)
         for (int c = 0; c < 3; c++) {
             const double v = single ? (double)single[i][c] : wide[i][c];
             if (!isfinite(v)) {
                 g->ready = false;
-                return clerror_set(EDOM,
-                                   "gas_set_velocities: component %c of molecule %zu is %g; it must be a "
-                                   "finite number",
-                                   "xyz"[c], (size_t)(g->first * BLOCK) + i, v);
+                return clerror_set(
+                    EDOM,
+                    "gas_set_velocities: component %c of molecule %zu is %g; it must be a "
+                    "finite number",
+                    "xyz"[c], (size_t)(g->first * BLOCK) + i, v);
             }
             put(g, c, i, v);
         }
@@ -231,10 +240,11 @@ static int fetch(gas *g, size_t first, size_t count)
     for (cl_uint dev = 0; dev < g->ndev; dev++) {
         size_t a, n;
         arrays_share(g->arrays, (size_t)g->own, dev, &a, &n);
-        const size_t from = a > first ? a : first, to = a + n < first + count ? a + n : first + count;
+        const size_t from = a > first ? a : first,
+                     to = a + n < first + count ? a + n : first + count;
         for (int c = 0; c < 3 && from < to; c++)
-            if (clmsyncn(g->ctx, dev, (char *)g->plane[c] + from * size, (to - from) * size, CL_MEM_HOST) ==
-                (cl_event)-1)
+            if (clmsyncn(g->ctx, dev, (char *)g->plane[c] + from * size, (to - from) * size,
+                         CL_MEM_HOST) == (cl_event)-1)
                 return -1;
     }
     return 0;
@@ -245,12 +255,16 @@ int gas_velocities(gas *g, uint64_t first, size_t count, double (*velocity)[3])
     if (no_handle(g, __func__))
         return -1;
     if (first > g->n || count > g->n - first)
-        return clerror_set(EINVAL, "gas_velocities: there are no %zu molecules from %llu on; the gas has %llu", count,
-                           (unsigned long long)first, (unsigned long long)g->n);
-    const uint64_t begin = g->storage == GAS_STORED ? g->first * BLOCK : 0; /* what the planes begin with */
+        return clerror_set(
+            EINVAL, "gas_velocities: there are no %zu molecules from %llu on; the gas has %llu",
+            count, (unsigned long long)first, (unsigned long long)g->n);
+    const uint64_t begin =
+        g->storage == GAS_STORED ? g->first * BLOCK : 0; /* what the planes begin with */
     if (g->storage == GAS_STORED && (first < begin || first + count > begin + g->own))
-        return clerror_set(EINVAL, "gas_velocities: rank %d has molecules %llu to %llu, not all from %llu to %llu", world_rank(g->world),
-                           (unsigned long long)begin, (unsigned long long)(begin + g->own), (unsigned long long)first, (unsigned long long)(first + count));
+        return clerror_set(
+            EINVAL, "gas_velocities: rank %d has molecules %llu to %llu, not all from %llu to %llu",
+            world_rank(g->world), (unsigned long long)begin, (unsigned long long)(begin + g->own),
+            (unsigned long long)first, (unsigned long long)(first + count));
     if (g->storage == GAS_STORED && (!g->ready || fetch(g, (size_t)(first - begin), count) != 0))
         return g->ready ? -1 : clerror_set(EINVAL, "gas_velocities: none were given yet");
     for (size_t i = 0; i < count; i += SLICE) {
@@ -270,11 +284,12 @@ int gas_velocities(gas *g, uint64_t first, size_t count, double (*velocity)[3])
     return 0;
 }
 
-/* ---- Histograms. ------------------------------------------------------------------------------ */
+/* ---- Histograms. ----------------------------------------------------------------------------- */
 
 enum { MOST_BINS = 4096, COUNT_BLOCKS = 1 << 16 }; /* 2^31 molecules: a bin's 32 bits suffice */
 
-/* Counts blocks first ... first + blocks - 1 on one device, into g->counts there: of this rank's where they are stored. */
+/* Counts blocks first ... first + blocks - 1 on one device, into g->counts there: of this rank's
+ * where they are stored. */
 static int count_on(gas *g, cl_uint dev, uint64_t first, uint64_t blocks, float scale, cl_uint bins)
 {
     const struct kernels_on *on = &g->count.on[dev];
@@ -298,7 +313,8 @@ static int count_on(gas *g, cl_uint dev, uint64_t first, uint64_t blocks, float 
     pace_started(&g->count.pace, (double)blocks);
     memset(g->counts, 0, (MOST_BINS + 1) * sizeof *g->counts);
     if (clmsync(g->ctx, dev, g->counts, CL_MEM_DEVICE) == (cl_event)-1 ||
-        clforkv(g->ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args), args) == (cl_event)-1 ||
+        clforkv(g->ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args),
+                args) == (cl_event)-1 ||
         clmsync(g->ctx, dev, g->counts, CL_MEM_HOST | CL_EVENT_NOWAIT) == (cl_event)-1 ||
         clwait(g->ctx, dev, CL_ALL_EVENT) == (cl_event)-1)
         return -1;
@@ -335,12 +351,15 @@ int gas_histogram(gas *g, double top, unsigned bins, uint64_t *count)
     if (no_handle(g, __func__))
         return -1;
     if (!isfinite(top) || top <= 0 || bins < 1 || bins > MOST_BINS)
-        return clerror_set(EINVAL, "gas_histogram: %u bins up to %g; there must be 1 to %d up to a speed > 0",
-                           bins, top, MOST_BINS);
+        return clerror_set(
+            EINVAL, "gas_histogram: %u bins up to %g; there must be 1 to %d up to a speed > 0",
+            bins, top, MOST_BINS);
     const bool ready = g->storage == GAS_FUSED || g->ready;
     memset(count, 0, (bins + 1) * sizeof *count);
-    if (world_agree(g->world, ready ? count_all(g, (float)(bins / top * g->unit), bins, count)
-                                    : clerror_set(EINVAL, "gas_histogram: no velocities were given yet")) != 0)
+    if (world_agree(g->world,
+                    ready
+                        ? count_all(g, (float)(bins / top * g->unit), bins, count)
+                        : clerror_set(EINVAL, "gas_histogram: no velocities were given yet")) != 0)
         return -1;
     return world_add(g->world, count, bins + 1);
 }

@@ -1,7 +1,7 @@
 /* draw.cl - velocities into memory, and counts of speeds.
  *
- * Velocities are three planes x, y, z of REAL numbers, in units of sqrt(k_B T / m) or, when they were given,
- * of the caller. A group has the 32768 molecules of a block.
+ * Velocities are three planes x, y, z of REAL numbers, in units of sqrt(k_B T / m) or, when they
+ * were given, of the caller. A group has the 32768 molecules of a block.
  *
  * The host puts order.h and maxwell.h in front (kernels.c).
  * SPDX-License-Identifier: MIT
@@ -35,35 +35,40 @@ typedef VECTOR(REAL) reals;
 
 /* The vectors of a group's block that an item has. */
 #define FOR_VECTORS(here, block)                                                                   \
-    for (ulong here = (block) * BLOCK + get_local_id(0) * WIDTH; here < ((block) + 1) * BLOCK; \
+    for (ulong here = (block)*BLOCK + get_local_id(0) * WIDTH; here < ((block) + 1) * BLOCK;       \
          here += GROUP * WIDTH)
 
-/* Molecules from number `begin` on, n of them. Planes have room for whole vectors, so that the last one may be written beyond n. */
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-draw(ulong first, ulong n, ulong begin, __global REAL *px, __global REAL *py, __global REAL *pz, uint k0, uint k1)
+/* Molecules from number `begin` on, n of them. Planes have room for whole vectors, so that the last
+ * one may be written beyond n. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void draw(
+    ulong first, ulong n, ulong begin, __global REAL *px, __global REAL *py, __global REAL *pz,
+    uint k0, uint k1)
 {
-    FOR_VECTORS (here, first + get_group_id(0)) {
+    FOR_VECTORS(here, first + get_group_id(0))
+    {
         if (here >= n)
             break;
         mw_float x, y, z;
         const ulong number = begin + here;
-        mw_velocity((mw_uint)((uint)number) + LANE_NUMBERS, (mw_uint)((uint)(number >> 32)), k0, k1, &x, &y, &z);
+        mw_velocity((mw_uint)((uint)number) + LANE_NUMBERS, (mw_uint)((uint)(number >> 32)), k0, k1,
+                    &x, &y, &z);
         *(__global reals *)(px + here) = CONVERT(REAL, x);
         *(__global reals *)(py + here) = CONVERT(REAL, y);
         *(__global reals *)(pz + here) = CONVERT(REAL, z);
     }
 }
 
-/* Adds to count[b] how many speeds lie in [b, b + 1) / scale, and to count[bins] how many beyond; `own` is
- * room for bins + 1 counts of a group. */
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-histogram(ulong first, ulong n, __global const REAL *px, __global const REAL *py, __global const REAL *pz,
-          uint k0, uint k1, float scale, uint bins, __global uint *count, __local uint *own)
+/* Adds to count[b] how many speeds lie in [b, b + 1) / scale, and to count[bins] how many beyond;
+ * `own` is room for bins + 1 counts of a group. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void histogram(
+    ulong first, ulong n, __global const REAL *px, __global const REAL *py, __global const REAL *pz,
+    uint k0, uint k1, float scale, uint bins, __global uint *count, __local uint *own)
 {
     for (uint b = (uint)get_local_id(0); b <= bins; b += GROUP)
         own[b] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    FOR_VECTORS (here, first + get_group_id(0)) {
+    FOR_VECTORS(here, first + get_group_id(0))
+    {
         if (here >= n)
             break;
         mw_float x, y, z;
@@ -72,10 +77,12 @@ histogram(ulong first, ulong n, __global const REAL *px, __global const REAL *py
         y = CONVERT(float, *(__global const reals *)(py + here));
         z = CONVERT(float, *(__global const reals *)(pz + here));
 #else
-        mw_velocity((mw_uint)((uint)here) + LANE_NUMBERS, (mw_uint)((uint)(here >> 32)), k0, k1, &x, &y, &z);
+        mw_velocity((mw_uint)((uint)here) + LANE_NUMBERS, (mw_uint)((uint)(here >> 32)), k0, k1, &x,
+                    &y, &z);
 #endif
         const mw_float speed = mw_sqrt(fma(x, x, fma(y, y, z * z)));
-        const mw_uint bin = min(GLUE(GLUE(convert_, VECTOR(uint)), _sat)(speed * scale), (mw_uint)bins);
+        const mw_uint bin =
+            min(GLUE(GLUE(convert_, VECTOR(uint)), _sat)(speed * scale), (mw_uint)bins);
 #if WIDTH == 1
         atomic_inc(&own[bin]);
 #else

@@ -30,20 +30,23 @@ struct gas {
     stdcl_world *world;
     uint64_t first, blocks; /* of this rank; all of them alone */
     uint64_t own;           /* molecules in these */
-    double *speed;          /* of each rank, in blocks a second, where they are unlike fast; NULL: equal shares */
-    uint64_t before;        /* molecules of a rank in rounds before this one, for `progress`, */
-    bool asked;             /* which has asked for an end */
+    double *speed;   /* of each rank, in blocks a second, where they are unlike fast; NULL: equal
+                        shares */
+    uint64_t before; /* molecules of a rank in rounds before this one, for `progress`, */
+    bool asked;      /* which has asked for an end */
 
-    struct kernels fused, draw, count, sum; /* those that were needed; sum: of stored velocities of many ranks */
-    struct arrays_partial kind;        /* of fused and sum */
-    void **partial;                    /* of fused and sum; ndev of them */
-    arrays *arrays;                    /* stored */
-    void *plane[3];                    /* stored: x, y and z of this rank's velocities */
-    bool ready;                        /* they hold velocities */
-    cl_uint *counts;                   /* of histograms */
+    struct kernels fused, draw, count,
+        sum; /* those that were needed; sum: of stored velocities of many ranks */
+    struct arrays_partial kind; /* of fused and sum */
+    void **partial;             /* of fused and sum; ndev of them */
+    arrays *arrays;             /* stored */
+    void *plane[3];             /* stored: x, y and z of this rank's velocities */
+    bool ready;                 /* they hold velocities */
+    cl_uint *counts;            /* of histograms */
 };
 
-/* draw.c: takes memory for velocities and, unless the caller gives them, draws them / frees it all. */
+/* draw.c: takes memory for velocities and, unless the caller gives them, draws them / frees it
+ * all. */
 int gas_draw_place(gas *g);
 void gas_draw_free(gas *g);
 

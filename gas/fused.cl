@@ -1,7 +1,7 @@
 /* fused.cl - the energy of a gas that is never stored: velocities are drawn, squared and added up.
  *
- * Molecules are numbered, and molecule i is element i in the order of order.h. partial[g] becomes the sum
- * of v^2 of block first + g, with velocities in units of sqrt(k_B T / m).
+ * Molecules are numbered, and molecule i is element i in the order of order.h. partial[g] becomes
+ * the sum of v^2 of block first + g, with velocities in units of sqrt(k_B T / m).
  *
  * The host puts order.h and maxwell.h in front (kernels.c).
  * SPDX-License-Identifier: MIT
@@ -29,19 +29,23 @@
 #if WIDTH == 1
 #define EXISTING(at, n) ((at) < (n) ? 0xFFFFFFFFu : 0u)
 #else
-#define EXISTING(at, n) \
-    ((at) < (n) ? MW_CAT(as_, MW_TYPE(uint))((mw_uint)((uint)(at)) + LANE_NUMBERS < (mw_uint)((uint)(n))) : (mw_uint)(0))
+#define EXISTING(at, n)                                                                            \
+    ((at) < (n)                                                                                    \
+         ? MW_CAT(as_, MW_TYPE(uint))((mw_uint)((uint)(at)) + LANE_NUMBERS < (mw_uint)((uint)(n))) \
+         : (mw_uint)(0))
 #endif
 #define OF_ROWS _Pragma("unroll") for (int u = 0; u < UNROLL; u++)
 
-/* Adds v^2 to s, of molecules here ... here + WIDTH - 1 and of those below in UNROLL rows, as far as there are such. `here` is a
- * multiple of WIDTH, so that the high word is the same in a vector. Step by step for all rows: each step is a chain of operations that
- * wait for each other, and those of other rows fill the time. Signs of velocities do not matter. */
+/* Adds v^2 to s, of molecules here ... here + WIDTH - 1 and of those below in UNROLL rows, as far
+ * as there are such. `here` is a multiple of WIDTH, so that the high word is the same in a vector.
+ * Step by step for all rows: each step is a chain of operations that wait for each other, and those
+ * of other rows fill the time. Signs of velocities do not matter. */
 __attribute__((always_inline)) void add_molecules(sums *s, ulong here, ulong n, uint k0, uint k1)
 {
     mw_uint x[UNROLL], y[UNROLL], z[UNROLL], w[UNROLL];
     mw_float r[UNROLL], t[UNROLL], cosine[UNROLL], sine[UNROLL], other[UNROLL], unused;
-    OF_ROWS {
+    OF_ROWS
+    {
         const ulong at = here + (ulong)(u * LANES);
         x[u] = (mw_uint)((uint)at) + LANE_NUMBERS, y[u] = (mw_uint)((uint)(at >> 32));
         z[u] = w[u] = (mw_uint)(0);
@@ -49,23 +53,28 @@ __attribute__((always_inline)) void add_molecules(sums *s, ulong here, ulong n, 
     }
     OF_ROWS r[u] = mw_minus_two_log(x[u]), t[u] = mw_minus_two_log(z[u]);
     OF_ROWS r[u] = mw_sqrt(r[u]), t[u] = mw_sqrt(t[u]);
-    OF_ROWS {
+    OF_ROWS
+    {
         mw_cos_sin_unsigned(y[u], &cosine[u], &sine[u]);
         mw_cos_sin_unsigned(w[u], &other[u], &unused);
         cosine[u] *= r[u], sine[u] *= r[u], other[u] *= t[u];
     }
     if (here + (UNROLL - 1) * LANES + WIDTH > n) /* molecules beyond n are at rest */
-        OF_ROWS {
+        OF_ROWS
+        {
             const ulong at = here + (ulong)(u * LANES);
             const mw_uint exist = EXISTING(at, n);
-            cosine[u] = MW_REAL(MW_BITS(cosine[u]) & exist), sine[u] = MW_REAL(MW_BITS(sine[u]) & exist);
+            cosine[u] = MW_REAL(MW_BITS(cosine[u]) & exist),
+            sine[u] = MW_REAL(MW_BITS(sine[u]) & exist);
             other[u] = MW_REAL(MW_BITS(other[u]) & exist);
         }
-    OF_ROWS add_squares(s, CONVERT(WIDE, cosine[u]), CONVERT(WIDE, sine[u]), CONVERT(WIDE, other[u]));
+    OF_ROWS add_squares(s, CONVERT(WIDE, cosine[u]), CONVERT(WIDE, sine[u]),
+                        CONVERT(WIDE, other[u]));
 }
 
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-fused(__global sum *partial, ulong first, ulong n, uint k0, uint k1)
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void fused(__global sum *partial,
+                                                                       ulong first, ulong n,
+                                                                       uint k0, uint k1)
 {
     __local sum part[PARTS];
     const ulong block = first + get_group_id(0);

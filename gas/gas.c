@@ -1,7 +1,7 @@
 /* gas.c - a gas: made, measured, freed.
  *
- * Inside, velocities are in units of `unit`: sqrt(k_B T / m) for those drawn, so that neither kilogrammes nor
- * metres reach single precision; 1 for those given.
+ * Inside, velocities are in units of `unit`: sqrt(k_B T / m) for those drawn, so that neither
+ * kilogrammes nor metres reach single precision; 1 for those given.
  * SPDX-License-Identifier: MIT
  */
 #include "gas/engine.h"
@@ -13,7 +13,7 @@
 
 EMBEDDED(fused_file, "gas/fused.cl", gas_fused_cl);
 
-/* ---- Checking what the caller gives. ---------------------------------------------------------- */
+/* ---- Checking what the caller gives. --------------------------------------------------------- */
 
 static int check_positive(double value, const char *what)
 {
@@ -27,26 +27,30 @@ static int check(const struct gas_options *o)
     if (o->n < 1 || o->n > (uint64_t)1 << 53)
         return clerror_set(EINVAL, "gas_create: %llu molecules; there must be 1 to 2^53",
                            (unsigned long long)o->n);
-    if (check_positive(o->temperature, "temperature") != 0 || check_positive(o->mass, "mass") != 0 ||
+    if (check_positive(o->temperature, "temperature") != 0 ||
+        check_positive(o->mass, "mass") != 0 ||
         check_positive(o->boltzmann, "Boltzmann constant") != 0)
         return -1;
     if ((unsigned)o->storage > GAS_STORED || (unsigned)o->source > GAS_GIVEN ||
         (unsigned)o->type > ARRAYS_DOUBLE)
-        return clerror_set(EINVAL, "gas_create: storage %d, source %d, type %d: one of them does not exist",
+        return clerror_set(EINVAL,
+                           "gas_create: storage %d, source %d, type %d: one of them does not exist",
                            (int)o->storage, (int)o->source, (int)o->type);
     if (o->storage == GAS_FUSED && (o->source != GAS_DEVICE || o->method == ARRAYS_TREE))
-        return clerror_set(EINVAL,
-                           "gas_create: a gas that is not stored is drawn and summed by the devices in "
-                           "one kernel; velocities from elsewhere and ARRAYS_TREE need GAS_STORED");
+        return clerror_set(
+            EINVAL, "gas_create: a gas that is not stored is drawn and summed by the devices in "
+                    "one kernel; velocities from elsewhere and ARRAYS_TREE need GAS_STORED");
     if (o->storage == GAS_STORED && o->n > SIZE_MAX / 32)
         return clerror_set(ENOMEM, "gas_create: %llu molecules are too many to store",
                            (unsigned long long)o->n);
     if (o->method == ARRAYS_TREE && world_size(o->world) > 1)
-        return clerror_set(ENOTSUP, "gas_create: the sum of ARRAYS_TREE cannot be divided among ranks; ARRAYS_TUNED can");
+        return clerror_set(
+            ENOTSUP,
+            "gas_create: the sum of ARRAYS_TREE cannot be divided among ranks; ARRAYS_TUNED can");
     return reserved_check("gas_create", o->reserved);
 }
 
-/* ---- Making. ---------------------------------------------------------------------------------- */
+/* ---- Making. --------------------------------------------------------------------------------- */
 
 static int tell(void *arg, uint64_t done)
 {
@@ -56,7 +60,8 @@ static int tell(void *arg, uint64_t done)
 }
 
 /* Sums of v^2 of some blocks of n molecules of a gas that is not stored. */
-static int sum_blocks(gas *g, struct order_forest *part, uint64_t n, uint64_t first, uint64_t blocks, bool telling)
+static int sum_blocks(gas *g, struct order_forest *part, uint64_t n, uint64_t first,
+                      uint64_t blocks, bool telling)
 {
     const struct stdcl_arg rest[] = {VALUE_ARG(g->key[0]), VALUE_ARG(g->key[1])};
     const struct order_job job = {.kernels = &g->fused,
@@ -80,14 +85,15 @@ static void join_parts(void *whole, const void *part, void *kind)
     arrays_order_join(*(const struct arrays_partial *)kind, whole, part);
 }
 
-/* ---- Ranks. ----------------------------------------------------------------------------------- */
+/* ---- Ranks. ---------------------------------------------------------------------------------- */
 
 /* Where rank `rank` begins, of so many bunches: by the speeds, or all alike. */
 static uint64_t bunch_of(int ranks, int rank, const double *speed, uint64_t bunches)
 {
     double below = 0, all = 0;
     if (!speed)
-        return bunches / (uint64_t)ranks * (uint64_t)rank + bunches % (uint64_t)ranks * (uint64_t)rank / (uint64_t)ranks;
+        return bunches / (uint64_t)ranks * (uint64_t)rank +
+               bunches % (uint64_t)ranks * (uint64_t)rank / (uint64_t)ranks;
     for (int r = 0; r < ranks; r++) {
         all += speed[r];
         below += r < rank ? speed[r] : 0;
@@ -99,12 +105,16 @@ struct run {
     uint64_t first, count;
 };
 
-/* A rank's part of so many blocks. Whole bunches of blocks for each rank, where there are so many, are summed fastest (arrays/order.c). */
+/* A rank's part of so many blocks. Whole bunches of blocks for each rank, where there are so many,
+ * are summed fastest (arrays/order.c). */
 static struct run part_of(int ranks, int rank, const double *speed, uint64_t blocks)
 {
-    const uint64_t bunch = blocks / (uint64_t)ranks < 256 ? 1 : 256, bunches = (blocks + bunch - 1) / bunch;
-    const uint64_t from = bunch_of(ranks, rank, speed, bunches) * bunch, to = bunch_of(ranks, rank + 1, speed, bunches) * bunch;
-    const uint64_t first = from < blocks ? from : blocks, end = to < blocks ? to : blocks; /* the last bunch may be a short one */
+    const uint64_t bunch = blocks / (uint64_t)ranks < 256 ? 1 : 256,
+                   bunches = (blocks + bunch - 1) / bunch;
+    const uint64_t from = bunch_of(ranks, rank, speed, bunches) * bunch,
+                   to = bunch_of(ranks, rank + 1, speed, bunches) * bunch;
+    const uint64_t first = from < blocks ? from : blocks,
+                   end = to < blocks ? to : blocks; /* the last bunch may be a short one */
     return (struct run){first, end - first};
 }
 
@@ -114,7 +124,9 @@ static void take_share(gas *g, uint64_t first, uint64_t blocks)
     const struct run part = part_of(world_size(g->world), world_rank(g->world), g->speed, blocks);
     g->first = first + part.first;
     g->blocks = part.count;
-    g->own = !part.count ? 0 : g->first + part.count < blocks_of(g->n) ? part.count * BLOCK : g->n - g->first * BLOCK;
+    g->own = !part.count                               ? 0
+             : g->first + part.count < blocks_of(g->n) ? part.count * BLOCK
+                                                       : g->n - g->first * BLOCK;
 }
 
 /* Of a rank in a round. */
@@ -123,13 +135,17 @@ struct work {
 };
 static const double CLEAR_SECONDS = 0.1, LEAST_GAIN = 0.03;
 
-/* Ranks have shares by how fast they were, where that saves more than a little: all wait for the slowest. */
+/* Ranks have shares by how fast they were, where that saves more than a little: all wait for the
+ * slowest. */
 static int revise(gas *g, double seconds)
 {
     const int ranks = world_size(g->world);
     struct work own = {(double)g->blocks, seconds}, *each = calloc((size_t)ranks, sizeof *each);
-    double *speed = g->speed ? g->speed : calloc((size_t)ranks, sizeof *speed), sum = 0, blocks = 0, longest = 0;
-    int status = world_agree(g->world, each && speed ? 0 : clerror_set(ENOMEM, "gas_measure: no memory for a list of ranks"));
+    double *speed = g->speed ? g->speed : calloc((size_t)ranks, sizeof *speed), sum = 0, blocks = 0,
+           longest = 0;
+    int status = world_agree(
+        g->world,
+        each && speed ? 0 : clerror_set(ENOMEM, "gas_measure: no memory for a list of ranks"));
     if (status == 0)
         status = world_gather(g->world, &own, sizeof own, each);
     bool measured = status == 0;
@@ -139,7 +155,8 @@ static int revise(gas *g, double seconds)
         blocks += each[r].blocks;
         longest = each[r].seconds > longest ? each[r].seconds : longest;
     }
-    const bool gains = measured && longest > CLEAR_SECONDS * g->fused.pace.seconds / PACE_SECONDS && 1 - blocks / sum / longest > LEAST_GAIN;
+    const bool gains = measured && longest > CLEAR_SECONDS * g->fused.pace.seconds / PACE_SECONDS &&
+                       1 - blocks / sum / longest > LEAST_GAIN;
     for (int r = 0; r < ranks && gains; r++)
         speed[r] = each[r].blocks / each[r].seconds;
     if (gains)
@@ -156,7 +173,8 @@ static void join_least(void *a, const void *b, void *arg)
     *(uint64_t *)a = *(const uint64_t *)b < *(uint64_t *)a ? *(const uint64_t *)b : *(uint64_t *)a;
 }
 
-/* How many blocks are summed before shares are looked at: those of some seconds, by the slowest rank. */
+/* How many blocks are summed before shares are looked at: those of some seconds, by the slowest
+ * rank. */
 static int first_round(gas *g, uint64_t *blocks)
 {
     enum { SLICES = 8 };
@@ -168,7 +186,8 @@ static int first_round(gas *g, uint64_t *blocks)
     return 0;
 }
 
-/* Each rank sums its part of some blocks, and parts are joined in the order of ranks, which is that of blocks. */
+/* Each rank sums its part of some blocks, and parts are joined in the order of ranks, which is that
+ * of blocks. */
 static int sum_round(gas *g, struct order_forest *whole, uint64_t first, uint64_t blocks, bool more)
 {
     struct order_forest part;
@@ -177,16 +196,19 @@ static int sum_round(gas *g, struct order_forest *whole, uint64_t first, uint64_
     int status = sum_blocks(g, &part, g->n, g->first, g->blocks, true);
     const double seconds = seconds_now() - start;
     if (status == 0 && more && g->asked)
-        status = clerror_set(ECANCELED, "gas: stopped after %llu of %llu molecules", (unsigned long long)((first + blocks) * BLOCK), (unsigned long long)g->n);
+        status =
+            clerror_set(ECANCELED, "gas: stopped after %llu of %llu molecules",
+                        (unsigned long long)((first + blocks) * BLOCK), (unsigned long long)g->n);
     g->before += g->blocks * BLOCK;
-    if (world_agree(g->world, status) != 0 || world_reduce(g->world, &part, sizeof part, join_parts, &g->kind) != 0)
+    if (world_agree(g->world, status) != 0 ||
+        world_reduce(g->world, &part, sizeof part, join_parts, &g->kind) != 0)
         return -1;
     arrays_order_join(g->kind, whole, &part);
     return more ? revise(g, seconds) : 0;
 }
 
-/* Alone all blocks at once; ranks in rounds, each twice as long as the one before, after which shares are revised. Any shares have the same
- * bits. */
+/* Alone all blocks at once; ranks in rounds, each twice as long as the one before, after which
+ * shares are revised. Any shares have the same bits. */
 static int measure_fused(gas *g, double *sum)
 {
     const uint64_t all = blocks_of(g->n);
@@ -207,7 +229,7 @@ static int measure_fused(gas *g, double *sum)
     return 0;
 }
 
-/* ---- Made. ------------------------------------------------------------------------------------ */
+/* ---- Made. ----------------------------------------------------------------------------------- */
 
 enum { WARM = 64 };
 
@@ -230,7 +252,8 @@ static int make_fused(gas *g, const char *words)
         return -1;
     /* Once more, on so much that the time tells how fast the devices are. */
     for (uint64_t blocks = g->ndev; blocks <= (uint64_t)WARM * g->ndev; blocks *= WARM)
-        if (sum_blocks(g, &part, g->n, 0, blocks < blocks_of(g->n) ? blocks : blocks_of(g->n), false) != 0)
+        if (sum_blocks(g, &part, g->n, 0, blocks < blocks_of(g->n) ? blocks : blocks_of(g->n),
+                       false) != 0)
             return -1;
     return 0;
 }
@@ -244,7 +267,9 @@ static int make_sum(gas *g, const struct gas_options *o)
         return -1;
     g->kind = arrays_reduce_kind(o->type, o->accumulator, doubles, OP_SQUARES);
     arrays_reduce_row(o->type, OP_SQUARES, row);
-    return arrays_kernels_shape(&g->sum, g->ctx, row, 0, o->shape) == 0 ? arrays_reduce_open(&g->sum, o->type, g->kind, OP_SQUARES) : -1;
+    return arrays_kernels_shape(&g->sum, g->ctx, row, 0, o->shape) == 0
+               ? arrays_reduce_open(&g->sum, o->type, g->kind, OP_SQUARES)
+               : -1;
 }
 
 static int make(gas *g, const struct gas_options *o)
@@ -320,18 +345,30 @@ void gas_free(gas *g)
     free(g);
 }
 
-/* ---- Measuring. ------------------------------------------------------------------------------- */
+/* ---- Measuring. ------------------------------------------------------------------------------ */
 
 /* Each rank sums what it has stored, whatever its speed. */
 static int measure_parts(gas *g, double *sum)
 {
     struct order_forest part = {.next = g->first};
-    struct order_job job = {.kernels = &g->sum, .kind = g->kind, .n = g->own, .before = g->first, .partial = g->partial, .progress = g->progress,
-                            .arg = g->arg, .caller = "gas", .elements = "molecules"};
-    int status = g->ready ? 0 : clerror_set(EINVAL, "gas_measure: no velocities were given yet; gas_set_velocities gives them");
+    struct order_job job = {.kernels = &g->sum,
+                            .kind = g->kind,
+                            .n = g->own,
+                            .before = g->first,
+                            .partial = g->partial,
+                            .progress = g->progress,
+                            .arg = g->arg,
+                            .caller = "gas",
+                            .elements = "molecules"};
+    int status =
+        g->ready ? 0
+                 : clerror_set(
+                       EINVAL,
+                       "gas_measure: no velocities were given yet; gas_set_velocities gives them");
     if (status == 0 && g->own > 0)
         status = arrays_reduce_part(&job, g->plane[0], g->plane[1], g->plane[2], 0, &part);
-    if (world_agree(g->world, status) != 0 || world_reduce(g->world, &part, sizeof part, join_parts, &g->kind) != 0)
+    if (world_agree(g->world, status) != 0 ||
+        world_reduce(g->world, &part, sizeof part, join_parts, &g->kind) != 0)
         return -1;
     const struct arrays_total total = arrays_order_total(g->kind, &part);
     *sum = arrays_total_value(g->kind, &total);
@@ -341,14 +378,17 @@ static int measure_parts(gas *g, double *sum)
 static int measure_stored(gas *g, double *sum)
 {
     if (!g->ready)
-        return clerror_set(EINVAL, "gas_measure: no velocities were given yet; gas_set_velocities gives them");
+        return clerror_set(
+            EINVAL, "gas_measure: no velocities were given yet; gas_set_velocities gives them");
     return arrays_squares(g->arrays, g->plane[0], g->plane[1], g->plane[2], (size_t)g->n, sum);
 }
 
 /* The sum of (v / unit)^2. */
 static int sum_squares(gas *g, double *squares)
 {
-    return g->storage == GAS_FUSED ? measure_fused(g, squares) : world_size(g->world) > 1 ? measure_parts(g, squares) : measure_stored(g, squares);
+    return g->storage == GAS_FUSED    ? measure_fused(g, squares)
+           : world_size(g->world) > 1 ? measure_parts(g, squares)
+                                      : measure_stored(g, squares);
 }
 
 int gas_measure(gas *g, struct gas_energy *e)
@@ -366,7 +406,9 @@ int gas_measure(gas *g, struct gas_energy *e)
     e->sigmas = (e->mean_energy - e->expected) / e->standard_error;
     e->temperature = e->mean_energy / (1.5 * g->boltzmann);
     if (!isfinite(e->mean_energy) || !isfinite(e->sigmas) || !isfinite(e->temperature))
-        return clerror_set(ERANGE, "gas_measure: the energy is not within 1e-308 and 1.8e308, as numbers are; take other units");
+        return clerror_set(
+            ERANGE,
+            "gas_measure: the energy is not within 1e-308 and 1.8e308, as numbers are; take other units");
     return 0;
 }
 
@@ -422,7 +464,7 @@ const char *gas_explain(const gas *g, cl_uint dev)
     return dev < g->ndev ? g->fused.on[dev].row.source : "";
 }
 
-/* ---- Gases of the real world. ----------------------------------------------------------------- */
+/* ---- Gases of the real world. ---------------------------------------------------------------- */
 
 const struct gas_species *gas_species_list(void)
 {

@@ -1,5 +1,5 @@
-/* gas_ref.h - velocities in plain C. What the devices draw must equal these, bit for bit; sums in the fixed
- * order are in arrays/arrays_ref.h.
+/* gas_ref.h - velocities in plain C. What the devices draw must equal these, bit for bit; sums in
+ * the fixed order are in arrays/arrays_ref.h.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_GAS_REF_H

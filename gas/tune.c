@@ -1,5 +1,6 @@
-/* tune.c - what a search for better shapes of gas.fused needs: knobs, a problem with its right answer, a stop
- * watch. Plain C computes the energy in the same order, and no shape may change a single bit.
+/* tune.c - what a search for better shapes of gas.fused needs: knobs, a problem with its right
+ * answer, a stop watch. Plain C computes the energy in the same order, and no shape may change a
+ * single bit.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/arrays_ref.h"
@@ -58,7 +59,7 @@ static int use(struct problem *p, const char *shape, size_t n)
     return p->gas ? 0 : -1;
 }
 
-/* ---- What the search calls. ------------------------------------------------------------------- */
+/* ---- What the search calls. ------------------------------------------------------------------ */
 
 static int allowed(void *problem, const char *shape)
 {
@@ -90,7 +91,8 @@ static int verify(void *problem, const char *shape)
         return -1;
     const double right = plain_energy();
     if (e.mean_energy != right)
-        return clerror_set(EDOM, "gas: shape %s: %.17g instead of %.17g", shape, e.mean_energy, right);
+        return clerror_set(EDOM, "gas: shape %s: %.17g instead of %.17g", shape, e.mean_energy,
+                           right);
     return 0;
 }
 
@@ -110,12 +112,20 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
     return use(p, shape, p->n) == 0 ? cltune_time(measurements, p, seconds) : -1;
 }
 
-/* ---- The list. -------------------------------------------------------------------------------- */
+/* ---- The list. ------------------------------------------------------------------------------- */
 
 static const struct cltune_kernel kernels[] = {
-    {.name = "gas.fused", .unit = "molecules/s", .knob = knobs, .nknobs = sizeof knobs / sizeof *knobs,
-     .sizes = sizes, .nsizes = 1, .open = problem_open, .close = problem_close,
-     .allowed = allowed, .verify = verify, .measure = measure},
+    {.name = "gas.fused",
+     .unit = "molecules/s",
+     .knob = knobs,
+     .nknobs = sizeof knobs / sizeof *knobs,
+     .sizes = sizes,
+     .nsizes = 1,
+     .open = problem_open,
+     .close = problem_close,
+     .allowed = allowed,
+     .verify = verify,
+     .measure = measure},
 };
 
 const struct cltune_kernel *gas_tune_kernels(size_t *count)

@@ -1,10 +1,12 @@
-/* clmalloc_allocator.h - an allocator for C++ containers, whose memory devices can share; the name is of 2010.
+/* clmalloc_allocator.h - an allocator for C++ containers, whose memory devices can share; the name
+ * is of 2010.
  *
  *   std::vector<float, clmalloc_allocator<float>> x(n);
  *   clmattach(stddev, x.data());                           from now on as any block of clmalloc
  *
- * Blocks are made with CL_MEM_DETACHED. A container that grows has a new block, which has to be attached again;
- * clvector and clmulti_array do that themselves. std::bad_alloc where clmalloc gives NULL. C++11.
+ * Blocks are made with CL_MEM_DETACHED. A container that grows has a new block, which has to be
+ * attached again; clvector and clmulti_array do that themselves. std::bad_alloc where clmalloc
+ * gives NULL. C++11.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CLMALLOC_ALLOCATOR_H
@@ -19,8 +21,12 @@
 template <typename T> struct clmalloc_allocator {
     typedef T value_type;
 
-    clmalloc_allocator() noexcept {}
-    template <typename U> clmalloc_allocator(const clmalloc_allocator<U> &) noexcept {}
+    clmalloc_allocator() noexcept
+    {
+    }
+    template <typename U> clmalloc_allocator(const clmalloc_allocator<U> &) noexcept
+    {
+    }
 
     T *allocate(std::size_t n)
     {
@@ -31,7 +37,10 @@ template <typename T> struct clmalloc_allocator {
             throw std::bad_alloc();
         return static_cast<T *>(p);
     }
-    void deallocate(T *p, std::size_t) noexcept { clfree(p); }
+    void deallocate(T *p, std::size_t) noexcept
+    {
+        clfree(p);
+    }
 };
 
 template <typename T, typename U>
@@ -45,10 +54,14 @@ bool operator!=(const clmalloc_allocator<T> &, const clmalloc_allocator<U> &) no
     return false;
 }
 
-/* The calls that containers in such memory have, each as the function of its name in stdcl.h. Container has data(). */
-template <class Container> class clmalloc_block {
-public:
-    clmalloc_block() : context_(NULL) {}
+/* The calls that containers in such memory have, each as the function of its name in stdcl.h.
+ * Container has data(). */
+template <class Container> class clmalloc_block
+{
+  public:
+    clmalloc_block() : context_(NULL)
+    {
+    }
 
     /* Gives the block to a context, and each later one of this container at its first use. */
     int clmattach(CLCONTEXT *cp)
@@ -61,13 +74,17 @@ public:
         context_ = NULL;
         return block() && !is_detached() ? ::clmdetach(block()) : 0;
     }
-    cl_event clmsync(CLCONTEXT *cp, unsigned int dev, int flags = 0) { return ::clmsync(cp, dev, get_ptr(), flags); }
+    cl_event clmsync(CLCONTEXT *cp, unsigned int dev, int flags = 0)
+    {
+        return ::clmsync(cp, dev, get_ptr(), flags);
+    }
     size_t clarg_set_global(CLCONTEXT *cp, cl_kernel krn, unsigned int argnum)
     {
         return ::clarg_set_global(cp, krn, argnum, get_ptr());
     }
 
-    /* The block's address, for clforka and clmctl, attached if the container's former one was; NULL while there is none. */
+    /* The block's address, for clforka and clmctl, attached if the container's former one was; NULL
+     * while there is none. */
     void *get_ptr()
     {
         if (context_ && is_detached())
@@ -75,8 +92,11 @@ public:
         return block();
     }
 
-private:
-    void *block() { return static_cast<Container *>(this)->data(); }
+  private:
+    void *block()
+    {
+        return static_cast<Container *>(this)->data();
+    }
     bool is_detached()
     {
         const int status = block() ? clmctl(block(), CL_MCTL_GET_STATUS) : 0;

@@ -1,13 +1,15 @@
-/* clmulti_array.h - boost::multi_array in memory that devices share, as in the library of 2009-2015.
+/* clmulti_array.h - boost::multi_array in memory that devices share, as in the library of
+ * 2009-2015.
  *
  *   clmulti_array<float, 2> a(boost::extents[n][n]);        rows of n, one after the other
  *   a.clmattach(stddev);
  *   a.clmsync(stddev, 0, CL_MEM_DEVICE | CL_EVENT_NOWAIT);
  *   a.clarg_set_global(stddev, krn, 0);
  *
- * All of boost::multi_array, and the calls below, each as the function of its name in stdcl.h. An array that was resized
- * has another block; it is attached like the one before. It needs Boost's headers (libboost-dev), as it did then.
- * C++11. Expressions and intervals of whole arrays (CLETE) are not here: docs/legacy.md.
+ * All of boost::multi_array, and the calls below, each as the function of its name in stdcl.h. An
+ * array that was resized has another block; it is attached like the one before. It needs Boost's
+ * headers (libboost-dev), as it did then. C++11. Expressions and intervals of whole arrays (CLETE)
+ * are not here: docs/legacy.md.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CLMULTI_ARRAY_H
@@ -18,12 +20,18 @@
 #include <boost/multi_array.hpp>
 
 template <typename T, std::size_t D>
-class clmulti_array : public boost::multi_array<T, D, clmalloc_allocator<T> >, public clmalloc_block<clmulti_array<T, D> > {
-    typedef boost::multi_array<T, D, clmalloc_allocator<T> > base;
+class clmulti_array : public boost::multi_array<T, D, clmalloc_allocator<T>>,
+                      public clmalloc_block<clmulti_array<T, D>>
+{
+    typedef boost::multi_array<T, D, clmalloc_allocator<T>> base;
 
-public:
-    clmulti_array() {}
-    template <class Extents> explicit clmulti_array(const Extents &extents) : base(extents) {}
+  public:
+    clmulti_array()
+    {
+    }
+    template <class Extents> explicit clmulti_array(const Extents &extents) : base(extents)
+    {
+    }
     using base::operator=;
 };
 

@@ -1,16 +1,17 @@
 /* stdcl.hpp - the library for C++17 and C++20: owners that free what they hold, and exceptions.
  *
  *   stdcl::context ctx = stdcl::context::gpu_or_cpu();
- *   stdcl::array<float> x(ctx, 1000);                         memory that the host and the devices share
- *   stdcl::program program(ctx, "__kernel void scale(...) { ... }");
+ *   stdcl::array<float> x(ctx, 1000);                         memory that the host and the devices
+ *   share stdcl::program program(ctx, "__kernel void scale(...) { ... }");
  *   std::fill(x.begin(), x.end(), 1.0f);
  *   x.to_device();
- *   program["scale"](x.size(), x, 2.0f);                      runs, and waits; start() does not wait
- *   x.to_host();
+ *   program["scale"](x.size(), x, 2.0f);                      runs, and waits; start() does not
+ *   wait x.to_host();
  *
- * Every owner moves and does not copy; one that was moved from may only be destroyed or assigned to. A call that fails
- * throws stdcl::error with the library's sentence; destructors do not throw. A context must outlive what was made of it.
- * Calls block unless they say otherwise. The engines below need their libraries: -lstdcl_nbody and so on.
+ * Every owner moves and does not copy; one that was moved from may only be destroyed or assigned
+ * to. A call that fails throws stdcl::error with the library's sentence; destructors do not throw.
+ * A context must outlive what was made of it. Calls block unless they say otherwise. The engines
+ * below need their libraries: -lstdcl_nbody and so on.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_HPP
@@ -33,20 +34,26 @@
 #include <span>
 #endif
 
-namespace stdcl {
+namespace stdcl
+{
 
-/* ---- Errors. ---------------------------------------------------------------------------------- */
+/* ---- Errors. --------------------------------------------------------------------------------- */
 
-/* A failed call: code() is the errno value, what() begins with the sentence, opencl() is OpenCL's code or 0. */
-class error : public std::system_error {
-public:
+/* A failed call: code() is the errno value, what() begins with the sentence, opencl() is OpenCL's
+ * code or 0. */
+class error : public std::system_error
+{
+  public:
     error(int code, int opencl, const std::string &sentence)
         : std::system_error(code, std::generic_category(), sentence), opencl_(opencl)
     {
     }
-    int opencl() const noexcept { return opencl_; }
+    int opencl() const noexcept
+    {
+        return opencl_;
+    }
 
-private:
+  private:
     int opencl_;
 };
 
@@ -76,28 +83,51 @@ template <class T> T *check(T *pointer)
     return pointer;
 }
 
-/* ---- Contexts. --------------------------------------------------------------------------------- */
+/* ---- Contexts. ------------------------------------------------------------------------------- */
 
 /* A list of devices. The standard ones are the library's, and are not destroyed. */
-class context {
-public:
+class context
+{
+  public:
     /* Devices whose platform, name or vendor has one of the substrings; see clcontext_create. */
-    explicit context(const char *platforms, int devtype = static_cast<int>(CL_DEVICE_TYPE_ALL), std::size_t most = 0)
+    explicit context(const char *platforms, int devtype = static_cast<int>(CL_DEVICE_TYPE_ALL),
+                     std::size_t most = 0)
         : handle_(check(clcontext_create(platforms, devtype, most, nullptr, 0)), {true})
     {
     }
-    static context gpu() { return context(stdgpu); }
-    static context cpu() { return context(stdcpu); }
-    static context all() { return context(stddev); }
-    static context gpu_or_cpu() { return context(stdgpu ? stdgpu : stdcpu); }
+    static context gpu()
+    {
+        return context(stdgpu);
+    }
+    static context cpu()
+    {
+        return context(stdcpu);
+    }
+    static context all()
+    {
+        return context(stddev);
+    }
+    static context gpu_or_cpu()
+    {
+        return context(stdgpu ? stdgpu : stdcpu);
+    }
 
-    CLCONTEXT *get() const noexcept { return handle_.get(); }
-    cl_uint size() const { return clgetndev(get()); }
+    CLCONTEXT *get() const noexcept
+    {
+        return handle_.get();
+    }
+    cl_uint size() const
+    {
+        return clgetndev(get());
+    }
 
     /* Waits for all that was started on a device; throws what failed. */
-    void wait(cl_uint device = 0) const { check_event(clwait(get(), device, CL_ALL_EVENT)); }
+    void wait(cl_uint device = 0) const
+    {
+        check_event(clwait(get(), device, CL_ALL_EVENT));
+    }
 
-private:
+  private:
     struct destroy {
         bool owned;
         void operator()(CLCONTEXT *cp) const noexcept
@@ -106,18 +136,22 @@ private:
                 clcontext_destroy(cp);
         }
     };
-    explicit context(CLCONTEXT *standard) : handle_(check(standard), {false}) {}
+    explicit context(CLCONTEXT *standard) : handle_(check(standard), {false})
+    {
+    }
     std::unique_ptr<CLCONTEXT, destroy> handle_;
 };
 
-/* ---- Memory. ------------------------------------------------------------------------------------ */
+/* ---- Memory. --------------------------------------------------------------------------------- */
 
-/* So many elements that the host and the devices share; zero at first. Host and devices have images of their own, which
- * to_device and to_host copy. */
-template <class T> class array {
-    static_assert(std::is_trivially_copyable<T>::value, "devices can only share what may be copied byte by byte");
+/* So many elements that the host and the devices share; zero at first. Host and devices have images
+ * of their own, which to_device and to_host copy. */
+template <class T> class array
+{
+    static_assert(std::is_trivially_copyable<T>::value,
+                  "devices can only share what may be copied byte by byte");
 
-public:
+  public:
     using value_type = T;
     array() = default;
     array(const context &ctx, std::size_t n, int flags = 0)
@@ -125,34 +159,68 @@ public:
     {
     }
 
-    T *data() const noexcept { return data_.get(); }
-    std::size_t size() const noexcept { return data_ ? data_.get_deleter().n : 0; }
-    T *begin() const noexcept { return data(); }
-    T *end() const noexcept { return data() + size(); }
-    T &operator[](std::size_t i) const noexcept { return data()[i]; }
+    T *data() const noexcept
+    {
+        return data_.get();
+    }
+    std::size_t size() const noexcept
+    {
+        return data_ ? data_.get_deleter().n : 0;
+    }
+    T *begin() const noexcept
+    {
+        return data();
+    }
+    T *end() const noexcept
+    {
+        return data() + size();
+    }
+    T &operator[](std::size_t i) const noexcept
+    {
+        return data()[i];
+    }
 #if __cplusplus >= 202002L
-    std::span<T> span() const noexcept { return {data(), size()}; }
+    std::span<T> span() const noexcept
+    {
+        return {data(), size()};
+    }
 #endif
 
-    void to_device(cl_uint device = 0) const { sync(device, CL_MEM_DEVICE); }
-    void to_host(cl_uint device = 0) const { sync(device, CL_MEM_HOST); }
+    void to_device(cl_uint device = 0) const
+    {
+        sync(device, CL_MEM_DEVICE);
+    }
+    void to_host(cl_uint device = 0) const
+    {
+        sync(device, CL_MEM_HOST);
+    }
 
-private:
-    void sync(cl_uint device, int to) const { check_event(clmsync(data_.get_deleter().cp, device, data(), to)); }
+  private:
+    void sync(cl_uint device, int to) const
+    {
+        check_event(clmsync(data_.get_deleter().cp, device, data(), to));
+    }
     struct memory {
         CLCONTEXT *cp = nullptr;
         std::size_t n = 0;
-        void operator()(T *p) const noexcept { clfree(p); }
+        void operator()(T *p) const noexcept
+        {
+            clfree(p);
+        }
     };
     std::unique_ptr<T, memory> data_;
 };
 
-/* ---- Kernels. ------------------------------------------------------------------------------------ */
+/* ---- Kernels. -------------------------------------------------------------------------------- */
 
-/* How many work-items, in one to three dimensions, and of which size a work-group is (0: the runtime chooses). */
+/* How many work-items, in one to three dimensions, and of which size a work-group is (0: the
+ * runtime chooses). */
 struct range {
     clndrange_t value{};
-    range(std::size_t global, std::size_t local = 0) : range(std::array<std::size_t, 1>{{global}}, {{local}}) {}
+    range(std::size_t global, std::size_t local = 0)
+        : range(std::array<std::size_t, 1>{{global}}, {{local}})
+    {
+    }
     template <std::size_t D>
     range(const std::array<std::size_t, D> &global, const std::array<std::size_t, D> &local = {})
     {
@@ -166,43 +234,65 @@ struct range {
 };
 
 /* Local memory as a kernel's argument. */
-inline stdcl_local_t local(std::size_t bytes) { return {bytes}; }
+inline stdcl_local_t local(std::size_t bytes)
+{
+    return {bytes};
+}
 
 /* A kernel; belongs to its program, and is a plain handle. */
-class kernel {
-public:
-    kernel(CLCONTEXT *cp, cl_kernel handle) : cp_(cp), handle_(handle) {}
-    cl_kernel get() const noexcept { return handle_; }
+class kernel
+{
+  public:
+    kernel(CLCONTEXT *cp, cl_kernel handle) : cp_(cp), handle_(handle)
+    {
+    }
+    cl_kernel get() const noexcept
+    {
+        return handle_;
+    }
 
-    /* Sets the arguments, starts the kernel on a device and waits. start does not wait: context::wait does, and throws
-     * what failed. */
+    /* Sets the arguments, starts the kernel on a device and waits. start does not wait:
+     * context::wait does, and throws what failed. */
     template <class... Args> void operator()(const range &items, const Args &...args) const
     {
         run(0, items, CL_EVENT_WAIT, plain(args)...);
     }
-    template <class... Args> cl_event start(cl_uint device, const range &items, const Args &...args) const
+    template <class... Args>
+    cl_event start(cl_uint device, const range &items, const Args &...args) const
     {
         return run(device, items, CL_EVENT_NOWAIT, plain(args)...);
     }
 
-private:
-    template <class T> static T *plain(const array<T> &x) { return x.data(); }
-    template <class T> static const T &plain(const T &x) { return x; }
-    template <class... Args> cl_event run(cl_uint device, const range &items, int flags, const Args &...args) const
+  private:
+    template <class T> static T *plain(const array<T> &x)
     {
-        const std::array<stdcl_arg, sizeof...(Args) + 1> list{{stdcl_cxx::arg<Args>::make(args)..., stdcl_arg{}}};
+        return x.data();
+    }
+    template <class T> static const T &plain(const T &x)
+    {
+        return x;
+    }
+    template <class... Args>
+    cl_event run(cl_uint device, const range &items, int flags, const Args &...args) const
+    {
+        const std::array<stdcl_arg, sizeof...(Args) + 1> list{
+            {stdcl_cxx::arg<Args>::make(args)..., stdcl_arg{}}};
         clndrange_t work = items.value;
-        return check_event(clforkv(cp_, device, handle_, &work, flags, sizeof...(Args), list.data()));
+        return check_event(
+            clforkv(cp_, device, handle_, &work, flags, sizeof...(Args), list.data()));
     }
     CLCONTEXT *cp_;
     cl_kernel handle_;
 };
 
 /* Kernels built from OpenCL C, or from a file. */
-class program {
-public:
+class program
+{
+  public:
     program(const context &ctx, const std::string &source, const char *options = nullptr)
-        : handle_(check(clopen_named(ctx.get(), "<source>", source.data(), source.size(), options, CLLD_NOW)), {ctx.get()})
+        : handle_(check(clopen_named(ctx.get(), "<source>", source.data(), source.size(), options,
+                                     CLLD_NOW)),
+                  {ctx.get()})
     {
     }
     static program file(const context &ctx, const std::string &path)
@@ -215,27 +305,41 @@ public:
         return kernel(cp, check(clsym(cp, handle_.get(), name, CLLD_NOW)));
     }
 
-private:
+  private:
     struct close {
         CLCONTEXT *cp;
-        void operator()(void *handle) const noexcept { clclose(cp, handle); }
+        void operator()(void *handle) const noexcept
+        {
+            clclose(cp, handle);
+        }
     };
-    program(CLCONTEXT *cp, void *handle) : handle_(handle, {cp}) {}
+    program(CLCONTEXT *cp, void *handle) : handle_(handle, {cp})
+    {
+    }
     std::unique_ptr<void, close> handle_;
 };
 
-/* ---- The engines: owners of their C objects, whose functions take get(). -------------------------- */
+/* ---- The engines: owners of their C objects, whose functions take get(). --------------------- */
 
-template <class T, auto Free> class engine {
-public:
-    T *get() const noexcept { return handle_.get(); }
+template <class T, auto Free> class engine
+{
+  public:
+    T *get() const noexcept
+    {
+        return handle_.get();
+    }
 
-protected:
-    explicit engine(T *made) : handle_(check(made)) {}
+  protected:
+    explicit engine(T *made) : handle_(check(made))
+    {
+    }
 
-private:
+  private:
     struct release {
-        void operator()(T *object) const noexcept { Free(object); }
+        void operator()(T *object) const noexcept
+        {
+            Free(object);
+        }
     };
     std::unique_ptr<T, release> handle_;
 };
@@ -243,15 +347,26 @@ private:
 using vec3 = double[3];
 
 /* Gravity: options as in stdcl/nbody.h; n masses, positions and velocities are copied. */
-class nbody : public engine<::nbody, nbody_free> {
-public:
-    nbody(const nbody_options &options, std::size_t n, const double *mass, const vec3 *pos, const vec3 *vel)
+class nbody : public engine<::nbody, nbody_free>
+{
+  public:
+    nbody(const nbody_options &options, std::size_t n, const double *mass, const vec3 *pos,
+          const vec3 *vel)
         : engine(nbody_create(&options, n, mass, pos, vel))
     {
     }
-    void step(std::size_t steps = 1) { check(nbody_step(get(), steps)); }
-    void state(vec3 *pos, vec3 *vel) const { check(nbody_state(get(), pos, vel)); }
-    double time() const { return nbody_time(get()); }
+    void step(std::size_t steps = 1)
+    {
+        check(nbody_step(get(), steps));
+    }
+    void state(vec3 *pos, vec3 *vel) const
+    {
+        check(nbody_state(get(), pos, vel));
+    }
+    double time() const
+    {
+        return nbody_time(get());
+    }
     nbody_diagnostics diagnose() const
     {
         nbody_diagnostics d;
@@ -261,11 +376,20 @@ public:
 };
 
 /* Life and its relatives: options as in stdcl/life.h. */
-class life : public engine<::life, life_free> {
-public:
-    explicit life(const life_options &options) : engine(life_create(&options)) {}
-    void soup(double density, std::uint64_t seed) { check(life_soup(get(), density, seed)); }
-    void step(std::uint64_t generations = 1) { check(life_step(get(), generations)); }
+class life : public engine<::life, life_free>
+{
+  public:
+    explicit life(const life_options &options) : engine(life_create(&options))
+    {
+    }
+    void soup(double density, std::uint64_t seed)
+    {
+        check(life_soup(get(), density, seed));
+    }
+    void step(std::uint64_t generations = 1)
+    {
+        check(life_step(get(), generations));
+    }
     std::uint64_t population() const
     {
         std::uint64_t n;
@@ -275,9 +399,12 @@ public:
 };
 
 /* A gas: options as in stdcl/gas.h. */
-class gas : public engine<::gas, gas_free> {
-public:
-    explicit gas(const gas_options &options) : engine(gas_create(&options)) {}
+class gas : public engine<::gas, gas_free>
+{
+  public:
+    explicit gas(const gas_options &options) : engine(gas_create(&options))
+    {
+    }
     gas_energy measure() const
     {
         gas_energy energy;
@@ -287,11 +414,15 @@ public:
 };
 
 /* Products of matrices: options as in stdcl/matmul.h. */
-class matmul : public engine<::matmul, matmul_free> {
-public:
-    explicit matmul(const matmul_options &options) : engine(matmul_create(&options)) {}
-    void multiply(matmul_trans trans, std::size_t m, std::size_t n, std::size_t k, double alpha, const void *a,
-                  std::size_t lda, const void *b, std::size_t ldb, double beta, void *c, std::size_t ldc)
+class matmul : public engine<::matmul, matmul_free>
+{
+  public:
+    explicit matmul(const matmul_options &options) : engine(matmul_create(&options))
+    {
+    }
+    void multiply(matmul_trans trans, std::size_t m, std::size_t n, std::size_t k, double alpha,
+                  const void *a, std::size_t lda, const void *b, std::size_t ldb, double beta,
+                  void *c, std::size_t ldc)
     {
         check(matmul_multiply(get(), trans, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc));
     }

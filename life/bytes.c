@@ -1,5 +1,6 @@
-/* bytes.c - the engine "packed" where a cell is a byte, on the context's first device: Larger than Life (large.cl), rules that a file lists, and
- * Generations on grids whose edges are joined otherwise than a torus's (near.cl).
+/* bytes.c - the engine "packed" where a cell is a byte, on the context's first device: Larger than
+ * Life (large.cl), rules that a file lists, and Generations on grids whose edges are joined
+ * otherwise than a torus's (near.cl).
  * SPDX-License-Identifier: MIT
  */
 #include "life/transitions.h"
@@ -19,7 +20,8 @@ EMBEDDED(near_file, "life/near.cl", life_near_cl);
 
 enum { DEVICE = 0 };
 
-/* How kernels are launched, by kind of device: cells of a work-item side by side, bands in a group, and items that add up a row, or count. */
+/* How kernels are launched, by kind of device: cells of a work-item side by side, bands in a group,
+ * and items that add up a row, or count. */
 struct shape {
     int columns, across, down, items;
 };
@@ -27,13 +29,14 @@ static const struct shape shape_cpu = {16, 8, 1, 1}, shape_gpu = {4, 32, 4, 64};
 
 struct bytes {
     struct shape shape;
-    int rows;               /* of a band */
-    size_t pitch, stride;   /* bytes of a row of cells; entries of one of sums */
-    unsigned char *grid[2]; /* [0] has the host's copy, [1] is scratch memory of the device */
+    int rows;                 /* of a band */
+    size_t pitch, stride;     /* bytes of a row of cells; entries of one of sums */
+    unsigned char *grid[2];   /* [0] has the host's copy, [1] is scratch memory of the device */
     unsigned short *row_sums; /* of large.cl */
     uint32_t *branch;         /* of a tree, for near.cl */
     int now;
-    struct life_cells image; /* the packed rows that the front reads and writes, of one bit plane behind the other */
+    struct life_cells image; /* the packed rows that the front reads and writes, of one bit plane
+                                behind the other */
     uint64_t *sums;
     size_t counters;
     struct pace pace; /* in cells */
@@ -80,8 +83,10 @@ static void *open_large(life *lf, const struct bytes *p)
     const struct life_large *l = &lf->rule.large;
     char text[400 + 4 * (LIFE_RANGE_MAX + 1)];
     int used = 0;
-    APPEND("-D RANGE=%u -D STATES=%u -D MIDDLE=%u -D COLUMNS=%d -D ROWS=%d -D ITEMS=%d\n", l->range, lf->rule.states, l->middle, p->shape.columns, p->rows, p->shape.items);
-    APPEND("#define BIRTH %u, %u\n#define SURVIVAL %u, %u\n", l->birth[0], l->birth[1], l->survival[0], l->survival[1]);
+    APPEND("-D RANGE=%u -D STATES=%u -D MIDDLE=%u -D COLUMNS=%d -D ROWS=%d -D ITEMS=%d\n", l->range,
+           lf->rule.states, l->middle, p->shape.columns, p->rows, p->shape.items);
+    APPEND("#define BIRTH %u, %u\n#define SURVIVAL %u, %u\n", l->birth[0], l->birth[1],
+           l->survival[0], l->survival[1]);
     if (l->shape != 'M') {
         APPEND("#define HALF ");
         for (unsigned dy = 0; dy <= l->range; dy++)
@@ -105,7 +110,8 @@ static void *open_near(life *lf)
     } else {
         APPEND("#define EMPTY %u\n#define TABLE", life_table_next(&lf->rule.table, 0));
         for (int i = 0; i < 16; i++)
-            APPEND("%s0x%08xu", i ? "," : " ", (unsigned)(lf->rule.table.on[i / 2] >> 32 * (i % 2)));
+            APPEND("%s0x%08xu", i ? "," : " ",
+                   (unsigned)(lf->rule.table.on[i / 2] >> 32 * (i % 2)));
     }
     APPEND("\n");
     return embedded_open(lf->ctx, text, &near_file, 3, front);
@@ -141,35 +147,46 @@ static int allocate(life *lf, struct bytes *p, const struct cldev_info *info)
 {
     const bool large = lf->rule.large.range > 0;
     p->pitch = round_up(lf->width, (size_t)p->shape.columns);
-    p->stride = round_up(p->pitch + 2 * (size_t)lf->rule.large.range + 2, 16); /* as many as life_large_sums writes at a time */
-    const double cells = (double)p->pitch * (double)lf->height, entries = large ? (double)p->stride * (double)lf->height * sizeof *p->row_sums : 0;
+    p->stride = round_up(p->pitch + 2 * (size_t)lf->rule.large.range + 2,
+                         16); /* as many as life_large_sums writes at a time */
+    const double cells = (double)p->pitch * (double)lf->height,
+                 entries = large ? (double)p->stride * (double)lf->height * sizeof *p->row_sums : 0;
     const double most = entries > cells ? entries : cells;
-    if (most > (double)info->dev_max_mem_alloc_sz || 2 * cells + entries > (double)info->dev_global_mem_sz)
-        return clerror_set(ENOMEM, "life: %zu x %zu cells under the rule %s need %.4g MB, a buffer of %.4g MB among it, and %s has %.4g MB of memory", lf->width, lf->height,
-                           lf->rule.text, (2 * cells + entries) / 1e6, most / 1e6, info->dev_name, (double)info->dev_global_mem_sz / 1e6);
+    if (most > (double)info->dev_max_mem_alloc_sz ||
+        2 * cells + entries > (double)info->dev_global_mem_sz)
+        return clerror_set(
+            ENOMEM,
+            "life: %zu x %zu cells under the rule %s need %.4g MB, a buffer of %.4g MB among it, and %s has %.4g MB of memory",
+            lf->width, lf->height, lf->rule.text, (2 * cells + entries) / 1e6, most / 1e6,
+            info->dev_name, (double)info->dev_global_mem_sz / 1e6);
     p->counters = (size_t)p->shape.items * (info->dev_max_core ? info->dev_max_core : 1);
     p->grid[0] = clmalloc(lf->ctx, (size_t)cells, CL_MEM_ZEROCOPY);
     p->grid[1] = clmalloc(lf->ctx, (size_t)cells, CL_MEM_DEVONLY);
     p->row_sums = large ? clmalloc(lf->ctx, (size_t)entries, CL_MEM_DEVONLY) : NULL;
     p->sums = clmalloc(lf->ctx, LIFE_SLOTS * p->counters * 2 * sizeof(uint64_t), 0);
     lf->device_bytes = (size_t)(2 * cells + entries);
-    if (!p->grid[0] || !p->grid[1] || (large && !p->row_sums) || !p->sums || allocate_tree(lf, p) < 0)
+    if (!p->grid[0] || !p->grid[1] || (large && !p->row_sums) || !p->sums ||
+        allocate_tree(lf, p) < 0)
         return -1;
     return life_cells_alloc(&p->image, lf->width, lf->height * life_planes_of(lf));
 }
 
-/* A band begins with a sum over all rows of the range, so the larger the range the longer the band. */
+/* A band begins with a sum over all rows of the range, so the larger the range the longer the
+ * band. */
 static void choose_shape(struct bytes *p, const struct life_large *l, const struct cldev_info *info)
 {
     const bool square = l->shape == 'M';
     p->shape = info->dev_type & CL_DEVICE_TYPE_CPU ? shape_cpu : shape_gpu;
     if (!l->range) {
         p->shape.columns = p->rows = 1;
-        snprintf(p->explain, sizeof p->explain, "fixed: a cell an item, a byte a cell, a generation a launch");
+        snprintf(p->explain, sizeof p->explain,
+                 "fixed: a cell an item, a byte a cell, a generation a launch");
         return;
     }
     p->rows = !square ? 4 : l->range < 8 ? 16 : l->range < 64 ? 32 : 128;
-    snprintf(p->explain, sizeof p->explain, "fixed: %d columns and %d rows an item, by sums of rows%s", p->shape.columns, p->rows, square ? ", one in and one out" : "");
+    snprintf(p->explain, sizeof p->explain,
+             "fixed: %d columns and %d rows an item, by sums of rows%s", p->shape.columns, p->rows,
+             square ? ", one in and one out" : "");
 }
 
 static int bytes_create(life *lf, const struct life_options *options)
@@ -242,7 +259,8 @@ static int add_rows(life *lf)
     const size_t items = (size_t)p->shape.items;
     clndrange_t ndr = clndrange_init1d(0, lf->height * items, items);
     lf->launches++;
-    return failed(clforka(lf->ctx, DEVICE, p->add, &ndr, UNWAITED, p->grid[p->now], p->row_sums, (cl_int)lf->width, (cl_ulong)p->pitch, (cl_ulong)p->stride,
+    return failed(clforka(lf->ctx, DEVICE, p->add, &ndr, UNWAITED, p->grid[p->now], p->row_sums,
+                          (cl_int)lf->width, (cl_ulong)p->pitch, (cl_ulong)p->stride,
                           (cl_int)(lf->bounds == LIFE_TORUS)));
 }
 
@@ -250,20 +268,27 @@ static int add_rows(life *lf)
 static int start_rows(life *lf, size_t y, size_t rows)
 {
     struct bytes *p = lf->state;
-    const size_t across = (size_t)p->shape.across, down = (size_t)p->shape.down, bands = (rows + (size_t)p->rows - 1) / (size_t)p->rows;
-    clndrange_t ndr = clndrange_init2d(0, round_up(p->pitch / (size_t)p->shape.columns, across), across, 0, round_up(bands, down), down);
+    const size_t across = (size_t)p->shape.across, down = (size_t)p->shape.down,
+                 bands = (rows + (size_t)p->rows - 1) / (size_t)p->rows;
+    clndrange_t ndr = clndrange_init2d(0, round_up(p->pitch / (size_t)p->shape.columns, across),
+                                       across, 0, round_up(bands, down), down);
     if (!lf->rule.large.range)
-        return failed(clforka(lf->ctx, DEVICE, p->step, &ndr, UNWAITED, p->grid[p->now], p->grid[!p->now], p->branch, (cl_int)y, (cl_int)lf->width, (cl_int)lf->height,
-                              (cl_ulong)p->pitch, (cl_int)lf->grid.how, (cl_long)lf->grid.shift));
-    return failed(clforka(lf->ctx, DEVICE, p->step, &ndr, UNWAITED, p->grid[p->now], p->grid[!p->now], p->row_sums, (cl_int)y, (cl_int)lf->width, (cl_int)lf->height,
-                          (cl_ulong)p->pitch, (cl_ulong)p->stride, (cl_int)(lf->bounds == LIFE_TORUS)));
+        return failed(clforka(lf->ctx, DEVICE, p->step, &ndr, UNWAITED, p->grid[p->now],
+                              p->grid[!p->now], p->branch, (cl_int)y, (cl_int)lf->width,
+                              (cl_int)lf->height, (cl_ulong)p->pitch, (cl_int)lf->grid.how,
+                              (cl_long)lf->grid.shift));
+    return failed(clforka(lf->ctx, DEVICE, p->step, &ndr, UNWAITED, p->grid[p->now],
+                          p->grid[!p->now], p->row_sums, (cl_int)y, (cl_int)lf->width,
+                          (cl_int)lf->height, (cl_ulong)p->pitch, (cl_ulong)p->stride,
+                          (cl_int)(lf->bounds == LIFE_TORUS)));
 }
 
 /* A slice more or less computes rows twice, with the same result. */
 static int generation(life *lf)
 {
     struct bytes *p = lf->state;
-    if ((p->add && add_rows(lf) < 0) || life_rows_generation(lf, &p->pace, (size_t)p->rows, start_rows) < 0)
+    if ((p->add && add_rows(lf) < 0) ||
+        life_rows_generation(lf, &p->pace, (size_t)p->rows, start_rows) < 0)
         return -1;
     p->now = !p->now;
     return 0;
@@ -288,7 +313,9 @@ static int count(life *lf, size_t slot)
     struct bytes *p = lf->state;
     clndrange_t ndr = clndrange_init1d(0, p->counters, (size_t)p->shape.items);
     lf->launches++;
-    return failed(clforka(lf->ctx, DEVICE, p->count, &ndr, UNWAITED, p->grid[p->now], (cl_ulong)(p->pitch * lf->height), p->sums, (cl_ulong)(slot * p->counters)));
+    return failed(clforka(lf->ctx, DEVICE, p->count, &ndr, UNWAITED, p->grid[p->now],
+                          (cl_ulong)(p->pitch * lf->height), p->sums,
+                          (cl_ulong)(slot * p->counters)));
 }
 
 static int collect(life *lf, size_t slots, struct life_sample *sample)

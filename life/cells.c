@@ -1,4 +1,5 @@
-/* cells.c - rectangles of packed cells in host memory: allocation, copying bits, states as bit planes, soups.
+/* cells.c - rectangles of packed cells in host memory: allocation, copying bits, states as bit
+ * planes, soups.
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
@@ -25,7 +26,8 @@ int life_cells_alloc(struct life_cells *cells, size_t width, size_t height)
     if (bytes <= life_host_memory())
         cells->word = calloc(stride * height + 1, sizeof(uint64_t));
     if (!cells->word)
-        return clerror_set(ENOMEM, "life: no memory on the host for %zu x %zu cells, which need %.4g MB",
+        return clerror_set(ENOMEM,
+                           "life: no memory on the host for %zu x %zu cells, which need %.4g MB",
                            width, height, bytes / 1e6);
     return 0;
 }
@@ -78,7 +80,10 @@ void life_states_to_planes(life *lf, size_t x, size_t y, size_t n, const unsigne
 
 void life_states_of_planes(life *lf, size_t x, size_t y, size_t n, unsigned char *state)
 {
-    const unsigned all = life_planes_of(lf), planes = all < PLANES_MAX ? all : PLANES_MAX; /* GCC cannot tell that there are no more */
+    const unsigned all = life_planes_of(lf),
+                   planes = all < PLANES_MAX
+                                ? all
+                                : PLANES_MAX; /* GCC cannot tell that there are no more */
     const uint64_t *row[PLANES_MAX];
     for (unsigned k = 0; k < planes; k++)
         row[k] = life_plane_row(lf, k, y);
@@ -100,8 +105,8 @@ static int row_done(life *lf, size_t y)
     return y % often == 0 ? life_call_tell(lf, (double)y) : 0;
 }
 
-/* The C library's rand() % 2, row by row. In glibc, rand() gives the numbers of random_r with a state
- * of 128 bytes, which is four times as fast since it takes no lock. */
+/* The C library's rand() % 2, row by row. In glibc, rand() gives the numbers of random_r with a
+ * state of 128 bytes, which is four times as fast since it takes no lock. */
 int life_soup_rand(life *lf, unsigned seed)
 {
 #ifdef __GLIBC__
@@ -112,7 +117,8 @@ int life_soup_rand(life *lf, unsigned seed)
 #else
     srand(seed);
 #endif
-    uint64_t *row = malloc(lf->words * sizeof *row); /* whole rows, also of other ranks, whose numbers come too */
+    uint64_t *row = malloc(
+        lf->words * sizeof *row); /* whole rows, also of other ranks, whose numbers come too */
     int status = row ? 0 : clerror_set(ENOMEM, "life: no memory for a row");
     for (size_t y = 0; y < lf->height && status == 0; y++) {
         for (size_t x = 0; x < lf->words; x++)
@@ -133,9 +139,10 @@ int life_soup_rand(life *lf, unsigned seed)
     return status;
 }
 
-/* 64 independent bits, each 1 with probability p / 2^32. The bits of p are taken one by one, from the lowest that
- * is 1 up: `or` with a random word halves the probability's distance to 1, `and` its distance to 0. So a probability
- * of 1/2 takes one random word, and 3/8 takes three. Word i of place (x, y) is half of Philox block (x, y, i / 2). */
+/* 64 independent bits, each 1 with probability p / 2^32. The bits of p are taken one by one, from
+ * the lowest that is 1 up: `or` with a random word halves the probability's distance to 1, `and`
+ * its distance to 0. So a probability of 1/2 takes one random word, and 3/8 takes three. Word i of
+ * place (x, y) is half of Philox block (x, y, i / 2). */
 uint64_t life_random_word(uint64_t p, size_t x, size_t y, uint64_t seed)
 {
     uint64_t out = 0;

@@ -1,12 +1,15 @@
 /* census.c - soups on devices, box by box, until they repeat themselves.
  *
- * A deck is a number of boxes of one size on one device; a launch runs all of them some generations on. What has come to rest is taken out by
- * the host's threads, which sort and count it and put the next soup into its place. A soup that has grown to the edge goes on in the next larger box:
+ * A deck is a number of boxes of one size on one device; a launch runs all of them some generations
+ * on. What has come to rest is taken out by the host's threads, which sort and count it and put the
+ * next soup into its place. A soup that has grown to the edge goes on in the next larger box:
  *
- *      soups -->  64 x 64  -->  128 x 128  -->  256 x 256  --> ... -->  2,048 x 2,048  -->  undecided
+ *      soups -->  64 x 64  -->  128 x 128  -->  256 x 256  --> ... -->  2,048 x 2,048  -->
+ *                 undecided
  *
- * A device has two decks of the smallest boxes, so that one runs while the host looks at the other. Decks of larger boxes run when there is enough
- * for them, or nothing else. Which soup lies in which box depends on the clock, and what it leaves does not.
+ * A device has two decks of the smallest boxes, so that one runs while the host looks at the other.
+ * Decks of larger boxes run when there is enough for them, or nothing else. Which soup lies in
+ * which box depends on the clock, and what it leaves does not.
  * SPDX-License-Identifier: MIT
  */
 #include "life/census.h"
@@ -29,8 +32,18 @@ EMBEDDED(census_file, "life/census.cl", life_census_cl);
 /* As in census.cl. */
 enum { IDLE, RUNNING, SETTLED, TOUCHED };
 enum { STATE, GENERATION, MARK, LEFT, LAP, FOUND, GLIDER, HEAD = 16 };
-enum { PERIOD = 120, ROUNDS = 2, LAST_ROUNDS = 10, LEVELS = 6, DECKS = LEVELS + 1, SORTERS = 64, SOUP = 16, LONGEST_LIFE = 100000, LONGEST_PERIOD = 100000,
-       MOST_WAITING = 1 << 16 };
+enum {
+    PERIOD = 120,
+    ROUNDS = 2,
+    LAST_ROUNDS = 10,
+    LEVELS = 6,
+    DECKS = LEVELS + 1,
+    SORTERS = 64,
+    SOUP = 16,
+    LONGEST_LIFE = 100000,
+    LONGEST_PERIOD = 100000,
+    MOST_WAITING = 1 << 16
+};
 static const double PATIENCE = 0.5; /* seconds */
 
 static size_t words_of(int level)
@@ -51,7 +64,7 @@ static size_t padded_of(int level)
 struct soup {
     uint64_t number, generation; /* when its box was started */
     struct census_ships ships;
-    bool anew; /* of one that waits: from its beginning */
+    bool anew;       /* of one that waits: from its beginning */
     uint64_t *cells; /* else: its box, of the size before */
     struct soup *next;
 };
@@ -61,7 +74,7 @@ struct deck {
     int level;
     size_t slots, live, used; /* used: of the first slots */
     uint64_t *boxes, *spare, *heads;
-    cl_uint *list; /* of slots to run, `live` of them */
+    cl_uint *list;     /* of slots to run, `live` of them */
     struct soup *soup; /* in each slot */
     cl_event ready;    /* of a launch under way, and what comes back from it */
 };
@@ -88,7 +101,7 @@ struct life_census {
     size_t waits[LEVELS];
     struct life_census_totals sums;
     bool failed, stop;
-    double stopped; /* when */
+    double stopped;             /* when */
     struct life_object *object; /* what life_census_objects gave out */
 };
 
@@ -150,8 +163,8 @@ static int open_kernel(life_census *c, int level)
     enum { OPTIONS = 128 };
     const struct embedded *const front[] = {&ternary_text, &mix_text};
     char text[OPTIONS + LIFE_CIRCUIT_TEXT];
-    snprintf(text, OPTIONS, "-D WORDS=%zu -D ITEMS=%d -D GLIDERS=%d -D FAR=%d\n", words_of(level), items_of(c, level),
-             c->rule.gliders && level < c->far, level >= c->far);
+    snprintf(text, OPTIONS, "-D WORDS=%zu -D ITEMS=%d -D GLIDERS=%d -D FAR=%d\n", words_of(level),
+             items_of(c, level), c->rule.gliders && level < c->far, level >= c->far);
     if (c->rule.family.counts) {
         life_rule_macros(&c->rule.family.rule, true, text + strlen(text));
     } else {
@@ -167,8 +180,11 @@ static void plan_deck(struct deck *d, cl_uint dev, int level, const struct cldev
 {
     enum { MOST = 1 << 26, PART = 64 }; /* bytes, and of the device's memory */
     const bool cpu = info->dev_type & CL_DEVICE_TYPE_CPU;
-    const size_t units = info->dev_max_core ? info->dev_max_core : 1, bytes = padded_of(level) * sizeof(uint64_t);
-    const size_t part = (size_t)(info->dev_global_mem_sz / PART), most = (part < MOST ? part : MOST) / bytes, slots = (cpu ? 32 : 512) * units >> level;
+    const size_t units = info->dev_max_core ? info->dev_max_core : 1,
+                 bytes = padded_of(level) * sizeof(uint64_t);
+    const size_t part = (size_t)(info->dev_global_mem_sz / PART),
+                 most = (part < MOST ? part : MOST) / bytes,
+                 slots = (cpu ? 32 : 512) * units >> level;
     *d = (struct deck){.dev = dev, .level = level, .slots = slots > most ? most : slots};
     d->slots += !d->slots;
 }
@@ -187,11 +203,14 @@ static int make_deck(life_census *c, struct deck *d)
     d->boxes = clmalloc(c->ctx, bytes, CL_MEM_ZEROCOPY);
     d->spare = clmalloc(c->ctx, d->level < c->far ? sizeof(uint64_t) : bytes, CL_MEM_DEVONLY);
     d->heads = clmalloc(c->ctx, d->slots * HEAD * sizeof(uint64_t), CL_MEM_ZEROCOPY);
-    d->list = d->boxes && d->spare && d->heads ? clmalloc(c->ctx, d->slots * sizeof *d->list, CL_MEM_ZEROCOPY) : NULL;
+    d->list = d->boxes && d->spare && d->heads
+                  ? clmalloc(c->ctx, d->slots * sizeof *d->list, CL_MEM_ZEROCOPY)
+                  : NULL;
     return d->list ? 0 : -1;
 }
 
-/* The first boxes that do not fit into every device's local memory, with what else a kernel has there. */
+/* The first boxes that do not fit into every device's local memory, with what else a kernel has
+ * there. */
 static int first_far(const struct cldev_info *info, cl_uint n)
 {
     enum { ELSE = 4096 };
@@ -207,7 +226,9 @@ static int make_decks(life_census *c)
     const cl_uint n = clgetndev(c->ctx);
     struct cldev_info *info = calloc(n, sizeof *info);
     c->deck = calloc((size_t)n * DECKS, sizeof *c->deck);
-    const int status = info && c->deck ? clgetdevinfo(c->ctx, info) : clerror_set(ENOMEM, "life: no memory for the list of devices");
+    const int status = info && c->deck
+                           ? clgetdevinfo(c->ctx, info)
+                           : clerror_set(ENOMEM, "life: no memory for the list of devices");
     c->far = status == 0 ? first_far(info, n) : 0;
     c->most_items = 1024;
     for (cl_uint dev = 0; dev < n && status == 0; dev++)
@@ -224,12 +245,15 @@ static int make(life_census *c, const struct life_census_options *o)
     if (census_rule_make(&c->rule, o->rule ? o->rule : "B3/S23") < 0)
         return -1;
     if (o->width > CENSUS_PATCH || o->height > CENSUS_PATCH)
-        return clerror_set(EINVAL, "life: a soup of a census has at most 64 x 64 cells, not %zu x %zu", o->width, o->height);
+        return clerror_set(EINVAL,
+                           "life: a soup of a census has at most 64 x 64 cells, not %zu x %zu",
+                           o->width, o->height);
     if (!(o->density >= 0 && o->density <= 1))
         return clerror_set(EINVAL, "life: a soup's density is from 0 to 1, not %g", o->density);
     for (size_t i = 0; i < sizeof o->reserved / sizeof *o->reserved; i++)
         if (o->reserved[i])
-            return clerror_set(EINVAL, "life: reserved[%zu] of the options is not 0; was the struct cleared?", i);
+            return clerror_set(
+                EINVAL, "life: reserved[%zu] of the options is not 0; was the struct cleared?", i);
     c->width = o->width ? o->width : SOUP;
     c->height = o->height ? o->height : SOUP;
     c->density = (uint64_t)llround((o->density > 0 ? o->density : 0.5) * 4294967296.0);
@@ -263,7 +287,7 @@ life_census *life_census_create(const struct life_census_options *options)
     return NULL;
 }
 
-/* ---- Soups in and out; by many threads. ------------------------------------------------------- */
+/* ---- Soups in and out; by many threads. ------------------------------------------------------ */
 
 static uint64_t *box_of(const struct deck *d, size_t slot)
 {
@@ -272,10 +296,12 @@ static uint64_t *box_of(const struct deck *d, size_t slot)
 
 static void put_soup(const life_census *c, int level, uint64_t number, uint64_t *box)
 {
-    const size_t words = words_of(level), x = 32 * words - c->width / 2, y = 32 * words - c->height / 2;
+    const size_t words = words_of(level), x = 32 * words - c->width / 2,
+                 y = 32 * words - c->height / 2;
     memset(box, 0, size_of(level) * sizeof *box);
     for (size_t j = 0; j < c->height; j++) {
-        const uint64_t row = life_random_word(c->density, number, j, c->seed) & life_last_mask(c->width);
+        const uint64_t row =
+            life_random_word(c->density, number, j, c->seed) & life_last_mask(c->width);
         life_bits_copy(box, (y + j) * words * 64 + x, &row, 0, c->width);
     }
 }
@@ -286,7 +312,8 @@ static void put_box(int level, const uint64_t *from, uint64_t *to)
     const size_t words = words_of(level), before = words / 2, rows = 64 * before;
     memset(to, 0, size_of(level) * sizeof *to);
     for (size_t y = 0; y < rows; y++)
-        life_bits_copy(to, (rows / 2 + y) * words * 64 + rows / 2, from + y * before, 0, 64 * before);
+        life_bits_copy(to, (rows / 2 + y) * words * 64 + rows / 2, from + y * before, 0,
+                       64 * before);
 }
 
 static void start_slot(struct deck *d, size_t slot)
@@ -308,7 +335,8 @@ static void fill_slot(life_census *c, struct deck *d, size_t slot)
         from = c->waiting[d->level];
         c->waiting[d->level] = from->next;
         c->waits[d->level]--;
-    } else if (d->level == c->start && c->next < c->end && !c->stop && c->waits[c->start + 1] < MOST_WAITING) {
+    } else if (d->level == c->start && c->next < c->end && !c->stop &&
+               c->waits[c->start + 1] < MOST_WAITING) {
         fresh = true;
         s->number = c->next++;
     }
@@ -386,7 +414,8 @@ static void enlarge(life_census *c, struct deck *d, size_t slot, bool anew)
 }
 
 /* Its ash and its ships. */
-static bool sort_soup(struct census_sorter *sorter, const struct soup *s, const struct deck *d, size_t slot)
+static bool sort_soup(struct census_sorter *sorter, const struct soup *s, const struct deck *d,
+                      size_t slot)
 {
     if (!census_sort(sorter, words_of(d->level), box_of(d, slot), LONGEST_PERIOD))
         return false;
@@ -440,7 +469,8 @@ static void look_at_slot(life_census *c, struct census_sorter *sorter, struct de
     uint64_t *head = d->heads + slot * HEAD;
     struct soup *s = &d->soup[slot];
     for (uint64_t i = 0; i < head[FOUND]; i++) {
-        const struct census_ship ship = census_glider(words_of(d->level), head[GLIDER + i], s->generation);
+        const struct census_ship ship =
+            census_glider(words_of(d->level), head[GLIDER + i], s->generation);
         if (!census_ships_add(&s->ships, &ship)) {
             fail(c);
             return;
@@ -466,7 +496,8 @@ static void visit_part(void *visit, size_t part)
 {
     life_census *c = ((struct visit *)visit)->c;
     struct deck *d = ((struct visit *)visit)->d;
-    for (size_t slot = d->slots * part / c->sorters; slot < d->slots * (part + 1) / c->sorters; slot++) {
+    for (size_t slot = d->slots * part / c->sorters; slot < d->slots * (part + 1) / c->sorters;
+         slot++) {
         if (d->heads[slot * HEAD + STATE] != IDLE)
             look_at_slot(c, &c->sorter[part], d, slot);
         if (d->heads[slot * HEAD + STATE] == IDLE && d->level == c->start)
@@ -479,13 +510,17 @@ static void visit_part(void *visit, size_t part)
 /* `rounds` is more at the end, when few boxes are left, which take turns. */
 static int launch(life_census *c, struct deck *d, cl_uint rounds)
 {
-    const size_t items = (size_t)items_of(c, d->level), boxes = d->used * padded_of(d->level) * sizeof(uint64_t), heads = d->used * HEAD * sizeof(uint64_t);
+    const size_t items = (size_t)items_of(c, d->level),
+                 boxes = d->used * padded_of(d->level) * sizeof(uint64_t),
+                 heads = d->used * HEAD * sizeof(uint64_t);
     const cl_event none = (cl_event)-1;
     clndrange_t ndr = clndrange_init1d(0, d->live * items, items);
-    if (clmsyncn(c->ctx, d->dev, d->list, d->live * sizeof *d->list, CL_MEM_DEVICE | UNWAITED) == none ||
+    if (clmsyncn(c->ctx, d->dev, d->list, d->live * sizeof *d->list, CL_MEM_DEVICE | UNWAITED) ==
+            none ||
         clmsyncn(c->ctx, d->dev, d->boxes, boxes, CL_MEM_DEVICE | UNWAITED) == none ||
         clmsyncn(c->ctx, d->dev, d->heads, heads, CL_MEM_DEVICE | UNWAITED) == none ||
-        clforka(c->ctx, d->dev, c->kernel[d->level], &ndr, UNWAITED, d->boxes, d->spare, d->heads, d->list, rounds) == none ||
+        clforka(c->ctx, d->dev, c->kernel[d->level], &ndr, UNWAITED, d->boxes, d->spare, d->heads,
+                d->list, rounds) == none ||
         clmsyncn(c->ctx, d->dev, d->boxes, boxes, CL_MEM_HOST | UNWAITED) == none)
         return -1;
     d->ready = clmsyncn(c->ctx, d->dev, d->heads, heads, CL_MEM_HOST | UNWAITED | CL_EVENT_OWN);
@@ -508,10 +543,12 @@ static int wait_for(life_census *c, struct deck *d)
 /* Whether a deck of larger boxes has enough to do. The last are not to wait. */
 static bool is_worth_it(const life_census *c, const struct deck *d, bool idle)
 {
-    return d->live + c->waits[d->level] >= d->slots / 2 || (idle && (d->live || c->waits[d->level]));
+    return d->live + c->waits[d->level] >= d->slots / 2 ||
+           (idle && (d->live || c->waits[d->level]));
 }
 
-/* Looks at what a deck has done, fills it, and starts it again. `idle`: no soup is left to be started. */
+/* Looks at what a deck has done, fills it, and starts it again. `idle`: no soup is left to be
+ * started. */
 static int turn(life_census *c, struct deck *d, bool idle)
 {
     struct visit visit = {c, d};
@@ -520,7 +557,8 @@ static int turn(life_census *c, struct deck *d, bool idle)
     crew_work(c->sorters, visit_part, &visit);
     d->live = d->used = 0;
     for (size_t slot = 0; slot < d->slots; slot++) {
-        if (d->heads[slot * HEAD + STATE] == IDLE && d->level > c->start) /* the first ones, so that few are copied */
+        if (d->heads[slot * HEAD + STATE] == IDLE &&
+            d->level > c->start) /* the first ones, so that few are copied */
             fill_slot(c, d, slot);
         if (d->heads[slot * HEAD + STATE] == IDLE)
             continue;
@@ -547,7 +585,8 @@ static bool is_late(const life_census *c)
     return c->stop && seconds_now() - c->stopped > PATIENCE;
 }
 
-/* After an error, or when the call is to end: nothing runs any more, and soups that were not done are forgotten. */
+/* After an error, or when the call is to end: nothing runs any more, and soups that were not done
+ * are forgotten. */
 static void clear(life_census *c)
 {
     for (int level = 0; level < LEVELS; level++) {
@@ -582,10 +621,13 @@ int life_census_run(life_census *c, uint64_t soups)
         busy = c->next < c->end && !c->stop;
         for (size_t i = 0; i < c->decks && status == 0 && !is_late(c); i++) {
             struct deck *d = &c->deck[i];
-            bool idle = c->next == c->end || c->stop; /* no soup is left to be started, and none is in the smallest boxes */
+            bool idle =
+                c->next == c->end ||
+                c->stop; /* no soup is left to be started, and none is in the smallest boxes */
             for (size_t j = 0; j < c->decks; j++)
                 idle &= c->deck[j].level != c->start || !c->deck[j].live;
-            if (d->ready || (d->level == c->start ? c->next < c->end && !c->stop : is_worth_it(c, d, idle)))
+            if (d->ready ||
+                (d->level == c->start ? c->next < c->end && !c->stop : is_worth_it(c, d, idle)))
                 status = turn(c, d, idle);
             busy |= d->live > 0 || c->waits[d->level] > 0;
             if (status == 0)
@@ -596,7 +638,8 @@ int life_census_run(life_census *c, uint64_t soups)
     c->next = c->end < c->next ? c->end : c->next;
     c->end = c->next;
     if (status == 0 && c->stop)
-        return clerror_set(ECANCELED, "life: the census was stopped after %llu soups", (unsigned long long)c->done);
+        return clerror_set(ECANCELED, "life: the census was stopped after %llu soups",
+                           (unsigned long long)c->done);
     return status;
 }
 
@@ -613,7 +656,8 @@ static int by_count(const void *a, const void *b)
     return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : by_code(a, b);
 }
 
-/* Adds what the next thread has counted of the same object. Errors hold sums over soups meanwhile, of squares and of products. */
+/* Adds what the next thread has counted of the same object. Errors hold sums over soups meanwhile,
+ * of squares and of products. */
 static void add_object(struct life_object *to, const struct life_object *o)
 {
     to->count += o->count;
@@ -622,12 +666,14 @@ static void add_object(struct life_object *to, const struct life_object *o)
     to->soup = o->soup < to->soup ? o->soup : to->soup;
 }
 
-/* The errors of a count x among soups and of its part of all objects y: the sum of squares of x less its mean, and of x - (x / y) y of each soup. */
+/* The errors of a count x among soups and of its part of all objects y: the sum of squares of x
+ * less its mean, and of x - (x / y) y of each soup. */
 static void find_errors(struct life_object *o, double soups, double all, double squares)
 {
     const double count = (double)o->count, share = count / all;
     o->share = share;
-    o->share_error = sqrt(fmax(o->error - 2 * share * o->share_error + share * share * squares, 0)) / all;
+    o->share_error =
+        sqrt(fmax(o->error - 2 * share * o->share_error + share * share * squares, 0)) / all;
     o->error = sqrt(fmax(o->error - count * count / soups, 0));
 }
 
@@ -652,8 +698,14 @@ const struct life_object *life_census_objects(life_census *c, size_t *n)
             const struct census_object *o = &c->sorter[i].object[j];
             all += (double)o->count;
             if (o->count)
-                object[found++] = (struct life_object){.code = o->name, .period = o->motion.period, .dx = abs(o->motion.dx), .dy = abs(o->motion.dy),
-                                                       .count = o->count, .error = o->squares, .share_error = o->products, .soup = o->first};
+                object[found++] = (struct life_object){.code = o->name,
+                                                       .period = o->motion.period,
+                                                       .dx = abs(o->motion.dx),
+                                                       .dy = abs(o->motion.dy),
+                                                       .count = o->count,
+                                                       .error = o->squares,
+                                                       .share_error = o->products,
+                                                       .soup = o->first};
         }
     }
     qsort(object, found, sizeof *object, by_code);
@@ -681,5 +733,6 @@ void life_census_total(const life_census *c, struct life_census_totals *sums)
             sums->objects += c->sorter[i].object[j].count;
     }
     const double all = (double)sums->objects;
-    sums->objects_error = sums->soups ? sqrt(fmax(squares - all * all / (double)sums->soups, 0)) : 0;
+    sums->objects_error =
+        sums->soups ? sqrt(fmax(squares - all * all / (double)sums->soups, 0)) : 0;
 }

@@ -1,9 +1,12 @@
-/* census.cl - many small universes at once: a work-group runs one box of cells until it repeats itself.
+/* census.cl - many small universes at once: a work-group runs one box of cells until it repeats
+ * itself.
  *
- * A box is a square of SIDE = 64 WORDS cells a side, a bit each, in local memory, or for FAR boxes, which are larger than that, in global memory, where
- * generations go to and fro between two places. Above and below its rows is one that is dead, as all beyond its edge is. It stands for a plane without
- * edges as long as nothing lives near the edge, so every four generations a group looks at the outermost four cells (nothing is faster than a
- * cell a generation). A glider that is there, alone and on its way out, is taken off and written down; for anything else the box stands still
+ * A box is a square of SIDE = 64 WORDS cells a side, a bit each, in local memory, or for FAR boxes,
+ * which are larger than that, in global memory, where generations go to and fro between two places.
+ * Above and below its rows is one that is dead, as all beyond its edge is. It stands for a plane
+ * without edges as long as nothing lives near the edge, so every four generations a group looks at
+ * the outermost four cells (nothing is faster than a cell a generation). A glider that is there,
+ * alone and on its way out, is taken off and written down; for anything else the box stands still
  * until the host has looked at it.
  *
  *                  WORDS words                       an item has STRIP words below one another:
@@ -11,16 +14,21 @@
  *          | 4 cells                     |           item % WORDS            the column of words
  *          |   +---------------------+   |           item / WORDS * STRIP    the first row
  *          |   |                     |   |
- *          |   |                     |   | SIDE      One generation: all items compute their words anew in registers;
+ *          |   |                     |   | SIDE      One generation: all items compute their words
+ *              anew in registers;
  *          |   +---------------------+   |           barrier; they store them; barrier.
  *          |                             |
  *          +-----------------------------+
  *
- * Every PERIOD = 120 generations the cells are hashed, and the hash is compared with that of an earlier generation, which is replaced after 1, 2,
- * 4, 8 ... such rounds (R. P. Brent, BIT 20 (1980) 176-184). So any period is found: those that divide 120, which are nearly all, within two rounds.
+ * Every PERIOD = 120 generations the cells are hashed, and the hash is compared with that of an
+ * earlier generation, which is replaced after 1, 2, 4, 8 ... such rounds (R. P. Brent, BIT 20
+ * (1980) 176-184). So any period is found: those that divide 120, which are nearly all, within two
+ * rounds.
  *
- * A launch runs the boxes of a list. Of each box the host has HEAD words: its state, the generations done, the three words of that search, and gliders:
- *     generation << 33 | top row << 22 | left column << 11 | south << 10 | east << 9 | its 3 x 3 cells, row by row.
+ * A launch runs the boxes of a list. Of each box the host has HEAD words: its state, the
+ * generations done, the three words of that search, and gliders:
+ *     generation << 33 | top row << 22 | left column << 11 | south << 10 | east << 9 | its 3 x 3
+ *     cells, row by row.
  * SPDX-License-Identifier: MIT
  */
 
@@ -67,7 +75,8 @@ enum { STATE, GENERATION, MARK, LEFT, LAP, FOUND, GLIDER, HEAD = 16, MOST_GLIDER
 #endif
 #define WORD ulong
 
-/* A word of a row: its cells, their neighbours to the left and right, and the sums 2 m + s of the three. */
+/* A word of a row: its cells, their neighbours to the left and right, and the sums 2 m + s of the
+ * three. */
 struct row {
     ulong cell, left, right, s, m;
 };
@@ -90,7 +99,8 @@ static struct row row_at(SPACE const ulong *word, const uint column)
 static ulong next_of(const struct row above, const struct row here, const struct row below)
 {
 #ifdef BLOCK_RULE
-    BLOCK_RULE(next, above.left, above.cell, above.right, here.left, here.cell, here.right, below.left, below.cell, below.right);
+    BLOCK_RULE(next, above.left, above.cell, above.right, here.left, here.cell, here.right,
+               below.left, below.cell, below.right);
 #else
     NEXT_STATE(next, above.s, above.m, here.s, here.m, below.s, below.m, here.cell);
 #endif
@@ -98,7 +108,8 @@ static ulong next_of(const struct row above, const struct row here, const struct
 }
 
 /* A strip's next generation, into words that are `stride` apart. */
-static void advance(SPACE const ulong *strip, const uint column, TARGET ulong *next, const int stride)
+static void advance(SPACE const ulong *strip, const uint column, TARGET ulong *next,
+                    const int stride)
 {
     struct row above = row_at(strip - WORDS, column), here = row_at(strip, column);
     for (int i = 0; i < STRIP; i++) {
@@ -115,7 +126,9 @@ static void advance(SPACE const ulong *strip, const uint column, TARGET ulong *n
 static ulong edge_mask(const int y, const int column)
 {
     const ulong low = (1ul << EDGE) - 1;
-    return y < EDGE || y >= SIDE - EDGE ? ~0ul : (column == 0 ? low : 0) | (column == WORDS - 1 ? low << (64 - EDGE) : 0);
+    return y < EDGE || y >= SIDE - EDGE
+               ? ~0ul
+               : (column == 0 ? low : 0) | (column == WORDS - 1 ? low << (64 - EDGE) : 0);
 }
 
 /* Bits x .. x + n - 1 of a row, as far as they are in word `column`. */
@@ -126,13 +139,16 @@ static ulong span_mask(const int x, const int n, const int column)
 }
 
 #ifdef __CPU__
-#define SELDOM __attribute__((noinline)) /* the compiler of PoCL 7.1 crashes where it is inlined */
+#define SELDOM                                                                                     \
+    __attribute__((noinline)) /* the compiler of PoCL 7.1 crashes where it is inlined              \
+                               */
 #else
 #define SELDOM
 #endif
 
 /* The live cells of a rectangle; what is outside is dead. `box` begins with a row that is. */
-SELDOM static int count_cells(SPACE const ulong *box, const int x, const int y, const int width, const int height)
+SELDOM static int count_cells(SPACE const ulong *box, const int x, const int y, const int width,
+                              const int height)
 {
     int n = 0;
     for (int j = max(y, 0); j < min(y + height, SIDE); j++)
@@ -145,7 +161,7 @@ SELDOM static int count_cells(SPACE const ulong *box, const int x, const int y, 
 static bool find_touching(SPACE const ulong *box, int *x, int *y)
 {
     for (int j = 0; j < SIDE; j++)
-        for (int i = 0; i < WORDS; i += WORDS > 1 && j >= EDGE && j < SIDE - EDGE ? WORDS - 1 : 1) {
+        for (int i = 0; i<WORDS; i += WORDS> 1 && j >= EDGE && j < SIDE - EDGE ? WORDS - 1 : 1) {
             const ulong live = box[(j + 1) * WORDS + i] & edge_mask(j, i);
             if (live) {
                 *x = 64 * i + (int)popcount((live & (0 - live)) - 1);
@@ -156,11 +172,15 @@ static bool find_touching(SPACE const ulong *box, int *x, int *y)
     return false;
 }
 
-/* The glider about a cell, as the host gets it, without the generation; 0: it is none, or not alone, or not on its way out. */
+/* The glider about a cell, as the host gets it, without the generation; 0: it is none, or not
+ * alone, or not on its way out. */
 static ulong find_glider(SPACE const ulong *box, const int x, const int y)
 {
     /* Its sixteen forms, by direction: bit 0 east, bit 1 south. */
-    const ushort form[4][4] = {{0x06b, 0x08f, 0x11e, 0x15a}, {0x073, 0x0a7, 0x12e, 0x172}, {0x09d, 0x0e9, 0x19c, 0x1ca}, {0x0b5, 0x0f1, 0x1ac, 0x1e2}};
+    const ushort form[4][4] = {{0x06b, 0x08f, 0x11e, 0x15a},
+                               {0x073, 0x0a7, 0x12e, 0x172},
+                               {0x09d, 0x0e9, 0x19c, 0x1ca},
+                               {0x0b5, 0x0f1, 0x1ac, 0x1e2}};
     int left = x, top = y;
     for (int d = 1; d <= 2; d++) {
         left = count_cells(box, x - d, y - 2, 1, 5) ? x - d : left;
@@ -171,7 +191,8 @@ static ulong find_glider(SPACE const ulong *box, const int x, const int y)
         cells |= (uint)count_cells(box, left + i % 3, top + i / 3, 1, 1) << i;
     for (int way = 0; way < 4; way++)
         for (int i = 0; i < 4; i++) {
-            const bool leaves = (way & 1 ? left + 2 >= SIDE - EDGE : left < EDGE) || (way & 2 ? top + 2 >= SIDE - EDGE : top < EDGE);
+            const bool leaves = (way & 1 ? left + 2 >= SIDE - EDGE : left < EDGE) ||
+                                (way & 2 ? top + 2 >= SIDE - EDGE : top < EDGE);
             if (form[way][i] == cells && leaves && left >= 0 && top >= 0 &&
                 count_cells(box, left - CLEAR, top - CLEAR, 2 * CLEAR + 3, 2 * CLEAR + 3) == 5)
                 return (ulong)top << 22 | (ulong)left << 11 | (ulong)way << 9 | cells;
@@ -226,12 +247,16 @@ static uint look_back(__local const ulong *sums, __global ulong *head)
 
 /* ---- The kernel. ----------------------------------------------------------------------------- */
 
-__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void census(__global ulong *boxes, __global ulong *spare, __global ulong *heads, __global const uint *list,
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void census(__global ulong *boxes,
+                                                                        __global ulong *spare,
+                                                                        __global ulong *heads,
+                                                                        __global const uint *list,
                                                                         const uint rounds)
 {
     __local ulong sums[ITEMS];
     __local uint state, touched;
-    const uint item = get_local_id(0), column = item % WORDS, first = item / WORDS * STRIP, slot = list[get_group_id(0)], begin = (first + 1) * WORDS + column;
+    const uint item = get_local_id(0), column = item % WORDS, first = item / WORDS * STRIP,
+               slot = list[get_group_id(0)], begin = (first + 1) * WORDS + column;
     __global ulong *head = heads + (size_t)slot * HEAD;
 #if FAR
     __global ulong *box = boxes + (size_t)slot * PADDED, *other = spare + (size_t)slot * PADDED;

@@ -1,11 +1,15 @@
 /* census_ash.c - takes what is left of a soup apart into objects.
  *
- * The cells repeat themselves. Those that are ever alive fall into clusters, between which there are always two dead cells or more, so that no cell
- * has neighbours in two of them: each lives as if it were alone. Nearly all clusters are objects that were met before, and are known by their cells.
+ * The cells repeat themselves. Those that are ever alive fall into clusters, between which there
+ * are always two dead cells or more, so that no cell has neighbours in two of them: each lives as
+ * if it were alone. Nearly all clusters are objects that were met before, and are known by their
+ * cells.
  *
- * Another is taken apart further, as Catagolue counts: two blocks side by side are two objects, although cells between them have neighbours in both.
- * Cells belong together if they are neighbours, or if a cell comes alive by them, or if a cell would come alive by some of them were it not
- * for the others. That is followed through a whole period until nothing more is joined. Then no object needs another.
+ * Another is taken apart further, as Catagolue counts: two blocks side by side are two objects,
+ * although cells between them have neighbours in both. Cells belong together if they are
+ * neighbours, or if a cell comes alive by them, or if a cell would come alive by some of them were
+ * it not for the others. That is followed through a whole period until nothing more is joined. Then
+ * no object needs another.
  * SPDX-License-Identifier: MIT
  */
 #include "life/census.h"
@@ -71,7 +75,8 @@ void census_soup_forgotten(struct census_sorter *sorter)
 /* ---- What is known. -------------------------------------------------------------------------- */
 
 /* The number of an object by its name; a new one is added. false: no memory. */
-static bool object_of(struct census_sorter *sorter, const char *name, const struct census_motion *motion, uint32_t *number)
+static bool object_of(struct census_sorter *sorter, const char *name,
+                      const struct census_motion *motion, uint32_t *number)
 {
     for (*number = 0; *number < sorter->objects; ++*number)
         if (strcmp(sorter->object[*number].name, name) == 0)
@@ -105,7 +110,8 @@ static void key_of(const uint64_t patch[CENSUS_PATCH], uint64_t key[2])
 static size_t place_of(const struct census_sorter *sorter, const uint64_t key[2])
 {
     size_t at = key[0] & (sorter->places - 1);
-    while (sorter->known[at].n && (sorter->known[at].key[0] != key[0] || sorter->known[at].key[1] != key[1]))
+    while (sorter->known[at].n &&
+           (sorter->known[at].key[0] != key[0] || sorter->known[at].key[1] != key[1]))
         at = (at + 1) & (sorter->places - 1);
     return at;
 }
@@ -126,7 +132,8 @@ static bool grow_known(struct census_sorter *sorter)
 }
 
 /* Adds an object to those that the cluster being learnt is made of. */
-static bool add_part(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH], unsigned most)
+static bool add_part(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH],
+                     unsigned most)
 {
     struct census_motion motion;
     char name[CENSUS_NAME];
@@ -153,7 +160,8 @@ static bool add_part(struct census_sorter *sorter, const uint64_t patch[CENSUS_P
 /* Cells that belong together have labels with one root. */
 struct labels {
     uint16_t parent[CENSUS_PATCH * CENSUS_PATCH];
-    uint16_t of[CENSUS_PATCH][CENSUS_PATCH], next[CENSUS_PATCH][CENSUS_PATCH]; /* a cell's label, if it lives */
+    uint16_t of[CENSUS_PATCH][CENSUS_PATCH],
+        next[CENSUS_PATCH][CENSUS_PATCH]; /* a cell's label, if it lives */
     bool joined;
 };
 
@@ -174,7 +182,8 @@ static void join(struct labels *l, uint16_t a, uint16_t b)
     l->joined = true;
 }
 
-/* The roots about a dead cell: those of its live neighbours, and the blocks that each would have alone. */
+/* The roots about a dead cell: those of its live neighbours, and the blocks that each would have
+ * alone. */
 struct around {
     int n;
     struct {
@@ -203,19 +212,23 @@ static struct around look_around(struct labels *l, const uint64_t patch[CENSUS_P
     return a;
 }
 
-/* What is joined by one generation; labels of the next one are left in `next`. Only cells with a live one in their block can matter. */
-static void follow(struct labels *l, const struct census_rule *rule, const uint64_t now[CENSUS_PATCH], const uint64_t then[CENSUS_PATCH])
+/* What is joined by one generation; labels of the next one are left in `next`. Only cells with a
+ * live one in their block can matter. */
+static void follow(struct labels *l, const struct census_rule *rule,
+                   const uint64_t now[CENSUS_PATCH], const uint64_t then[CENSUS_PATCH])
 {
     memset(l->next, 0xff, sizeof l->next); /* NO_LABEL */
     for (int y = 0; y < CENSUS_PATCH; y++) {
-        const uint64_t rows = now[y] | (y > 0 ? now[y - 1] : 0) | (y + 1 < CENSUS_PATCH ? now[y + 1] : 0);
+        const uint64_t rows =
+            now[y] | (y > 0 ? now[y - 1] : 0) | (y + 1 < CENSUS_PATCH ? now[y + 1] : 0);
         for (uint64_t near = rows | rows << 1 | rows >> 1; near; near &= near - 1) {
             const int x = __builtin_ctzll(near);
             const bool lives = now[y] >> x & 1, will = then[y] >> x & 1;
             struct around a = look_around(l, now, x, y);
             bool together = lives || will;
             for (int k = 0; k < a.n; k++)
-                together |= a.n > 1 && life_table_next(&rule->family.table, a.part[k].block) != will;
+                together |=
+                    a.n > 1 && life_table_next(&rule->family.table, a.part[k].block) != will;
             for (int k = 1; k < a.n && together; k++)
                 join(l, a.part[0].root, a.part[k].root);
             if (lives && a.n)
@@ -228,7 +241,8 @@ static void follow(struct labels *l, const struct census_rule *rule, const uint6
 }
 
 /* The cluster's period. */
-static unsigned period_of(const struct census_rule *rule, const uint64_t patch[CENSUS_PATCH], unsigned most)
+static unsigned period_of(const struct census_rule *rule, const uint64_t patch[CENSUS_PATCH],
+                          unsigned most)
 {
     uint64_t now[CENSUS_PATCH], next[CENSUS_PATCH];
     memcpy(now, patch, sizeof now);
@@ -242,7 +256,8 @@ static unsigned period_of(const struct census_rule *rule, const uint64_t patch[C
 }
 
 /* Follows the cells through a period, again and again until nothing more is joined. */
-static void find_objects(struct labels *l, const struct census_rule *rule, const uint64_t patch[CENSUS_PATCH], unsigned period)
+static void find_objects(struct labels *l, const struct census_rule *rule,
+                         const uint64_t patch[CENSUS_PATCH], unsigned period)
 {
     uint16_t begin[CENSUS_PATCH][CENSUS_PATCH];
     for (int y = 0; y < CENSUS_PATCH; y++)
@@ -280,7 +295,8 @@ static bool learn(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATC
     if (done)
         find_objects(l, sorter->rule, patch, period);
     for (int i = 0; i < CENSUS_PATCH * CENSUS_PATCH && done; i++) {
-        if (l->parent[i] != i || !(patch[i / CENSUS_PATCH] >> i % CENSUS_PATCH & 1)) /* a root is the first of its cells */
+        if (l->parent[i] != i || !(patch[i / CENSUS_PATCH] >> i % CENSUS_PATCH &
+                                   1)) /* a root is the first of its cells */
             continue;
         uint64_t object[CENSUS_PATCH] = {0};
         for (int y = i / CENSUS_PATCH; y < CENSUS_PATCH; y++)
@@ -294,7 +310,8 @@ static bool learn(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATC
 }
 
 /* Sees the objects of a patch, which are learnt if they are not known. */
-static bool see_patch(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH], unsigned most, bool moves)
+static bool see_patch(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH],
+                      unsigned most, bool moves)
 {
     uint64_t key[2];
     key_of(patch, key);
@@ -328,8 +345,10 @@ bool census_add(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH]
 
 /* ---- Clusters. ------------------------------------------------------------------------------- */
 
-/* Takes a cluster out of the cells that are ever alive: from one of them to those within two cells. Its cells of now go into a patch. */
-static bool take_cluster(size_t words, uint64_t *ever, const uint64_t *now, int x, int y, uint64_t patch[CENSUS_PATCH])
+/* Takes a cluster out of the cells that are ever alive: from one of them to those within two cells.
+ * Its cells of now go into a patch. */
+static bool take_cluster(size_t words, uint64_t *ever, const uint64_t *now, int x, int y,
+                         uint64_t patch[CENSUS_PATCH])
 {
     enum { MOST = CENSUS_PATCH * CENSUS_PATCH };
     struct place {
@@ -382,7 +401,8 @@ bool census_sort(struct census_sorter *sorter, size_t words, const uint64_t *box
         while (ever[i]) {
             uint64_t patch[CENSUS_PATCH];
             const int x = (int)(i % words) * 64 + __builtin_ctzll(ever[i]), y = (int)(i / words);
-            if (!take_cluster(words, ever, box, x, y, patch) || !see_patch(sorter, patch, (unsigned)period, false))
+            if (!take_cluster(words, ever, box, x, y, patch) ||
+                !see_patch(sorter, patch, (unsigned)period, false))
                 return false;
         }
     return true;

@@ -1,8 +1,11 @@
-/* census_name.c - names of objects: apgcodes, as apgsearch and Catagolue have them; xs4_33 is the block, xp2_7 the blinker, xq4_153 the glider.
+/* census_name.c - names of objects: apgcodes, as apgsearch and Catagolue have them; xs4_33 is the
+ * block, xp2_7 the blinker, xq4_153 the glider.
  *
- * xs and the number of cells, xp and the period, or xq and the period of what moves; then the cells, in the form that formats/life_apgcode.c reads.
- * Of all phases, turned and mirrored in all ways, the one whose text is shortest counts, and of these the first in the alphabet. What is more than
- * 40 cells across is called ov_ and s, p or q with that number. (A. P. Goucher; conwaylife.com/wiki/Apgcode.)
+ * xs and the number of cells, xp and the period, or xq and the period of what moves; then the
+ * cells, in the form that formats/life_apgcode.c reads. Of all phases, turned and mirrored in all
+ * ways, the one whose text is shortest counts, and of these the first in the alphabet. What is more
+ * than 40 cells across is called ov_ and s, p or q with that number. (A. P. Goucher;
+ * conwaylife.com/wiki/Apgcode.)
  * SPDX-License-Identifier: MIT
  */
 #include "life/census.h"
@@ -65,7 +68,8 @@ static void keep_better(char *best, const char *text)
 }
 
 /* A phase in its eight ways; r is its rectangle. */
-static void try_phase(const uint64_t patch[CENSUS_PATCH], const struct census_rectangle *r, char *best)
+static void try_phase(const uint64_t patch[CENSUS_PATCH], const struct census_rectangle *r,
+                      char *best)
 {
     const int width = r->right - r->left, height = r->bottom - r->top;
     for (int way = 0; way < 8; way++) {
@@ -90,15 +94,16 @@ static bool fits(const struct census_rectangle *r)
     return r->left > 1 && r->top > 1 && r->right < CENSUS_PATCH - 1 && r->bottom < CENSUS_PATCH - 1;
 }
 
-int census_name(const struct census_rule *rule, const uint64_t patch[CENSUS_PATCH], unsigned most, struct census_motion *motion,
-                char name[CENSUS_NAME])
+int census_name(const struct census_rule *rule, const uint64_t patch[CENSUS_PATCH], unsigned most,
+                struct census_motion *motion, char name[CENSUS_NAME])
 {
     uint64_t first[CENSUS_PATCH], now[CENSUS_PATCH], next[CENSUS_PATCH];
     struct census_rectangle r, begin;
     char best[CENSUS_NAME] = "";
     int cells = 0, x = 0, y = 0; /* by how much it was moved back since */
     memcpy(now, patch, sizeof now);
-    if (!census_bounds(1, now, &r) || r.right - r.left > CENSUS_PATCH - 2 * MIDDLE || r.bottom - r.top > CENSUS_PATCH - 2 * MIDDLE)
+    if (!census_bounds(1, now, &r) || r.right - r.left > CENSUS_PATCH - 2 * MIDDLE ||
+        r.bottom - r.top > CENSUS_PATCH - 2 * MIDDLE)
         return -1;
     move_to(now, &r, MIDDLE, MIDDLE);
     census_bounds(1, now, &begin);
@@ -106,7 +111,8 @@ int census_name(const struct census_rule *rule, const uint64_t patch[CENSUS_PATC
     int largest = 0;
     for (unsigned g = 0; g < most; g++) {
         census_bounds(1, now, &r);
-        const int across = r.right - r.left > r.bottom - r.top ? r.right - r.left : r.bottom - r.top;
+        const int across =
+            r.right - r.left > r.bottom - r.top ? r.right - r.left : r.bottom - r.top;
         largest = across > largest ? across : largest;
         if (largest <= LARGEST)
             try_phase(now, &r, best);
@@ -121,7 +127,9 @@ int census_name(const struct census_rule *rule, const uint64_t patch[CENSUS_PATC
             *motion = (struct census_motion){g + 1, x + r.left - begin.left, y + r.top - begin.top};
             break;
         }
-        if (r.left < CENSUS_CLEAR / 4 || r.top < CENSUS_CLEAR / 4 || r.right > CENSUS_PATCH - CENSUS_CLEAR / 4 || r.bottom > CENSUS_PATCH - CENSUS_CLEAR / 4) {
+        if (r.left < CENSUS_CLEAR / 4 || r.top < CENSUS_CLEAR / 4 ||
+            r.right > CENSUS_PATCH - CENSUS_CLEAR / 4 ||
+            r.bottom > CENSUS_PATCH - CENSUS_CLEAR / 4) {
             x += r.left - MIDDLE;
             y += r.top - MIDDLE;
             memcpy(now, back, sizeof now);
@@ -133,7 +141,10 @@ int census_name(const struct census_rule *rule, const uint64_t patch[CENSUS_PATC
         cells += __builtin_popcountll(first[i]);
     const bool moves = motion->dx || motion->dy;
     const unsigned number = motion->period == 1 && !moves ? (unsigned)cells : motion->period;
-    snprintf(name, CENSUS_NAME, "%s%c%u%s%.*s", largest > LARGEST ? "ov_" : "x", moves ? 'q' : motion->period == 1 ? 's' : 'p', number,
-             largest > LARGEST ? "" : "_", CENSUS_NAME - 20, largest > LARGEST ? "" : best);
+    snprintf(name, CENSUS_NAME, "%s%c%u%s%.*s", largest > LARGEST ? "ov_" : "x",
+             moves                 ? 'q'
+             : motion->period == 1 ? 's'
+                                   : 'p',
+             number, largest > LARGEST ? "" : "_", CENSUS_NAME - 20, largest > LARGEST ? "" : best);
     return 0;
 }

@@ -1,7 +1,8 @@
 /* census_rule.c - a generation of a box of cells in plain C, 64 cells at a time.
  *
- * For a rule that counts, the cells of each block are added to a number of four bits in as many words; the next generation is the sum of a few
- * terms, one for each count that the rule names. Other rules go through the same chain of logic as the kernels.
+ * For a rule that counts, the cells of each block are added to a number of four bits in as many
+ * words; the next generation is the sum of a few terms, one for each count that the rule names.
+ * Other rules go through the same chain of logic as the kernels.
  * SPDX-License-Identifier: MIT
  */
 #include "life/census.h"
@@ -37,7 +38,8 @@ static uint64_t counted(const struct census_rule *rule, const struct row r[3])
         s[i] = r[i].left ^ r[i].cell ^ r[i].right;
         m[i] = majority(r[i].left, r[i].cell, r[i].right);
     }
-    const uint64_t k = majority(s[0], s[1], s[2]), p = m[0] ^ m[1] ^ m[2], q = majority(m[0], m[1], m[2]);
+    const uint64_t k = majority(s[0], s[1], s[2]), p = m[0] ^ m[1] ^ m[2],
+                   q = majority(m[0], m[1], m[2]);
     const uint64_t bit[4] = {s[0] ^ s[1] ^ s[2], k ^ p, q ^ (k & p), q & k & p};
     for (int t = 0; t < rule->terms; t++) {
         uint64_t term = rule->term[t].alive ? r[1].cell : ~r[1].cell;
@@ -77,8 +79,11 @@ void census_step(const struct census_rule *rule, size_t words, const uint64_t *f
     for (size_t i = 0; i < words; i++) {
         struct row r[3] = {{0, 0, 0}, row_at(words, from, 0, i), row_at(words, from, 1, i)};
         for (size_t y = 0; y < 64 * words; y++) {
-            const uint64_t any = r[0].left | r[0].cell | r[0].right | r[1].left | r[1].cell | r[1].right | r[2].left | r[2].cell | r[2].right;
-            to[y * words + i] = !any ? 0 : rule->family.counts ? counted(rule, r) : placed(&rule->circuit, r);
+            const uint64_t any = r[0].left | r[0].cell | r[0].right | r[1].left | r[1].cell |
+                                 r[1].right | r[2].left | r[2].cell | r[2].right;
+            to[y * words + i] = !any                  ? 0
+                                : rule->family.counts ? counted(rule, r)
+                                                      : placed(&rule->circuit, r);
             r[0] = r[1];
             r[1] = r[2];
             r[2] = row_at(words, from, y + 2, i);
@@ -107,7 +112,8 @@ bool census_bounds(size_t words, const uint64_t *box, struct census_rectangle *r
 /* Whether a glider goes through the forms that it has in B3/S23. */
 static bool has_gliders(const struct census_rule *rule)
 {
-    static const uint64_t form[5][4] = {{2, 4, 7, 0}, {0, 5, 6, 2}, {0, 4, 5, 6}, {0, 2, 12, 6}, {0, 4, 8, 14}};
+    static const uint64_t form[5][4] = {
+        {2, 4, 7, 0}, {0, 5, 6, 2}, {0, 4, 5, 6}, {0, 2, 12, 6}, {0, 4, 8, 14}};
     uint64_t now[CENSUS_PATCH] = {0}, next[CENSUS_PATCH];
     for (int i = 0; i < 4; i++)
         now[30 + i] = form[0][i] << 30;
@@ -127,11 +133,18 @@ int census_rule_make(struct census_rule *rule, const char *text)
     if (life_family_parse(text, &rule->family) < 0)
         return -1;
     if (rule->family.large.range)
-        return clerror_set(EINVAL, "life: a census is of rules of the nearest neighbours, and '%s' is Larger than Life", text);
+        return clerror_set(
+            EINVAL,
+            "life: a census is of rules of the nearest neighbours, and '%s' is Larger than Life",
+            text);
     if (rule->family.states > 2)
-        return clerror_set(EINVAL, "life: a census is of rules of two states, and '%s' has %u", text, rule->family.states);
+        return clerror_set(EINVAL, "life: a census is of rules of two states, and '%s' has %u",
+                           text, rule->family.states);
     if (rule->family.counts ? rule->family.rule.birth & 1 : life_table_next(&rule->family.table, 0))
-        return clerror_set(EINVAL, "life: a census of '%s' is not possible: by B0 all of an empty plane comes alive", text);
+        return clerror_set(
+            EINVAL,
+            "life: a census of '%s' is not possible: by B0 all of an empty plane comes alive",
+            text);
     for (unsigned n = 0; n <= 8; n++)
         for (int alive = 0; alive < 2; alive++)
             if ((alive ? rule->family.rule.survival : rule->family.rule.birth) >> n & 1) {

@@ -1,9 +1,12 @@
 /* census_ship.c - spaceships that leave a box.
  *
- * A ship that is within four cells of an edge, has sixteen dead cells about it on all sides, but for ships that fly beside it, and moves out will
- * never come back: it is taken off, with its place, and counts. Three things could still change its fate. Two ships may meet out there; their paths are straight, so that is
- * computed. What is left in the box may follow; it then reaches the edge itself, goes on in a larger box, and the ships that are in that one are put
- * back. And it may catch up before the ship is out of the box; for that it would have to cross the sixteen cells while the ship crosses a few.
+ * A ship that is within four cells of an edge, has sixteen dead cells about it on all sides, but
+ * for ships that fly beside it, and moves out will never come back: it is taken off, with its
+ * place, and counts. Three things could still change its fate. Two ships may meet out there; their
+ * paths are straight, so that is computed. What is left in the box may follow; it then reaches the
+ * edge itself, goes on in a larger box, and the ships that are in that one are put back. And it may
+ * catch up before the ship is out of the box; for that it would have to cross the sixteen cells
+ * while the ship crosses a few.
  * SPDX-License-Identifier: MIT
  */
 #include "life/census.h"
@@ -30,8 +33,12 @@ bool census_ships_add(struct census_ships *ships, const struct census_ship *ship
 struct census_ship census_glider(size_t words, uint64_t glider, uint64_t began)
 {
     const int middle = 32 * (int)words;
-    struct census_ship s = {.at = began + (glider >> 33), .x = (int)(glider >> 11 & 2047) - middle, .y = (int)(glider >> 22 & 2047) - middle,
-                            .width = 3, .height = 3, .motion = {4, glider >> 9 & 1 ? 1 : -1, glider >> 10 & 1 ? 1 : -1}};
+    struct census_ship s = {.at = began + (glider >> 33),
+                            .x = (int)(glider >> 11 & 2047) - middle,
+                            .y = (int)(glider >> 22 & 2047) - middle,
+                            .width = 3,
+                            .height = 3,
+                            .motion = {4, glider >> 9 & 1 ? 1 : -1, glider >> 10 & 1 ? 1 : -1}};
     for (int j = 0; j < 3; j++)
         s.row[j] = glider >> 3 * j & 7;
     return s;
@@ -54,7 +61,9 @@ bool census_touches(size_t words, const uint64_t *box, int *x, int *y)
     for (*y = 0; *y < side; ++*y) {
         const bool inside = *y >= CENSUS_EDGE && *y < side - CENSUS_EDGE;
         for (size_t i = 0; i < words; i++) {
-            const uint64_t edge = inside ? (i == 0 ? first : 0) | (i + 1 == words ? last : 0) : ~(uint64_t)0, live = box[(size_t)*y * words + i] & edge;
+            const uint64_t edge = inside ? (i == 0 ? first : 0) | (i + 1 == words ? last : 0)
+                                         : ~(uint64_t)0,
+                           live = box[(size_t)*y * words + i] & edge;
             if (!live)
                 continue;
             *x = 64 * (int)i + __builtin_ctzll(live);
@@ -64,14 +73,16 @@ bool census_touches(size_t words, const uint64_t *box, int *x, int *y)
     return false;
 }
 
-/* Grows a rectangle about live cells until those within two cells of it are in it, too; false: it is larger than a ship may be. */
+/* Grows a rectangle about live cells until those within two cells of it are in it, too; false: it
+ * is larger than a ship may be. */
 static bool grow(size_t words, const uint64_t *box, struct census_rectangle *r)
 {
     for (bool grown = true; grown;) {
         grown = false;
         for (int y = r->top - 2; y < r->bottom + 2; y++)
             for (int x = r->left - 2; x < r->right + 2; x++) {
-                if (!census_cell(words, box, x, y) || (x >= r->left && x < r->right && y >= r->top && y < r->bottom))
+                if (!census_cell(words, box, x, y) ||
+                    (x >= r->left && x < r->right && y >= r->top && y < r->bottom))
                     continue;
                 r->left = x < r->left ? x : r->left;
                 r->right = x >= r->right ? x + 1 : r->right;
@@ -91,22 +102,29 @@ static bool is_in(const struct census_rectangle *r, int x, int y)
 }
 
 /* What lives in a rectangle, as a ship of that generation; false: it is none. */
-static bool read_ship(const struct census_rule *rule, size_t words, const uint64_t *box, const struct census_rectangle *r, uint64_t generation,
+static bool read_ship(const struct census_rule *rule, size_t words, const uint64_t *box,
+                      const struct census_rectangle *r, uint64_t generation,
                       struct census_ship *ship)
 {
     const int middle = 32 * (int)words;
     uint64_t patch[CENSUS_PATCH];
     char name[CENSUS_NAME];
-    *ship = (struct census_ship){.at = generation, .x = r->left - middle, .y = r->top - middle, .width = r->right - r->left, .height = r->bottom - r->top};
+    *ship = (struct census_ship){.at = generation,
+                                 .x = r->left - middle,
+                                 .y = r->top - middle,
+                                 .width = r->right - r->left,
+                                 .height = r->bottom - r->top};
     for (int y = r->top; y < r->bottom; y++)
         for (int x = r->left; x < r->right; x++)
             ship->row[y - r->top] |= (uint64_t)census_cell(words, box, x, y) << (x - r->left);
     census_ship_patch(ship, patch);
-    return census_name(rule, patch, LONGEST_PERIOD, &ship->motion, name) == 0 && (ship->motion.dx || ship->motion.dy);
+    return census_name(rule, patch, LONGEST_PERIOD, &ship->motion, name) == 0 &&
+           (ship->motion.dx || ship->motion.dy);
 }
 
 /* Whether all that lives about a ship flies beside it: ships that move as it does. */
-static bool is_alone(const struct census_rule *rule, size_t words, const uint64_t *box, const struct census_rectangle *r, const struct census_ship *ship)
+static bool is_alone(const struct census_rule *rule, size_t words, const uint64_t *box,
+                     const struct census_rectangle *r, const struct census_ship *ship)
 {
     struct census_rectangle beside = *r;
     for (int y = r->top - CENSUS_CLEAR; y < r->bottom + CENSUS_CLEAR; y++)
@@ -115,15 +133,19 @@ static bool is_alone(const struct census_rule *rule, size_t words, const uint64_
             if (!census_cell(words, box, x, y) || is_in(r, x, y) || is_in(&beside, x, y))
                 continue;
             beside = (struct census_rectangle){x, y, x + 1, y + 1};
-            if (!grow(words, box, &beside) || !read_ship(rule, words, box, &beside, ship->at, &other) ||
-                other.motion.dx * (int)ship->motion.period != ship->motion.dx * (int)other.motion.period ||
-                other.motion.dy * (int)ship->motion.period != ship->motion.dy * (int)other.motion.period)
+            if (!grow(words, box, &beside) ||
+                !read_ship(rule, words, box, &beside, ship->at, &other) ||
+                other.motion.dx * (int)ship->motion.period !=
+                    ship->motion.dx * (int)other.motion.period ||
+                other.motion.dy * (int)ship->motion.period !=
+                    ship->motion.dy * (int)other.motion.period)
                 return false;
         }
     return true;
 }
 
-bool census_take_ship(const struct census_rule *rule, size_t words, uint64_t *box, uint64_t generation, struct census_ship *ship)
+bool census_take_ship(const struct census_rule *rule, size_t words, uint64_t *box,
+                      uint64_t generation, struct census_ship *ship)
 {
     const int side = 64 * (int)words;
     const struct census_motion *m = &ship->motion;
@@ -131,10 +153,12 @@ bool census_take_ship(const struct census_rule *rule, size_t words, uint64_t *bo
     if (!census_touches(words, box, &x, &y))
         return false;
     struct census_rectangle r = {x, y, x + 1, y + 1};
-    if (!grow(words, box, &r) || !read_ship(rule, words, box, &r, generation, ship) || !is_alone(rule, words, box, &r, ship))
+    if (!grow(words, box, &r) || !read_ship(rule, words, box, &r, generation, ship) ||
+        !is_alone(rule, words, box, &r, ship))
         return false;
-    const bool leaves = (m->dx < 0 && r.left < CENSUS_EDGE) || (m->dx > 0 && r.right > side - CENSUS_EDGE) ||
-                        (m->dy < 0 && r.top < CENSUS_EDGE) || (m->dy > 0 && r.bottom > side - CENSUS_EDGE);
+    const bool leaves =
+        (m->dx < 0 && r.left < CENSUS_EDGE) || (m->dx > 0 && r.right > side - CENSUS_EDGE) ||
+        (m->dy < 0 && r.top < CENSUS_EDGE) || (m->dy > 0 && r.bottom > side - CENSUS_EDGE);
     for (y = r.top; y < r.bottom && leaves; y++)
         for (x = r.left; x < r.right; x++)
             box[(size_t)y * words + (size_t)x / 64] &= ~((uint64_t)1 << x % 64);
@@ -150,22 +174,28 @@ static void near_times(double a, double v, double r, double *from, double *to)
         *to = a > -r && a < r ? *to : *from - 1;
         return;
     }
-    const double t0 = (-r - a) / v, t1 = (r - a) / v, first = t0 < t1 ? t0 : t1, last = t0 < t1 ? t1 : t0;
+    const double t0 = (-r - a) / v, t1 = (r - a) / v, first = t0 < t1 ? t0 : t1,
+                 last = t0 < t1 ? t1 : t0;
     *from = first > *from ? first : *from;
     *to = last < *to ? last : *to;
 }
 
 static bool meet(const struct census_ship *a, const struct census_ship *b)
 {
-    const double vxa = (double)a->motion.dx / a->motion.period, vya = (double)a->motion.dy / a->motion.period;
-    const double vxb = (double)b->motion.dx / b->motion.period, vyb = (double)b->motion.dy / b->motion.period;
+    const double vxa = (double)a->motion.dx / a->motion.period,
+                 vya = (double)a->motion.dy / a->motion.period;
+    const double vxb = (double)b->motion.dx / b->motion.period,
+                 vyb = (double)b->motion.dy / b->motion.period;
     const uint64_t late = a->at > b->at ? a->at : b->at;
     double from = -64, to = 1e15; /* generations from `late` on, when both are out, or nearly */
-    const double xa = a->x + a->width / 2.0 + vxa * (double)(late - a->at), ya = a->y + a->height / 2.0 + vya * (double)(late - a->at);
-    const double xb = b->x + b->width / 2.0 + vxb * (double)(late - b->at), yb = b->y + b->height / 2.0 + vyb * (double)(late - b->at);
+    const double xa = a->x + a->width / 2.0 + vxa * (double)(late - a->at),
+                 ya = a->y + a->height / 2.0 + vya * (double)(late - a->at);
+    const double xb = b->x + b->width / 2.0 + vxb * (double)(late - b->at),
+                 yb = b->y + b->height / 2.0 + vyb * (double)(late - b->at);
     near_times(xa - xb, vxa - vxb, (a->width + b->width) / 2.0 + REACH, &from, &to);
     near_times(ya - yb, vya - vyb, (a->height + b->height) / 2.0 + REACH, &from, &to);
-    return from <= to && (vxa != vxb || vya != vyb); /* else they stay as far from each other as they were */
+    return from <= to &&
+           (vxa != vxb || vya != vyb); /* else they stay as far from each other as they were */
 }
 
 bool census_ships_meet(const struct census_ships *ships)
@@ -200,7 +230,8 @@ static void move_on(const struct census_rule *rule, struct census_ship *s, uint6
         s->row[j] = patch[r.top + j] >> r.left;
 }
 
-void census_ships_return(const struct census_rule *rule, struct census_ships *ships, size_t words, uint64_t *box, uint64_t generation)
+void census_ships_return(const struct census_rule *rule, struct census_ships *ships, size_t words,
+                         uint64_t *box, uint64_t generation)
 {
     const int middle = 32 * (int)words, side = 64 * (int)words;
     for (size_t i = 0; i < ships->n;) {
@@ -212,14 +243,16 @@ void census_ships_return(const struct census_rule *rule, struct census_ships *sh
         }
         move_on(rule, &s, generation);
         const int x = s.x + middle, y = s.y + middle;
-        if (x < 0 || y < 0 || x + s.width > side || y + s.height > side || s.width > CENSUS_CLEAR || s.height > CENSUS_CLEAR) {
+        if (x < 0 || y < 0 || x + s.width > side || y + s.height > side || s.width > CENSUS_CLEAR ||
+            s.height > CENSUS_CLEAR) {
             i++;
             continue;
         }
         for (int j = 0; j < s.height; j++)
             for (int k = 0; k < s.width; k++)
                 if (s.row[j] >> k & 1)
-                    box[(size_t)(y + j) * words + (size_t)(x + k) / 64] |= (uint64_t)1 << (x + k) % 64;
+                    box[(size_t)(y + j) * words + (size_t)(x + k) / 64] |= (uint64_t)1
+                                                                           << (x + k) % 64;
         ships->ship[i] = ships->ship[--ships->n];
     }
 }

@@ -1,9 +1,11 @@
-/* circuit.c - turns any function of the nine cells of a block into a chain of three-input logic operations.
+/* circuit.c - turns any function of the nine cells of a block into a chain of three-input logic
+ * operations.
  *
- * The function's table is halved at one cell after the other, six times, and what is left of three cells is one operation; equal parts are
- * computed once, also where one is the complement of the other, since tables of operations absorb that. How many operations it takes depends on
- * the order of the cells, so many orders are tried. (R. E. Bryant, "Graph-based algorithms for Boolean function manipulation", IEEE Transactions on
- * Computers C-35 (1986) 677-691.)
+ * The function's table is halved at one cell after the other, six times, and what is left of three
+ * cells is one operation; equal parts are computed once, also where one is the complement of the
+ * other, since tables of operations absorb that. How many operations it takes depends on the order
+ * of the cells, so many orders are tried. (R. E. Bryant, "Graph-based algorithms for Boolean
+ * function manipulation", IEEE Transactions on Computers C-35 (1986) 677-691.)
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
@@ -21,10 +23,10 @@ struct of {
 
 struct work {
     struct life_circuit c;
-    int order[CELLS];       /* the cells, the first three at the bottom */
-    uint64_t on[8];         /* the function of cells in that order */
+    int order[CELLS]; /* the cells, the first three at the bottom */
+    uint64_t on[8];   /* the function of cells in that order */
     struct known {
-        int level;          /* of so many cells */
+        int level; /* of so many cells */
         uint64_t bits[8];
     } known[LIFE_CIRCUIT_STEPS];
 };
@@ -56,7 +58,8 @@ static bool cut(const struct work *w, int level, unsigned from, uint64_t bits[8]
     return inverted;
 }
 
-static int append(struct work *w, int level, const uint64_t bits[8], int a, int b, int c, unsigned table)
+static int append(struct work *w, int level, const uint64_t bits[8], int a, int b, int c,
+                  unsigned table)
 {
     const int i = w->c.steps++;
     w->c.step[i].in[0] = (unsigned char)a;
@@ -97,7 +100,8 @@ static struct of make(struct work *w, int level, unsigned from)
                 out.variable = w->order[i];
                 return out;
             }
-        out.variable = append(w, level, bits, w->order[2], w->order[1], w->order[0], (unsigned)bits[0]);
+        out.variable =
+            append(w, level, bits, w->order[2], w->order[1], w->order[0], (unsigned)bits[0]);
         return out;
     }
     const unsigned half = 1u << (level - 1);
@@ -107,7 +111,9 @@ static struct of make(struct work *w, int level, unsigned from)
     unsigned table = 0;
     for (unsigned i = 0; i < 8; i++)
         table |= (value(i >> 2 ? high : low, i >> 2 ? i >> 1 & 1 : i & 1) ^ out.inverted) << i;
-    const int cell = w->order[level - 1], some = high.variable != FALSE_ ? high.variable : low.variable != FALSE_ ? low.variable : cell;
+    const int cell = w->order[level - 1], some = high.variable != FALSE_  ? high.variable
+                                                 : low.variable != FALSE_ ? low.variable
+                                                                          : cell;
     out.variable = append(w, level, bits, cell, high.variable != FALSE_ ? high.variable : some,
                           low.variable != FALSE_ ? low.variable : some, table);
     return out;
@@ -125,7 +131,10 @@ static void build(struct work *w, const struct life_table *t)
     }
     const uint64_t none[8] = {0};
     const int v = out.variable == FALSE_ ? 0 : out.variable;
-    append(w, -1, none, v, v, v, out.variable == FALSE_ ? (out.inverted ? 255 : 0) : out.inverted ? 0x0f : 0xf0);
+    append(w, -1, none, v, v, v,
+           out.variable == FALSE_ ? (out.inverted ? 255 : 0)
+           : out.inverted         ? 0x0f
+                                  : 0xf0);
 }
 
 void life_circuit_find(const struct life_table *table, struct life_circuit *circuit)
@@ -172,8 +181,9 @@ void life_circuit_text(const struct life_circuit *circuit, char text[LIFE_CIRCUI
     char *end = text + sprintf(text, "#define BLOCK_RULE(next, nw, n, ne, w, cell, e, sw, s, se)");
     for (int i = 0; i < circuit->steps; i++) {
         const unsigned char *in = circuit->step[i].in;
-        end += sprintf(end, "%s \\\n    LOGIC(%s, %s, %s, %s, 0x%02x)", i ? ";" : "", name[CELLS + i], name[in[0]], name[in[1]],
-                       name[in[2]], circuit->step[i].table);
+        end +=
+            sprintf(end, "%s \\\n    LOGIC(%s, %s, %s, %s, 0x%02x)", i ? ";" : "", name[CELLS + i],
+                    name[in[0]], name[in[1]], name[in[2]], circuit->step[i].table);
     }
     strcpy(end, "\n");
 }

@@ -1,8 +1,10 @@
-/* count.cl - the number of live cells and a hash of where they are, summed on the device; and a copy of rows.
+/* count.cl - the number of live cells and a hash of where they are, summed on the device; and a
+ * copy of rows.
  *
- * A unit is a packed word or a padded cell. Work-item i takes units i, i + n, i + 2 n and so on, n being the number of
- * items; each group adds up its items' sums in local memory, and the host adds those of the groups. The hash is a sum, so the order of
- * units does not matter. Of several devices each counts its share, by the places that units have in the whole grid.
+ * A unit is a packed word or a padded cell. Work-item i takes units i, i + n, i + 2 n and so on, n
+ * being the number of items; each group adds up its items' sums in local memory, and the host adds
+ * those of the groups. The hash is a sum, so the order of units does not matter. Of several devices
+ * each counts its share, by the places that units have in the whole grid.
  * SPDX-License-Identifier: MIT
  */
 
@@ -28,11 +30,11 @@ static inline void add_up(ulong2 mine, __local ulong2 *sum, __global ulong2 *res
         result[get_group_id(0)] = sum[0];
 }
 
-/* Counts words start .. start + n - 1 of a share, the first of which is word `first` of the grid. The group's sums go
- * to result[slot + group]. */
-__attribute__((reqd_work_group_size(GROUP, 1, 1)))
-__kernel void life_count_packed(__global const ulong *words, ulong start, ulong n, ulong first,
-                                __global ulong2 *result, ulong slot)
+/* Counts words start .. start + n - 1 of a share, the first of which is word `first` of the grid.
+ * The group's sums go to result[slot + group]. */
+__attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void life_count_packed(
+    __global const ulong *words, ulong start, ulong n, ulong first, __global ulong2 *result,
+    ulong slot)
 {
     __local ulong2 sum[GROUP];
     ulong2 mine = (ulong2)(0, 0);
@@ -44,10 +46,11 @@ __kernel void life_count_packed(__global const ulong *words, ulong start, ulong 
     add_up(mine, sum, result + slot);
 }
 
-/* The same of a block of a rank, which has `own` words of each of its rows; in its buffers rows are `stride` words apart, in the grid `pitch`. */
-__attribute__((reqd_work_group_size(GROUP, 1, 1)))
-__kernel void life_count_block(__global const ulong *words, ulong start, ulong rows, ulong stride, ulong own, ulong first,
-                               ulong pitch, __global ulong2 *result, ulong slot)
+/* The same of a block of a rank, which has `own` words of each of its rows; in its buffers rows are
+ * `stride` words apart, in the grid `pitch`. */
+__attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void life_count_block(
+    __global const ulong *words, ulong start, ulong rows, ulong stride, ulong own, ulong first,
+    ulong pitch, __global ulong2 *result, ulong slot)
 {
     __local ulong2 sum[GROUP];
     ulong2 mine = (ulong2)(0, 0);
@@ -60,9 +63,8 @@ __kernel void life_count_block(__global const ulong *words, ulong start, ulong r
 }
 
 /* The same of the padded grid of global.cl; the place of a cell is y * width + x. */
-__attribute__((reqd_work_group_size(GROUP, 1, 1)))
-__kernel void life_count_padded(__global const int *grid, int width, int height,
-                                __global ulong2 *result, ulong slot)
+__attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void life_count_padded(
+    __global const int *grid, int width, int height, __global ulong2 *result, ulong slot)
 {
     __local ulong2 sum[GROUP];
     ulong2 mine = (ulong2)(0, 0);
@@ -77,17 +79,19 @@ __kernel void life_count_padded(__global const int *grid, int width, int height,
     add_up(mine, sum, result + slot);
 }
 
-/* Copies n words from `words` + start to `to` + at: rows at the end of a share, for the next device or from it. */
-__attribute__((reqd_work_group_size(GROUP, 1, 1)))
-__kernel void life_copy(__global const ulong *words, ulong start, ulong n, __global ulong *to, ulong at)
+/* Copies n words from `words` + start to `to` + at: rows at the end of a share, for the next device
+ * or from it. */
+__attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void life_copy(
+    __global const ulong *words, ulong start, ulong n, __global ulong *to, ulong at)
 {
     for (ulong i = get_global_id(0); i < n; i += get_global_size(0))
         to[at + i] = words[start + i];
 }
 
-/* Copies a word of each of n rows to a column (out), or from there: words start, start + stride, and so on. */
-__attribute__((reqd_work_group_size(GROUP, 1, 1)))
-__kernel void life_columns(__global ulong *words, ulong start, ulong stride, ulong n, __global ulong *column, int out)
+/* Copies a word of each of n rows to a column (out), or from there: words start, start + stride,
+ * and so on. */
+__attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void life_columns(
+    __global ulong *words, ulong start, ulong stride, ulong n, __global ulong *column, int out)
 {
     for (ulong i = get_global_id(0); i < n; i += get_global_size(0))
         if (out)

@@ -8,8 +8,10 @@
 #include "mix.h"
 #endif
 
-/* sums[slot + item] = how many of n bytes are not 0, and a hash, of each get_global_size(0)-th of them. Bytes behind a row's end are 0. */
-__kernel void life_count_bytes(__global const uchar *cells, const ulong n, __global ulong2 *sums, const ulong slot)
+/* sums[slot + item] = how many of n bytes are not 0, and a hash, of each get_global_size(0)-th of
+ * them. Bytes behind a row's end are 0. */
+__kernel void life_count_bytes(__global const uchar *cells, const ulong n, __global ulong2 *sums,
+                               const ulong slot)
 {
     ulong2 mine = (ulong2)(0, 0);
     for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) {

@@ -1,5 +1,5 @@
-/* density.c - how many cells live in each square of a rectangle: on the devices, or on the host for engines that have no
- * kernel for it.
+/* density.c - how many cells live in each square of a rectangle: on the devices, or on the host for
+ * engines that have no kernel for it.
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
@@ -24,22 +24,29 @@ static int place(const life *lf, long long x, long long y, struct life_raster *q
     const bool around = lf->bounds == LIFE_TORUS;
     const long long width = (long long)lf->width, height = (long long)lf->height;
     if (q->zoom > MOST_ZOOM)
-        return clerror_set(EINVAL, "life_density: squares of 2^%u cells a side are too large; at most 2^%d", q->zoom, MOST_ZOOM);
+        return clerror_set(EINVAL,
+                           "life_density: squares of 2^%u cells a side are too large; at most 2^%d",
+                           q->zoom, MOST_ZOOM);
     if (!around && (x < 0 || y < 0 || x >= width || y >= height))
-        return clerror_set(EINVAL, "life_density: %lld,%lld lies outside a plane of %zu x %zu cells", x, y, lf->width, lf->height);
+        return clerror_set(EINVAL,
+                           "life_density: %lld,%lld lies outside a plane of %zu x %zu cells", x, y,
+                           lf->width, lf->height);
     q->x = (size_t)((x % width + width) % width);
     q->y = (size_t)((y % height + height) % height);
     q->across = side(lf->width, around, q->x, q->width, q->zoom);
     q->down = side(lf->height, around, q->y, q->height, q->zoom);
-    const size_t most_width = (q->across + ((size_t)1 << q->zoom) - 1) >> q->zoom, most_height = (q->down + ((size_t)1 << q->zoom) - 1) >> q->zoom;
+    const size_t most_width = (q->across + ((size_t)1 << q->zoom) - 1) >> q->zoom,
+                 most_height = (q->down + ((size_t)1 << q->zoom) - 1) >> q->zoom;
     if (q->width == 0 || q->height == 0 || q->width > most_width || q->height > most_height)
-        return clerror_set(EINVAL, "life_density: %zu x %zu squares of 2^%u cells do not fit a grid of %zu x %zu", q->width, q->height,
-                           q->zoom, lf->width, lf->height);
+        return clerror_set(
+            EINVAL, "life_density: %zu x %zu squares of 2^%u cells do not fit a grid of %zu x %zu",
+            q->width, q->height, q->zoom, lf->width, lf->height);
     return 0;
 }
 
 /* The cells of a line that this rank has. */
-static void count_line(const life *lf, const struct life_raster *q, const uint64_t *row, uint32_t *count)
+static void count_line(const life *lf, const struct life_raster *q, const uint64_t *row,
+                       uint32_t *count)
 {
     for (size_t i = 0; i < q->across; i++) {
         const size_t c = (q->x + i) % lf->width, word = c / 64 - lf->from;
@@ -49,7 +56,8 @@ static void count_line(const life *lf, const struct life_raster *q, const uint64
 }
 
 /* Of several states, all that are not 0. */
-static void count_states(const life *lf, const struct life_raster *q, const unsigned char *state, uint32_t *count)
+static void count_states(const life *lf, const struct life_raster *q, const unsigned char *state,
+                         uint32_t *count)
 {
     for (size_t i = 0; i < q->across; i++)
         count[i >> q->zoom] += state[(q->x + i) % lf->width] != 0;
@@ -89,7 +97,8 @@ static void add_up(void *a, const void *b, void *n)
         ((uint32_t *)a)[k] += ((const uint32_t *)b)[k];
 }
 
-int life_density(life *lf, long long x, long long y, size_t width, size_t height, unsigned zoom, uint32_t *count)
+int life_density(life *lf, long long x, long long y, size_t width, size_t height, unsigned zoom,
+                 uint32_t *count)
 {
     if (no_handle(lf, __func__))
         return -1;

@@ -1,4 +1,5 @@
-/* divide.c - the rows of ranks anew, by how fast they are: the engine is made again, and cells travel to whom they belong then.
+/* divide.c - the rows of ranks anew, by how fast they are: the engine is made again, and cells
+ * travel to whom they belong then.
  * SPDX-License-Identifier: MIT
  */
 #include "life/packed.h"
@@ -24,7 +25,8 @@ static struct run meet(struct run a, struct run b)
     return (struct run){first, end > first ? end - first : 0};
 }
 
-/* Rows that this rank had to those that have them now, and others' to this one. Ranks of one column of blocks have the same words of rows. */
+/* Rows that this rank had to those that have them now, and others' to this one. Ranks of one column
+ * of blocks have the same words of rows. */
 static int travel(const life *lf, const struct run (*cut)[2], const uint64_t *had, uint64_t *get)
 {
     const struct packed *p = lf->state;
@@ -32,7 +34,8 @@ static int travel(const life *lf, const struct run (*cut)[2], const uint64_t *ha
     const struct run mine_then = cut[own][0], mine_now = cut[own][1];
     world_mail **mail = calloc(2 * p->down, sizeof *mail);
     size_t n = 0;
-    if (world_agree(lf->world, mail ? 0 : clerror_set(ENOMEM, "life: no memory for rows on their way")) != 0)
+    if (world_agree(lf->world,
+                    mail ? 0 : clerror_set(ENOMEM, "life: no memory for rows on their way")) != 0)
         return free(mail), -1;
     for (size_t k = 0; k < p->down; k++) {
         const size_t peer = k * p->across + own % p->across;
@@ -44,9 +47,11 @@ static int travel(const life *lf, const struct run (*cut)[2], const uint64_t *ha
             continue;
         }
         if (in.rows)
-            mail[n++] = world_receive(lf->world, (int)peer, TAG_ROWS, to, in.rows * words * sizeof *to);
+            mail[n++] =
+                world_receive(lf->world, (int)peer, TAG_ROWS, to, in.rows * words * sizeof *to);
         if (out.rows)
-            mail[n++] = world_send(lf->world, (int)peer, TAG_ROWS, from, out.rows * words * sizeof *from);
+            mail[n++] =
+                world_send(lf->world, (int)peer, TAG_ROWS, from, out.rows * words * sizeof *from);
     }
     const int status = world_wait(lf->world, mail, n);
     free(mail);
@@ -59,7 +64,8 @@ static int take_over(life *lf, struct run then, const uint64_t *had)
     const struct run own[2] = {then, {lf->first, lf->rows}};
     struct run(*cut)[2] = calloc((size_t)world_size(lf->world), sizeof *cut);
     uint64_t *get = malloc(lf->rows * lf->own * sizeof *get);
-    int status = world_agree(lf->world, cut && get ? 0 : clerror_set(ENOMEM, "life: no memory for %zu rows", lf->rows));
+    int status = world_agree(
+        lf->world, cut && get ? 0 : clerror_set(ENOMEM, "life: no memory for %zu rows", lf->rows));
     if (status == 0 && world_gather(lf->world, own, sizeof own, cut) == 0)
         status = travel(lf, (const struct run(*)[2])cut, had, get);
     for (size_t y = 0; y < lf->rows && status == 0; y++)
@@ -79,14 +85,16 @@ int life_divide(life *lf, double weight)
     if (world_size(lf->world) == 1 || lf->backend != &life_packed_backend)
         return 0;
     uint64_t *rows = malloc(lf->rows * lf->own * sizeof *rows);
-    int status = rows ? life_to_host(lf) : clerror_set(ENOMEM, "life_divide: no memory for %zu rows", lf->rows);
+    int status = rows ? life_to_host(lf)
+                      : clerror_set(ENOMEM, "life_divide: no memory for %zu rows", lf->rows);
     if (world_agree(lf->world, status) != 0)
         return free(rows), -1;
     for (size_t y = 0; y < lf->rows; y++)
         memcpy(rows + y * lf->own, lf->backend->row(lf, lf->first + y), lf->own * sizeof *rows);
     lf->backend->free(lf);
     lf->weight = weight;
-    status = world_agree(lf->world, lf->backend->create(lf, &(struct life_options){.shape = lf->shape}));
+    status =
+        world_agree(lf->world, lf->backend->create(lf, &(struct life_options){.shape = lf->shape}));
     if (status == 0)
         status = take_over(lf, then, rows);
     free(rows);

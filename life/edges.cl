@@ -1,16 +1,22 @@
-/* edges.cl - grids whose edges are joined otherwise than a torus's: what lies beyond an edge is copied there before it is needed.
+/* edges.cl - grids whose edges are joined otherwise than a torus's: what lies beyond an edge is
+ * copied there before it is needed.
  *
  *   how      what is joined, enum life_joint of internal.h, and by how much it is shifted
  *
- * For the engine packed, a grid of width x height cells lies in a plane that has `margin` cells more on each side, a bit each. Before each
- * `margin` generations the cells of the margin become copies of those that they stand for:
+ * For the engine packed, a grid of width x height cells lies in a plane that has `margin` cells
+ * more on each side, a bit each. Before each `margin` generations the cells of the margin become
+ * copies of those that they stand for:
  *
  *             0          margin            margin + width
  *           0 +------------------------------------+
- *             |            margin                  |        words of 64 cells, `words` to a row. An item has a word that is
- *      margin |       +-----------------+          |        in the margin, or partly: first all of the rows above, then all of
- *             |       | width x height  |          |        those below, then those at the left and right of each row between.
- *             |       +-----------------+          |        Copies are collected first and put into place then, so that no item
+ *             |            margin                  |        words of 64 cells, `words` to a row. An
+ *                          item has a word that is
+ *      margin |       +-----------------+          |        in the margin, or partly: first all of
+ *                     the rows above, then all of
+ *             |       | width x height  |          |        those below, then those at the left and
+ *                     right of each row between.
+ *             |       +-----------------+          |        Copies are collected first and put into
+ *                     place then, so that no item
  *             |                                    |        writes a word that another reads.
  *             +------------------------------------+
  *
@@ -22,8 +28,10 @@
 #include "joined.h"
 #endif
 
-/* Which word of the plane an item has; words of a row between: `left` of them, and those from `right` on. */
-static long word_of(long item, const long words, const long margin, const long height, const long left, const long right)
+/* Which word of the plane an item has; words of a row between: `left` of them, and those from
+ * `right` on. */
+static long word_of(long item, const long words, const long margin, const long height,
+                    const long left, const long right)
 {
     const long over = margin * words, each = left + words - right;
     if (item < over)
@@ -37,7 +45,8 @@ static long word_of(long item, const long words, const long margin, const long h
 }
 
 /* The bits of a word that are in the margin. */
-static ulong margin_mask(const long word, const long words, const long margin, const long width, const long height)
+static ulong margin_mask(const long word, const long words, const long margin, const long width,
+                         const long height)
 {
     const long y = word / words, x = word % words * 64, all = width + 2 * margin;
     ulong mask = 0;
@@ -47,13 +56,16 @@ static ulong margin_mask(const long word, const long words, const long margin, c
     return mask;
 }
 
-__kernel void life_margin_read(__global const ulong *plane, __global ulong *copies, const ulong items, const ulong words, const ulong margin,
-                               const ulong width, const ulong height, const ulong left, const ulong right, const int how, const long shift)
+__kernel void life_margin_read(__global const ulong *plane, __global ulong *copies,
+                               const ulong items, const ulong words, const ulong margin,
+                               const ulong width, const ulong height, const ulong left,
+                               const ulong right, const int how, const long shift)
 {
     const long item = (long)get_global_id(0);
     if ((ulong)item >= items)
         return;
-    const long word = word_of(item, (long)words, (long)margin, (long)height, (long)left, (long)right);
+    const long word =
+        word_of(item, (long)words, (long)margin, (long)height, (long)left, (long)right);
     const ulong mask = margin_mask(word, (long)words, (long)margin, (long)width, (long)height);
     ulong out = 0;
     for (int i = 0; i < 64; i++) {
@@ -68,24 +80,33 @@ __kernel void life_margin_read(__global const ulong *plane, __global ulong *copi
 }
 
 /* `dead`: the margin becomes dead instead. */
-__kernel void life_margin_write(__global ulong *plane, __global const ulong *copies, const ulong items, const ulong words, const ulong margin,
-                                const ulong width, const ulong height, const ulong left, const ulong right, const int dead)
+__kernel void life_margin_write(__global ulong *plane, __global const ulong *copies,
+                                const ulong items, const ulong words, const ulong margin,
+                                const ulong width, const ulong height, const ulong left,
+                                const ulong right, const int dead)
 {
     const long item = (long)get_global_id(0);
     if ((ulong)item >= items)
         return;
-    const long word = word_of(item, (long)words, (long)margin, (long)height, (long)left, (long)right);
+    const long word =
+        word_of(item, (long)words, (long)margin, (long)height, (long)left, (long)right);
     const ulong mask = margin_mask(word, (long)words, (long)margin, (long)width, (long)height);
     plane[word] = (plane[word] & ~mask) | (dead ? 0 : copies[item]);
 }
 
 /* One work-item per ghost: the rows above and below with the corners, then the columns. */
-__kernel void life_ghosts_joined(__global int *grid, const int width, const int height, const int how, const long shift)
+__kernel void life_ghosts_joined(__global int *grid, const int width, const int height,
+                                 const int how, const long shift)
 {
     const long i = (long)get_global_id(0), pitch = width + 2, column = i - 2 * pitch;
     if (column >= 2 * (long)height)
         return;
-    const long gx = i < 2 * pitch ? i % pitch - 1 : column % 2 ? width : -1, gy = i < pitch ? -1 : i < 2 * pitch ? height : column / 2;
+    const long gx = i < 2 * pitch ? i % pitch - 1
+                    : column % 2  ? width
+                                  : -1,
+               gy = i < pitch       ? -1
+                    : i < 2 * pitch ? height
+                                    : column / 2;
     long x = gx, y = gy;
     joined_cell(how, shift, width, height, &x, &y);
     grid[(gy + 1) * pitch + gx + 1] = grid[(y + 1) * pitch + x + 1];

@@ -1,14 +1,19 @@
-/* family.c - rules that also look at where the neighbours are: any function of a cell and its eight neighbours, as a table.
+/* family.c - rules that also look at where the neighbours are: any function of a cell and its eight
+ * neighbours, as a table.
  *
- *   B2-a/S12        isotropic: after a count stand letters for the places of so many neighbours, up to turning and mirroring; -a: all but
+ *   B2-a/S12        isotropic: after a count stand letters for the places of so many neighbours, up
+ *                   to turning and mirroring; -a: all but
  *                   these (A. Hensel's notation, conwaylife.com/wiki/Isotropic_non-totalistic_rule)
  *   B2/S34H         the six neighbours of a hexagon: all but north-east and south-west
  *   B2/S013V        the four of von Neumann: north, west, east, south
- *   W110            S. Wolfram's rules of rows: a row becomes the next one below it, and what lives stays; even numbers
+ *   W110            S. Wolfram's rules of rows: a row becomes the next one below it, and what lives
+ *                   stays; even numbers
  *   MAP...          all 512 bits in base 64, as Golly has them
- *   345/2/4         Generations: survival, birth, and how many states there are; B2/S345/C4 is the same, and H and V may stand at the end
+ *   345/2/4         Generations: survival, birth, and how many states there are; B2/S345/C4 is the
+ *                   same, and H and V may stand at the end
  *
- * Bit i of a place: 0 north-west, 1 north, 2 north-east, 3 west, 4 the cell, 5 east, 6 south-west, 7 south, 8 south-east.
+ * Bit i of a place: 0 north-west, 1 north, 2 north-east, 3 west, 4 the cell, 5 east, 6 south-west,
+ * 7 south, 8 south-east.
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
@@ -21,13 +26,15 @@
 
 enum { BLOCKS = 512, CELL = 1 << 4, MOORE = 0x1ef, HEXAGON = 0x1ab, NEUMANN = 0xaa };
 
-/* For each count of neighbours, letters and one of the places that a letter stands for; above four the dead ones have that of 8 - count. */
+/* For each count of neighbours, letters and one of the places that a letter stands for; above four
+ * the dead ones have that of 8 - count. */
 static const char *const letters[5] = {"", "ce", "ceaikn", "ceaiknjqry", "ceaiknjqrytwz"};
-static const unsigned short places[5][13] = {{0},
-                                             {1, 2},
-                                             {5, 10, 3, 40, 33, 68},
-                                             {69, 42, 11, 7, 98, 13, 14, 70, 41, 97},
-                                             {325, 170, 15, 45, 99, 71, 106, 102, 43, 101, 105, 78, 108}};
+static const unsigned short places[5][13] = {
+    {0},
+    {1, 2},
+    {5, 10, 3, 40, 33, 68},
+    {69, 42, 11, 7, 98, 13, 14, 70, 41, 97},
+    {325, 170, 15, 45, 99, 71, 106, 102, 43, 101, 105, 78, 108}};
 
 static unsigned turned(unsigned block)
 {
@@ -49,7 +56,8 @@ static unsigned mirrored(unsigned block)
 
 static void set(struct life_table *t, unsigned block, bool on)
 {
-    t->on[block / 64] = (t->on[block / 64] & ~((uint64_t)1 << block % 64)) | (uint64_t)on << block % 64;
+    t->on[block / 64] = (t->on[block / 64] & ~((uint64_t)1 << block % 64)) | (uint64_t)on
+                                                                                 << block % 64;
 }
 
 /* What a letter stands for, all ways round. */
@@ -76,15 +84,18 @@ static int refuse(const char *text, const char *why)
 }
 
 /* The counts of B or S, with their letters, from *p on. */
-static int read_part(const char *text, const char **p, struct life_table *t, unsigned cell, unsigned neighbours)
+static int read_part(const char *text, const char **p, struct life_table *t, unsigned cell,
+                     unsigned neighbours)
 {
     const unsigned most = (unsigned)__builtin_popcount(neighbours);
     while (isdigit((unsigned char)**p)) {
         const unsigned count = (unsigned)(*(*p)++ - '0');
         if (count > most)
-            return refuse(text, most == 8 ? "a cell has 8 neighbours, so counts go from 0 to 8"
-                                : most == 6 ? "a cell has 6 neighbours of a hexagon, so counts go from 0 to 6"
-                                            : "a cell has 4 neighbours of von Neumann, so counts go from 0 to 4");
+            return refuse(text,
+                          most == 8 ? "a cell has 8 neighbours, so counts go from 0 to 8"
+                          : most == 6
+                              ? "a cell has 6 neighbours of a hexagon, so counts go from 0 to 6"
+                              : "a cell has 4 neighbours of von Neumann, so counts go from 0 to 4");
         const bool but = **p == '-';
         *p += but;
         const char *known = letters[count <= 4 ? count : 8 - count];
@@ -95,9 +106,13 @@ static int read_part(const char *text, const char **p, struct life_table *t, uns
         for (; islower((unsigned char)**p); ++*p) {
             const char *letter = strchr(known, **p);
             if (most != 8)
-                return refuse(text, "letters after a count are for all eight neighbours, not for a hexagon's or von Neumann's");
+                return refuse(
+                    text,
+                    "letters after a count are for all eight neighbours, not for a hexagon's or von Neumann's");
             if (!letter)
-                return refuse(text, "there is a letter that its count does not have, as in B2-a/S12, where 2 may have c e a i k n");
+                return refuse(
+                    text,
+                    "there is a letter that its count does not have, as in B2-a/S12, where 2 may have c e a i k n");
             set_letter(t, cell, count, (int)(letter - known), !but);
         }
     }
@@ -120,20 +135,29 @@ static bool tidy(const char *text, char *out, size_t size)
     return true;
 }
 
-/* B.../S..., S.../B..., one of them, or survival/birth; with H or V behind. 1: it is nothing of the kind. */
+/* B.../S..., S.../B..., one of them, or survival/birth; with H or V behind. 1: it is nothing of the
+ * kind. */
 static int read_parts(const char *text, struct life_table *t, char normal[LIFE_RULE_TEXT])
 {
     char copy[LIFE_RULE_TEXT - 4];
-    if (!tidy(text, copy, sizeof copy) || strspn(copy, "0123456789-aceijknqrtwyzBSHV/") != strlen(copy) || !copy[0])
+    if (!tidy(text, copy, sizeof copy) ||
+        strspn(copy, "0123456789-aceijknqrtwyzBSHV/") != strlen(copy) || !copy[0])
         return 1;
     char *last = copy + strlen(copy) - 1;
     const unsigned neighbours = *last == 'H' ? HEXAGON : *last == 'V' ? NEUMANN : MOORE;
     char suffix[2] = {neighbours != MOORE ? *last : '\0', '\0'}, *slash = strchr(copy, '/');
     *last = suffix[0] ? '\0' : *last;
-    const char *first = copy, *second = slash ? slash + 1 : *copy == 'B' || *copy == 'S' ? copy + 1 + strcspn(copy + 1, "BS") : NULL;
-    if (!second || (slash && strchr(second, '/')) || (*first == *second && (*first == 'B' || *first == 'S')))
-        return refuse(text, "write B, the counts that give birth, /S, and the counts that survive, as in B2-a/S12");
-    const bool named = *first == 'B' || *first == 'S', birth_first = *first == 'B' || *second == 'S';
+    const char *first = copy, *second = slash ? slash + 1
+                                        : *copy == 'B' || *copy == 'S'
+                                            ? copy + 1 + strcspn(copy + 1, "BS")
+                                            : NULL;
+    if (!second || (slash && strchr(second, '/')) ||
+        (*first == *second && (*first == 'B' || *first == 'S')))
+        return refuse(
+            text,
+            "write B, the counts that give birth, /S, and the counts that survive, as in B2-a/S12");
+    const bool named = *first == 'B' || *first == 'S',
+               birth_first = *first == 'B' || *second == 'S';
     const char *part[2] = {first + named, second + (*second == 'B' || *second == 'S')}, *end[2];
     for (int i = 0; i < 2; i++) {
         const char *p = part[i];
@@ -141,15 +165,18 @@ static int read_parts(const char *text, struct life_table *t, char normal[LIFE_R
             return -1;
         end[i] = p;
         if (*p && !(i == 0 && (p == slash || p == second)))
-            return refuse(text, "write B, the counts that give birth, /S, and the counts that survive, as in B2-a/S12");
+            return refuse(
+                text,
+                "write B, the counts that give birth, /S, and the counts that survive, as in B2-a/S12");
     }
     const int b = !birth_first, s = birth_first;
-    const int length = snprintf(normal, LIFE_RULE_TEXT, "B%.*s/S%.*s%s", (int)(end[b] - part[b]), part[b], (int)(end[s] - part[s]), part[s], suffix);
+    const int length = snprintf(normal, LIFE_RULE_TEXT, "B%.*s/S%.*s%s", (int)(end[b] - part[b]),
+                                part[b], (int)(end[s] - part[s]), part[s], suffix);
     return length >= (int)sizeof copy; /* too long to be read again */
 }
 
-/* MAP and 86 characters of base 64: 512 bits, of which the first is of a block with nothing alive, and the north-western cell of a block is
- * the highest digit of its number. */
+/* MAP and 86 characters of base 64: 512 bits, of which the first is of a block with nothing alive,
+ * and the north-western cell of a block is the highest digit of its number. */
 static int read_map(const char *text, struct life_table *t, char normal[LIFE_RULE_TEXT])
 {
     static const char base[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -160,19 +187,23 @@ static int read_map(const char *text, struct life_table *t, char normal[LIFE_RUL
         const char *digit = text[3 + bit / 6] ? strchr(base, text[3 + bit / 6]) : NULL;
         unsigned block = 0;
         if (!digit)
-            return refuse(text, "after MAP there should be 86 characters of base 64, for all eight neighbours");
+            return refuse(
+                text,
+                "after MAP there should be 86 characters of base 64, for all eight neighbours");
         for (int i = 0; i < 9; i++)
             block |= (bit >> i & 1) << (8 - i);
         set(t, block, (digit - base) >> (5 - bit % 6) & 1);
     }
     const char *rest = text + 3 + DIGITS;
     if (rest[strspn(rest, "= \t")])
-        return refuse(text, "after MAP there should be 86 characters of base 64, for all eight neighbours");
+        return refuse(
+            text, "after MAP there should be 86 characters of base 64, for all eight neighbours");
     snprintf(normal, LIFE_RULE_TEXT, "%.*s", 3 + DIGITS, text);
     return 0;
 }
 
-/* W and an even number below 256: bit 4 l + 2 m + r is 1 if a cell is born below such three. 1: it is nothing of the kind. */
+/* W and an even number below 256: bit 4 l + 2 m + r is 1 if a cell is born below such three. 1: it
+ * is nothing of the kind. */
 static int read_wolfram(const char *text, struct life_table *t, char normal[LIFE_RULE_TEXT])
 {
     unsigned rule = 0;
@@ -184,7 +215,8 @@ static int read_wolfram(const char *text, struct life_table *t, char normal[LIFE
     if (*p || rule > 254 || rule % 2)
         return refuse(text, "of Wolfram's rules there are the even numbers, W0 to W254");
     for (unsigned block = 0; block < BLOCKS; block++)
-        set(t, block, (block & CELL) || rule >> ((block & 1) << 2 | (block & 2) | (block >> 2 & 1)) & 1);
+        set(t, block,
+            (block & CELL) || rule >> ((block & 1) << 2 | (block & 2) | (block >> 2 & 1)) & 1);
     snprintf(normal, LIFE_RULE_TEXT, "W%u", rule);
     return 0;
 }
@@ -212,28 +244,34 @@ static int parse_two_states(const char *text, struct life_family *family)
     if (status != 0)
         return -1; /* what nobody knows, life_rule_parse has refused */
     struct life_rule counts;
-    if (life_rule_parse(f.text, &counts) == 0) /* 3_23, which is the other's but for how it is written */
+    if (life_rule_parse(f.text, &counts) ==
+        0) /* 3_23, which is the other's but for how it is written */
         return parse_two_states(f.text, family);
     *family = f;
     return 0;
 }
 
-/* The third part of S/B/4, B/S/C4 or S/B/4V: *head gets what stands before, with the letter of the neighbourhood. 1: there is none. */
+/* The third part of S/B/4, B/S/C4 or S/B/4V: *head gets what stands before, with the letter of the
+ * neighbourhood. 1: there is none. */
 static int split_states(const char *text, char head[LIFE_RULE_TEXT], unsigned *states)
 {
-    static const struct { const char *name, *rule; } names[] = {{"brain", "/2/3"}, {"briansbrain", "/2/3"}, {"starwars", "345/2/4"}};
+    static const struct {
+        const char *name, *rule;
+    } names[] = {{"brain", "/2/3"}, {"briansbrain", "/2/3"}, {"starwars", "345/2/4"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcasecmp(text, names[i].name) == 0)
             text = names[i].rule;
     char copy[LIFE_RULE_TEXT - 4];
-    const char *first = tidy(text, copy, sizeof copy) ? strchr(copy, '/') : NULL, *second = first ? strchr(first + 1, '/') : NULL;
+    const char *first = tidy(text, copy, sizeof copy) ? strchr(copy, '/') : NULL,
+               *second = first ? strchr(first + 1, '/') : NULL;
     if (!second || strncmp(text, "MAP", 3) == 0)
         return 1;
     const char *p = second + 1;
     unsigned n = 0;
     p += *p == 'c' || *p == 'g';
     if (!isdigit((unsigned char)*p))
-        return refuse(text, "after the second slash there should be the number of states, as in 345/2/4");
+        return refuse(text,
+                      "after the second slash there should be the number of states, as in 345/2/4");
     for (; isdigit((unsigned char)*p) && n < 1000; p++)
         n = 10 * n + (unsigned)(*p - '0');
     if (n < 2 || n > 256)
@@ -256,8 +294,11 @@ static int write_states(const char *given, struct life_family *f)
         *last = '\0';
     char *slash = strchr(text, '/');
     *slash = '\0';
-    const int length = snprintf(f->text, sizeof f->text, "%s/%s/%u%s", slash + 2, text + 1, f->states, suffix);
-    return length < LIFE_RULE_TEXT - 4 ? 0 : refuse(given, "it is too long; write each count and each letter once");
+    const int length =
+        snprintf(f->text, sizeof f->text, "%s/%s/%u%s", slash + 2, text + 1, f->states, suffix);
+    return length < LIFE_RULE_TEXT - 4
+               ? 0
+               : refuse(given, "it is too long; write each count and each letter once");
 }
 
 int life_family_parse(const char *text, struct life_family *family)
@@ -274,13 +315,16 @@ int life_family_parse(const char *text, struct life_family *family)
     return states > 2 ? write_states(text, family) : 0;
 }
 
-int life_family_take(const char *text, const struct life_transitions *transitions, struct life_family *family)
+int life_family_take(const char *text, const struct life_transitions *transitions,
+                     struct life_family *family)
 {
     if (!transitions)
         return life_family_parse(text ? text : "B3/S23", family);
     if (text)
-        return clerror_set(EINVAL, "the rule %s is of a file, so '%.60s' cannot be the rule, too", life_transitions_name(transitions), text);
-    *family = (struct life_family){.states = life_transitions_states(transitions), .transitions = transitions};
+        return clerror_set(EINVAL, "the rule %s is of a file, so '%.60s' cannot be the rule, too",
+                           life_transitions_name(transitions), text);
+    *family = (struct life_family){.states = life_transitions_states(transitions),
+                                   .transitions = transitions};
     snprintf(family->text, sizeof family->text, "%s", life_transitions_name(transitions));
     return 0;
 }

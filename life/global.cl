@@ -1,9 +1,11 @@
-/* global.cl - Life as one would first write it: an int per cell, neighbours read from global memory.
+/* global.cl - Life as one would first write it: an int per cell, neighbours read from global
+ * memory.
  *
- * The grid has a border one cell wide, its ghosts, so that no cell needs to ask whether it is at the
- * edge. For a 4 x 2 torus (letters are cells, the rest are ghosts):
+ * The grid has a border one cell wide, its ghosts, so that no cell needs to ask whether it is at
+ * the edge. For a 4 x 2 torus (letters are cells, the rest are ghosts):
  *
- *      h | e f g h | e         Before each generation, ghost rows become copies of the opposite rows,
+ *      h | e f g h | e         Before each generation, ghost rows become copies of the opposite
+ *      rows,
  *      --+---------+--         then ghost columns, corners included, of the opposite columns.
  *      d | a b c d | a         On a plane the ghosts stay 0.
  *      h | e f g h | e
@@ -21,7 +23,8 @@
 #ifndef SURVIVAL
 #define SURVIVAL 0x00c
 #endif
-#ifdef TABLE /* the rule is any function of the nine cells of a block: bit i of the table, the top left cell in the lowest bit of i */
+#ifdef TABLE /* the rule is any function of the nine cells of a block: bit i of the table, the top \
+                left cell in the lowest bit of i */
 __constant uint table[16] = TABLE;
 #endif
 
@@ -59,8 +62,9 @@ __kernel void life_global(__global const int *from, __global int *to, int width,
         block |= from[i + (k / 3 - 1) * pitch + k % 3 - 1] << k;
     to[i] = (int)(table[block / 32] >> block % 32 & 1);
 #else
-    const int neighbours = from[i - pitch - 1] + from[i - pitch] + from[i - pitch + 1] + from[i - 1] +
-                           from[i + 1] + from[i + pitch - 1] + from[i + pitch] + from[i + pitch + 1];
+    const int neighbours = from[i - pitch - 1] + from[i - pitch] + from[i - pitch + 1] +
+                           from[i - 1] + from[i + 1] + from[i + pitch - 1] + from[i + pitch] +
+                           from[i + pitch + 1];
     to[i] = ((from[i] ? SURVIVAL : BIRTH) >> neighbours) & 1;
 #endif
 }

@@ -1,12 +1,15 @@
 /* grid.c - bounded grids as Golly writes them behind a rule, and which cell lies beyond an edge.
  *
- *   T30,20    torus                          K30*,20    Klein bottle, the rows at top and bottom joined reversed
- *   T30+5,20  its rows joined shifted        K30,20*    the columns at the sides; K30*+1,20 and K30,20*+1: shifted, too
+ *   T30,20    torus                          K30*,20    Klein bottle, the rows at top and bottom
+ *             joined reversed
+ *   T30+5,20  its rows joined shifted        K30,20*    the columns at the sides; K30*+1,20 and
+ *             K30,20*+1: shifted, too
  *   T30,20-2  its columns                    C30,20     cross-surface: both reversed
- *   P30,20    plane                          S30        sphere: top joined with left, right with bottom
+ *   P30,20    plane                          S30        sphere: top joined with left, right with
+ *             bottom
  *
- * What is not quite such a grid is refused with a sentence that says why; where Golly ignores a part (a shift of a Klein bottle with an odd
- * number of cells), so do we.
+ * What is not quite such a grid is refused with a sentence that says why; where Golly ignores a
+ * part (a shift of a Klein bottle with an odd number of cells), so do we.
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
@@ -89,8 +92,11 @@ static void settle(struct life_grid *g, int kind, const struct side *w, const st
     g->height = h->cells;
     g->bounds = kind == 'P' ? LIFE_PLANE : kind == 'T' && shift == 0 ? LIFE_TORUS : LIFE_JOINED;
     g->shift = kind == 'T' ? shift : kind == 'K' && shift && s->cells % 2 == 0;
-    g->how = kind == 'C' ? LIFE_CROSS : kind == 'S' ? LIFE_SPHERE : kind == 'K' ? (columns ? LIFE_COLUMNS_TWISTED : LIFE_ROWS_TWISTED)
-             : columns ? LIFE_COLUMNS_SHIFTED : LIFE_ROWS_SHIFTED;
+    g->how = kind == 'C'   ? LIFE_CROSS
+             : kind == 'S' ? LIFE_SPHERE
+             : kind == 'K' ? (columns ? LIFE_COLUMNS_TWISTED : LIFE_ROWS_TWISTED)
+             : columns     ? LIFE_COLUMNS_SHIFTED
+                           : LIFE_ROWS_SHIFTED;
 }
 
 void life_grid_write(const struct life_grid *g, char text[LIFE_GRID_TEXT])
@@ -103,7 +109,12 @@ void life_grid_write(const struct life_grid *g, char text[LIFE_GRID_TEXT])
     if (g->bounds == LIFE_JOINED && g->how == LIFE_SPHERE)
         snprintf(text, LIFE_GRID_TEXT, "S%zu", g->width);
     else
-        snprintf(text, LIFE_GRID_TEXT, "%c%zu%s,%zu%s", g->bounds == LIFE_PLANE ? 'P' : g->bounds == LIFE_TORUS ? 'T' : twisted ? 'K' : g->how == LIFE_CROSS ? 'C' : 'T',
+        snprintf(text, LIFE_GRID_TEXT, "%c%zu%s,%zu%s",
+                 g->bounds == LIFE_PLANE   ? 'P'
+                 : g->bounds == LIFE_TORUS ? 'T'
+                 : twisted                 ? 'K'
+                 : g->how == LIFE_CROSS    ? 'C'
+                                           : 'T',
                  g->width, columns ? "" : end, g->height, columns ? end : "");
 }
 
@@ -113,8 +124,10 @@ int life_grid_read(const char *shape, struct life_grid *g)
     const int kind = toupper((unsigned char)*p);
     struct side w = {0}, h = {0};
     if (!kind || !strchr("TPKCS", kind))
-        return refuse_shape(shape, "write :TWIDTH,HEIGHT for a torus, :P for a plane, :K for a Klein bottle, :C for a cross-surface or :SWIDTH for "
-                                   "a sphere");
+        return refuse_shape(
+            shape,
+            "write :TWIDTH,HEIGHT for a torus, :P for a plane, :K for a Klein bottle, :C for a cross-surface or :SWIDTH for "
+            "a sphere");
     p++;
     const char *why = read_whole_side(&p, &w);
     if (!why || *why)
@@ -136,7 +149,8 @@ int life_grid_read(const char *shape, struct life_grid *g)
     return 0;
 }
 
-int life_grid_split(char *text, char grid[LIFE_GRID_TEXT], enum life_bounds *bounds, size_t *width, size_t *height)
+int life_grid_split(char *text, char grid[LIFE_GRID_TEXT], enum life_bounds *bounds, size_t *width,
+                    size_t *height)
 {
     char *colon = strchr(text, ':');
     struct life_grid g = {.bounds = LIFE_TORUS};
@@ -163,11 +177,13 @@ int life_bounds_split(char *text, enum life_bounds *bounds, size_t *width, size_
     if (colon && life_grid_read(colon + 1, &g) < 0)
         return -1;
     if (colon && g.bounds == LIFE_JOINED)
-        return refuse_shape(colon + 1, "only a torus :T and a dead plane :P can be told by their bounds; see life_grid_split");
+        return refuse_shape(
+            colon + 1,
+            "only a torus :T and a dead plane :P can be told by their bounds; see life_grid_split");
     return life_grid_split(text, grid, bounds, width, height);
 }
 
-/* ---- What lies beyond the edges. -------------------------------------------------------------- */
+/* ---- What lies beyond the edges. ------------------------------------------------------------- */
 
 /* The remainder of a / n, from 0 up. */
 static long around(long a, long n)
@@ -197,7 +213,8 @@ void life_joined_cell(const struct life_grid *g, long *x, long *y)
         *y = around(*y, height);
         return;
     case LIFE_CROSS:
-    case LIFE_SPHERE: break;
+    case LIFE_SPHERE:
+        break;
     }
     const bool sphere = g->how == LIFE_SPHERE;
     if (beside && over) { /* a corner is its own neighbour */

@@ -1,8 +1,8 @@
 /* hash_leaf.c - the lowest level of HashLife: 32 x 32 cells, up to eight generations on.
  *
- * A row is a word. Sums of neighbours are bit by bit, as README.md of this room says ("32 cells at a time"), and compilers
- * make vectors of the loops over rows. Every generation spoils one cell more from the edges inward; eight generations leave the middle
- * 16 x 16 right.
+ * A row is a word. Sums of neighbours are bit by bit, as README.md of this room says ("32 cells at
+ * a time"), and compilers make vectors of the loops over rows. Every generation spoils one cell
+ * more from the edges inward; eight generations leave the middle 16 x 16 right.
  * SPDX-License-Identifier: MIT
  */
 #include "life/hash.h"
@@ -11,9 +11,10 @@
 
 enum { ROWS = 32 };
 
-/* Where the compiler can: a second version for CPUs with vectors of 256 bits, chosen when the library is loaded. */
-#if defined __x86_64__ && defined __GNUC__ && defined __gnu_linux__ && !defined __clang__ && !defined __SANITIZE_ADDRESS__ && \
-    !defined __SANITIZE_THREAD__
+/* Where the compiler can: a second version for CPUs with vectors of 256 bits, chosen when the
+ * library is loaded. */
+#if defined __x86_64__ && defined __GNUC__ && defined __gnu_linux__ && !defined __clang__ &&       \
+    !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define VECTORS __attribute__((target_clones("avx2", "default"), optimize("O3")))
 #else
 #define VECTORS
@@ -25,8 +26,8 @@ static inline uint32_t majority(uint32_t a, uint32_t b, uint32_t c)
 }
 
 /* The sums over columns: of the 3 x 3 block around each cell b + 2 k + 2 p + 4 q are alive. */
-static inline void add(const uint32_t *restrict cell, uint32_t *restrict b, uint32_t *restrict k, uint32_t *restrict p,
-                       uint32_t *restrict q)
+static inline void add(const uint32_t *restrict cell, uint32_t *restrict b, uint32_t *restrict k,
+                       uint32_t *restrict p, uint32_t *restrict q)
 {
     uint32_t s[ROWS], m[ROWS];
     for (int y = 0; y < ROWS; y++) {
@@ -55,7 +56,8 @@ VECTORS static void step_conway(uint32_t *restrict cell, int generations)
     }
 }
 
-/* Any rule, by its chain of operations on two or three inputs (logic.c): bit a << 2 | b << 1 | c of a table is its value. */
+/* Any rule, by its chain of operations on two or three inputs (logic.c): bit a << 2 | b << 1 | c of
+ * a table is its value. */
 VECTORS static void step_chain(const struct hashlife *h, uint32_t *restrict cell, int generations)
 {
     uint32_t value[LIFE_INPUTS + LIFE_STEPS_MAX][ROWS];
@@ -64,14 +66,17 @@ VECTORS static void step_chain(const struct hashlife *h, uint32_t *restrict cell
         add(cell, value[LIFE_IN_B], value[LIFE_IN_K], value[LIFE_IN_P], value[LIFE_IN_Q]);
         memcpy(value[LIFE_IN_CELL], cell, sizeof value[LIFE_IN_CELL]);
         for (int i = 0; i < logic->steps; i++) {
-            const uint32_t *a = value[logic->step[i].in[0]], *b = value[logic->step[i].in[1]], *c = value[logic->step[i].in[2]];
+            const uint32_t *a = value[logic->step[i].in[0]], *b = value[logic->step[i].in[1]],
+                           *c = value[logic->step[i].in[2]];
             const unsigned table = logic->step[i].table;
             uint32_t on[8], *to = value[LIFE_INPUTS + i];
             for (int t = 0; t < 8; t++)
                 on[t] = 0 - (table >> t & 1);
             for (int y = 1; y < ROWS - 1; y++) {
-                const uint32_t c0 = (on[0] & ~c[y]) | (on[1] & c[y]), c1 = (on[2] & ~c[y]) | (on[3] & c[y]),
-                               c2 = (on[4] & ~c[y]) | (on[5] & c[y]), c3 = (on[6] & ~c[y]) | (on[7] & c[y]),
+                const uint32_t c0 = (on[0] & ~c[y]) | (on[1] & c[y]),
+                               c1 = (on[2] & ~c[y]) | (on[3] & c[y]),
+                               c2 = (on[4] & ~c[y]) | (on[5] & c[y]),
+                               c3 = (on[6] & ~c[y]) | (on[7] & c[y]),
                                b0 = (c0 & ~b[y]) | (c1 & b[y]), b1 = (c2 & ~b[y]) | (c3 & b[y]);
                 to[y] = (b0 & ~a[y]) | (b1 & a[y]);
             }
@@ -103,8 +108,9 @@ static void step_table(const struct hashlife *h, uint32_t *cell, int generations
             next[y] = next[y + 1] = 0;
             for (int x = g + 1; x < ROWS - 1 - g; x += 2) {
                 const int at = x - 1;
-                const unsigned out = middle[(cell[y - 1] >> at & 15) | (cell[y] >> at & 15) << 4 | (cell[y + 1] >> at & 15) << 8 |
-                                            (cell[y + 2] >> at & 15) << 12];
+                const unsigned out =
+                    middle[(cell[y - 1] >> at & 15) | (cell[y] >> at & 15) << 4 |
+                           (cell[y + 1] >> at & 15) << 8 | (cell[y + 2] >> at & 15) << 12];
                 next[y] |= (uint32_t)(out & 3) << x;
                 next[y + 1] |= (uint32_t)(out >> 2) << x;
             }

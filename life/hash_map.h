@@ -15,7 +15,7 @@ struct map {
     struct map_entry {
         uint64_t key;
         uint32_t value, used;
-    } *entry;
+    } * entry;
     size_t n, places; /* a power of two */
 };
 

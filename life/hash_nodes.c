@@ -1,12 +1,14 @@
 /* hash_nodes.c - where the squares of HashLife live.
  *
- * Leaves and nodes have a block of addresses each, as large as the memory allowed might need; the system gives memory
- * to what is touched. A table of lists finds a square by its content. Several threads add squares at once: a new one is put before
- * the head of its list by compare-and-swap, and if another thread came first the list is searched again.
+ * Leaves and nodes have a block of addresses each, as large as the memory allowed might need; the
+ * system gives memory to what is touched. A table of lists finds a square by its content. Several
+ * threads add squares at once: a new one is put before the head of its list by compare-and-swap,
+ * and if another thread came first the list is searched again.
  *
- * When the memory is used up, all threads wait where they hold nothing but what is in their batches and stacks, and one of them marks
- * what the plane, the workers and the results still need; the rest is used again. If that is too much, results are forgotten, which
- * costs time and changes nothing.
+ * When the memory is used up, all threads wait where they hold nothing but what is in their batches
+ * and stacks, and one of them marks what the plane, the workers and the results still need; the
+ * rest is used again. If that is too much, results are forgotten, which costs time and changes
+ * nothing.
  * SPDX-License-Identifier: MIT
  */
 #include "life/hash.h"
@@ -16,7 +18,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Squares that a thread takes from the pool at a time; how far ahead nodes of a table that grows ask for their places. */
+/* Squares that a thread takes from the pool at a time; how far ahead nodes of a table that grows
+ * ask for their places. */
 enum { BLOCK = 256, AHEAD = 16, FIRST_PLACES = 1 << 12 };
 
 static const size_t NODE_BYTES = sizeof(struct node);
@@ -31,7 +34,8 @@ static size_t leaf_bytes(const struct hashlife *h)
 
 static void *addresses(size_t bytes)
 {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
     if (p == MAP_FAILED)
         return NULL;
 #ifdef MADV_HUGEPAGE
@@ -40,7 +44,8 @@ static void *addresses(size_t bytes)
     return p;
 }
 
-/* A table has addresses for as many places as it may ever have, a quarter of the memory at most, and grows where it lies. */
+/* A table has addresses for as many places as it may ever have, a quarter of the memory at most,
+ * and grows where it lies. */
 static int open_table(struct pool *pool, size_t memory)
 {
     for (pool->most_places = FIRST_PLACES; 8 * pool->most_places * sizeof *pool->head <= memory;)
@@ -65,8 +70,11 @@ int hash_nodes_open(struct hashlife *h)
     h->nodes.next = h->node ? &h->node->next : NULL;
     h->leaves.stride = sizeof *h->leaf_next;
     h->leaves.next = h->leaf_next;
-    if (!h->node || !h->leaf || !h->leaf_next || open_table(&h->nodes, h->memory) < 0 || open_table(&h->leaves, h->memory) < 0)
-        return clerror_set(ENOMEM, "hashlife_create: the system has no addresses for a tree of %zu MiB", h->memory >> 20);
+    if (!h->node || !h->leaf || !h->leaf_next || open_table(&h->nodes, h->memory) < 0 ||
+        open_table(&h->leaves, h->memory) < 0)
+        return clerror_set(ENOMEM,
+                           "hashlife_create: the system has no addresses for a tree of %zu MiB",
+                           h->memory >> 20);
     return 0;
 }
 
@@ -86,7 +94,8 @@ void hash_nodes_close(struct hashlife *h)
 
 size_t hash_bytes(const struct hashlife *h)
 {
-    return (h->nodes.used - h->nodes.n_free) * NODE_BYTES + (h->leaves.used - h->leaves.n_free) * leaf_bytes(h) +
+    return (h->nodes.used - h->nodes.n_free) * NODE_BYTES +
+           (h->leaves.used - h->leaves.n_free) * leaf_bytes(h) +
            (h->nodes.places + h->leaves.places) * sizeof(square_t);
 }
 
@@ -97,8 +106,9 @@ static square_t *next_of(const struct pool *pool, square_t i)
 
 /* ---- Content. -------------------------------------------------------------------------------- */
 
-/* Nodes that are made one after the other have neighbouring numbers, and are looked for one after the other later. So places are not
- * mixed: neighbours have places near each other, and caches hold them. That takes a tenth to a third off the time of sparse patterns. */
+/* Nodes that are made one after the other have neighbouring numbers, and are looked for one after
+ * the other later. So places are not mixed: neighbours have places near each other, and caches hold
+ * them. That takes a tenth to a third off the time of sparse patterns. */
 static size_t place_of_node(const struct hashlife *h, const square_t part[4])
 {
     return hash_place(part) & (h->nodes.places - 1);
@@ -119,7 +129,9 @@ static size_t place_of_leaf(const struct hashlife *h, const void *leaf)
 /* Of either kind, with sizes that the compiler knows: this is where much of the time goes. */
 static bool same_leaf(const struct hashlife *h, square_t i, const void *leaf)
 {
-    return (!h->many ? memcmp(hash_leaf(h, i), leaf, sizeof(struct leaf)) : h->rule.transitions ? memcmp(hash_states(h, i), leaf, STATES_OF_FILES) : memcmp(hash_states(h, i), leaf, STATES_MOST)) == 0;
+    return (!h->many              ? memcmp(hash_leaf(h, i), leaf, sizeof(struct leaf))
+            : h->rule.transitions ? memcmp(hash_states(h, i), leaf, STATES_OF_FILES)
+                                  : memcmp(hash_states(h, i), leaf, STATES_MOST)) == 0;
 }
 
 /* ---- Marking, and using again. --------------------------------------------------------------- */
@@ -213,7 +225,8 @@ static bool is_marked(const uint64_t *marks, size_t i)
 /* Puts entry i into the table, while no other thread looks. */
 static void put(const struct hashlife *h, struct pool *pool, square_t i)
 {
-    const size_t place = pool == &h->nodes ? place_of_node(h, h->node[i].part) : place_of_leaf(h, h->leaf + i * h->leaf_bytes);
+    const size_t place = pool == &h->nodes ? place_of_node(h, h->node[i].part)
+                                           : place_of_leaf(h, h->leaf + i * h->leaf_bytes);
     *next_of(pool, i) = hash_first(pool, place);
     atomic_store_explicit(&pool->head[place], ~i, memory_order_relaxed);
 }
@@ -241,12 +254,16 @@ static void forget_results(struct hashlife *h, const struct marks *m)
         const square_t result = atomic_load_explicit(&n->result, memory_order_relaxed);
         if (!is_marked(m->node, i))
             n->level = 0;
-        else if (result != NO_SQUARE && !(m->results && is_marked(n->level == h->leaf_level + 1 ? m->leaf : m->node, result)))
+        else if (result != NO_SQUARE &&
+                 !(m->results &&
+                   is_marked(n->level == h->leaf_level + 1 ? m->leaf : m->node, result)))
             atomic_store_explicit(&n->result, NO_SQUARE, memory_order_relaxed);
     }
 }
 
-/* Throws away what nobody needs; ENOMEM where that makes no room. Results are kept if three eighths of the memory become free all the same; without them half of it must, or the work would be done again and again. */
+/* Throws away what nobody needs; ENOMEM where that makes no room. Results are kept if three eighths
+ * of the memory become free all the same; without them half of it must, or the work would be done
+ * again and again. */
 static int collect(struct hashlife *h)
 {
     struct marks m = {.h = h};
@@ -292,12 +309,14 @@ static void grow_leaves(struct hashlife *h)
     }
 }
 
-/* Four times as many places while there is memory, else twice. Nodes have a level while they are in the table, and in the order of their numbers, with their places asked for ahead, this takes a fraction of
- * the time. */
+/* Four times as many places while there is memory, else twice. Nodes have a level while they are in
+ * the table, and in the order of their numbers, with their places asked for ahead, this takes a
+ * fraction of the time. */
 static void grow_nodes(struct hashlife *h)
 {
     struct pool *pool = &h->nodes;
-    const size_t times = hash_bytes(h) < h->memory / 8 && 4 * pool->places <= pool->most_places ? 4 : 2;
+    const size_t times =
+        hash_bytes(h) < h->memory / 8 && 4 * pool->places <= pool->most_places ? 4 : 2;
     memset((void *)pool->head, 0, pool->places * sizeof *pool->head);
     pool->places *= times;
     for (size_t i = 0; i < pool->used; i++) {
@@ -351,10 +370,12 @@ static void alone(struct hashlife *h, void (*change)(struct hashlife *h))
 static bool is_full(const struct hashlife *h)
 {
     const size_t block = BLOCK * (NODE_BYTES + leaf_bytes(h));
-    return hash_bytes(h) + block > h->memory || h->nodes.used + BLOCK > h->nodes.most || h->leaves.used + BLOCK > h->leaves.most;
+    return hash_bytes(h) + block > h->memory || h->nodes.used + BLOCK > h->nodes.most ||
+           h->leaves.used + BLOCK > h->leaves.most;
 }
 
-/* Two places a square or more: lists are short then, and most squares are found, or missed, at first sight. */
+/* Two places a square or more: lists are short then, and most squares are found, or missed, at
+ * first sight. */
 static bool is_crowded(const struct pool *pool)
 {
     return 2 * (pool->used - pool->n_free) > pool->places && pool->places < pool->most_places;
@@ -419,16 +440,18 @@ static bool refill(struct worker *w, struct pool *pool, struct spare *spare)
     return done;
 }
 
-/* Puts the thread's spare entry, whose content is written, before the list that began with `first`; false: another thread has changed
- * the list. */
-static bool publish(const struct hashlife *h, struct pool *pool, struct spare *spare, size_t place, square_t first)
+/* Puts the thread's spare entry, whose content is written, before the list that began with `first`;
+ * false: another thread has changed the list. */
+static bool publish(const struct hashlife *h, struct pool *pool, struct spare *spare, size_t place,
+                    square_t first)
 {
     const square_t i = spare->first, after = *next_of(pool, i);
     *next_of(pool, i) = first;
     square_t was = ~first;
     if (h->threads == 1) { /* waits for no other, nor for its own reads */
         atomic_store_explicit(&pool->head[place], ~i, memory_order_relaxed);
-    } else if (!atomic_compare_exchange_strong_explicit(&pool->head[place], &was, ~i, memory_order_release, memory_order_relaxed)) {
+    } else if (!atomic_compare_exchange_strong_explicit(
+                   &pool->head[place], &was, ~i, memory_order_release, memory_order_relaxed)) {
         *next_of(pool, i) = after;
         return false;
     }
@@ -437,8 +460,10 @@ static bool publish(const struct hashlife *h, struct pool *pool, struct spare *s
     return true;
 }
 
-/* A new node before the list that begins with `first`, NO_SQUARE: the list may be another now, or there is no memory (h->error). */
-static square_t make_node(struct worker *w, int level, const square_t part[4], size_t place, square_t first)
+/* A new node before the list that begins with `first`, NO_SQUARE: the list may be another now, or
+ * there is no memory (h->error). */
+static square_t make_node(struct worker *w, int level, const square_t part[4], size_t place,
+                          square_t first)
 {
     struct hashlife *h = w->h;
     const square_t i = w->nodes.first;
@@ -471,7 +496,8 @@ static square_t find_or_make(struct worker *w, int level, const square_t part[4]
     }
 }
 
-square_t hash_node_find(struct worker *w, int level, square_t nw, square_t ne, square_t sw, square_t se)
+square_t hash_node_find(struct worker *w, int level, square_t nw, square_t ne, square_t sw,
+                        square_t se)
 {
     const square_t part[4] = {nw, ne, sw, se}, i = find_or_make(w, level, part);
     if (i != NO_SQUARE)
@@ -479,7 +505,8 @@ square_t hash_node_find(struct worker *w, int level, square_t nw, square_t ne, s
     return i;
 }
 
-square_t hash_node_add(struct worker *w, int level, const square_t part[4], size_t place, square_t first)
+square_t hash_node_add(struct worker *w, int level, const square_t part[4], size_t place,
+                       square_t first)
 {
     const square_t i = w->nodes.n ? make_node(w, level, part, place, first) : NO_SQUARE;
     return i != NO_SQUARE ? i : find_or_make(w, level, part);
@@ -531,8 +558,11 @@ square_t hash_empty(struct worker *w, int level)
 
 void hash_set_k(struct hashlife *h, int k)
 {
-    const int odd = h->alternates ? (int)(h->generation & 1) : 0, shared = (k < h->k ? k : h->k) + 2;
-    const int same = odd == h->odd ? shared : 0; /* levels up to here have other results only if the square is another */
+    const int odd = h->alternates ? (int)(h->generation & 1) : 0,
+              shared = (k < h->k ? k : h->k) + 2;
+    const int same =
+        odd == h->odd ? shared
+                      : 0; /* levels up to here have other results only if the square is another */
     for (size_t i = 0; (k != h->k || odd != h->odd) && i < h->nodes.used; i++)
         if (h->node[i].level > same)
             atomic_store_explicit(&h->node[i].result, NO_SQUARE, memory_order_relaxed);

@@ -1,22 +1,30 @@
 /* hash_result.c - what the middle of a square becomes.
  *
- * A node of level n is 4 x 4 squares of level n - 2. Nine overlapping squares of level n - 1 lie in it, and what their middles become
- * covers its middle with something around it:
+ * A node of level n is 4 x 4 squares of level n - 2. Nine overlapping squares of level n - 1 lie in
+ * it, and what their middles become covers its middle with something around it:
  *
  *     +---+---+---+---+       +---+---+---+---+
- *     |   |   |   |   |       |   +--+--+--+  |      Four squares of level n - 1 are made of these nine, and
- *     +---+---+---+---+       +---|  |  |  |--+      their middles are the middle of the node. In the lower
- *     |   |   |   |   |       |   +--+--+--+  |      levels both of these go half the time each, 2^(n-3) and
- *     +---+---+---+---+  ->   +---|  |  |  |--+      2^(n-3) generations; in the levels where 2^k generations
- *     |   |   |   |   |       |   +--+--+--+  |      are less than that, the nine go all of the time and the four go none.
+ *     |   |   |   |   |       |   +--+--+--+  |      Four squares of level n - 1 are made of these
+ *         nine, and
+ *     +---+---+---+---+       +---|  |  |  |--+      their middles are the middle of the node. In
+ *                             the lower
+ *     |   |   |   |   |       |   +--+--+--+  |      levels both of these go half the time each,
+ *         2^(n-3) and
+ *     +---+---+---+---+  ->   +---|  |  |  |--+      2^(n-3) generations; in the levels where 2^k
+ *                        generations
+ *     |   |   |   |   |       |   +--+--+--+  |      are less than that, the nine go all of the
+ *         time and the four go none.
  *     +---+---+---+---+       +---|  |  |  |--+
  *     |   |   |   |   |       |   +--+--+--+  |
  *     +---+---+---+---+       +---+---+---+---+
  *
- * Nearly all the time goes into waiting for memory, where a square is in the table and then for the square, and into branches that a processor cannot foretell. So a thread
- * has a batch of nodes of one level at work, and each step is done for all of them before the next: where their squares are is asked for, then the squares, then these are found. Results that
- * are not known become the list of the next lower level, which is done, batch by batch, before the nodes go on. Threads have lists of their own, in opposite order, and put off what another has
- * in its list; what one has found all others read in the node.
+ * Nearly all the time goes into waiting for memory, where a square is in the table and then for the
+ * square, and into branches that a processor cannot foretell. So a thread has a batch of nodes of
+ * one level at work, and each step is done for all of them before the next: where their squares are
+ * is asked for, then the squares, then these are found. Results that are not known become the list
+ * of the next lower level, which is done, batch by batch, before the nodes go on. Threads have
+ * lists of their own, in opposite order, and put off what another has in its list; what one has
+ * found all others read in the node.
  * SPDX-License-Identifier: MIT
  */
 #include "life/hash.h"
@@ -42,12 +50,14 @@ static square_t leaf_result(struct worker *w, const struct node *n)
     const struct hashlife *h = w->h;
     const int k = h->k < h->leaf_level - 1 ? h->k : h->leaf_level - 1;
     if (h->many) {
-        const states_t *part[4] = {hash_states(h, n->part[0]), hash_states(h, n->part[1]), hash_states(h, n->part[2]), hash_states(h, n->part[3])};
+        const states_t *part[4] = {hash_states(h, n->part[0]), hash_states(h, n->part[1]),
+                                   hash_states(h, n->part[2]), hash_states(h, n->part[3])};
         states_t out[STATES_MOST];
         hash_states_step(h, part, k, out);
         return find_leaf(w, out);
     }
-    const struct leaf *part[4] = {hash_leaf(h, n->part[0]), hash_leaf(h, n->part[1]), hash_leaf(h, n->part[2]), hash_leaf(h, n->part[3])};
+    const struct leaf *part[4] = {hash_leaf(h, n->part[0]), hash_leaf(h, n->part[1]),
+                                  hash_leaf(h, n->part[2]), hash_leaf(h, n->part[3])};
     struct leaf out;
     hash_leaf_step(h, part, k, &out);
     return find_leaf(w, &out);
@@ -57,12 +67,14 @@ static square_t middle_of_leaves(struct worker *w, const square_t four[4])
 {
     const struct hashlife *h = w->h;
     if (h->many) {
-        const states_t *leaf[4] = {hash_states(h, four[0]), hash_states(h, four[1]), hash_states(h, four[2]), hash_states(h, four[3])};
+        const states_t *leaf[4] = {hash_states(h, four[0]), hash_states(h, four[1]),
+                                   hash_states(h, four[2]), hash_states(h, four[3])};
         states_t middle[STATES_MOST];
         hash_states_middle(h, leaf, middle);
         return find_leaf(w, middle);
     }
-    const struct leaf *leaf[4] = {hash_leaf(h, four[0]), hash_leaf(h, four[1]), hash_leaf(h, four[2]), hash_leaf(h, four[3])};
+    const struct leaf *leaf[4] = {hash_leaf(h, four[0]), hash_leaf(h, four[1]),
+                                  hash_leaf(h, four[2]), hash_leaf(h, four[3])};
     struct leaf middle;
     hash_leaf_middle(leaf, &middle);
     return find_leaf(w, &middle);
@@ -79,14 +91,15 @@ static void set_busy(const struct hashlife *h, square_t square, uint8_t thread)
     atomic_store_explicit(&h->node[square].busy, thread, memory_order_relaxed);
 }
 
-/* ---- Nodes that are looked for, of all items: asked for, then found. -------------------------- */
+/* ---- Nodes that are looked for, of all items: asked for, then found. ------------------------- */
 
 INLINE void ask(struct worker *w, unsigned item, int n)
 {
     const struct pool *nodes = &w->h->nodes;
     const _Atomic(square_t) *head = nodes->head;
     const size_t mask = nodes->places - 1;
-    UNROLLED for (int i = 0; i < n; i++) {
+    UNROLLED for (int i = 0; i < n; i++)
+    {
         w->place[item][i] = hash_place(w->part[item][i]);
         __builtin_prefetch((const void *)&head[w->place[item][i] & mask]);
     }
@@ -100,8 +113,10 @@ INLINE void ask_nodes(const struct worker *w, unsigned items, int n)
     const size_t mask = h->nodes.places - 1;
     const struct node *node = h->node;
     for (unsigned item = 0; item < items; item++)
-        UNROLLED for (int i = 0; i < n; i++) {
-            const square_t first = ~atomic_load_explicit(&head[w->place[item][i] & mask], memory_order_relaxed);
+        UNROLLED for (int i = 0; i < n; i++)
+        {
+            const square_t first =
+                ~atomic_load_explicit(&head[w->place[item][i] & mask], memory_order_relaxed);
             __builtin_prefetch(&node[first & (0u - (first != NO_SQUARE))]);
         }
 }
@@ -110,10 +125,12 @@ INLINE void ask_nodes(const struct worker *w, unsigned items, int n)
 INLINE bool find(struct worker *w, unsigned item, int n, int level, square_t *out)
 {
     const struct hashlife *h = w->h;
-    UNROLLED for (int i = 0; i < n; i++) {
+    UNROLLED for (int i = 0; i < n; i++)
+    {
         const size_t place = w->place[item][i] & (h->nodes.places - 1);
         const square_t first = hash_first(&h->nodes, place);
-        if ((out[i] = hash_find(h, level, w->part[item][i], first)) == NO_SQUARE && (out[i] = hash_node_add(w, level, w->part[item][i], place, first)) == NO_SQUARE)
+        if ((out[i] = hash_find(h, level, w->part[item][i], first)) == NO_SQUARE &&
+            (out[i] = hash_node_add(w, level, w->part[item][i], place, first)) == NO_SQUARE)
             return false;
     }
     return true;
@@ -147,7 +164,8 @@ INLINE void read_results(struct worker *w, struct batch *lower, struct item *ite
 {
     const struct hashlife *h = w->h;
     unsigned left = 0;
-    UNROLLED for (int i = 0; i < n; i++) {
+    UNROLLED for (int i = 0; i < n; i++)
+    {
         item->held.result[i] = result_of(h, item->held.wanted[i]);
         left |= (unsigned)(item->held.result[i] == NO_SQUARE) << i;
     }
@@ -191,7 +209,7 @@ static void leave_known(struct worker *w, struct batch *b)
     }
 }
 
-/* ---- The nine, the four, the last. ------------------------------------------------------------ */
+/* ---- The nine, the four, the last. ----------------------------------------------------------- */
 
 /* Five nodes lie between the parts of one: north, west, in the middle, east, south. */
 static void ask_five(struct worker *w, const struct batch *b)
@@ -202,7 +220,8 @@ static void ask_five(struct worker *w, const struct batch *b)
             __builtin_prefetch(&node[node[b->item[i].square].part[j]]);
     for (unsigned i = 0; i < b->n; i++) {
         const square_t *part = node[b->item[i].square].part;
-        const square_t *nw = node[part[NW]].part, *ne = node[part[NE]].part, *sw = node[part[SW]].part, *se = node[part[SE]].part;
+        const square_t *nw = node[part[NW]].part, *ne = node[part[NE]].part,
+                       *sw = node[part[SW]].part, *se = node[part[SE]].part;
         const square_t five[5][4] = {{nw[NE], ne[NW], nw[SE], ne[SW]},
                                      {nw[SW], nw[SE], sw[NW], sw[NE]},
                                      {nw[SE], ne[SW], sw[NE], se[NW]},
@@ -230,7 +249,8 @@ static bool find_nine(struct worker *w, struct batch *b, int level)
 
 static const unsigned char corner[4][4] = {{5, 0, 1, 2}, {0, 6, 2, 3}, {1, 2, 7, 4}, {2, 3, 4, 8}};
 
-/* The four squares that results of the nine make, or where they have had all of the time, their middles; of leaves at once. */
+/* The four squares that results of the nine make, or where they have had all of the time, their
+ * middles; of leaves at once. */
 static bool ask_four(struct worker *w, unsigned at, struct item *item, int level)
 {
     const struct hashlife *h = w->h;
@@ -261,7 +281,8 @@ static bool find_four(struct worker *w, struct batch *b, int level)
     ask_nodes(w, b->n, 4);
     for (unsigned i = 0; i < b->n; i++) {
         struct item *item = &b->item[i];
-        if (!find(w, i, 4, slow ? level - 2 : level - 1, slow ? item->held.four : item->held.wanted))
+        if (!find(w, i, 4, slow ? level - 2 : level - 1,
+                  slow ? item->held.four : item->held.wanted))
             return false;
         if (!slow)
             read_results(w, &w->batch[level - 1], item, 4);
@@ -281,7 +302,8 @@ static bool find_last(struct worker *w, struct batch *b, int level)
     const bool slow = is_slow(w->h, level);
     leave_known(w, b);
     for (unsigned i = 0; i < b->n; i++) {
-        memcpy(w->part[i][0], slow ? b->item[i].held.four : b->item[i].held.result, sizeof w->part[i][0]);
+        memcpy(w->part[i][0], slow ? b->item[i].held.four : b->item[i].held.result,
+               sizeof w->part[i][0]);
         ask(w, i, 1);
     }
     ask_nodes(w, b->n, 1);
@@ -305,7 +327,7 @@ static bool find_leaves(struct worker *w, struct batch *b)
     return true;
 }
 
-/* ---- Batch by batch. -------------------------------------------------------------------------- */
+/* ---- Batch by batch. ------------------------------------------------------------------------- */
 
 /* Squares between looks at the clock, a millisecond or less. */
 enum { LOOK = 1 << 11 };
@@ -339,7 +361,8 @@ static bool take(struct worker *w, struct batch *b, unsigned at, unsigned most)
 }
 
 /* Finds results of n of the wanted, so many at a time, from number `at` on or up to it. */
-static bool find_batches(struct worker *w, int level, unsigned at, unsigned n, unsigned most, bool up)
+static bool find_batches(struct worker *w, int level, unsigned at, unsigned n, unsigned most,
+                         bool up)
 {
     struct batch *b = &w->batch[level];
     while (n) {
@@ -348,25 +371,31 @@ static bool find_batches(struct worker *w, int level, unsigned at, unsigned n, u
         for (; n && take(w, b, at, most); n--)
             at += up ? 1 : -1u;
         w->items += b->n;
-        if (level == w->h->leaf_level + 1 ? !find_leaves(w, b) : !(find_nine(w, b, level) && find_four(w, b, level) && find_last(w, b, level)))
+        if (level == w->h->leaf_level + 1
+                ? !find_leaves(w, b)
+                : !(find_nine(w, b, level) && find_four(w, b, level) && find_last(w, b, level)))
             return false;
         b->n = 0;
     }
     return true;
 }
 
-/* Of the level's list, where those that another thread has begun come last and one at a time. Every other thread goes the other way round. */
+/* Of the level's list, where those that another thread has begun come last and one at a time. Every
+ * other thread goes the other way round. */
 static bool find_results(struct worker *w, int level)
 {
     struct hashlife *h = w->h;
     struct batch *b = &w->batch[level];
     const uint64_t collections = h->collections;
     if (!find_batches(w, level, w->back ? b->own - 1 : 0, b->own, BATCH, !w->back) ||
-        !find_batches(w, level, w->back ? WANTED_MOST - b->taken : WANTED_MOST - 1, b->taken, 1, w->back))
+        !find_batches(w, level, w->back ? WANTED_MOST - b->taken : WANTED_MOST - 1, b->taken, 1,
+                      w->back))
         return false;
-    for (unsigned i = 0; collections != h->collections && i < WANTED_MOST; i++) /* nodes may have forgotten them */
+    for (unsigned i = 0; collections != h->collections && i < WANTED_MOST;
+         i++) /* nodes may have forgotten them */
         if (i < b->own || i >= WANTED_MOST - b->taken)
-            atomic_store_explicit(&h->node[b->wanted[i]].result, b->result[i], memory_order_release);
+            atomic_store_explicit(&h->node[b->wanted[i]].result, b->result[i],
+                                  memory_order_release);
     return true;
 }
 

@@ -1,4 +1,5 @@
-/* hash_squares.c - the tree as files of macrocells have it: squares by number, of states 2 x 2 cells and of bits 8 x 8, up to the plane.
+/* hash_squares.c - the tree as files of macrocells have it: squares by number, of states 2 x 2
+ * cells and of bits 8 x 8, up to the plane.
  * SPDX-License-Identifier: MIT
  */
 #include "life/hash.h"
@@ -21,7 +22,8 @@ static struct added *new_square(struct hashlife *h, int level, uint32_t *square)
         const size_t room = h->room_added ? 2 * h->room_added : 1024;
         struct added *more = room < UINT32_MAX ? realloc(h->added, room * sizeof *more) : NULL;
         if (!more) {
-            clerror_set(ENOMEM, "hashlife_add_square: no memory for more than %zu squares", h->n_added);
+            clerror_set(ENOMEM, "hashlife_add_square: no memory for more than %zu squares",
+                        h->n_added);
             return NULL;
         }
         h->added = more;
@@ -40,7 +42,10 @@ int hashlife_add_states(hashlife *h, const unsigned char state[4], uint32_t *squ
         return -1;
     for (int i = 0; i < 4; i++)
         if (state[i] >= h->rule.states)
-            return clerror_set(EINVAL, "hashlife_add_states: there is a cell of state %d, and the rule %s has states 0 to %u", state[i], h->rule.text, h->rule.states - 1);
+            return clerror_set(
+                EINVAL,
+                "hashlife_add_states: there is a cell of state %d, and the rule %s has states 0 to %u",
+                state[i], h->rule.text, h->rule.states - 1);
     struct added *a = new_square(h, PAIR, square);
     if (!a)
         return -1;
@@ -50,7 +55,8 @@ int hashlife_add_states(hashlife *h, const unsigned char state[4], uint32_t *squ
 }
 
 /* The state of a cell of a square below the level of leaves. */
-static unsigned char state_in(const struct hashlife *h, uint32_t square, int level, unsigned x, unsigned y)
+static unsigned char state_in(const struct hashlife *h, uint32_t square, int level, unsigned x,
+                              unsigned y)
 {
     const struct added *a = &h->added[square];
     for (; square && !a->bits; a = &h->added[square]) {
@@ -69,7 +75,8 @@ static square_t leaf_of(struct hashlife *h, uint32_t square)
     states_t states[STATES_MOST];
     for (int y = 0; y < hash_side(h); y++)
         for (int x = 0; x < hash_side(h); x++) {
-            states[y << h->leaf_level | x] = state_in(h, square, h->leaf_level, (unsigned)x, (unsigned)y);
+            states[y << h->leaf_level | x] =
+                state_in(h, square, h->leaf_level, (unsigned)x, (unsigned)y);
             leaf.row[y] |= (uint16_t)(states[y << h->leaf_level | x] << x); /* of two states */
         }
     return hash_leaf_find(hash_worker(h), h->many ? (const void *)states : &leaf);
@@ -82,7 +89,8 @@ static square_t leaf_of_bits(struct hashlife *h, const uint32_t part[4])
     for (int y = 0; y < 16; y++) {
         const int i = y / 8 * 2, shift = 8 * (y % 8);
         const unsigned west = (unsigned)(part[i] ? h->added[part[i]].cells >> shift & 255 : 0),
-                       east = (unsigned)(part[i + 1] ? h->added[part[i + 1]].cells >> shift & 255 : 0);
+                       east =
+                           (unsigned)(part[i + 1] ? h->added[part[i + 1]].cells >> shift & 255 : 0);
         leaf.row[y] = (uint16_t)(west | east << 8);
     }
     return hash_leaf_find(hash_worker(h), &leaf);
@@ -110,7 +118,9 @@ static square_t node_of_parts(struct hashlife *h, int level, const uint32_t part
 static int make_square(struct hashlife *h, struct added *a, uint32_t square)
 {
     const int level = a->level;
-    a->square = level > h->leaf_level ? node_of_parts(h, level, a->part) : !a->bits && are_bits(h, a->part) ? leaf_of_bits(h, a->part) : leaf_of(h, square);
+    a->square = level > h->leaf_level              ? node_of_parts(h, level, a->part)
+                : !a->bits && are_bits(h, a->part) ? leaf_of_bits(h, a->part)
+                                                   : leaf_of(h, square);
     return a->square == NO_SQUARE ? hash_failed(h, "hashlife_add_square") : 0;
 }
 
@@ -131,10 +141,13 @@ int hashlife_add_square(hashlife *h, int level, const uint32_t part[4], uint32_t
     if (no_handle(h, __func__))
         return -1;
     if (level <= PAIR || level > LEVEL_MAX)
-        return clerror_set(EINVAL, "hashlife_add_square: level %d; squares of four parts have levels %d to %d", level, PAIR + 1, LEVEL_MAX);
+        return clerror_set(
+            EINVAL, "hashlife_add_square: level %d; squares of four parts have levels %d to %d",
+            level, PAIR + 1, LEVEL_MAX);
     for (int i = 0; i < 4; i++)
         if (part[i] && (part[i] >= h->n_added || h->added[part[i]].level != level - 1))
-            return clerror_set(EINVAL, "hashlife_add_square: %u is not a square of level %d", part[i], level - 1);
+            return clerror_set(EINVAL, "hashlife_add_square: %u is not a square of level %d",
+                               part[i], level - 1);
     struct added *a = new_square(h, level, square);
     if (!a)
         return -1;
@@ -154,7 +167,8 @@ static int put_small(struct hashlife *h, uint32_t square, int level)
     }
     const struct life_cells cells = {.width = side, .height = side, .stride = 1, .word = word};
     const long long corner = -(long long)side / 2;
-    return h->many ? hashlife_put_states(h, corner, corner, side, side, state) : hashlife_put(h, corner, corner, &cells);
+    return h->many ? hashlife_put_states(h, corner, corner, side, side, state)
+                   : hashlife_put(h, corner, corner, &cells);
 }
 
 int hashlife_set_square(hashlife *h, uint32_t square, uint64_t generation)
@@ -162,7 +176,8 @@ int hashlife_set_square(hashlife *h, uint32_t square, uint64_t generation)
     if (no_handle(h, __func__))
         return -1;
     if (square && square >= h->n_added)
-        return clerror_set(EINVAL, "hashlife_set_square: %u is not a square that was added", square);
+        return clerror_set(EINVAL, "hashlife_set_square: %u is not a square that was added",
+                           square);
     const int level = square ? h->added[square].level : 0;
     int status = hash_clear(h);
     if (status == 0 && square && level <= h->leaf_level) {
@@ -184,8 +199,8 @@ int hashlife_set_square(hashlife *h, uint32_t square, uint64_t generation)
 
 /* ---- The walk. ------------------------------------------------------------------------------- */
 
-/* Numbers of squares that the caller has been given: of the smallest by their cells, of those of states below the level of leaves by their parts, of leaves
- * and nodes by level and square. */
+/* Numbers of squares that the caller has been given: of the smallest by their cells, of those of
+ * states below the level of leaves by their parts, of leaves and nodes by level and square. */
 struct walker {
     const struct hashlife *h;
     struct map smallest, halves, small, squares;
@@ -226,7 +241,8 @@ static uint64_t part_of_leaf(const struct leaf *leaf, int i)
 }
 
 /* 2 x 2 states. */
-static int walk_states(struct walker *w, const states_t *leaf, unsigned x, unsigned y, uint32_t *number)
+static int walk_states(struct walker *w, const states_t *leaf, unsigned x, unsigned y,
+                       uint32_t *number)
 {
     const states_t *north = leaf + (y << w->h->leaf_level) + x, *south = north + hash_side(w->h);
     const unsigned char state[4] = {north[0], north[1], south[0], south[1]};
@@ -248,14 +264,16 @@ static bool half_of(struct walker *w, const uint32_t part[2], uint64_t *half)
     return true;
 }
 
-static int walk_small(struct walker *w, const states_t *leaf, int level, unsigned x, unsigned y, uint32_t *number)
+static int walk_small(struct walker *w, const states_t *leaf, int level, unsigned x, unsigned y,
+                      uint32_t *number)
 {
     uint32_t part[4];
     uint64_t half[2];
     if (level == PAIR)
         return walk_states(w, leaf, x, y, number);
     for (unsigned i = 0; i < 4; i++)
-        if (walk_small(w, leaf, level - 1, x + ((i & 1) << (level - 1)), y + ((i >> 1) << (level - 1)), &part[i]) < 0)
+        if (walk_small(w, leaf, level - 1, x + ((i & 1) << (level - 1)),
+                       y + ((i >> 1) << (level - 1)), &part[i]) < 0)
             return -1;
     *number = 0;
     if (!(part[0] | part[1] | part[2] | part[3]))
@@ -264,7 +282,9 @@ static int walk_small(struct walker *w, const states_t *leaf, int level, unsigne
         return no_memory();
     if ((*number = map_get(&w->small, half[0] << 32 | half[1])) != MAP_NONE)
         return 0;
-    return w->square(w->arg, level, part) != 0 ? -1 : number_next(w, &w->small, half[0] << 32 | half[1], number);
+    return w->square(w->arg, level, part) != 0
+               ? -1
+               : number_next(w, &w->small, half[0] << 32 | half[1], number);
 }
 
 static int walk(struct walker *w, square_t square, int level, uint32_t *number);
@@ -275,7 +295,8 @@ static int walk_part(struct walker *w, square_t square, int level, int i, uint32
     if (level > w->h->leaf_level)
         return walk(w, w->h->node[square].part[i], level - 1, number);
     if (w->h->many)
-        return walk_small(w, hash_states(w->h, square), level - 1, i & 1 ? half : 0, i & 2 ? half : 0, number);
+        return walk_small(w, hash_states(w->h, square), level - 1, i & 1 ? half : 0,
+                          i & 2 ? half : 0, number);
     return walk_leaf(w, part_of_leaf(hash_leaf(w->h, square), i), number);
 }
 
@@ -311,16 +332,24 @@ int hashlife_walk(hashlife *h, int *level, int (*leaf)(void *arg, uint64_t cells
     if (no_handle(h, __func__))
         return -1;
     if (h->many)
-        return clerror_set(ENOTSUP, "hashlife_walk: squares of 8 x 8 bits are of rules of two states, and %s has %u; see hashlife_walk_states", h->rule.text, h->rule.states);
+        return clerror_set(
+            ENOTSUP,
+            "hashlife_walk: squares of 8 x 8 bits are of rules of two states, and %s has %u; see hashlife_walk_states",
+            h->rule.text, h->rule.states);
     return walk_all(&(struct walker){.h = h, .leaf = leaf, .square = square, .arg = arg}, level);
 }
 
-int hashlife_walk_states(hashlife *h, int *level, int (*states)(void *arg, const unsigned char state[4]),
+int hashlife_walk_states(hashlife *h, int *level,
+                         int (*states)(void *arg, const unsigned char state[4]),
                          int (*square)(void *arg, int level, const uint32_t part[4]), void *arg)
 {
     if (no_handle(h, __func__))
         return -1;
     if (!h->many)
-        return clerror_set(ENOTSUP, "hashlife_walk_states: is for rules of more than two states, and %s has two; see hashlife_walk", h->rule.text);
-    return walk_all(&(struct walker){.h = h, .states = states, .square = square, .arg = arg}, level);
+        return clerror_set(
+            ENOTSUP,
+            "hashlife_walk_states: is for rules of more than two states, and %s has two; see hashlife_walk",
+            h->rule.text);
+    return walk_all(&(struct walker){.h = h, .states = states, .square = square, .arg = arg},
+                    level);
 }

@@ -1,8 +1,11 @@
-/* hash_states.c - the lowest level of HashLife for rules of more than two states, a byte a cell: 32 x 32 cells up to eight generations on; of rules of files 16 x 16 cells up to four.
+/* hash_states.c - the lowest level of HashLife for rules of more than two states, a byte a cell: 32
+ * x 32 cells up to eight generations on; of rules of files 16 x 16 cells up to four.
  *
- * Of Generations, what lives next is as in hash_leaf.c, 32 cells at a time; the rest is counting up. A rule of a file is looked up in its tree cell by
- * cell: in the first generation of those that change, which leaves know of all but their edges, and then of those about what has changed. That takes long, so leaves are smaller there, and more
- * squares are met again. Every generation spoils one cell more from the edges inward.
+ * Of Generations, what lives next is as in hash_leaf.c, 32 cells at a time; the rest is counting
+ * up. A rule of a file is looked up in its tree cell by cell: in the first generation of those that
+ * change, which leaves know of all but their edges, and then of those about what has changed. That
+ * takes long, so leaves are smaller there, and more squares are met again. Every generation spoils
+ * one cell more from the edges inward.
  * SPDX-License-Identifier: MIT
  */
 #include "life/hash.h"
@@ -12,7 +15,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* ---- Generations: a row is a word. ------------------------------------------------------------- */
+/* ---- Generations: a row is a word. ----------------------------------------------------------- */
 
 enum { ROWS = 32 };
 
@@ -31,12 +34,13 @@ INLINE void put_eight(uint64_t word, unsigned char cell[8])
         cell[i] = (unsigned char)(word >> 8 * i);
 }
 
-#define EIGHT(byte) ((uint64_t)(byte) * 0x0101010101010101u)
+#define EIGHT(byte) ((uint64_t)(byte)*0x0101010101010101u)
 
 /* A bit for each of eight cells that is 1. */
 INLINE uint32_t ones_of(const unsigned char cell[8])
 {
-    const uint64_t other = eight_of(cell) ^ EIGHT(1), is = ~(((other & EIGHT(0x7f)) + EIGHT(0x7f)) | other) & EIGHT(0x80);
+    const uint64_t other = eight_of(cell) ^ EIGHT(1),
+                   is = ~(((other & EIGHT(0x7f)) + EIGHT(0x7f)) | other) & EIGHT(0x80);
     return (uint32_t)((is >> 7) * 0x0102040810204080u >> 56);
 }
 
@@ -59,13 +63,16 @@ static void generations_step(const struct hashlife *h, unsigned char cell[ROWS][
         for (int x = 0; x < ROWS; x += 8)
             put_eight(spread(next[y] >> x), &lives[x]);
         for (int x = 0; x < ROWS; x++) {
-            const unsigned char s = cell[y][x], after = (unsigned char)(s + 1), more = after == wraps ? 0 : after, young = lives[x] ? 1 : (unsigned char)(2 * s);
+            const unsigned char s = cell[y][x], after = (unsigned char)(s + 1),
+                                more = after == wraps ? 0 : after,
+                                young = lives[x] ? 1 : (unsigned char)(2 * s);
             cell[y][x] = s > 1 ? more : young;
         }
     }
 }
 
-static void generations_steps(const struct hashlife *h, const states_t *part[4], int generations, states_t *out)
+static void generations_steps(const struct hashlife *h, const states_t *part[4], int generations,
+                              states_t *out)
 {
     unsigned char cell[ROWS][ROWS];
     for (int y = 0; y < ROWS; y++)
@@ -77,13 +84,15 @@ static void generations_steps(const struct hashlife *h, const states_t *part[4],
         memcpy(out + 16 * y, &cell[y + 8][8], 16);
 }
 
-/* ---- Rules of files: four rows of 16 cells are a word. ------------------------------------------ */
+/* ---- Rules of files: four rows of 16 cells are a word. --------------------------------------- */
 
 enum { SIDE = SIDE_OF_FILES, WIDE = 2 * SIDE, WORDS = WIDE * WIDE / 64 };
-#define FOUR(row) ((uint64_t)(row) * 0x0001000100010001u)
+#define FOUR(row) ((uint64_t)(row)*0x0001000100010001u)
 
-/* As life_transit, of the cell in the middle of the block that begins at p; `at`: where the places are from there. How many there are the compiler knows. */
-INLINE unsigned transit(const struct life_transitions *t, int places, const unsigned char *p, const unsigned char at[TRANSITIONS_PLACES])
+/* As life_transit, of the cell in the middle of the block that begins at p; `at`: where the places
+ * are from there. How many there are the compiler knows. */
+INLINE unsigned transit(const struct life_transitions *t, int places, const unsigned char *p,
+                        const unsigned char at[TRANSITIONS_PLACES])
 {
     uint32_t node = t->root;
     for (int i = 0; i < places; i++)
@@ -91,7 +100,8 @@ INLINE unsigned transit(const struct life_transitions *t, int places, const unsi
     return node;
 }
 
-static void find_places(const struct life_transitions *t, int stride, unsigned char at[TRANSITIONS_PLACES])
+static void find_places(const struct life_transitions *t, int stride,
+                        unsigned char at[TRANSITIONS_PLACES])
 {
     memset(at, 0, TRANSITIONS_PLACES);
     for (int i = 0; i < t->places; i++)
@@ -104,7 +114,10 @@ INLINE void find_moves(const struct life_transitions *t, int places, states_t *l
     find_places(t, SIDE, at);
     for (int y = 1; y < SIDE - 1; y++)
         for (int x = 1; x < SIDE - 1; x++)
-            leaf[STATES_OF_FILES + y] |= (states_t)((transit(t, places, &leaf[(y - 1) * SIDE + x - 1], at) != leaf[y * SIDE + x]) << x);
+            leaf[STATES_OF_FILES + y] |=
+                (states_t)((transit(t, places, &leaf[(y - 1) * SIDE + x - 1], at) !=
+                            leaf[y * SIDE + x])
+                           << x);
 }
 
 void hash_states_find_moves(const struct hashlife *h, states_t *leaf)
@@ -112,10 +125,17 @@ void hash_states_find_moves(const struct hashlife *h, states_t *leaf)
     const struct life_transitions *t = h->rule.transitions;
     memset(leaf + STATES_OF_FILES, 0, SIDE);
     switch (t->places) {
-    case 9: find_moves(t, 9, leaf); break;
-    case 7: find_moves(t, 7, leaf); break;
-    case 5: find_moves(t, 5, leaf); break;
-    default: find_moves(t, 3, leaf);
+    case 9:
+        find_moves(t, 9, leaf);
+        break;
+    case 7:
+        find_moves(t, 7, leaf);
+        break;
+    case 5:
+        find_moves(t, 5, leaf);
+        break;
+    default:
+        find_moves(t, 3, leaf);
     }
 }
 
@@ -128,20 +148,24 @@ static unsigned near_of(const unsigned char row[WIDE])
     return (bits | bits << 1 | bits >> 1) & 0xffff;
 }
 
-/* The cells that may change first: those that leaves say, and where leaves meet all that are alive or have such a neighbour; what is empty stays so. */
-static void find_first(const states_t *part[4], const unsigned char cell[WIDE * WIDE], uint64_t may[WORDS])
+/* The cells that may change first: those that leaves say, and where leaves meet all that are alive
+ * or have such a neighbour; what is empty stays so. */
+static void find_first(const states_t *part[4], const unsigned char cell[WIDE * WIDE],
+                       uint64_t may[WORDS])
 {
     unsigned char across[WIDE];
     uint32_t along[WIDE + 2] = {0};
     for (int y = 0; y < WIDE; y++)
         memcpy(&along[y + 1], &cell[y * WIDE + SIDE - 2], sizeof along[0]);
     for (int x = 0; x < WIDE; x++)
-        across[x] = cell[(SIDE - 2) * WIDE + x] | cell[(SIDE - 1) * WIDE + x] | cell[SIDE * WIDE + x] | cell[(SIDE + 1) * WIDE + x];
+        across[x] = cell[(SIDE - 2) * WIDE + x] | cell[(SIDE - 1) * WIDE + x] |
+                    cell[SIDE * WIDE + x] | cell[(SIDE + 1) * WIDE + x];
     const unsigned meet = near_of(across);
     memset(may, 0, WORDS * sizeof *may);
     for (int y = 0; y < WIDE; y++) {
         const states_t *const *side = &part[y / SIDE * 2];
-        unsigned row = side[0][STATES_OF_FILES + y % SIDE] | (unsigned)side[1][STATES_OF_FILES + y % SIDE] << SIDE;
+        unsigned row = side[0][STATES_OF_FILES + y % SIDE] |
+                       (unsigned)side[1][STATES_OF_FILES + y % SIDE] << SIDE;
         row |= along[y] | along[y + 1] | along[y + 2] ? 3u << (SIDE - 1) : 0;
         row |= y == SIDE - 1 || y == SIDE ? meet : 0;
         may[y / 4] |= (uint64_t)row << y % 4 * WIDE;
@@ -153,14 +177,19 @@ INLINE void find_next(const uint64_t changed[WORDS], uint64_t may[WORDS])
 {
     uint64_t wide[WORDS + 2] = {0};
     for (int i = 0; i < WORDS; i++)
-        wide[i + 1] = changed[i] | (changed[i] << 1 & FOUR(0xfffe)) | (changed[i] >> 1 & FOUR(0x7fff));
+        wide[i + 1] =
+            changed[i] | (changed[i] << 1 & FOUR(0xfffe)) | (changed[i] >> 1 & FOUR(0x7fff));
     for (int i = 0; i < WORDS; i++)
-        may[i] = wide[i + 1] | wide[i + 1] << WIDE | wide[i + 1] >> WIDE | wide[i] >> (64 - WIDE) | wide[i + 2] << (64 - WIDE);
+        may[i] = wide[i + 1] | wide[i + 1] << WIDE | wide[i + 1] >> WIDE | wide[i] >> (64 - WIDE) |
+                 wide[i + 2] << (64 - WIDE);
 }
 
-/* One generation of the cells that may change; what does is in a list, and in `changed`; false: nothing does. A loop for each row would end where a processor does not foretell it. */
-INLINE bool transitions_step(const struct life_transitions *t, int places, const unsigned char at[TRANSITIONS_PLACES], unsigned char cell[WIDE * WIDE],
-                             const uint64_t inside[WORDS], const uint64_t may[WORDS], uint64_t changed[WORDS])
+/* One generation of the cells that may change; what does is in a list, and in `changed`; false:
+ * nothing does. A loop for each row would end where a processor does not foretell it. */
+INLINE bool transitions_step(const struct life_transitions *t, int places,
+                             const unsigned char at[TRANSITIONS_PLACES],
+                             unsigned char cell[WIDE * WIDE], const uint64_t inside[WORDS],
+                             const uint64_t may[WORDS], uint64_t changed[WORDS])
 {
     unsigned char next[WIDE * WIDE], where[WIDE * WIDE];
     unsigned n = 0;
@@ -179,38 +208,49 @@ INLINE bool transitions_step(const struct life_transitions *t, int places, const
     return n > 0;
 }
 
-INLINE void transitions_steps(const struct life_transitions *t, int places, const states_t *part[4], unsigned char cell[WIDE * WIDE], int generations)
+INLINE void transitions_steps(const struct life_transitions *t, int places, const states_t *part[4],
+                              unsigned char cell[WIDE * WIDE], int generations)
 {
     /* The cells of each generation that are not spoilt. */
-    static const uint64_t inside[SIDE / 2][WORDS] = {{FOUR(0x7ffe) << 16, FOUR(0x7ffe), FOUR(0x7ffe), FOUR(0x7ffe) >> 16},
-                                                     {FOUR(0x3ffc) << 32, FOUR(0x3ffc), FOUR(0x3ffc), FOUR(0x3ffc) >> 32},
-                                                     {FOUR(0x1ff8) << 48, FOUR(0x1ff8), FOUR(0x1ff8), FOUR(0x1ff8) >> 48},
-                                                     {0, FOUR(0x0ff0), FOUR(0x0ff0), 0}};
+    static const uint64_t inside[SIDE / 2][WORDS] = {
+        {FOUR(0x7ffe) << 16, FOUR(0x7ffe), FOUR(0x7ffe), FOUR(0x7ffe) >> 16},
+        {FOUR(0x3ffc) << 32, FOUR(0x3ffc), FOUR(0x3ffc), FOUR(0x3ffc) >> 32},
+        {FOUR(0x1ff8) << 48, FOUR(0x1ff8), FOUR(0x1ff8), FOUR(0x1ff8) >> 48},
+        {0, FOUR(0x0ff0), FOUR(0x0ff0), 0}};
     uint64_t may[WORDS], changed[WORDS];
     unsigned char at[TRANSITIONS_PLACES];
     find_places(t, WIDE, at);
     find_first(part, cell, may);
-    for (int g = 0; g < generations && transitions_step(t, places, at, cell, inside[g], may, changed); g++)
+    for (int g = 0;
+         g < generations && transitions_step(t, places, at, cell, inside[g], may, changed); g++)
         find_next(changed, may);
 }
 
-static void all_transitions(const struct life_transitions *t, const states_t *part[4], int generations, states_t *out)
+static void all_transitions(const struct life_transitions *t, const states_t *part[4],
+                            int generations, states_t *out)
 {
     unsigned char cell[WIDE * WIDE];
     for (int y = 0; y < WIDE; y++)
         for (int i = 0; i < 2; i++)
             memcpy(&cell[y * WIDE + i * SIDE], part[y / SIDE * 2 + i] + y % SIDE * SIDE, SIDE);
     switch (t->places) {
-    case 9: transitions_steps(t, 9, part, cell, generations); break;
-    case 7: transitions_steps(t, 7, part, cell, generations); break;
-    case 5: transitions_steps(t, 5, part, cell, generations); break;
-    default: transitions_steps(t, 3, part, cell, generations);
+    case 9:
+        transitions_steps(t, 9, part, cell, generations);
+        break;
+    case 7:
+        transitions_steps(t, 7, part, cell, generations);
+        break;
+    case 5:
+        transitions_steps(t, 5, part, cell, generations);
+        break;
+    default:
+        transitions_steps(t, 3, part, cell, generations);
     }
     for (int y = 0; y < SIDE; y++)
         memcpy(out + y * SIDE, &cell[(y + SIDE / 2) * WIDE + SIDE / 2], SIDE);
 }
 
-/* ---- Either kind. ------------------------------------------------------------------------------- */
+/* ---- Either kind. ---------------------------------------------------------------------------- */
 
 void hash_states_step(const struct hashlife *h, const states_t *part[4], int k, states_t *out)
 {
@@ -225,5 +265,7 @@ void hash_states_middle(const struct hashlife *h, const states_t *part[4], state
     const int side = hash_side(h), half = side / 2;
     for (int y = 0; y < side; y++)
         for (int i = 0; i < 2; i++)
-            memcpy(out + y * side + i * half, part[y / half * 2 + i] + (y + half) % side * side + (1 - i) * half, (size_t)half);
+            memcpy(out + y * side + i * half,
+                   part[y / half * 2 + i] + (y + half) % side * side + (1 - i) * half,
+                   (size_t)half);
 }

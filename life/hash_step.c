@@ -1,6 +1,7 @@
 /* hash_step.c - the plane some generations on, by one thread or several.
  *
- * Several threads compute the same root (hash_result.c). When the first has the root, the others leave.
+ * Several threads compute the same root (hash_result.c). When the first has the root, the others
+ * leave.
  * SPDX-License-Identifier: MIT
  */
 #include "life/hash.h"
@@ -57,7 +58,8 @@ static void start_helpers(struct hashlife *h)
     pthread_mutex_unlock(&h->lock);
 }
 
-/* The calling thread has what it wants, or nobody will: lets the others leave, and waits for that. */
+/* The calling thread has what it wants, or nobody will: lets the others leave, and waits for
+ * that. */
 static void end_helpers(struct hashlife *h)
 {
     pthread_mutex_lock(&h->lock);

@@ -1,7 +1,7 @@
 /* hash_tree.c - the tree as a plane of cells.
  *
- * The middle of the plane is cell (0, 0), the first of its south-eastern quarter; coordinates here have 128 bits, so that no square
- * is too far away.
+ * The middle of the plane is cell (0, 0), the first of its south-eastern quarter; coordinates here
+ * have 128 bits, so that no square is too far away.
  * SPDX-License-Identifier: MIT
  */
 #include "life/hash.h"
@@ -31,9 +31,12 @@ struct worker *hash_worker(struct hashlife *h)
 int hash_failed(const struct hashlife *h, const char *call)
 {
     if (h->error == ERANGE)
-        return clerror_set(ERANGE, "%s: the plane would be more than 2^%d cells across", call, LEVEL_MAX);
-    return clerror_set(ENOMEM, "%s: the tree needs at least %zu MiB of memory, and was given %zu; give it more, or fewer cells", call,
-                       hash_needed(h), h->memory >> 20);
+        return clerror_set(ERANGE, "%s: the plane would be more than 2^%d cells across", call,
+                           LEVEL_MAX);
+    return clerror_set(
+        ENOMEM,
+        "%s: the tree needs at least %zu MiB of memory, and was given %zu; give it more, or fewer cells",
+        call, hash_needed(h), h->memory >> 20);
 }
 
 static int give_up(struct hashlife *h, int error)
@@ -61,8 +64,10 @@ int hash_grow(struct hashlife *h)
     const square_t *part = h->node[h->root].part, e = hash_empty(w, h->level - 1);
     if (e == NO_SQUARE)
         return give_up(h, ENOMEM);
-    const square_t nw = hash_node_find(w, h->level, e, e, e, part[NW]), ne = hash_node_find(w, h->level, e, e, part[NE], e),
-                   sw = hash_node_find(w, h->level, e, part[SW], e, e), se = hash_node_find(w, h->level, part[SE], e, e, e);
+    const square_t nw = hash_node_find(w, h->level, e, e, e, part[NW]),
+                   ne = hash_node_find(w, h->level, e, e, part[NE], e),
+                   sw = hash_node_find(w, h->level, e, part[SW], e, e),
+                   se = hash_node_find(w, h->level, part[SE], e, e, e);
     if (nw == NO_SQUARE || ne == NO_SQUARE || sw == NO_SQUARE || se == NO_SQUARE)
         return give_up(h, ENOMEM);
     const square_t root = hash_node_find(w, h->level + 1, nw, ne, sw, se);
@@ -86,7 +91,8 @@ bool hash_has_room(const struct hashlife *h)
 {
     for (int i = 0; i < 4; i++) {
         const square_t quarter = h->node[h->root].part[i];
-        if (!only(h, quarter, h->level - 1, 3 - i) || !only(h, h->node[quarter].part[3 - i], h->level - 2, 3 - i))
+        if (!only(h, quarter, h->level - 1, 3 - i) ||
+            !only(h, h->node[quarter].part[3 - i], h->level - 2, 3 - i))
             return false;
     }
     return true;
@@ -103,7 +109,8 @@ void hash_shrink(struct hashlife *h)
                 return;
             middle[i] = h->node[quarter].part[3 - i];
         }
-        const square_t root = hash_node_find(w, h->level - 1, middle[NW], middle[NE], middle[SW], middle[SE]);
+        const square_t root =
+            hash_node_find(w, h->level - 1, middle[NW], middle[NE], middle[SW], middle[SE]);
         if (root == NO_SQUARE)
             return;
         h->root = root;
@@ -127,7 +134,8 @@ static bool meets(const struct window *v, int level, wide x, wide y)
            y + side_of(level) > v->y;
 }
 
-/* The 16 cells of a row of the window from column x on, x from -15 up; what lies outside is dead. */
+/* The 16 cells of a row of the window from column x on, x from -15 up; what lies outside is
+ * dead. */
 static unsigned sixteen(const struct life_cells *c, long long x, size_t y)
 {
     const uint64_t *row = c->word + y * c->stride;
@@ -145,23 +153,28 @@ static int clamped(const struct hashlife *h, wide x)
     return x < 0 ? 0 : x > hash_side(h) ? hash_side(h) : (int)x;
 }
 
-static square_t add_states(struct worker *w, const struct window *v, square_t square, wide x, wide y)
+static square_t add_states(struct worker *w, const struct window *v, square_t square, wide x,
+                           wide y)
 {
     const struct hashlife *h = w->h;
     states_t leaf[STATES_MOST];
     memcpy(leaf, hash_states(h, square), h->leaf_content);
     const wide left = v->x - x, top = v->y - y; /* of the window in the leaf */
-    const int first = clamped(h, left), end = clamped(h, left + (wide)v->width), bottom = clamped(h, top + (wide)v->height);
+    const int first = clamped(h, left), end = clamped(h, left + (wide)v->width),
+              bottom = clamped(h, top + (wide)v->height);
     for (int i = clamped(h, top); i < bottom; i++)
         for (int j = first; j < end; j++) {
             const size_t row = (size_t)(i - top), column = (size_t)(j - left);
-            const unsigned char state = v->state ? v->state[row * v->width + column] : (unsigned char)life_cells_at(v->cells, column, row);
+            const unsigned char state = v->state
+                                            ? v->state[row * v->width + column]
+                                            : (unsigned char)life_cells_at(v->cells, column, row);
             leaf[i << h->leaf_level | j] = state ? state : leaf[i << h->leaf_level | j];
         }
     return hash_leaf_find(w, leaf);
 }
 
-static square_t add_to_leaf(struct worker *w, const struct window *v, square_t square, wide x, wide y)
+static square_t add_to_leaf(struct worker *w, const struct window *v, square_t square, wide x,
+                            wide y)
 {
     if (w->h->many)
         return add_states(w, v, square, x, y);
@@ -169,13 +182,15 @@ static square_t add_to_leaf(struct worker *w, const struct window *v, square_t s
     for (int i = 0; i < 16; i++) {
         const wide row = y + i - v->y;
         if (row >= 0 && row < (wide)v->height)
-            leaf.row[i] = (uint16_t)(leaf.row[i] | sixteen(v->cells, (long long)(x - v->x), (size_t)row));
+            leaf.row[i] =
+                (uint16_t)(leaf.row[i] | sixteen(v->cells, (long long)(x - v->x), (size_t)row));
     }
     return hash_leaf_find(w, &leaf);
 }
 
 /* A square with the window's live cells added; put on the stack. */
-static square_t add_window(struct worker *w, const struct window *v, square_t square, int level, wide x, wide y)
+static square_t add_window(struct worker *w, const struct window *v, square_t square, int level,
+                           wide x, wide y)
 {
     if (!meets(v, level, x, y))
         return square;
@@ -185,7 +200,8 @@ static square_t add_window(struct worker *w, const struct window *v, square_t sq
     const wide half = side_of(level - 1);
     square_t part[4];
     for (int i = 0; i < 4; i++) {
-        part[i] = add_window(w, v, w->h->node[square].part[i], level - 1, i & 1 ? x + half : x, i & 2 ? y + half : y);
+        part[i] = add_window(w, v, w->h->node[square].part[i], level - 1, i & 1 ? x + half : x,
+                             i & 2 ? y + half : y);
         if (part[i] == NO_SQUARE)
             return NO_SQUARE;
     }
@@ -206,8 +222,10 @@ static int put(hashlife *h, const char *call, const struct window *v)
 {
     const wide right = v->x + (wide)v->width, bottom = v->y + (wide)v->height;
     if (is_far((long long)v->x, v->width) || is_far((long long)v->y, v->height))
-        return clerror_set(ERANGE, "%s: cells more than 2^62 from the middle cannot be put there", call);
-    for (wide half = side_of(h->level - 1); v->x < -half || v->y < -half || right > half || bottom > half; half *= 2)
+        return clerror_set(ERANGE, "%s: cells more than 2^62 from the middle cannot be put there",
+                           call);
+    for (wide half = side_of(h->level - 1);
+         v->x < -half || v->y < -half || right > half || bottom > half; half *= 2)
         if (hash_grow(h) < 0)
             return hash_failed(h, call);
     const wide corner = -side_of(h->level - 1);
@@ -227,34 +245,40 @@ int hashlife_put(hashlife *h, long long x, long long y, const struct life_cells 
     return put(h, "hashlife_put", &(struct window){cells, NULL, cells->width, cells->height, x, y});
 }
 
-int hashlife_put_states(hashlife *h, long long x, long long y, size_t width, size_t height, const unsigned char *state)
+int hashlife_put_states(hashlife *h, long long x, long long y, size_t width, size_t height,
+                        const unsigned char *state)
 {
     if (no_handle(h, __func__))
         return -1;
     for (size_t i = 0; i < width * height; i++)
         if (state[i] >= h->rule.states)
-            return clerror_set(EINVAL, "hashlife_put_states: cell %zu,%zu has state %d, and the rule %s has states 0 to %u", i % width, i / width, state[i],
-                               h->rule.text, h->rule.states - 1);
+            return clerror_set(
+                EINVAL,
+                "hashlife_put_states: cell %zu,%zu has state %d, and the rule %s has states 0 to %u",
+                i % width, i / width, state[i], h->rule.text, h->rule.states - 1);
     if (h->many)
         return put(h, "hashlife_put_states", &(struct window){NULL, state, width, height, x, y});
     struct life_cells cells;
     if (life_cells_alloc(&cells, width, height) < 0)
         return -1;
     for (size_t i = 0; i < width * height; i++)
-        cells.word[i / width * cells.stride + i % width / 64] |= (uint64_t)state[i] << i % width % 64;
+        cells.word[i / width * cells.stride + i % width / 64] |= (uint64_t)state[i]
+                                                                 << i % width % 64;
     const int status = hashlife_put(h, x, y, &cells);
     life_cells_free(&cells);
     return status;
 }
 
 /* Copies what a square has of a rectangle of states. */
-static void get_states(const struct hashlife *h, const struct window *v, unsigned char *state, square_t square, int level, wide x, wide y)
+static void get_states(const struct hashlife *h, const struct window *v, unsigned char *state,
+                       square_t square, int level, wide x, wide y)
 {
     if (square == h->empty[level] || !meets(v, level, x, y))
         return;
     if (level > h->leaf_level) {
         for (int i = 0; i < 4; i++)
-            get_states(h, v, state, h->node[square].part[i], level - 1, i & 1 ? x + side_of(level - 1) : x, i & 2 ? y + side_of(level - 1) : y);
+            get_states(h, v, state, h->node[square].part[i], level - 1,
+                       i & 1 ? x + side_of(level - 1) : x, i & 2 ? y + side_of(level - 1) : y);
         return;
     }
     for (int i = 0; i < 1 << 2 * h->leaf_level; i++) {
@@ -262,17 +286,20 @@ static void get_states(const struct hashlife *h, const struct window *v, unsigne
         const wide column = x + at_x - v->x, row = y + at_y - v->y;
         if (column >= 0 && row >= 0 && column < (wide)v->width && row < (wide)v->height)
             state[(size_t)row * v->width + (size_t)column] =
-                (unsigned char)(h->many ? hash_states(h, square)[i] : hash_leaf(h, square)->row[at_y] >> at_x & 1);
+                (unsigned char)(h->many ? hash_states(h, square)[i]
+                                        : hash_leaf(h, square)->row[at_y] >> at_x & 1);
     }
 }
 
-int hashlife_get_states(hashlife *h, long long x, long long y, size_t width, size_t height, unsigned char *state)
+int hashlife_get_states(hashlife *h, long long x, long long y, size_t width, size_t height,
+                        unsigned char *state)
 {
     if (no_handle(h, __func__))
         return -1;
     const struct window v = {NULL, state, width, height, x, y};
     if (is_far(x, width) || is_far(y, height))
-        return clerror_set(ERANGE, "hashlife_get_states: cells more than 2^62 from the middle cannot be had");
+        return clerror_set(
+            ERANGE, "hashlife_get_states: cells more than 2^62 from the middle cannot be had");
     memset(state, 0, width * height);
     get_states(h, &v, state, h->root, h->level, -side_of(h->level - 1), -side_of(h->level - 1));
     return 0;
@@ -290,15 +317,20 @@ static void see(const struct distant *v, wide x, wide y)
 {
     const wide column = (x - v->x) >> v->zoom, row = (y - v->y) >> v->zoom;
     if (column >= 0 && row >= 0 && column < (wide)v->cells->width && row < (wide)v->cells->height)
-        v->cells->word[(size_t)row * v->cells->stride + (size_t)column / 64] |= (uint64_t)1 << (size_t)column % 64;
+        v->cells->word[(size_t)row * v->cells->stride + (size_t)column / 64] |=
+            (uint64_t)1 << (size_t)column % 64;
 }
 
-static void look(const struct hashlife *h, const struct distant *v, square_t square, int level, wide x, wide y)
+static void look(const struct hashlife *h, const struct distant *v, square_t square, int level,
+                 wide x, wide y)
 {
-    const wide side = side_of(level), across = (wide)v->cells->width << v->zoom, down = (wide)v->cells->height << v->zoom;
-    if (square == h->empty[level] || x >= v->x + across || y >= v->y + down || x + side <= v->x || y + side <= v->y)
+    const wide side = side_of(level), across = (wide)v->cells->width << v->zoom,
+               down = (wide)v->cells->height << v->zoom;
+    if (square == h->empty[level] || x >= v->x + across || y >= v->y + down || x + side <= v->x ||
+        y + side <= v->y)
         return;
-    if (level <= (int)v->zoom && level < h->level) { /* the whole plane lies in four squares, however large they are */
+    if (level <= (int)v->zoom &&
+        level < h->level) { /* the whole plane lies in four squares, however large they are */
         see(v, x, y);
     } else if (level == h->leaf_level) {
         for (int i = 0; i < hash_side(h); i++)
@@ -306,17 +338,22 @@ static void look(const struct hashlife *h, const struct distant *v, square_t squ
                 see(v, x + __builtin_ctz(bits), y + i);
     } else {
         for (int i = 0; i < 4; i++)
-            look(h, v, h->node[square].part[i], level - 1, i & 1 ? x + side / 2 : x, i & 2 ? y + side / 2 : y);
+            look(h, v, h->node[square].part[i], level - 1, i & 1 ? x + side / 2 : x,
+                 i & 2 ? y + side / 2 : y);
     }
 }
 
-static int look_from(const char *call, const struct hashlife *h, unsigned zoom, long long x, long long y, struct life_cells *cells)
+static int look_from(const char *call, const struct hashlife *h, unsigned zoom, long long x,
+                     long long y, struct life_cells *cells)
 {
-    const struct distant v = {cells, (wide)x * side_of((int)zoom), (wide)y * side_of((int)zoom), zoom};
+    const struct distant v = {cells, (wide)x * side_of((int)zoom), (wide)y * side_of((int)zoom),
+                              zoom};
     if (!cells || !cells->word || cells->stride < (cells->width + 63) / 64)
-        return clerror_set(EINVAL, "%s: the cells are NULL, or their stride is less than their width", call);
+        return clerror_set(
+            EINVAL, "%s: the cells are NULL, or their stride is less than their width", call);
     for (size_t row = 0; row < cells->height; row++)
-        memset(cells->word + row * cells->stride, 0, (cells->width + 63) / 64 * sizeof *cells->word);
+        memset(cells->word + row * cells->stride, 0,
+               (cells->width + 63) / 64 * sizeof *cells->word);
     look(h, &v, h->root, h->level, -side_of(h->level - 1), -side_of(h->level - 1));
     return 0;
 }
@@ -333,8 +370,11 @@ int hashlife_look(hashlife *h, unsigned zoom, long long x, long long y, struct l
     if (no_handle(h, __func__))
         return -1;
     if (zoom > 60 || (cells && (is_far(x, cells->width) || is_far(y, cells->height))))
-        return clerror_set(ERANGE, "hashlife_look: squares of 2^%u cells from %lld,%lld on cannot be looked at; zoom is 0 to "
-                           "60, and places are below 2^62", zoom, x, y);
+        return clerror_set(
+            ERANGE,
+            "hashlife_look: squares of 2^%u cells from %lld,%lld on cannot be looked at; zoom is 0 to "
+            "60, and places are below 2^62",
+            zoom, x, y);
     return look_from("hashlife_look", h, zoom, x, y, cells);
 }
 
@@ -349,7 +389,7 @@ static struct hashlife_number number_of(uwide value)
 enum { SMALL = 8 };
 
 struct counted {
-    struct map seen;  /* node: place in `of` */
+    struct map seen; /* node: place in `of` */
     uwide *of;
     size_t n, room;
 };
@@ -375,7 +415,8 @@ static uint64_t count_small(const struct hashlife *h, square_t square, int level
 }
 
 /* false: no memory. */
-static bool count(const struct hashlife *h, struct counted *c, square_t square, int level, uwide *sum)
+static bool count(const struct hashlife *h, struct counted *c, square_t square, int level,
+                  uwide *sum)
 {
     uwide n = 0;
     if (level <= SMALL || square == h->empty[level]) {
@@ -414,7 +455,9 @@ int hashlife_population(hashlife *h, struct hashlife_number *population)
     *population = number_of(n);
     map_free(&c.seen);
     free(c.of);
-    return done ? 0 : clerror_set(ENOMEM, "hashlife_population: no memory to remember %zu squares", c.n);
+    return done
+               ? 0
+               : clerror_set(ENOMEM, "hashlife_population: no memory to remember %zu squares", c.n);
 }
 
 /* ---- Counting in squares. -------------------------------------------------------------------- */
@@ -433,11 +476,13 @@ struct raster {
 static uint64_t *counter_of(const struct raster *r, wide x, wide y)
 {
     const wide column = (x >> r->zoom) - r->x, row = (y >> r->zoom) - r->y;
-    return column < 0 || row < 0 || column >= (wide)r->width || row >= (wide)r->height ? NULL
-                                                                                      : &r->live[(size_t)row * r->width + (size_t)column];
+    return column < 0 || row < 0 || column >= (wide)r->width || row >= (wide)r->height
+               ? NULL
+               : &r->live[(size_t)row * r->width + (size_t)column];
 }
 
-static void count_leaf(const struct hashlife *h, const struct raster *r, square_t leaf, wide x, wide y)
+static void count_leaf(const struct hashlife *h, const struct raster *r, square_t leaf, wide x,
+                       wide y)
 {
     for (int i = 0; i < hash_side(h); i++)
         for (unsigned bits = hash_row(h, leaf, i); bits; bits &= bits - 1) {
@@ -449,12 +494,16 @@ static void count_leaf(const struct hashlife *h, const struct raster *r, square_
 
 static bool lies_apart(const struct raster *r, wide x, wide y, int level)
 {
-    const wide right = (x + side_of(level) - 1) >> r->zoom, bottom = (y + side_of(level) - 1) >> r->zoom;
-    return right < r->x || bottom < r->y || (x >> r->zoom) >= r->x + (wide)r->width || (y >> r->zoom) >= r->y + (wide)r->height;
+    const wide right = (x + side_of(level) - 1) >> r->zoom,
+               bottom = (y + side_of(level) - 1) >> r->zoom;
+    return right < r->x || bottom < r->y || (x >> r->zoom) >= r->x + (wide)r->width ||
+           (y >> r->zoom) >= r->y + (wide)r->height;
 }
 
-/* false: no memory. The plane's own square lies across the axes, its parts in one square of the raster if they are small enough. */
-static bool count_squares(const struct hashlife *h, struct raster *r, square_t square, int level, wide x, wide y)
+/* false: no memory. The plane's own square lies across the axes, its parts in one square of the
+ * raster if they are small enough. */
+static bool count_squares(const struct hashlife *h, struct raster *r, square_t square, int level,
+                          wide x, wide y)
 {
     if (square == h->empty[level] || lies_apart(r, x, y, level))
         return true;
@@ -471,27 +520,41 @@ static bool count_squares(const struct hashlife *h, struct raster *r, square_t s
     }
     const wide half = side_of(level - 1);
     for (int i = 0; i < 4; i++)
-        if (!count_squares(h, r, h->node[square].part[i], level - 1, i & 1 ? x + half : x, i & 2 ? y + half : y))
+        if (!count_squares(h, r, h->node[square].part[i], level - 1, i & 1 ? x + half : x,
+                           i & 2 ? y + half : y))
             return false;
     return true;
 }
 
-int hashlife_density(hashlife *h, long long x, long long y, size_t width, size_t height, unsigned zoom, uint64_t *live)
+int hashlife_density(hashlife *h, long long x, long long y, size_t width, size_t height,
+                     unsigned zoom, uint64_t *live)
 {
     if (no_handle(h, __func__))
         return -1;
     if (zoom > MOST_ZOOM)
-        return clerror_set(EINVAL, "hashlife_density: squares of 2^%u cells a side are too large; at most 2^%d", zoom, MOST_ZOOM);
+        return clerror_set(
+            EINVAL, "hashlife_density: squares of 2^%u cells a side are too large; at most 2^%d",
+            zoom, MOST_ZOOM);
     const long long side = 1LL << zoom;
     if (x % side || y % side)
-        return clerror_set(EINVAL, "hashlife_density: %lld,%lld is no corner of squares of 2^%u cells: give multiples of that", x, y, zoom);
-    struct raster r = {.x = x / side, .y = y / side, .width = width, .height = height, .zoom = (int)zoom, .live = live};
+        return clerror_set(
+            EINVAL,
+            "hashlife_density: %lld,%lld is no corner of squares of 2^%u cells: give multiples of that",
+            x, y, zoom);
+    struct raster r = {.x = x / side,
+                       .y = y / side,
+                       .width = width,
+                       .height = height,
+                       .zoom = (int)zoom,
+                       .live = live};
     const wide corner = -side_of(h->level - 1);
     memset(live, 0, width * height * sizeof *live);
     const bool done = count_squares(h, &r, h->root, h->level, corner, corner);
     map_free(&r.seen.seen);
     free(r.seen.of);
-    return done ? 0 : clerror_set(ENOMEM, "hashlife_density: no memory to remember %zu squares", r.seen.n);
+    return done ? 0
+                : clerror_set(ENOMEM, "hashlife_density: no memory to remember %zu squares",
+                              r.seen.n);
 }
 
 /* ---- The box of the live cells. -------------------------------------------------------------- */
@@ -519,7 +582,8 @@ static void once(struct front *f)
 }
 
 /* The parts a and b of the squares of `from` that have live cells, into `to`. */
-static void parts_of(const struct hashlife *h, const struct front *from, int level, int a, int b, struct front *to)
+static void parts_of(const struct hashlife *h, const struct front *from, int level, int a, int b,
+                     struct front *to)
 {
     to->n = 0;
     for (size_t i = 0; i < from->n; i++)
@@ -543,17 +607,23 @@ static int margin_of_leaf(const struct hashlife *h, square_t leaf, int side)
     while (!hash_row(h, leaf, bottom))
         bottom--;
     switch (side) {
-    case 0: return __builtin_ctz(all);
-    case 1: return top;
-    case 2: return __builtin_clz(all) - (32 - hash_side(h));
-    default: return hash_side(h) - 1 - bottom;
+    case 0:
+        return __builtin_ctz(all);
+    case 1:
+        return top;
+    case 2:
+        return __builtin_clz(all) - (32 - hash_side(h));
+    default:
+        return hash_side(h) - 1 - bottom;
     }
 }
 
-/* How far the live cells are from a side of the plane: 0 left, 1 top, 2 right, 3 bottom; false: no memory. */
+/* How far the live cells are from a side of the plane: 0 left, 1 top, 2 right, 3 bottom; false: no
+ * memory. */
 static bool margin(const struct hashlife *h, int side, wide *out)
 {
-    static const int near[4][2] = {{NW, SW}, {NW, NE}, {NE, SE}, {SW, SE}}, far[4][2] = {{NE, SE}, {SW, SE}, {NW, SW}, {NW, NE}};
+    static const int near[4][2] = {{NW, SW}, {NW, NE}, {NE, SE}, {SW, SE}},
+                     far[4][2] = {{NE, SE}, {SW, SE}, {NW, SW}, {NW, NE}};
     struct front f = {malloc(sizeof *f.square), 1};
     bool done = f.square != NULL;
     *out = 0;
@@ -591,7 +661,8 @@ int hashlife_bounding_box(hashlife *h, struct hashlife_box *box)
         return 0;
     for (int side = 0; side < 4; side++)
         if (!margin(h, side, &m[side]))
-            return clerror_set(ENOMEM, "hashlife_bounding_box: no memory for the squares along an edge");
+            return clerror_set(ENOMEM,
+                               "hashlife_bounding_box: no memory for the squares along an edge");
     *box = (struct hashlife_box){number_of((uwide)(m[0] - half)), number_of((uwide)(m[1] - half)),
                                  number_of((uwide)(half - m[2])), number_of((uwide)(half - m[3]))};
     return 1;

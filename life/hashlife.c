@@ -45,13 +45,23 @@ static int check(const struct hashlife_options *o, struct life_family *rule)
     if (life_family_take(o->rule, o->transitions, rule) < 0)
         return -1;
     if (rule->large.range)
-        return clerror_set(EINVAL, "hashlife: the rule %s is Larger than Life, which is for grids; a plane without edges has rules of the nearest neighbours", rule->text);
-    if (rule->transitions ? life_transit(rule->transitions, none) != 0 : rule->states > 2 && life_table_next(&rule->table, 0))
-        return clerror_set(EINVAL, "hashlife: under the rule %s all of an empty plane becomes alive, which a plane without edges cannot be; give it a grid", rule->text);
+        return clerror_set(
+            EINVAL,
+            "hashlife: the rule %s is Larger than Life, which is for grids; a plane without edges has rules of the nearest neighbours",
+            rule->text);
+    if (rule->transitions ? life_transit(rule->transitions, none) != 0
+                          : rule->states > 2 && life_table_next(&rule->table, 0))
+        return clerror_set(
+            EINVAL,
+            "hashlife: under the rule %s all of an empty plane becomes alive, which a plane without edges cannot be; give it a grid",
+            rule->text);
     if (o->memory && o->memory < LEAST_MEMORY)
-        return clerror_set(EINVAL, "hashlife_create: %zu bytes of memory are too few; give %zu or more", o->memory, LEAST_MEMORY);
+        return clerror_set(EINVAL,
+                           "hashlife_create: %zu bytes of memory are too few; give %zu or more",
+                           o->memory, LEAST_MEMORY);
     if (o->threads > MOST_THREADS)
-        return clerror_set(EINVAL, "hashlife_create: %u threads are too many; give 1 to %d", o->threads, MOST_THREADS);
+        return clerror_set(EINVAL, "hashlife_create: %u threads are too many; give 1 to %d",
+                           o->threads, MOST_THREADS);
     return 0;
 }
 
@@ -60,7 +70,8 @@ static struct life_table inverted(const struct life_table *t, bool in, bool out)
 {
     struct life_table made = {{0}};
     for (unsigned block = 0; block < 512; block++)
-        made.on[block / 64] |= (uint64_t)(life_table_next(t, in ? block ^ 511 : block) ^ out) << block % 64;
+        made.on[block / 64] |= (uint64_t)(life_table_next(t, in ? block ^ 511 : block) ^ out)
+                               << block % 64;
     return made;
 }
 
@@ -76,12 +87,14 @@ static struct life_rule counts_of(const struct life_table *t)
     return rule;
 }
 
-/* With B0 all of an empty plane becomes alive. So that it can stay empty here, cells are kept the other way round: where nothing of that dies
- * again (S8), always; otherwise in odd generations. Other rules do not change. Golly does the same. */
+/* With B0 all of an empty plane becomes alive. So that it can stay empty here, cells are kept the
+ * other way round: where nothing of that dies again (S8), always; otherwise in odd generations.
+ * Other rules do not change. Golly does the same. */
 static int take_rule(struct hashlife *h, const struct life_family *rule)
 {
     const bool birth = life_table_next(&rule->table, 0), stays = life_table_next(&rule->table, 511);
-    const struct life_table even = inverted(&rule->table, birth && stays, birth), odd = inverted(&rule->table, birth, birth && stays),
+    const struct life_table even = inverted(&rule->table, birth && stays, birth),
+                            odd = inverted(&rule->table, birth, birth && stays),
                             *const of[2] = {&even, &odd};
     h->rule = *rule;
     h->many = rule->states > 2 || rule->transitions;
@@ -96,7 +109,8 @@ static int take_rule(struct hashlife *h, const struct life_family *rule)
     }
     for (int i = 0; i < 2 && rule->counts; i++) {
         const struct life_rule counts = counts_of(of[i]);
-        h->conway = !h->alternates && counts.birth == 1 << 3 && counts.survival == (1 << 2 | 1 << 3);
+        h->conway =
+            !h->alternates && counts.birth == 1 << 3 && counts.survival == (1 << 2 | 1 << 3);
         if (!h->conway)
             life_logic_find(&counts, &h->logic[i]);
     }
@@ -168,13 +182,18 @@ void hashlife_free(hashlife *h)
 static int step_failed(const struct hashlife *h)
 {
     if (h->error == ECANCELED)
-        return clerror_set(ECANCELED, "hashlife_step: ended by the caller at generation %llu", (unsigned long long)h->generation);
+        return clerror_set(ECANCELED, "hashlife_step: ended by the caller at generation %llu",
+                           (unsigned long long)h->generation);
     if (h->error == ERANGE)
-        return clerror_set(ERANGE, "hashlife_step: at generation %llu the plane would become more than 2^%d cells across",
-                           (unsigned long long)h->generation, LEVEL_MAX);
-    return clerror_set(ENOMEM,
-                       "hashlife_step: at generation %llu the tree needs at least %zu MiB of memory, and was given %zu; give it more, or go on in "
-                       "smaller steps", (unsigned long long)h->generation, hash_needed(h), h->memory >> 20);
+        return clerror_set(
+            ERANGE,
+            "hashlife_step: at generation %llu the plane would become more than 2^%d cells across",
+            (unsigned long long)h->generation, LEVEL_MAX);
+    return clerror_set(
+        ENOMEM,
+        "hashlife_step: at generation %llu the tree needs at least %zu MiB of memory, and was given %zu; give it more, or go on in "
+        "smaller steps",
+        (unsigned long long)h->generation, hash_needed(h), h->memory >> 20);
 }
 
 int hashlife_step(hashlife *h, uint64_t generations)

@@ -1,8 +1,9 @@
-/* held.cl - packed Life for small tori on GPUs: all cells stay in registers for as many generations as a launch has, and tiles send each other
- * their edges meanwhile.
+/* held.cl - packed Life for small tori on GPUs: all cells stay in registers for as many generations
+ * as a launch has, and tiles send each other their edges meanwhile.
  *
- * A tile is a warp of 32 work-items. Item i holds ROWS rows of WORDS words of 32 cells: rows ROWS i .. ROWS i + ROWS - 1. So a word's neighbours to the
- * left and right are the item's own, and rows above and below come from items i - 1 and i + 1, as sums, by shuffles:
+ * A tile is a warp of 32 work-items. Item i holds ROWS rows of WORDS words of 32 cells: rows ROWS i
+ * .. ROWS i + ROWS - 1. So a word's neighbours to the left and right are the item's own, and rows
+ * above and below come from items i - 1 and i + 1, as sums, by shuffles:
  *
  *               half a word        own: SPAN words       half a word
  *               +--------+-------------------------------+--------+
@@ -13,19 +14,22 @@
  *      item 31  |                                                 |   DEPTH rows of the tiles below
  *               +--------+-------------------------------+--------+
  *
- * A round is DEPTH generations, after which only the tile's own cells are right. Then it posts the edge of its own cells, and takes what surrounds them
- * from what the eight tiles around it have posted. Nobody waits for others than these.
+ * A round is DEPTH generations, after which only the tile's own cells are right. Then it posts the
+ * edge of its own cells, and takes what surrounds them from what the eight tiles around it have
+ * posted. Nobody waits for others than these.
  *
- * A word in the post is 64 bits: 32 cells, and above them the number of the round. They are written and read in one piece, so whoever finds his
- * round there has the cells, too: nothing orders other memory, and no word is read in vain. There are two words for every word of the grid, for
- * even and odd rounds. A tile posts round r + 2 after it has had round r + 1 from all around, and who has posted that has read round r.
+ * A word in the post is 64 bits: 32 cells, and above them the number of the round. They are written
+ * and read in one piece, so whoever finds his round there has the cells, too: nothing orders other
+ * memory, and no word is read in vain. There are two words for every word of the grid, for even and
+ * odd rounds. A tile posts round r + 2 after it has had round r + 1 from all around, and who has
+ * posted that has read round r.
  *
- * All tiles must be at work at once, which OpenCL does not promise: the host tries it first. Who waits for more than `patience` looks sets `lost`, and
- * all leave.
+ * All tiles must be at work at once, which OpenCL does not promise: the host tries it first. Who
+ * waits for more than `patience` looks sets `lost`, and all leave.
  * SPDX-License-Identifier: MIT
  */
 
-/* ---- Knobs (a tuning row, and packed_held.c). ------------------------------------------------- */
+/* ---- Knobs (a tuning row, and packed_held.c). ------------------------------------------------ */
 
 #ifndef WORDS
 #define WORDS 3 /* words of 32 cells across, per tile: 1 + an even number */
@@ -41,8 +45,8 @@
 #endif
 
 #define WARP 32
-#define DEPTH 16                         /* generations of a round: half a word's cells */
-#define SPAN (WORDS - 1)                 /* own words across */
+#define DEPTH 16         /* generations of a round: half a word's cells */
+#define SPAN (WORDS - 1) /* own words across */
 #define OWN_ROWS (WARP * ROWS - 2 * DEPTH)
 
 #ifdef __CPU__ /* the loader says so; NVIDIA's instructions are for GPUs */
@@ -54,13 +58,14 @@
 #include "sums.h"
 #endif
 
-/* ---- The post. --------------------------------------------------------------------------------- */
+/* ---- The post. ------------------------------------------------------------------------------- */
 
 #define LETTER(cells, round) ((ulong)(round) << 32 | (cells))
 #if SHUFFLE /* NVIDIA: written in one piece, and read past the first-level cache */
 static inline void post_one(__global ulong *at, uint cells, uint round)
 {
-    __asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(LETTER(cells, round)) : "memory");
+    __asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(LETTER(cells, round))
+                   : "memory");
 }
 
 static inline ulong look(__global const ulong *at)
@@ -81,17 +86,20 @@ static inline bool is_lost(volatile __global const uint *lost)
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 static inline void post_one(__global ulong *at, uint cells, uint round)
 {
-    atomic_store_explicit((volatile __global atomic_ulong *)at, LETTER(cells, round), memory_order_relaxed, memory_scope_device);
+    atomic_store_explicit((volatile __global atomic_ulong *)at, LETTER(cells, round),
+                          memory_order_relaxed, memory_scope_device);
 }
 
 static inline ulong look(__global const ulong *at)
 {
-    return atomic_load_explicit((volatile __global atomic_ulong *)at, memory_order_relaxed, memory_scope_device);
+    return atomic_load_explicit((volatile __global atomic_ulong *)at, memory_order_relaxed,
+                                memory_scope_device);
 }
 
 static inline bool is_lost(volatile __global const uint *lost)
 {
-    return atomic_load_explicit((volatile __global atomic_uint *)lost, memory_order_relaxed, memory_scope_device);
+    return atomic_load_explicit((volatile __global atomic_uint *)lost, memory_order_relaxed,
+                                memory_scope_device);
 }
 #else /* for editors, and for one tile that is its own neighbour */
 static inline void post_one(__global ulong *at, uint cells, uint round)
@@ -110,13 +118,13 @@ static inline bool is_lost(volatile __global const uint *lost)
 }
 #endif
 
-/* ---- Where an item is. -------------------------------------------------------------------------- */
+/* ---- Where an item is. ----------------------------------------------------------------------- */
 
 struct place {
     int lane;
-    int word, row;      /* of the grid: its tile's first own word and row */
-    int words, rows;    /* the grid */
-    uint two, high;     /* see sums.h */
+    int word, row;   /* of the grid: its tile's first own word and row */
+    int words, rows; /* the grid */
+    uint two, high;  /* see sums.h */
 #if !SHUFFLE
     __local uint *hand; /* a word of each item */
 #endif
@@ -144,7 +152,7 @@ static inline uint outward(uint left, uint right)
     return left >> 16 | right << 16;
 }
 
-/* ---- What items hand each other. ---------------------------------------------------------------- */
+/* ---- What items hand each other. ------------------------------------------------------------- */
 
 #if SHUFFLE
 #define together() __asm volatile("bar.warp.sync -1;" ::: "memory")
@@ -161,7 +169,10 @@ static inline bool any_of_tile(bool yes, const struct place *me)
 {
     uint out;
     (void)me;
-    __asm volatile("{ .reg .pred p, q; setp.ne.u32 p, %1, 0; vote.sync.any.pred q, p, -1; selp.u32 %0, 1, 0, q; }" : "=r"(out) : "r"((uint)yes));
+    __asm volatile(
+        "{ .reg .pred p, q; setp.ne.u32 p, %1, 0; vote.sync.any.pred q, p, -1; selp.u32 %0, 1, 0, q; }"
+        : "=r"(out)
+        : "r"((uint)yes));
     together();
     return out;
 }
@@ -200,10 +211,11 @@ static inline struct sums sums_from(const struct sums *own, int item, const stru
     return out;
 }
 
-/* ---- A generation. ------------------------------------------------------------------------------ */
+/* ---- A generation. --------------------------------------------------------------------------- */
 
-/* Rows advance from the first to the last, or, `up`, from the last to the first, by turns: so the sums that set out first are of the row that was there first
- * a generation ago, and those of other rows are added meanwhile. */
+/* Rows advance from the first to the last, or, `up`, from the last to the first, by turns: so the
+ * sums that set out first are of the row that was there first a generation ago, and those of other
+ * rows are added meanwhile. */
 static inline void advance(uint cell[ROWS][WORDS], const bool up, const struct place *me)
 {
     const int next_item = (me->lane + 1) % WARP, last_item = (me->lane + WARP - 1) % WARP;
@@ -226,7 +238,7 @@ static inline void advance(uint cell[ROWS][WORDS], const bool up, const struct p
     }
 }
 
-/* ---- From the grid and back. -------------------------------------------------------------------- */
+/* ---- From the grid and back. ----------------------------------------------------------------- */
 
 static inline void load(uint cell[ROWS][WORDS], __global const uint *from, const struct place *me)
 {
@@ -251,20 +263,23 @@ static inline void store(uint cell[ROWS][WORDS], __global uint *to, const struct
         if (is_own(t))
 #pragma unroll
             for (int k = 0; k < SPAN; k++)
-                to[(long)row_of(me, t) * me->words + me->word + k] = outward(cell[r][k], cell[r][k + 1]);
+                to[(long)row_of(me, t) * me->words + me->word + k] =
+                    outward(cell[r][k], cell[r][k + 1]);
     }
 }
 
-/* ---- A round's post. ---------------------------------------------------------------------------- */
+/* ---- A round's post. ------------------------------------------------------------------------- */
 
-/* Words of a column lie side by side, as the items do that read and write them: 32 of them in a row take a processor as long as two. */
+/* Words of a column lie side by side, as the items do that read and write them: 32 of them in a row
+ * take a processor as long as two. */
 static inline long place_of(const struct place *me, int word, int row)
 {
     return (long)word * me->rows + row;
 }
 
 /* Whole rows at the upper and lower edge, and the words at both sides of those between. */
-static inline void post(uint cell[ROWS][WORDS], __global ulong *box, uint round, const struct place *me)
+static inline void post(uint cell[ROWS][WORDS], __global ulong *box, uint round,
+                        const struct place *me)
 {
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
@@ -274,11 +289,13 @@ static inline void post(uint cell[ROWS][WORDS], __global ulong *box, uint round,
 #pragma unroll
         for (int k = 0; k < SPAN; k++)
             if (is_own(t) && (edge || k == 0 || k == SPAN - 1))
-                post_one(box + place_of(me, me->word + k, y), outward(cell[r][k], cell[r][k + 1]), round);
+                post_one(box + place_of(me, me->word + k, y), outward(cell[r][k], cell[r][k + 1]),
+                         round);
     }
 }
 
-/* What comes in a round: each item takes a row of the surroundings, and what is beside its own rows. */
+/* What comes in a round: each item takes a row of the surroundings, and what is beside its own
+ * rows. */
 struct mail {
     uint row[WORDS + 1];
     uint left[ROWS], right[ROWS];
@@ -291,8 +308,10 @@ static inline bool has_come(uint *cells, __global const ulong *at, uint round)
     return (uint)(letter >> 32) == round;
 }
 
-/* Whether all has come. Of rows that are not the tile's own the item looks at what it looks at anyway. */
-static inline bool look_at_all(struct mail *mail, __global const ulong *box, uint round, const struct place *me)
+/* Whether all has come. Of rows that are not the tile's own the item looks at what it looks at
+ * anyway. */
+static inline bool look_at_all(struct mail *mail, __global const ulong *box, uint round,
+                               const struct place *me)
 {
     const int before = around(me->word - 1, me->words), after = around(me->word + SPAN, me->words);
     const int t = me->lane < DEPTH ? me->lane : me->lane + OWN_ROWS;
@@ -312,7 +331,8 @@ static inline bool look_at_all(struct mail *mail, __global const ulong *box, uin
     return all;
 }
 
-static inline void open_mail(uint cell[ROWS][WORDS], const struct mail *mail, const struct place *me)
+static inline void open_mail(uint cell[ROWS][WORDS], const struct mail *mail,
+                             const struct place *me)
 {
     uint held[WORDS];
 #pragma unroll
@@ -335,9 +355,10 @@ static inline void open_mail(uint cell[ROWS][WORDS], const struct mail *mail, co
     }
 }
 
-/* Waits for the mail of a round, and puts it around the tile's own cells. False when it does not come. */
-static inline bool receive(uint cell[ROWS][WORDS], __global const ulong *box, uint round, uint patience,
-                           volatile __global uint *lost, const struct place *me)
+/* Waits for the mail of a round, and puts it around the tile's own cells. False when it does not
+ * come. */
+static inline bool receive(uint cell[ROWS][WORDS], __global const ulong *box, uint round,
+                           uint patience, volatile __global uint *lost, const struct place *me)
 {
     struct mail mail;
     bool all = look_at_all(&mail, box, round, me);
@@ -351,14 +372,16 @@ static inline bool receive(uint cell[ROWS][WORDS], __global const ulong *box, ui
     return true;
 }
 
-/* ---- The kernel. -------------------------------------------------------------------------------- */
+/* ---- The kernel. ----------------------------------------------------------------------------- */
 
-/* Takes a torus of rows x words from `from` so many generations on, and writes it to `to`. columns: tiles side by side. box: two words of post for
- * each word of the grid; the post of this launch has rounds round + 1 .. round + (generations - 1) / DEPTH, which go on from
- * launch to launch. *lost becomes 1 when tiles waited in vain: `to` is wrong then. two = 2, high = 2^31. */
-__attribute__((reqd_work_group_size(WARP, WARPS, 1)))
-__kernel void life_held(__global const uint *from, __global uint *to, __global ulong *box, volatile __global uint *lost,
-                        int words, int rows, int columns, int generations, uint round, uint patience, uint two, uint high)
+/* Takes a torus of rows x words from `from` so many generations on, and writes it to `to`. columns:
+ * tiles side by side. box: two words of post for each word of the grid; the post of this launch has
+ * rounds round + 1 .. round + (generations - 1) / DEPTH, which go on from launch to launch. *lost
+ * becomes 1 when tiles waited in vain: `to` is wrong then. two = 2, high = 2^31. */
+__attribute__((reqd_work_group_size(WARP, WARPS, 1))) __kernel void life_held(
+    __global const uint *from, __global uint *to, __global ulong *box, volatile __global uint *lost,
+    int words, int rows, int columns, int generations, uint round, uint patience, uint two,
+    uint high)
 {
     const int tile = (int)get_group_id(0) * WARPS + (int)get_local_id(1);
     struct place me;

@@ -1,9 +1,11 @@
 /* joined.c - the engine "packed" on grids whose edges are joined otherwise than a torus's.
  *
- * The cells lie in the middle of a plane of the engine packed, on one device, with a margin all around (edges.cl has the drawing). The margin
- * becomes copies of the cells that it stands for; then so many generations are right, inside, as the margin has cells. Where surfaces are flat,
- * tori and Klein bottles, it has 32. The corners of a cross-surface and of a sphere are points about which a turn is less than a whole one, so that there
- * is no plane that they could be unrolled to; their margin has one cell, and is made anew for every generation.
+ * The cells lie in the middle of a plane of the engine packed, on one device, with a margin all
+ * around (edges.cl has the drawing). The margin becomes copies of the cells that it stands for;
+ * then so many generations are right, inside, as the margin has cells. Where surfaces are flat,
+ * tori and Klein bottles, it has 32. The corners of a cross-surface and of a sphere are points
+ * about which a turn is less than a whole one, so that there is no plane that they could be
+ * unrolled to; their margin has one cell, and is made anew for every generation.
  * SPDX-License-Identifier: MIT
  */
 #include "life/packed.h"
@@ -54,9 +56,19 @@ static int make_inner(life *lf, struct joined *j, const struct life_options *opt
         return -1;
     j->margin = lf->grid.how == LIFE_CROSS || lf->grid.how == LIFE_SPHERE ? 1 : FLAT_MARGIN;
     const size_t width = lf->width + 2 * j->margin, height = lf->height + 2 * j->margin;
-    j->inner = (life){.backend = &life_packed_backend, .engine = LIFE_PACKED, .width = width, .height = height, .words = (width + 63) / 64, .own = (width + 63) / 64,
-                      .rows = height, .bounds = LIFE_PLANE, .rule = lf->rule, .ctx = j->own ? j->own : lf->ctx};
-    return life_cells_alloc(&j->image, lf->width, lf->height) < 0 ? -1 : j->inner.backend->create(&j->inner, options);
+    j->inner = (life){.backend = &life_packed_backend,
+                      .engine = LIFE_PACKED,
+                      .width = width,
+                      .height = height,
+                      .words = (width + 63) / 64,
+                      .own = (width + 63) / 64,
+                      .rows = height,
+                      .bounds = LIFE_PLANE,
+                      .rule = lf->rule,
+                      .ctx = j->own ? j->own : lf->ctx};
+    return life_cells_alloc(&j->image, lf->width, lf->height) < 0
+               ? -1
+               : j->inner.backend->create(&j->inner, options);
 }
 
 static int make_margin(life *lf, struct joined *j)
@@ -65,7 +77,8 @@ static int make_margin(life *lf, struct joined *j)
     j->words = j->inner.words;
     j->left = (j->margin + 63) / 64;
     j->right = (j->margin + lf->width) / 64;
-    if (j->right < j->left) /* the left margin and the right one are in one word, which one item has */
+    if (j->right <
+        j->left) /* the left margin and the right one are in one word, which one item has */
         j->right = j->left;
     j->items = 2 * j->margin * j->words + lf->height * (j->left + j->words - j->right);
     j->copies = clmalloc(j->inner.ctx, j->items * sizeof *j->copies, CL_MEM_DEVONLY);
@@ -139,13 +152,17 @@ static int fill_margin(life *lf, bool dead)
     const struct packed *p = j->inner.state;
     uint64_t *plane = p->share[0].grid[p->share[0].now];
     clndrange_t ndr = clndrange_init1d(0, (j->items + GROUP - 1) / GROUP * GROUP, GROUP);
-    if (!dead && packed_status(clforka(j->inner.ctx, 0, j->read, &ndr, UNWAITED, plane, j->copies, (cl_ulong)j->items, (cl_ulong)j->words,
-                                       (cl_ulong)j->margin, (cl_ulong)lf->width, (cl_ulong)lf->height, (cl_ulong)j->left, (cl_ulong)j->right,
-                                       (cl_int)lf->grid.how, (cl_long)lf->grid.shift)))
+    if (!dead &&
+        packed_status(clforka(j->inner.ctx, 0, j->read, &ndr, UNWAITED, plane, j->copies,
+                              (cl_ulong)j->items, (cl_ulong)j->words, (cl_ulong)j->margin,
+                              (cl_ulong)lf->width, (cl_ulong)lf->height, (cl_ulong)j->left,
+                              (cl_ulong)j->right, (cl_int)lf->grid.how, (cl_long)lf->grid.shift)))
         return -1;
     lf->launches += dead ? 1 : 2;
-    return packed_status(clforka(j->inner.ctx, 0, j->write, &ndr, UNWAITED, plane, j->copies, (cl_ulong)j->items, (cl_ulong)j->words, (cl_ulong)j->margin,
-                                 (cl_ulong)lf->width, (cl_ulong)lf->height, (cl_ulong)j->left, (cl_ulong)j->right, (cl_int)dead));
+    return packed_status(clforka(j->inner.ctx, 0, j->write, &ndr, UNWAITED, plane, j->copies,
+                                 (cl_ulong)j->items, (cl_ulong)j->words, (cl_ulong)j->margin,
+                                 (cl_ulong)lf->width, (cl_ulong)lf->height, (cl_ulong)j->left,
+                                 (cl_ulong)j->right, (cl_int)dead));
 }
 
 /* As many generations as the margin allows. */

@@ -1,4 +1,5 @@
-/* joined.h - in front of kernels: the cell that a place beyond an edge stands for, where edges are joined otherwise than a torus's.
+/* joined.h - in front of kernels: the cell that a place beyond an edge stands for, where edges are
+ * joined otherwise than a torus's.
  *
  *   how      what is joined, enum life_joint of internal.h, and by how much it is shifted
  *
@@ -17,7 +18,8 @@ static long around(const long a, const long n)
 }
 
 /* The cell that a place stands for; as life_joined_cell of grid.c. */
-static void joined_cell(const int how, const long shift, const long width, const long height, long *x, long *y)
+static void joined_cell(const int how, const long shift, const long width, const long height,
+                        long *x, long *y)
 {
     const bool beside = *x < 0 || *x >= width, over = *y < 0 || *y >= height;
     const long u = *x, v = *y;

@@ -1,10 +1,14 @@
-/* large.cl - rules of the family Larger than Life: of the cells up to RANGE columns and rows away, how many live (state 1)?
+/* large.cl - rules of the family Larger than Life: of the cells up to RANGE columns and rows away,
+ * how many live (state 1)?
  *
  * A byte a cell, rows of `pitch` bytes. A generation is two launches:
  *
- *   sums     of each row: entry i is how many of the first i cells live, beginning RANGE cells before the row and ending RANGE cells behind it,
- *            in 16 bits that may turn over. So the live cells from x - w to x + w are sums[x + RANGE + w + 1] - sums[x + RANGE - w].
- *   cells    a work-item has COLUMNS cells side by side and walks down ROWS rows. Of a square, it adds the row that comes in and takes
+ *   sums     of each row: entry i is how many of the first i cells live, beginning RANGE cells
+ *            before the row and ending RANGE cells behind it,
+ *            in 16 bits that may turn over. So the live cells from x - w to x + w are sums[x +
+ *            RANGE + w + 1] - sums[x + RANGE - w].
+ *   cells    a work-item has COLUMNS cells side by side and walks down ROWS rows. Of a square, it
+ *            adds the row that comes in and takes
  *            away the one that goes out; of other shapes it adds up all rows, each with its width.
  *
  * SPDX-License-Identifier: MIT
@@ -33,7 +37,8 @@
 #ifndef LIFE_COUNT_BYTES_H
 #include "count_bytes.h"
 #endif
-#ifdef HALF /* other shapes than the square: how many columns to either side count, 0, 1, ... RANGE rows away */
+#ifdef HALF /* other shapes than the square: how many columns to either side count, 0, 1, ...      \
+               RANGE rows away */
 __constant ushort half_of[RANGE + 1] = {HALF};
 #endif
 
@@ -71,8 +76,10 @@ static ushort16 sixteen(__global const uchar *row, const int i, const int width,
     return convert_ushort16(vload16(0, one));
 }
 
-/* A group has a row: ITEMS times 16 entries at a time, each item 16 of them, side by side. Entries are rounded up to 16 in memory. */
-__kernel void life_large_sums(__global const uchar *cells, __global ushort *sums, const int width, const ulong pitch, const ulong stride, const int torus)
+/* A group has a row: ITEMS times 16 entries at a time, each item 16 of them, side by side. Entries
+ * are rounded up to 16 in memory. */
+__kernel void life_large_sums(__global const uchar *cells, __global ushort *sums, const int width,
+                              const ulong pitch, const ulong stride, const int torus)
 {
     const size_t y = get_group_id(0);
     const int item = (int)get_local_id(0), n = width + 2 * RANGE + 1;
@@ -109,8 +116,10 @@ __kernel void life_large_sums(__global const uchar *cells, __global ushort *sums
     }
 }
 
-/* The live cells of row y, around the edges, up to w columns to either side of each of the COLUMNS cells from x on. */
-static COUNTS of_row(__global const ushort *sums, const int x, int y, const int w, const int height, const ulong stride, const int torus)
+/* The live cells of row y, around the edges, up to w columns to either side of each of the COLUMNS
+ * cells from x on. */
+static COUNTS of_row(__global const ushort *sums, const int x, int y, const int w, const int height,
+                     const ulong stride, const int torus)
 {
     if (y < 0 || y >= height) {
         if (!torus)
@@ -121,7 +130,8 @@ static COUNTS of_row(__global const ushort *sums, const int x, int y, const int 
     return TO_COUNTS(LOAD(0, row + RANGE + w + 1) - LOAD(0, row + RANGE - w));
 }
 
-static COUNTS around(__global const ushort *sums, const int x, const int y, const int height, const ulong stride, const int torus)
+static COUNTS around(__global const ushort *sums, const int x, const int y, const int height,
+                     const ulong stride, const int torus)
 {
     COUNTS sum = 0;
     for (int dy = -RANGE; dy <= RANGE; dy++)
@@ -144,7 +154,8 @@ static COUNTS next_state(const COUNTS state, const COUNTS around)
     const COUNTS alive = select((COUNTS)(0), (COUNTS)(1), state == (COUNTS)(1));
     const COUNTS count = MIDDLE ? around : around - alive;
     const COUNTS stays = within(count, SURVIVAL);
-    COUNTS next = select(within(count, BIRTH), STATES > 2 ? (COUNT)2 - stays : stays, state == (COUNTS)(1));
+    COUNTS next =
+        select(within(count, BIRTH), STATES > 2 ? (COUNT)2 - stays : stays, state == (COUNTS)(1));
 #if STATES > 2
     next = select(next, state + (COUNT)1, state > (COUNTS)(1));
     next = select(next, (COUNTS)(0), state == (COUNTS)(STATES - 1));
@@ -162,8 +173,9 @@ static void store_some(const BYTES next, const int n, __global uchar *to)
 }
 
 /* Rows from `first` on; get_global_id(1) counts bands of ROWS rows. */
-__kernel void life_large(__global const uchar *from, __global uchar *to, __global const ushort *sums, const int first, const int width, const int height,
-                         const ulong pitch, const ulong stride, const int torus)
+__kernel void life_large(__global const uchar *from, __global uchar *to,
+                         __global const ushort *sums, const int first, const int width,
+                         const int height, const ulong pitch, const ulong stride, const int torus)
 {
     const int x = (int)get_global_id(0) * COLUMNS, start = first + (int)get_global_id(1) * ROWS;
     const int end = start + ROWS < height ? start + ROWS : height;
@@ -184,7 +196,8 @@ __kernel void life_large(__global const uchar *from, __global uchar *to, __globa
             store_some(JOIN(convert_, BYTES)(next), width - x, to + at);
 #ifndef HALF
         if (y + 1 < end)
-            count += of_row(sums, x, y + RANGE + 1, RANGE, height, stride, torus) - of_row(sums, x, y - RANGE, RANGE, height, stride, torus);
+            count += of_row(sums, x, y + RANGE + 1, RANGE, height, stride, torus) -
+                     of_row(sums, x, y - RANGE, RANGE, height, stride, torus);
 #endif
     }
 }

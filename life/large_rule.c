@@ -1,12 +1,15 @@
-/* large_rule.c - rules of the family Larger than Life (K. Evans 1996), in the notation of MCell and Golly:
+/* large_rule.c - rules of the family Larger than Life (K. Evans 1996), in the notation of MCell and
+ * Golly:
  *
  *   R5,C0,M1,S34..58,B34..45,NM
  *
  *   R    the range: which cells are neighbours, up to so many columns and rows away, 1 to 500
- *   C    states; 0, 1 and 2 are two, up to 256: a live cell (1) that does not survive becomes 2, 3 and so on, as in Generations
+ *   C    states; 0, 1 and 2 are two, up to 256: a live cell (1) that does not survive becomes 2, 3
+ *        and so on, as in Generations
  *   M    1: the cell itself counts, too
  *   S B  the least and the most live cells with which a live one survives, or one is born
- *   N    M: all of the square; N: von Neumann's diamond; C: a circle, what is less than R + 1/2 away
+ *   N    M: all of the square; N: von Neumann's diamond; C: a circle, what is less than R + 1/2
+ *        away
  *
  * 5,34,45,34,58 is the same: range, birth, survival, of the square and with the cell itself.
  * SPDX-License-Identifier: MIT
@@ -33,7 +36,8 @@ static bool read_number(const char **p, unsigned *n)
     return *p > start && !isdigit((unsigned char)**p);
 }
 
-/* A letter, and what follows it; numbers[1] only where there may be a second one, behind two dots. */
+/* A letter, and what follows it; numbers[1] only where there may be a second one, behind two
+ * dots. */
 static bool read_part(const char **p, char letter, unsigned *first, unsigned *second)
 {
     if (toupper((unsigned char)**p) != letter)
@@ -56,8 +60,10 @@ static bool read_part(const char **p, char letter, unsigned *first, unsigned *se
 
 static bool read_letters(const char *p, struct life_large *l, unsigned *states)
 {
-    if (!read_part(&p, 'R', &l->range, NULL) || !read_part(&p, 'C', states, NULL) || !read_part(&p, 'M', &l->middle, NULL) ||
-        !read_part(&p, 'S', &l->survival[0], &l->survival[1]) || !read_part(&p, 'B', &l->birth[0], &l->birth[1]) || toupper((unsigned char)*p++) != 'N')
+    if (!read_part(&p, 'R', &l->range, NULL) || !read_part(&p, 'C', states, NULL) ||
+        !read_part(&p, 'M', &l->middle, NULL) ||
+        !read_part(&p, 'S', &l->survival[0], &l->survival[1]) ||
+        !read_part(&p, 'B', &l->birth[0], &l->birth[1]) || toupper((unsigned char)*p++) != 'N')
         return false;
     l->shape = (char)toupper((unsigned char)*p);
     return *p && strchr("MNC", l->shape) && !p[1];
@@ -69,7 +75,8 @@ static bool read_numbers(const char *p, struct life_large *l)
     for (int i = 0; i < 5; i++)
         if (!read_number(&p, &n[i]) || *p++ != (i < 4 ? ',' : '\0'))
             return false;
-    *l = (struct life_large){.range = n[0], .middle = 1, .birth = {n[1], n[2]}, .survival = {n[3], n[4]}, .shape = 'M'};
+    *l = (struct life_large){
+        .range = n[0], .middle = 1, .birth = {n[1], n[2]}, .survival = {n[3], n[4]}, .shape = 'M'};
     return true;
 }
 
@@ -117,18 +124,22 @@ int life_large_parse(const char *text, struct life_family *family)
         if (!isspace((unsigned char)*p))
             copy[n++] = *p;
     copy[n] = '\0';
-    const bool letters = toupper((unsigned char)copy[0]) == 'R' && isdigit((unsigned char)copy[1]), numbers = isdigit((unsigned char)copy[0]) && strchr(copy, ',');
+    const bool letters = toupper((unsigned char)copy[0]) == 'R' && isdigit((unsigned char)copy[1]),
+               numbers = isdigit((unsigned char)copy[0]) && strchr(copy, ',');
     if (!letters && !numbers)
         return 1;
     if (letters ? !read_letters(copy, &f.large, &states) : !read_numbers(copy, &f.large))
-        return refuse(text, "write Larger than Life as R5,C0,M1,S34..58,B34..45,NM, with NM, NN or NC at the end, or 5,34,45,34,58");
+        return refuse(
+            text,
+            "write Larger than Life as R5,C0,M1,S34..58,B34..45,NM, with NM, NN or NC at the end, or 5,34,45,34,58");
     const char *why = complaint(&f.large, states);
     if (why)
         return refuse(text, why);
     f.states = states < 2 ? 2 : states;
     const struct life_large *l = &f.large;
-    snprintf(f.text, sizeof f.text, "R%u,C%u,M%u,S%u..%u,B%u..%u,N%c", l->range, f.states > 2 ? f.states : 0, l->middle, l->survival[0], l->survival[1],
-             l->birth[0], l->birth[1], l->shape);
+    snprintf(f.text, sizeof f.text, "R%u,C%u,M%u,S%u..%u,B%u..%u,N%c", l->range,
+             f.states > 2 ? f.states : 0, l->middle, l->survival[0], l->survival[1], l->birth[0],
+             l->birth[1], l->shape);
     *family = f;
     return 0;
 }

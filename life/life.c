@@ -1,8 +1,9 @@
 /* life.c - what is the same for all engines.
  *
- * It keeps the generation counter, and copies rectangles between the caller and the host's rows. It fetches these rows
- * from the device before they are read, and sends them there before a step, if they are not the same already.
- * The engines are packed.c, joined.c, planes.c, bytes.c, padded.c (local, global) and life_ref.c.
+ * It keeps the generation counter, and copies rectangles between the caller and the host's rows. It
+ * fetches these rows from the device before they are read, and sends them there before a step, if
+ * they are not the same already. The engines are packed.c, joined.c, planes.c, bytes.c, padded.c
+ * (local, global) and life_ref.c.
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
@@ -28,8 +29,11 @@ enum { SIDE_MAX = 1 << 30 }; /* cells; kernels count them in ints, with room for
 
 static int refuse_ranks(const char *kind, const char *what, const char *since)
 {
-    return clerror_set(ENOTSUP, "life: %s%s%s%s%s is for one rank; several ranks divide tori and planes of the engine packed, under rules of two states that look at nearest "
-                       "neighbours: start one process", kind, what, *since ? ", which is " : "", since, *since ? "," : "");
+    return clerror_set(
+        ENOTSUP,
+        "life: %s%s%s%s%s is for one rank; several ranks divide tori and planes of the engine packed, under rules of two states that look at nearest "
+        "neighbours: start one process",
+        kind, what, *since ? ", which is " : "", since, *since ? "," : "");
 }
 
 static int check_options(const struct life_options *o, const struct life_grid *g)
@@ -40,14 +44,16 @@ static int check_options(const struct life_options *o, const struct life_grid *g
                            "least 1",
                            g->width, g->height);
     if (g->width > SIDE_MAX || g->height > SIDE_MAX)
-        return clerror_set(EINVAL, "life: %zu x %zu cells: a side has at most %d cells", g->width, g->height,
-                           SIDE_MAX);
+        return clerror_set(EINVAL, "life: %zu x %zu cells: a side has at most %d cells", g->width,
+                           g->height, SIDE_MAX);
     if ((unsigned)o->engine >= LIFE_ENGINES)
         return clerror_set(EINVAL, "life: there is no engine number %d", (int)o->engine);
     if (!o->grid && o->bounds != LIFE_TORUS && o->bounds != LIFE_PLANE)
-        return clerror_set(EINVAL, "life: bounds are LIFE_TORUS or LIFE_PLANE, not %d", (int)o->bounds);
+        return clerror_set(EINVAL, "life: bounds are LIFE_TORUS or LIFE_PLANE, not %d",
+                           (int)o->bounds);
     if (o->grid && (o->width || o->height || o->bounds))
-        return clerror_set(EINVAL, "life: the grid '%.60s' says width, height and bounds: leave them 0", o->grid);
+        return clerror_set(
+            EINVAL, "life: the grid '%.60s' says width, height and bounds: leave them 0", o->grid);
     if (world_size(o->world) > 1 && o->engine != LIFE_PACKED)
         return refuse_ranks("the engine ", life_engine_name(o->engine), "");
     if (world_size(o->world) > 1 && g->bounds == LIFE_JOINED)
@@ -60,30 +66,44 @@ static int check_options(const struct life_options *o, const struct life_grid *g
 /* What a rule is that neither the engines local and global nor ranks have; NULL: they have it. */
 static const char *kind_of(const struct life_family *rule)
 {
-    return rule->large.range ? "Larger than Life" : rule->transitions ? "of a file" : rule->states > 2 ? "of more than two states" : NULL;
+    return rule->large.range   ? "Larger than Life"
+           : rule->transitions ? "of a file"
+           : rule->states > 2  ? "of more than two states"
+                               : NULL;
 }
 
-static int check_rule(const struct life_options *o, const struct life_family *rule, const struct life_grid *grid)
+static int check_rule(const struct life_options *o, const struct life_family *rule,
+                      const struct life_grid *grid)
 {
     const char *kind = kind_of(rule);
     const size_t least = 2 * (size_t)rule->large.range;
     if (kind && (o->engine == LIFE_LOCAL || o->engine == LIFE_GLOBAL))
-        return clerror_set(ENOTSUP, "life: the rule %s is %s; the engines packed and reference have such rules, not %s", rule->text, kind, life_engine_name(o->engine));
+        return clerror_set(
+            ENOTSUP,
+            "life: the rule %s is %s; the engines packed and reference have such rules, not %s",
+            rule->text, kind, life_engine_name(o->engine));
     if (kind && world_size(o->world) > 1)
         return refuse_ranks("the rule ", rule->text, kind);
     if (rule->large.range && grid->bounds == LIFE_JOINED)
-        return clerror_set(ENOTSUP, "life: the rule %s is %s; such rules are for a torus or a plane", rule->text, kind);
+        return clerror_set(ENOTSUP,
+                           "life: the rule %s is %s; such rules are for a torus or a plane",
+                           rule->text, kind);
     if (grid->width < least || grid->height < least)
-        return clerror_set(EINVAL, "life: under the rule %s a side of a grid has at least %zu cells, twice the range, and not %zu x %zu", rule->text, least, grid->width,
-                           grid->height);
+        return clerror_set(
+            EINVAL,
+            "life: under the rule %s a side of a grid has at least %zu cells, twice the range, and not %zu x %zu",
+            rule->text, least, grid->width, grid->height);
     return 0;
 }
 
 static life *create(const struct life_options *options)
 {
     struct life_family rule;
-    struct life_grid grid = {.width = options->width, .height = options->height, .bounds = options->bounds};
-    if ((options->grid && life_grid_read(options->grid, &grid) < 0) || check_options(options, &grid) < 0 || life_family_take(options->rule, options->transitions, &rule) < 0)
+    struct life_grid grid = {
+        .width = options->width, .height = options->height, .bounds = options->bounds};
+    if ((options->grid && life_grid_read(options->grid, &grid) < 0) ||
+        check_options(options, &grid) < 0 ||
+        life_family_take(options->rule, options->transitions, &rule) < 0)
         return NULL;
     if (check_rule(options, &rule, &grid) < 0)
         return NULL;
@@ -93,11 +113,13 @@ static life *create(const struct life_options *options)
         return NULL;
     }
     lf->engine = options->engine;
-    const bool bytes = rule.large.range || rule.transitions || (rule.states > 2 && grid.bounds == LIFE_JOINED);
-    lf->backend = options->engine == LIFE_PACKED && bytes                          ? &life_bytes_backend
-                  : options->engine == LIFE_PACKED && grid.bounds == LIFE_JOINED ? &life_joined_backend
-                  : options->engine == LIFE_PACKED && rule.states > 2              ? &life_planes_backend
-                                                                                   : backends[options->engine];
+    const bool bytes =
+        rule.large.range || rule.transitions || (rule.states > 2 && grid.bounds == LIFE_JOINED);
+    lf->backend = options->engine == LIFE_PACKED && bytes ? &life_bytes_backend
+                  : options->engine == LIFE_PACKED && grid.bounds == LIFE_JOINED
+                      ? &life_joined_backend
+                  : options->engine == LIFE_PACKED && rule.states > 2 ? &life_planes_backend
+                                                                      : backends[options->engine];
     lf->width = grid.width;
     lf->height = grid.height;
     lf->words = (grid.width + 63) / 64;
@@ -113,8 +135,9 @@ static life *create(const struct life_options *options)
     if (options->engine != LIFE_REFERENCE) {
         lf->ctx = options->ctx ? options->ctx : stdgpu ? stdgpu : stdcpu;
         if (!lf->ctx) {
-            clerror_set(ENODEV, "life: there is no OpenCL device; install PoCL (pocl-opencl-icd), or take "
-                                "the engine reference");
+            clerror_set(ENODEV,
+                        "life: there is no OpenCL device; install PoCL (pocl-opencl-icd), or take "
+                        "the engine reference");
             free(lf);
             return NULL;
         }
@@ -172,8 +195,8 @@ static int place(const life *lf, long long *x, long long *y, const struct life_c
 {
     const long long width = (long long)lf->width, height = (long long)lf->height;
     if (cells->width > lf->width || cells->height > lf->height)
-        return clerror_set(EINVAL, "life: %zu x %zu cells do not fit a grid of %zu x %zu", cells->width,
-                           cells->height, lf->width, lf->height);
+        return clerror_set(EINVAL, "life: %zu x %zu cells do not fit a grid of %zu x %zu",
+                           cells->width, cells->height, lf->width, lf->height);
     if (lf->bounds == LIFE_TORUS) {
         *x = (*x % width + width) % width;
         *y = (*y % height + height) % height;
@@ -222,8 +245,10 @@ int life_put(life *lf, long long x, long long y, const struct life_cells *cells)
     return 0;
 }
 
-/* Copies rows i ... i + n - 1 of a rectangle with its corner at (x, y), which this rank has, to `to`. */
-static void get_rows(life *lf, size_t x, size_t y, const struct life_cells *cells, size_t i, size_t n, uint64_t *to)
+/* Copies rows i ... i + n - 1 of a rectangle with its corner at (x, y), which this rank has, to
+ * `to`. */
+static void get_rows(life *lf, size_t x, size_t y, const struct life_cells *cells, size_t i,
+                     size_t n, uint64_t *to)
 {
     const size_t before = lf->width - x, first = before < cells->width ? before : cells->width;
     for (size_t k = i; k < i + n; k++, to += cells->stride) {
@@ -235,7 +260,8 @@ static void get_rows(life *lf, size_t x, size_t y, const struct life_cells *cell
 }
 
 /* A rank's rows, of so many bytes, to rank 0: as they are in `looked`, or from the host's rows. */
-static int send_rows(life *lf, size_t x, size_t y, const struct life_cells *cells, const uint64_t *looked, size_t i, size_t n, size_t bytes)
+static int send_rows(life *lf, size_t x, size_t y, const struct life_cells *cells,
+                     const uint64_t *looked, size_t i, size_t n, size_t bytes)
 {
     uint64_t *rows = looked ? NULL : calloc(1, bytes);
     if (!looked && !rows)
@@ -258,9 +284,11 @@ static int owner_of(const uint64_t (*part)[2], size_t y, size_t *left)
     return rank;
 }
 
-/* Runs of rows that one rank has come to rank 0, one after the other. `part`: first row and rows of each rank; `looked`: the rectangle with
- * this rank's rows, or NULL when they are to be copied from the host's. */
-static int collect_rows(life *lf, size_t x, size_t y, struct life_cells *cells, const uint64_t *looked, const uint64_t (*part)[2])
+/* Runs of rows that one rank has come to rank 0, one after the other. `part`: first row and rows of
+ * each rank; `looked`: the rectangle with this rank's rows, or NULL when they are to be copied from
+ * the host's. */
+static int collect_rows(life *lf, size_t x, size_t y, struct life_cells *cells,
+                        const uint64_t *looked, const uint64_t (*part)[2])
 {
     const int own = world_rank(lf->world);
     int status = 0;
@@ -272,7 +300,8 @@ static int collect_rows(life *lf, size_t x, size_t y, struct life_cells *cells, 
             if (!looked)
                 get_rows(lf, x, y, cells, i, n, cells->word + i * cells->stride);
         } else if (own == 0) {
-            world_mail *mail = world_receive(lf->world, rank, 0, cells->word + i * cells->stride, bytes);
+            world_mail *mail =
+                world_receive(lf->world, rank, 0, cells->word + i * cells->stride, bytes);
             status = world_wait(lf->world, &mail, 1);
         } else if (rank == own)
             status = send_rows(lf, x, y, cells, looked, i, n, bytes);
@@ -287,7 +316,9 @@ static int look(life *lf, size_t x, size_t y, struct life_cells *cells, const ui
     struct life_cells own = *cells;
     if (!first)
         own.word = calloc(cells->stride * cells->height + 1, sizeof *own.word);
-    int status = own.word ? lf->backend->window(lf, x, y, &own) : clerror_set(ENOMEM, "life: no memory for %zu rows on their way", cells->height);
+    int status =
+        own.word ? lf->backend->window(lf, x, y, &own)
+                 : clerror_set(ENOMEM, "life: no memory for %zu rows on their way", cells->height);
     if (status == 0)
         status = collect_rows(lf, x, y, cells, own.word, part);
     if (!first)
@@ -301,14 +332,18 @@ static void either(void *a, const void *b, void *words)
         ((uint64_t *)a)[k] |= ((const uint64_t *)b)[k];
 }
 
-/* Of blocks each rank has a part of a row: the rest is 0, and ranks' rows are joined, some at a time. */
+/* Of blocks each rank has a part of a row: the rest is 0, and ranks' rows are joined, some at a
+ * time. */
 static int get_blocks(life *lf, size_t x, size_t y, struct life_cells *cells)
 {
     enum { AT_ONCE = 1 << 17 }; /* words */
     const size_t before = lf->width - x, first = before < cells->width ? before : cells->width;
     const size_t some = cells->stride < AT_ONCE ? AT_ONCE / cells->stride : 1;
-    uint64_t *rows = malloc(some * cells->stride * sizeof *rows), *whole = calloc(lf->words, sizeof *whole);
-    int status = world_agree(lf->world, rows && whole ? 0 : clerror_set(ENOMEM, "life: no memory for %zu rows on their way", some));
+    uint64_t *rows = malloc(some * cells->stride * sizeof *rows),
+             *whole = calloc(lf->words, sizeof *whole);
+    int status = world_agree(
+        lf->world,
+        rows && whole ? 0 : clerror_set(ENOMEM, "life: no memory for %zu rows on their way", some));
     for (size_t i = 0, n; i < cells->height && status == 0; i += n) {
         n = some < cells->height - i ? some : cells->height - i;
         size_t words = n * cells->stride;
@@ -336,7 +371,8 @@ int life_get(life *lf, long long x, long long y, struct life_cells *cells)
         return -1;
     if (place(lf, &x, &y, cells) < 0)
         return -1;
-    const bool few = lf->host_stale && lf->backend->window && !life_in_blocks(lf) && cells->width * cells->height < lf->width * lf->height / 4;
+    const bool few = lf->host_stale && lf->backend->window && !life_in_blocks(lf) &&
+                     cells->width * cells->height < lf->width * lf->height / 4;
     if (!few && life_to_host(lf) < 0)
         return -1;
     if (life_in_blocks(lf))
@@ -347,8 +383,9 @@ int life_get(life *lf, long long x, long long y, struct life_cells *cells)
         return clerror_set(ENOMEM, "life: no memory for a list of ranks");
     int status = world_gather(lf->world, own, sizeof own, part);
     if (status == 0)
-        status = few ? look(lf, (size_t)x, (size_t)y, cells, (const uint64_t(*)[2])part)
-                     : collect_rows(lf, (size_t)x, (size_t)y, cells, NULL, (const uint64_t(*)[2])part);
+        status =
+            few ? look(lf, (size_t)x, (size_t)y, cells, (const uint64_t(*)[2])part)
+                : collect_rows(lf, (size_t)x, (size_t)y, cells, NULL, (const uint64_t(*)[2])part);
     free(part);
     return status;
 }
@@ -388,7 +425,8 @@ int life_soup(life *lf, double density, uint64_t seed)
     lf->device_stale = true;
     lf->generation = lf->past.n = 0;
     clear_planes(lf, 1);
-    return world_agree(lf->world, density > 0 ? life_soup_density(lf, density, seed) : life_soup_rand(lf, (unsigned)seed));
+    return world_agree(lf->world, density > 0 ? life_soup_density(lf, density, seed)
+                                              : life_soup_rand(lf, (unsigned)seed));
 }
 
 /* ---- Stepping and looking. ------------------------------------------------------------------- */
@@ -473,12 +511,13 @@ static uint64_t count_changes(life *lf, const uint64_t *before)
     uint64_t changes = 0;
     for (unsigned k = 0; k < life_planes_of(lf); k++)
         for (size_t y = 0; y < lf->rows; y++, before += lf->own)
-            changes += memcmp(before, life_plane_row(lf, k, lf->first + y), lf->own * sizeof *before) != 0;
+            changes +=
+                memcmp(before, life_plane_row(lf, k, lf->first + y), lf->own * sizeof *before) != 0;
     return changes;
 }
 
-/* Advances by `period` generations and compares the state before and after, cell by cell. If they are equal, the
- * generation counter goes back to where it was, since the state is that of then. */
+/* Advances by `period` generations and compares the state before and after, cell by cell. If they
+ * are equal, the generation counter goes back to where it was, since the state is that of then. */
 static int verify_period(life *lf, uint64_t period)
 {
     struct life_cells before;
@@ -496,14 +535,15 @@ static int verify_period(life *lf, uint64_t period)
     if (status != 0 || world_add(lf->world, &changes, 1) != 0)
         return -1;
     if (changes)
-        return clerror_set(EIO, "life: two states of generation %llu and %llu have the same hash and differ",
-                           (unsigned long long)(lf->generation - period), (unsigned long long)lf->generation);
+        return clerror_set(
+            EIO, "life: two states of generation %llu and %llu have the same hash and differ",
+            (unsigned long long)(lf->generation - period), (unsigned long long)lf->generation);
     lf->generation -= period;
     return 0;
 }
 
-/* How many generations ago the state was that of the newest sample; 0: not among the `known` latest. `ring` holds
- * generation g at g % (LIFE_LONGEST_PERIOD + 1). */
+/* How many generations ago the state was that of the newest sample; 0: not among the `known`
+ * latest. `ring` holds generation g at g % (LIFE_LONGEST_PERIOD + 1). */
 static uint64_t find_period(const struct life_sample *ring, uint64_t newest, uint64_t known)
 {
     const struct life_sample *now = &ring[newest % (LIFE_LONGEST_PERIOD + 1)];
@@ -538,7 +578,8 @@ static void remember(life *lf, const struct life_sample *sample)
     lf->past.n++;
 }
 
-/* The engine is `ahead` generations further than the newest sample, whose state was that of p generations before. */
+/* The engine is `ahead` generations further than the newest sample, whose state was that of p
+ * generations before. */
 static int settle(life *lf, uint64_t p, uint64_t ahead)
 {
     if (verify_period(lf, p) < 0)

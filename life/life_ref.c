@@ -1,9 +1,10 @@
 /* life_ref.c - Life in plain C: the definition that every kernel is tested against, and the engine
  * "reference".
  *
- * One byte a cell; neighbours are counted one by one, nothing clever. On a torus, a neighbour beyond the edge
- * is the cell on the opposite edge, which in a very narrow grid is the cell itself. On a plane everything outside is
- * dead. Where edges are joined otherwise, grid.c says which cell it is.
+ * One byte a cell; neighbours are counted one by one, nothing clever. On a torus, a neighbour
+ * beyond the edge is the cell on the opposite edge, which in a very narrow grid is the cell itself.
+ * On a plane everything outside is dead. Where edges are joined otherwise, grid.c says which cell
+ * it is.
  * SPDX-License-Identifier: MIT
  */
 #include "life/transitions.h"
@@ -12,13 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-void life_ref_step(const struct life_rule *rule, enum life_bounds bounds, size_t width, size_t height,
-                   const unsigned char *from, unsigned char *to)
+void life_ref_step(const struct life_rule *rule, enum life_bounds bounds, size_t width,
+                   size_t height, const unsigned char *from, unsigned char *to)
 {
     life_ref_rows(rule, bounds, width, height, 0, height, from, to);
 }
 
-/* The place before i, i itself and the place behind it, on an axis of n; a place that does not exist is n. */
+/* The place before i, i itself and the place behind it, on an axis of n; a place that does not
+ * exist is n. */
 static void places_about(size_t i, size_t n, enum life_bounds bounds, size_t place[3])
 {
     const bool torus = bounds == LIFE_TORUS;
@@ -27,8 +29,9 @@ static void places_about(size_t i, size_t n, enum life_bounds bounds, size_t pla
     place[2] = i + 1 < n ? i + 1 : torus ? 0 : n;
 }
 
-void life_ref_rows(const struct life_rule *rule, enum life_bounds bounds, size_t width, size_t height, size_t y,
-                   size_t end, const unsigned char *from, unsigned char *to)
+void life_ref_rows(const struct life_rule *rule, enum life_bounds bounds, size_t width,
+                   size_t height, size_t y, size_t end, const unsigned char *from,
+                   unsigned char *to)
 {
     for (; y < end; y++) {
         size_t row[3], column[3];
@@ -57,8 +60,9 @@ static unsigned char next_of(const struct life_family *rule, const unsigned char
     return life_next_state(rule, block[4], life_table_next(&rule->table, live));
 }
 
-void life_ref_family_rows(const struct life_family *rule, enum life_bounds bounds, size_t width, size_t height, size_t y, size_t end,
-                          const unsigned char *from, unsigned char *to)
+void life_ref_family_rows(const struct life_family *rule, enum life_bounds bounds, size_t width,
+                          size_t height, size_t y, size_t end, const unsigned char *from,
+                          unsigned char *to)
 {
     if (rule->large.range) {
         life_ref_large_rows(rule, bounds, width, height, y, end, from, to);
@@ -75,13 +79,16 @@ void life_ref_family_rows(const struct life_family *rule, enum life_bounds bound
             unsigned char block[9];
             places_about(x, width, bounds, column);
             for (int i = 0; i < 9; i++)
-                block[i] = row[i / 3] < height && column[i % 3] < width ? from[row[i / 3] * width + column[i % 3]] : 0;
+                block[i] = row[i / 3] < height && column[i % 3] < width
+                               ? from[row[i / 3] * width + column[i % 3]]
+                               : 0;
             to[y * width + x] = next_of(rule, block);
         }
     }
 }
 
-void life_ref_large_rows(const struct life_family *rule, enum life_bounds bounds, size_t width, size_t height, size_t y, size_t end, const unsigned char *from,
+void life_ref_large_rows(const struct life_family *rule, enum life_bounds bounds, size_t width,
+                         size_t height, size_t y, size_t end, const unsigned char *from,
                          unsigned char *to)
 {
     const struct life_large *l = &rule->large;
@@ -100,11 +107,13 @@ void life_ref_large_rows(const struct life_family *rule, enum life_bounds bounds
                 }
             }
             const unsigned *counts = state == 1 ? l->survival : l->birth;
-            to[y * width + x] = life_next_state(rule, state, count >= counts[0] && count <= counts[1]);
+            to[y * width + x] =
+                life_next_state(rule, state, count >= counts[0] && count <= counts[1]);
         }
 }
 
-void life_ref_joined_rows(const struct life_family *rule, const struct life_grid *grid, size_t y, size_t end, const unsigned char *from, unsigned char *to)
+void life_ref_joined_rows(const struct life_family *rule, const struct life_grid *grid, size_t y,
+                          size_t end, const unsigned char *from, unsigned char *to)
 {
     for (; y < end; y++)
         for (size_t x = 0; x < grid->width; x++) {
@@ -124,7 +133,8 @@ enum { TOLD_EVERY = 1 << 22 }; /* so many cells the caller is told */
 
 struct reference {
     unsigned char *now, *next;
-    struct life_cells image; /* the packed rows that the front reads and writes, of one bit plane behind the other */
+    struct life_cells image; /* the packed rows that the front reads and writes, of one bit plane
+                                behind the other */
 };
 
 static void reference_free(life *lf)
@@ -200,7 +210,8 @@ static int reference_generation(life *lf)
         if (lf->bounds == LIFE_JOINED)
             life_ref_joined_rows(&lf->rule, &lf->grid, y, end, r->now, r->next);
         else
-            life_ref_family_rows(&lf->rule, lf->bounds, lf->width, lf->height, y, end, r->now, r->next);
+            life_ref_family_rows(&lf->rule, lf->bounds, lf->width, lf->height, y, end, r->now,
+                                 r->next);
         if (end < lf->height && life_call_tell(lf, (double)end / (double)lf->height) < 0)
             return -1;
     }
@@ -215,7 +226,8 @@ static int reference_step(life *lf, uint64_t generations)
 {
     const uint64_t often = TOLD_EVERY / (lf->width * lf->height) + 1;
     for (uint64_t g = 0; g < generations; g++)
-        if (reference_generation(lf) < 0 || (g % often == 0 && g + 1 < generations && life_call_tell(lf, 0) < 0))
+        if (reference_generation(lf) < 0 ||
+            (g % often == 0 && g + 1 < generations && life_call_tell(lf, 0) < 0))
             return -1;
     return 0;
 }

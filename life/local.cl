@@ -1,4 +1,5 @@
-/* local.cl - Life with a work-group's cells in local memory, so that each is read from global memory once.
+/* local.cl - Life with a work-group's cells in local memory, so that each is read from global
+ * memory once.
  *
  * The grid is the padded one of global.cl, and its ghosts are made by the kernels there. A group of
  * GROUP_X x GROUP_Y items first copies its cells and a halo one cell wide to local memory:
@@ -26,7 +27,8 @@
 #ifndef SURVIVAL
 #define SURVIVAL 0x00c
 #endif
-#ifdef TABLE /* the rule is any function of the nine cells of a block: bit i of the table, the top left cell in the lowest bit of i */
+#ifdef TABLE /* the rule is any function of the nine cells of a block: bit i of the table, the top \
+                left cell in the lowest bit of i */
 __constant uint table[16] = TABLE;
 #endif
 
@@ -34,12 +36,13 @@ __constant uint table[16] = TABLE;
 #define TILE_Y (GROUP_Y + 2)
 
 /* One work-item per cell; items beyond the grid help to copy. */
-__attribute__((reqd_work_group_size(GROUP_X, GROUP_Y, 1)))
-__kernel void life_local(__global const int *from, __global int *to, int width, int height)
+__attribute__((reqd_work_group_size(GROUP_X, GROUP_Y, 1))) __kernel void life_local(
+    __global const int *from, __global int *to, int width, int height)
 {
     __local int tile[TILE_Y * TILE_X];
     const int lx = (int)get_local_id(0), ly = (int)get_local_id(1);
-    const long left = (long)get_group_id(0) * GROUP_X, top = (long)get_global_id(1) - ly; /* a launch may begin at any group */
+    const long left = (long)get_group_id(0) * GROUP_X,
+               top = (long)get_global_id(1) - ly; /* a launch may begin at any group */
     const long pitch = width + 2;
 
     for (int i = ly * GROUP_X + lx; i < TILE_X * TILE_Y; i += GROUP_X * GROUP_Y) {
@@ -58,8 +61,8 @@ __kernel void life_local(__global const int *from, __global int *to, int width, 
         block |= c[(k / 3 - 1) * TILE_X + k % 3 - 1] << k;
     to[y * pitch + x] = (int)(table[block / 32] >> block % 32 & 1);
 #else
-    const int neighbours = c[-TILE_X - 1] + c[-TILE_X] + c[-TILE_X + 1] + c[-1] + c[1] + c[TILE_X - 1] +
-                           c[TILE_X] + c[TILE_X + 1];
+    const int neighbours = c[-TILE_X - 1] + c[-TILE_X] + c[-TILE_X + 1] + c[-1] + c[1] +
+                           c[TILE_X - 1] + c[TILE_X] + c[TILE_X + 1];
     to[y * pitch + x] = ((*c ? SURVIVAL : BIRTH) >> neighbours) & 1;
 #endif
 }

@@ -1,10 +1,11 @@
 /* logic.c - turns a rule into a short chain of three-input logic operations.
  *
- * Bit-sliced Life adds the nine cells of a block in 6 such operations (see internal.h); what is left
- * is a function of five bits, the rule. NVIDIA's lop3 and AVX-512's vpternlog compute any function of
- * three bits in one instruction, so we look for a chain of those; pairs.c looks for one without them. First all
- * chains of one, two and three steps are tried, then the function is split at one of its bits. Life itself takes
- * three, so a generation would cost 2 (row sums) + 4 + 3 = 9 operations for a whole word of cells. A chain for 4 + 3 at once has six: whole.c has it.
+ * Bit-sliced Life adds the nine cells of a block in 6 such operations (see internal.h); what is
+ * left is a function of five bits, the rule. NVIDIA's lop3 and AVX-512's vpternlog compute any
+ * function of three bits in one instruction, so we look for a chain of those; pairs.c looks for one
+ * without them. First all chains of one, two and three steps are tried, then the function is split
+ * at one of its bits. Life itself takes three, so a generation would cost 2 (row sums) + 4 + 3 = 9
+ * operations for a whole word of cells. A chain for 4 + 3 at once has six: whole.c has it.
  *
  * Functions are truth tables: bit i is the value for b = i & 1, k = i >> 1 & 1, p = i >> 2 & 1,
  * q = i >> 3 & 1, cell = i >> 4 & 1.
@@ -25,7 +26,8 @@ struct chain {
     struct life_logic logic;
 };
 
-static const uint32_t inputs[LIFE_INPUTS] = {0xaaaaaaaa, 0xcccccccc, 0xf0f0f0f0, 0xff00ff00, 0xffff0000};
+static const uint32_t inputs[LIFE_INPUTS] = {0xaaaaaaaa, 0xcccccccc, 0xf0f0f0f0, 0xff00ff00,
+                                             0xffff0000};
 
 void life_logic_target(const struct life_rule *rule, uint32_t *value, uint32_t *care)
 {
@@ -95,9 +97,9 @@ static int find_one(struct chain *ch, struct target t, int n)
     return -1;
 }
 
-/* A table g of variables a, b, c such that the target is a function of (g, x, y); 0 if there is none.
- * In each of the four places that x and y single out, the minterms where the target is 1 must all have
- * one value of g, and those where it is 0 the other. */
+/* A table g of variables a, b, c such that the target is a function of (g, x, y); 0 if there is
+ * none. In each of the four places that x and y single out, the minterms where the target is 1 must
+ * all have one value of g, and those where it is 0 the other. */
 static unsigned inner_table(const uint32_t term[8], struct target t, uint32_t x, uint32_t y)
 {
     unsigned one[4], zero[4];
@@ -162,8 +164,9 @@ static int find_three(struct chain *ch, struct target t, int n)
     return -1;
 }
 
-/* Splits at one variable: find both halves, then select by it. A function of four variables is always
- * two functions of three and a selection, so this ends with 3 + 3 + 1 steps at the latest. */
+/* Splits at one variable: find both halves, then select by it. A function of four variables is
+ * always two functions of three and a selection, so this ends with 3 + 3 + 1 steps at the
+ * latest. */
 static int find_split(struct chain *ch, struct target t, unsigned split)
 {
     enum { SELECT = 0xca }; /* a ? b : c */

@@ -1,6 +1,8 @@
-/* look.cl - what a picture needs of the grid: a rectangle's bits, or how many cells live in each of its squares.
+/* look.cl - what a picture needs of the grid: a rectangle's bits, or how many cells live in each of
+ * its squares.
  *
- *   words    a share of the grid: rows of `stride` words, its own from row `above` on; these are rows first ... first + rows - 1 of the
+ *   words    a share of the grid: rows of `stride` words, its own from row `above` on; these are
+ *            rows first ... first + rows - 1 of the
  *            grid, which is width x height cells. Rows of other shares are left out
  *   (x, y)   the rectangle's top left cell; on a torus it may lie across the edge
  * SPDX-License-Identifier: MIT
@@ -18,36 +20,44 @@ static inline ulong bits_from(global const ulong *row, uint width, uint c, uint 
     return bits;
 }
 
-static inline global const ulong *row_at(global const ulong *words, uint stride, uint above, uint first, uint rows, uint row)
+static inline global const ulong *row_at(global const ulong *words, uint stride, uint above,
+                                         uint first, uint rows, uint row)
 {
     return row < first || row - first >= rows ? 0 : words + (ulong)stride * (above + row - first);
 }
 
-/* out[line * length + i] = bits 64 i ... 64 i + 63 of a line of the rectangle, which is `across` cells wide. A work-item
- * is one of `length` words. */
-kernel void life_window(global const ulong *words, uint stride, uint above, uint first, uint rows, uint width, uint height, uint x, uint y,
-                        uint across, uint length, global ulong *out)
+/* out[line * length + i] = bits 64 i ... 64 i + 63 of a line of the rectangle, which is `across`
+ * cells wide. A work-item is one of `length` words. */
+kernel void life_window(global const ulong *words, uint stride, uint above, uint first, uint rows,
+                        uint width, uint height, uint x, uint y, uint across, uint length,
+                        global ulong *out)
 {
     const uint i = (uint)get_global_id(0), line = (uint)get_global_id(1);
     if (i >= length)
         return;
-    global const ulong *row = row_at(words, stride, above, first, rows, (uint)(((ulong)y + line) % height));
+    global const ulong *row =
+        row_at(words, stride, above, first, rows, (uint)(((ulong)y + line) % height));
     if (row)
-        out[(ulong)line * length + i] = bits_from(row, width, (uint)((x + 64ul * i) % width), min(64u, across - 64 * i));
+        out[(ulong)line * length + i] =
+            bits_from(row, width, (uint)((x + 64ul * i) % width), min(64u, across - 64 * i));
 }
 
-/* count[square] += the live cells of lines part, part + parts, ... of a square of 2^zoom cells a side, as far as it lies in the
- * rectangle of across x down cells. A work-item is such a part. */
-kernel void life_squares(global const ulong *words, uint stride, uint above, uint first, uint rows, uint width, uint height, uint x, uint y,
-                         uint across, uint down, uint zoom, uint length, global uint *count)
+/* count[square] += the live cells of lines part, part + parts, ... of a square of 2^zoom cells a
+ * side, as far as it lies in the rectangle of across x down cells. A work-item is such a part. */
+kernel void life_squares(global const ulong *words, uint stride, uint above, uint first, uint rows,
+                         uint width, uint height, uint x, uint y, uint across, uint down, uint zoom,
+                         uint length, global uint *count)
 {
-    const uint i = (uint)get_global_id(0), j = (uint)get_global_id(1), parts = (uint)get_global_size(2);
+    const uint i = (uint)get_global_id(0), j = (uint)get_global_id(1),
+               parts = (uint)get_global_size(2);
     if (i >= length)
         return;
-    const uint columns = min(1u << zoom, across - (i << zoom)), lines = min(1u << zoom, down - (j << zoom));
+    const uint columns = min(1u << zoom, across - (i << zoom)),
+               lines = min(1u << zoom, down - (j << zoom));
     uint sum = 0;
     for (uint line = (uint)get_global_id(2); line < lines; line += parts) {
-        global const ulong *row = row_at(words, stride, above, first, rows, (uint)(((ulong)y + (j << zoom) + line) % height));
+        global const ulong *row = row_at(words, stride, above, first, rows,
+                                         (uint)(((ulong)y + (j << zoom) + line) % height));
         uint c = (uint)(((ulong)x + (i << zoom)) % width);
         for (uint done = 0, n; row && done < columns; done += n) {
             n = min(min(64 - c % 64, width - c), columns - done); /* to the end of a word */

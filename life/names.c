@@ -18,8 +18,8 @@ int life_engine_by_name(const char *name)
     for (int i = 0; i < LIFE_ENGINES; i++)
         if (strcmp(name, names[i]) == 0)
             return i;
-    return clerror_set(EINVAL, "life: there is no engine '%.40s'; take packed, local, global or reference",
-                       name);
+    return clerror_set(
+        EINVAL, "life: there is no engine '%.40s'; take packed, local, global or reference", name);
 }
 
 const char *life_engine_name(enum life_engine engine)

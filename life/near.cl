@@ -1,6 +1,8 @@
-/* near.cl - rules of any number of states that look at the nearest neighbours, a byte a cell: a work-item computes one.
+/* near.cl - rules of any number of states that look at the nearest neighbours, a byte a cell: a
+ * work-item computes one.
  *
- *   PLACES   the rule is a tree (transitions.h): the state of the first of these places of the block of nine chooses a branch, and so on
+ *   PLACES   the rule is a tree (transitions.h): the state of the first of these places of the
+ *            block of nine chooses a branch, and so on
  *   TABLE    the rule is of Generations: bits by the block's live cells (family.c), 32 a number
  *
  *      0 1 2
@@ -38,7 +40,8 @@ __constant uint table[16] = {TABLE};
 #endif
 
 /* The state of a place, also beyond the edges. */
-static uint state_at(__global const uchar *cells, long x, long y, const int width, const int height, const ulong pitch, const int how, const long shift)
+static uint state_at(__global const uchar *cells, long x, long y, const int width, const int height,
+                     const ulong pitch, const int how, const long shift)
 {
     if (x < 0 || y < 0 || x >= width || y >= height) {
         if (BOUNDS == 1)
@@ -69,15 +72,17 @@ static uint next_state(const uint *block, __global const uint *branch)
 #endif
 }
 
-__kernel void life_near(__global const uchar *from, __global uchar *to, __global const uint *branch, const int first, const int width, const int height,
-                        const ulong pitch, const int how, const long shift)
+__kernel void life_near(__global const uchar *from, __global uchar *to, __global const uint *branch,
+                        const int first, const int width, const int height, const ulong pitch,
+                        const int how, const long shift)
 {
     const int x = (int)get_global_id(0), y = first + (int)get_global_id(1);
     uint block[9], any = 0;
     if (x >= width || y >= height)
         return;
     for (int i = 0; i < 9; i++) {
-        block[i] = state_at(from, (long)x + i % 3 - 1, (long)y + i / 3 - 1, width, height, pitch, how, shift);
+        block[i] = state_at(from, (long)x + i % 3 - 1, (long)y + i / 3 - 1, width, height, pitch,
+                            how, shift);
         any |= block[i];
     }
     to[(ulong)y * pitch + (ulong)x] = (uchar)(any ? next_state(block, branch) : EMPTY);

@@ -20,20 +20,23 @@ EMBEDDED(count_file, "life/count.cl", life_count_cl);
 
 /* ---- Shares. --------------------------------------------------------------------------------- */
 
-/* A device's share of the rows: by its compute units and their clock, and a GPU's unit counts as four of a CPU. */
+/* A device's share of the rows: by its compute units and their clock, and a GPU's unit counts as
+ * four of a CPU. */
 static double weight_of(const struct cldev_info *info)
 {
     const double kind = info->dev_type & CL_DEVICE_TYPE_CPU ? 16 : 64;
     return kind * info->dev_max_core * (info->dev_max_freq ? info->dev_max_freq : 1000);
 }
 
-/* The rows of this rank: by the devices of all, or of all in a row of blocks. The least of what launches of each rank may be holds for all. */
+/* The rows of this rank: by the devices of all, or of all in a row of blocks. The least of what
+ * launches of each rank may be holds for all. */
 static int divide_among_ranks(life *lf, struct packed *p, const struct cldev_info *info)
 {
     struct part {
         double weight;
         int32_t generations, devices, across, exchange;
-    } own = {0, p->generations, (int32_t)p->n, p->share[0].shape.across, p->share[0].shape.exchange};
+    } own = {0, p->generations, (int32_t)p->n, p->share[0].shape.across,
+             p->share[0].shape.exchange};
     const size_t ranks = (size_t)world_size(lf->world), rank = (size_t)world_rank(lf->world);
     struct part *part = calloc(ranks, sizeof *part);
     if (!part)
@@ -46,7 +49,8 @@ static int divide_among_ranks(life *lf, struct packed *p, const struct cldev_inf
     size_t devices = 1;
     for (size_t r = 0; r < ranks; r++) {
         total += part[r].weight;
-        p->generations = part[r].generations < p->generations ? part[r].generations : p->generations;
+        p->generations =
+            part[r].generations < p->generations ? part[r].generations : p->generations;
         devices = (size_t)part[r].devices > devices ? (size_t)part[r].devices : devices;
     }
     if (status == 0)
@@ -55,12 +59,15 @@ static int divide_among_ranks(life *lf, struct packed *p, const struct cldev_inf
         p->generations = 64; /* the cells beside a block */
     const size_t least = (size_t)p->generations;
     if (status == 0 && lf->height < p->down * least)
-        status = clerror_set(EINVAL, "life: %zu rows are too few for %zu ranks, which need %zu each; start fewer", lf->height, p->down, least);
+        status = clerror_set(
+            EINVAL, "life: %zu rows are too few for %zu ranks, which need %zu each; start fewer",
+            lf->height, p->down, least);
     for (size_t r = 0, first = 0; r < p->down && status == 0; r++) {
         const size_t from = first + least, to = lf->height - (p->down - 1 - r) * least;
         for (size_t k = 0; k < p->across; k++)
             sum += part[r * p->across + k].weight;
-        size_t end = r == p->down - 1 ? lf->height : (size_t)((double)lf->height * (sum / total) + 0.5);
+        size_t end =
+            r == p->down - 1 ? lf->height : (size_t)((double)lf->height * (sum / total) + 0.5);
         end = end < from ? from : end > to ? to : end;
         if (r == rank / p->across) {
             lf->first = first;
@@ -72,8 +79,9 @@ static int divide_among_ranks(life *lf, struct packed *p, const struct cldev_inf
     return status;
 }
 
-/* Cuts the rows into shares. Each has at least as many rows as a launch has generations, so that an edge comes from
- * one neighbour only. When there are too few rows for that, fewer devices are used. */
+/* Cuts the rows into shares. Each has at least as many rows as a launch has generations, so that an
+ * edge comes from one neighbour only. When there are too few rows for that, fewer devices are
+ * used. */
 static void cut(const life *lf, struct packed *p, const struct cldev_info *info)
 {
     const size_t least_rows = (size_t)p->generations;
@@ -103,8 +111,9 @@ static void join_least(void *a, const void *b, void *arg)
     *(uint64_t *)a = *(const uint64_t *)b < *(uint64_t *)a ? *(const uint64_t *)b : *(uint64_t *)a;
 }
 
-/* The more rows a halo has, the more seldom they are exchanged; but they are computed twice. It has rows for up to
- * `exchange` launches, as long as they are at most a hundredth of a share, and for at least one. */
+/* The more rows a halo has, the more seldom they are exchanged; but they are computed twice. It has
+ * rows for up to `exchange` launches, as long as they are at most a hundredth of a share, and for
+ * at least one. */
 static int set_halo(const life *lf, struct packed *p)
 {
     enum { SHARE = 100 };
@@ -118,7 +127,10 @@ static int set_halo(const life *lf, struct packed *p)
     size_t most = rows / SHARE / each;
     if (p->across > 1 && most > beside)
         most = beside;
-    uint64_t halo = packed_is_divided(lf, p) ? each * (launches < most ? launches : most ? most : 1) : UINT64_MAX;
+    uint64_t halo = packed_is_divided(lf, p) ? each * (launches < most ? launches
+                                                       : most          ? most
+                                                                       : 1)
+                                             : UINT64_MAX;
     if (world_reduce(lf->world, &halo, sizeof halo, join_least, NULL) != 0)
         return -1;
     p->halo = packed_is_divided(lf, p) ? (size_t)halo : 0;
@@ -130,11 +142,15 @@ static int set_halo(const life *lf, struct packed *p)
     return 0;
 }
 
-/* How many passes a launch makes: about as many as compute so many cells, in some tens of milliseconds. */
+/* How many passes a launch makes: about as many as compute so many cells, in some tens of
+ * milliseconds. */
 static void set_passes(const life *lf, struct packed *p)
 {
     const double most_cells = 5e9, pass = (double)lf->width * (double)lf->height * p->generations;
-    const bool alone = clgetndev(lf->ctx) == 1 && world_size(lf->world) == 1; /* a program is built for all devices, also for those without a share */
+    const bool alone =
+        clgetndev(lf->ctx) == 1 &&
+        world_size(lf->world) ==
+            1; /* a program is built for all devices, also for those without a share */
     p->passes = alone ? (int)fmin(p->share[0].shape.passes, 1 + most_cells / pass) : 1;
 }
 
@@ -179,7 +195,8 @@ static void *open_step(life *lf, const struct share *s)
 {
     char line[512];
     life_shape_options(&s->shape, lf, line, sizeof line);
-    return packed_open_rule(lf, line, s->shape.ternary, s->shape.tile ? &tile_file : &rows_file, s->shape.tile ? 2 : 1);
+    return packed_open_rule(lf, line, s->shape.ternary, s->shape.tile ? &tile_file : &rows_file,
+                            s->shape.tile ? 2 : 1);
 }
 
 /* Opens what share i runs, or takes it from an earlier share with the same shape. */
@@ -203,16 +220,18 @@ static int open_kernels(life *lf, struct packed *p, size_t i)
     if (!s->program || !s->counter)
         return -1;
     s->step = clsym(lf->ctx, s->program,
-                    s->shape.tile     ? "life_tile"
+                    s->shape.tile   ? "life_tile"
                     : p->passes > 1 ? "life_rows_passes"
                                     : "life_rows",
                     0);
-    s->count = clsym(lf->ctx, s->counter, p->across > 1 ? "life_count_block" : "life_count_packed", 0);
+    s->count =
+        clsym(lf->ctx, s->counter, p->across > 1 ? "life_count_block" : "life_count_packed", 0);
     s->copy = clsym(lf->ctx, s->counter, "life_copy", 0);
     s->columns = clsym(lf->ctx, s->counter, "life_columns", 0);
     if (!s->step || !s->count || !s->copy || !s->columns)
         return -1;
-    return clprofile_work(s->count, 0, 8. * (double)packed_rows(s) * (double)p->words, CLPROF_SINGLE);
+    return clprofile_work(s->count, 0, 8. * (double)packed_rows(s) * (double)p->words,
+                          CLPROF_SINGLE);
 }
 
 /* ---- Memory. --------------------------------------------------------------------------------- */
@@ -223,14 +242,16 @@ static int check_memory(const life *lf, const struct share *s, const struct clde
     const unsigned long long one = (unsigned long long)packed_rows(s) * words * 8;
     const double host = 8. * (double)lf->rows * (double)words;
     if (host > life_host_memory())
-        return clerror_set(ENOMEM, "life: %zu x %zu cells need %.4g MB on the host, which has %.4g MB",
+        return clerror_set(ENOMEM,
+                           "life: %zu x %zu cells need %.4g MB on the host, which has %.4g MB",
                            lf->width, lf->height, host / 1e6, life_host_memory() / 1e6);
     if (one <= info->dev_max_mem_alloc_sz && 2 * one <= info->dev_global_mem_sz)
         return 0;
     return clerror_set(ENOMEM,
                        "life: %zu x %zu cells need two buffers of %llu bytes on %s, which has %llu "
                        "bytes of memory and buffers of at most %llu",
-                       lf->width, s->rows, one, info->dev_name, (unsigned long long)info->dev_global_mem_sz,
+                       lf->width, s->rows, one, info->dev_name,
+                       (unsigned long long)info->dev_global_mem_sz,
                        (unsigned long long)info->dev_max_mem_alloc_sz);
 }
 
@@ -245,20 +266,23 @@ static int allocate_share(life *lf, size_t i, const struct cldev_info *info)
     s->grid[0] = clmalloc(lf->ctx, bytes, CL_MEM_ZEROCOPY);
     s->grid[1] = clmalloc(lf->ctx, bytes, CL_MEM_DEVONLY);
     s->sums = clmalloc(lf->ctx, LIFE_SLOTS * s->groups * 2 * sizeof(uint64_t), 0);
-    const size_t turns = (32 + 16 * s->tiling.columns * s->tiling.bands) * sizeof *s->turns; /* see rows.cl */
+    const size_t turns =
+        (32 + 16 * s->tiling.columns * s->tiling.bands) * sizeof *s->turns; /* see rows.cl */
     s->turns = p->passes > 1 ? clmalloc(lf->ctx, turns, 0) : NULL;
     if (!s->grid[0] || !s->grid[1] || !s->sums || (!s->turns && p->passes > 1))
         return -1;
     if (s->turns)
         memset(s->turns, 0, turns);
-    if (s->turns && packed_status(clmsync(lf->ctx, (cl_uint)i, s->turns, CL_MEM_DEVICE | CL_EVENT_WAIT)))
+    if (s->turns &&
+        packed_status(clmsync(lf->ctx, (cl_uint)i, s->turns, CL_MEM_DEVICE | CL_EVENT_WAIT)))
         return -1;
     if (2 * bytes > lf->device_bytes)
         lf->device_bytes = 2 * bytes;
     return 0;
 }
 
-/* Adds a hop; tags tell apart what goes up and down between two ranks that are neighbours twice, on a torus. */
+/* Adds a hop; tags tell apart what goes up and down between two ranks that are neighbours twice, on
+ * a torus. */
 static int add_hop(life *lf, struct packed *p, int from, int to, int rank, bool up)
 {
     const size_t bytes = p->halo * p->words * sizeof(uint64_t);
@@ -270,17 +294,23 @@ static int add_hop(life *lf, struct packed *p, int from, int to, int rank, bool 
     return 0;
 }
 
-/* Both ways between a share and the next one, or between this rank and another, which has the shares above or below. */
+/* Both ways between a share and the next one, or between this rank and another, which has the
+ * shares above or below. */
 static int add_hops(life *lf, struct packed *p)
 {
-    const int last = (int)p->n - 1, before = packed_rank_below(lf, p, p->down - 1), after = packed_rank_below(lf, p, 1);
+    const int last = (int)p->n - 1, before = packed_rank_below(lf, p, p->down - 1),
+              after = packed_rank_below(lf, p, 1);
     for (int i = 0; i <= last; i++) {
         const int next = i < last ? i + 1 : p->down > 1 ? OTHER_RANK : 0;
-        if (packed_has_below(lf, p, (size_t)i) && (add_hop(lf, p, i, next, after, false) || add_hop(lf, p, next, i, after, true)))
+        if (packed_has_below(lf, p, (size_t)i) &&
+            (add_hop(lf, p, i, next, after, false) || add_hop(lf, p, next, i, after, true)))
             return -1;
     }
     if (p->down > 1 && packed_has_above(lf, p, 0))
-        return add_hop(lf, p, 0, OTHER_RANK, before, true) || add_hop(lf, p, OTHER_RANK, 0, before, false) ? -1 : 0;
+        return add_hop(lf, p, 0, OTHER_RANK, before, true) ||
+                       add_hop(lf, p, OTHER_RANK, 0, before, false)
+                   ? -1
+                   : 0;
     return 0;
 }
 
@@ -293,7 +323,8 @@ static int allocate_edges(life *lf, struct packed *p)
         return clerror_set(ENOMEM, "life: no memory for the list of edges");
     if (add_hops(lf, p) != 0)
         return -1;
-    lf->device_bytes += 8 * p->halo * p->words * sizeof(uint64_t); /* two boundaries, both parities, both ways */
+    lf->device_bytes +=
+        8 * p->halo * p->words * sizeof(uint64_t); /* two boundaries, both parities, both ways */
     return 0;
 }
 
@@ -335,7 +366,8 @@ static int create(life *lf, struct packed *p, const struct life_options *options
 {
     for (size_t i = 0; i < p->n; i++) {
         struct life_shape *shape = &p->share[i].shape;
-        if (life_shape_choose(shape, lf, (unsigned)i, &info[i], options->shape, &p->share[i].row) < 0)
+        if (life_shape_choose(shape, lf, (unsigned)i, &info[i], options->shape, &p->share[i].row) <
+            0)
             return -1;
         if (!i || shape->generations < p->generations)
             p->generations = shape->generations;
@@ -360,7 +392,10 @@ static int create(life *lf, struct packed *p, const struct life_options *options
         if (allocate_share(lf, i, &info[i]) < 0 || open_kernels(lf, p, i) < 0)
             return -1;
     }
-    return allocate_edges(lf, p) < 0 || packed_allocate_columns(lf, p) < 0 || packed_hold(lf, info) < 0 ? -1 : packed_warm(lf);
+    return allocate_edges(lf, p) < 0 || packed_allocate_columns(lf, p) < 0 ||
+                   packed_hold(lf, info) < 0
+               ? -1
+               : packed_warm(lf);
 }
 
 static int packed_create(life *lf, const struct life_options *options)
@@ -394,7 +429,8 @@ static uint64_t *packed_row(life *lf, size_t y)
     size_t i = 0;
     while (y >= p->share[i].first + p->share[i].rows) /* it is one of this rank's */
         i++;
-    return p->share[i].grid[0] + (p->share[i].above + y - p->share[i].first) * p->words + p->side[0];
+    return p->share[i].grid[0] + (p->share[i].above + y - p->share[i].first) * p->words +
+           p->side[0];
 }
 
 static int packed_upload(life *lf)
@@ -405,7 +441,8 @@ static int packed_upload(life *lf)
         return -1;
     for (size_t i = 0; i < p->n; i++) {
         p->share[i].now = 0;
-        if (packed_status(clmsync(lf->ctx, (cl_uint)i, p->share[i].grid[0], CL_MEM_DEVICE | UNWAITED)))
+        if (packed_status(
+                clmsync(lf->ctx, (cl_uint)i, p->share[i].grid[0], CL_MEM_DEVICE | UNWAITED)))
             return -1;
     }
     return packed_wait(lf);
@@ -438,13 +475,16 @@ static int count(life *lf, size_t slot)
     struct packed *p = lf->state;
     for (size_t i = 0; i < p->n; i++) {
         struct share *s = &p->share[i];
-        clndrange_t ndr = clndrange_init1d(0, s->groups * (size_t)s->shape.group, (size_t)s->shape.group);
-        const cl_ulong start = s->above * p->words + p->side[0], place = s->first * lf->words + lf->from, sums = slot * s->groups;
+        clndrange_t ndr =
+            clndrange_init1d(0, s->groups * (size_t)s->shape.group, (size_t)s->shape.group);
+        const cl_ulong start = s->above * p->words + p->side[0],
+                       place = s->first * lf->words + lf->from, sums = slot * s->groups;
         const cl_event counted =
-            p->across > 1 ? clforka(lf->ctx, (cl_uint)i, s->count, &ndr, UNWAITED, s->grid[s->now], start, (cl_ulong)s->rows, (cl_ulong)p->words,
-                                    (cl_ulong)lf->own, place, (cl_ulong)lf->words, s->sums, sums)
-                          : clforka(lf->ctx, (cl_uint)i, s->count, &ndr, UNWAITED, s->grid[s->now], start, (cl_ulong)(s->rows * lf->words), place, s->sums,
-                                    sums);
+            p->across > 1 ? clforka(lf->ctx, (cl_uint)i, s->count, &ndr, UNWAITED, s->grid[s->now],
+                                    start, (cl_ulong)s->rows, (cl_ulong)p->words, (cl_ulong)lf->own,
+                                    place, (cl_ulong)lf->words, s->sums, sums)
+                          : clforka(lf->ctx, (cl_uint)i, s->count, &ndr, UNWAITED, s->grid[s->now],
+                                    start, (cl_ulong)(s->rows * lf->words), place, s->sums, sums);
         if (packed_status(counted))
             return -1;
         lf->launches++;
@@ -457,7 +497,8 @@ static int collect(life *lf, size_t slots, struct life_sample *sample)
     struct packed *p = lf->state;
     for (size_t i = 0; i < p->n; i++) {
         struct share *s = &p->share[i];
-        if (packed_status(clmsyncn(lf->ctx, (cl_uint)i, s->sums, slots * s->groups * 2 * sizeof(uint64_t),
+        if (packed_status(clmsyncn(lf->ctx, (cl_uint)i, s->sums,
+                                   slots * s->groups * 2 * sizeof(uint64_t),
                                    CL_MEM_HOST | UNWAITED)))
             return -1;
     }

@@ -1,18 +1,19 @@
 /* packed.h - what the files of the engine "packed" share.
  *
- * A share of the grid is a run of whole rows, one for each device. A share has two buffers, the present and the
- * next; a pass reads one, goes some generations on, and writes the other. With one device the kernel
- * itself finds the rows beyond a torus's edge. With several, each share also has `halo` rows of its neighbours and
- * computes them as if they were its own. After each generation one row less of them is right. When they are used up,
- * which takes several launches, they are exchanged by way of the host: a copy of a share's last rows ("down") goes to
- * the share below, and one of its first rows ("up") to the share above.
+ * A share of the grid is a run of whole rows, one for each device. A share has two buffers, the
+ * present and the next; a pass reads one, goes some generations on, and writes the other. With one
+ * device the kernel itself finds the rows beyond a torus's edge. With several, each share also has
+ * `halo` rows of its neighbours and computes them as if they were its own. After each generation
+ * one row less of them is right. When they are used up, which takes several launches, they are
+ * exchanged by way of the host: a copy of a share's last rows ("down") goes to the share below, and
+ * one of its first rows ("up") to the share above.
  *
  *      share b          halo | rows ... last rows | halo
  *                               down --> |     ^ <-- up
  *      share b + 1                      halo | first rows ... rows | halo
  *
- * Ranks divide the grid in the same way, and each cuts its rows into shares. The edges between two ranks go by mail. Many ranks have blocks, a part
- * of rows each (packed_block.c).
+ * Ranks divide the grid in the same way, and each cuts its rows into shares. The edges between two
+ * ranks go by mail. Many ranks have blocks, a part of rows each (packed_block.c).
  *
  *   packed.c       shares, kernels, memory, the host's rows, counting
  *   packed_open.c  the rule before a kernel file
@@ -41,22 +42,25 @@ struct share {
     size_t above, below; /* its neighbours' rows in its buffers, before and after its own */
     uint64_t *grid[2];   /* [0] has the host's rows, [1] is scratch memory of the device */
     int now;             /* which of them is the present */
-    uint64_t *sums;     /* LIFE_SLOTS times (population, hash) of each group of the counting kernel */
+    uint64_t *sums; /* LIFE_SLOTS times (population, hash) of each group of the counting kernel */
     size_t groups;
-    uint64_t *column[2]; /* of blocks: a word of each row, on its way to or from the left and the right */
-    cl_int *turns;      /* rows.cl: what its work-items share, 0 between launches */
-    size_t units;       /* the device's compute units */
+    uint64_t *
+        column[2]; /* of blocks: a word of each row, on its way to or from the left and the right */
+    cl_int *turns; /* rows.cl: what its work-items share, 0 between launches */
+    size_t units;  /* the device's compute units */
     struct life_shape shape;
     struct cltune_row row; /* the shape as a line of words, and where it comes from */
     struct tiling tiling;
     struct pace pace; /* in cells times generations */
-    size_t band;      /* those of the pass under way that were started, of `tiling.bands`: the first is number `turn` */
-    size_t turn, edges; /* the first `edges` of them make the rows that the neighbours get */
+    size_t band; /* those of the pass under way that were started, of `tiling.bands`: the first is
+                    number `turn` */
+    size_t turn, edges;      /* the first `edges` of them make the rows that the neighbours get */
     void *program, *counter; /* handles; shared between devices with the same options */
     cl_kernel step, count, copy, columns;
 };
 
-/* Rows on their way from a share to its neighbour, by way of the host and, between ranks, by mail. */
+/* Rows on their way from a share to its neighbour, by way of the host and, between ranks, by
+ * mail. */
 struct hop {
     int from, to;        /* shares, or OTHER_RANK */
     int rank, tag;       /* the other rank, and of the mail */
@@ -82,24 +86,29 @@ struct held {
 struct packed {
     size_t n; /* shares; share i is on device i of the context */
     struct share *share;
-    int generations;      /* of a pass over the grid, at most */
-    int passes;           /* of a launch, at most; more than 1 with rows.cl and a context of one device only */
-    size_t across, down;  /* the grid of ranks: blocks side by side, and below one another */
-    size_t words, width;  /* of a row of the buffers, and its cells: the grid's, unless ranks have blocks */
-    size_t side[2];       /* 1 where a block has a word of its left or right neighbour */
-    uint64_t *column[2][2]; /* of the rank's rows: what goes to a side, and what has come from there */
-    size_t halo;          /* rows that a share has of each neighbour */
-    size_t reach;         /* generations that can follow an exchange: as many as the halo has rows, or a side cells */
-    size_t good;          /* of these so many are left */
-    struct held *held;    /* packed_held.c; NULL where launches are of tiles that know nothing of each other */
-    struct hop *hop;      /* NULL where one share has all rows */
+    int generations; /* of a pass over the grid, at most */
+    int passes; /* of a launch, at most; more than 1 with rows.cl and a context of one device only
+                 */
+    size_t across, down; /* the grid of ranks: blocks side by side, and below one another */
+    size_t words,
+        width; /* of a row of the buffers, and its cells: the grid's, unless ranks have blocks */
+    size_t side[2]; /* 1 where a block has a word of its left or right neighbour */
+    uint64_t
+        *column[2][2]; /* of the rank's rows: what goes to a side, and what has come from there */
+    size_t halo;       /* rows that a share has of each neighbour */
+    size_t reach; /* generations that can follow an exchange: as many as the halo has rows, or a
+                     side cells */
+    size_t good;  /* of these so many are left */
+    struct held
+        *held; /* packed_held.c; NULL where launches are of tiles that know nothing of each other */
+    struct hop *hop; /* NULL where one share has all rows */
     size_t hops;
     struct packed_look *look; /* packed_look.c; NULL until it is asked for */
-    int parity;           /* of the edges that the next exchange takes */
-    bool ahead;           /* edges are taken from the image that is computed */
-    bool early;           /* these are on their way, of the present generation */
-    uint64_t talk;        /* ranks ask each other after so many launches whether one of them is to end; */
-    double talked;        /* they did at that time */
+    int parity;               /* of the edges that the next exchange takes */
+    bool ahead;               /* edges are taken from the image that is computed */
+    bool early;               /* these are on their way, of the present generation */
+    uint64_t talk; /* ranks ask each other after so many launches whether one of them is to end; */
+    double talked; /* they did at that time */
 };
 
 /* Whether a share has neighbours. */
@@ -121,11 +130,13 @@ static inline bool packed_has_above(const life *lf, const struct packed *p, size
 }
 static inline bool packed_has_below(const life *lf, const struct packed *p, size_t i)
 {
-    return packed_is_divided(lf, p) && (lf->bounds == LIFE_TORUS || p->share[i].first + p->share[i].rows < lf->height);
+    return packed_is_divided(lf, p) &&
+           (lf->bounds == LIFE_TORUS || p->share[i].first + p->share[i].rows < lf->height);
 }
 
-/* packed_block.c: how ranks with so many devices lie in the grid, `across` side by side if it is not 0, when up to `exchange` launches go without an exchange; which words this one has; the rank so many places below it in its column.
- * Memory for columns; their exchange. */
+/* packed_block.c: how ranks with so many devices lie in the grid, `across` side by side if it is
+ * not 0, when up to `exchange` launches go without an exchange; which words this one has; the rank
+ * so many places below it in its column. Memory for columns; their exchange. */
 int packed_arrange(const life *lf, struct packed *p, size_t devices, size_t across, int exchange);
 void packed_take_columns(life *lf, struct packed *p);
 int packed_rank_below(const life *lf, const struct packed *p, size_t by);
@@ -133,16 +144,19 @@ int packed_allocate_columns(life *lf, struct packed *p);
 void packed_free_columns(struct packed *p);
 int packed_exchange_columns(life *lf);
 
-/* Starts so many generations, and waits only until what is left takes no longer than a launch should (core/pace.h).
- * ECANCELED when the caller ends it meanwhile: those that count are in lf->call.done. */
+/* Starts so many generations, and waits only until what is left takes no longer than a launch
+ * should (core/pace.h). ECANCELED when the caller ends it meanwhile: those that count are in
+ * lf->call.done. */
 int packed_advance(life *lf, uint64_t generations);
 
-/* Starts the kernel once, on a share of one dead row, and waits: drivers compile at the first launch, which would
- * otherwise be part of the first generations. What it writes is scratch memory. */
+/* Starts the kernel once, on a share of one dead row, and waits: drivers compile at the first
+ * launch, which would otherwise be part of the first generations. What it writes is scratch
+ * memory. */
 int packed_warm(life *lf);
 
-/* packed_held.c: sets p->held where the shape asks for it and it works; says why not in the row's source. Starts so many generations, as
- * many as are good at once; starts a look at whether tiles waited in vain, and says so once that has ended. */
+/* packed_held.c: sets p->held where the shape asks for it and it works; says why not in the row's
+ * source. Starts so many generations, as many as are good at once; starts a look at whether tiles
+ * waited in vain, and says so once that has ended. */
 int packed_hold(life *lf, const struct cldev_info *info);
 void packed_held_free(life *lf);
 int packed_held_launch(life *lf, int generations);
@@ -150,9 +164,11 @@ int packed_held_most(const life *lf);
 int packed_held_ask(life *lf);
 int packed_held_answer(const life *lf);
 
-/* packed_open.c: opens a kernel file behind a line of options, the rule as text, and the first `front` of ternary.h and sums.h. */
+/* packed_open.c: opens a kernel file behind a line of options, the rule as text, and the first
+ * `front` of ternary.h and sums.h. */
 struct embedded;
-void *packed_open_rule(life *lf, const char *line, bool ternary, const struct embedded *file, size_t front);
+void *packed_open_rule(life *lf, const char *line, bool ternary, const struct embedded *file,
+                       size_t front);
 
 /* Edges that were sent early are of cells that are no more. */
 int packed_forget_edges(life *lf);

@@ -1,12 +1,15 @@
-/* packed_block.c - the engine "packed" on ranks: how they lie in the grid, and columns on their way between them.
+/* packed_block.c - the engine "packed" on ranks: how they lie in the grid, and columns on their way
+ * between them.
  *
- * Ranks form a grid of their own, `down` x `across`. With across = 1 each has whole rows, a strip. Else it has a block: its buffers
- * have a word of 64 cells more on either side where there is a neighbour. Kernels take the block for a torus, or a plane, of that width, so what is wrong
- * comes in from the sides by a cell a generation, and those words are right again after an exchange.
+ * Ranks form a grid of their own, `down` x `across`. With across = 1 each has whole rows, a strip.
+ * Else it has a block: its buffers have a word of 64 cells more on either side where there is a
+ * neighbour. Kernels take the block for a torus, or a plane, of that width, so what is wrong comes
+ * in from the sides by a cell a generation, and those words are right again after an exchange.
  *
  *      halo | own words ... | halo        a row of a block's buffers
  *
- * Columns go first, those of a rank's own rows; then rows, with the columns that have come. So corners need no mail of their own.
+ * Columns go first, those of a rank's own rows; then rows, with the columns that have come. So
+ * corners need no mail of their own.
  * SPDX-License-Identifier: MIT
  */
 #include "life/packed.h"
@@ -18,20 +21,25 @@
 
 enum { LEFT, RIGHT, LEAST_WORDS = 4, TAG_COLUMNS = 2 };
 
-/* ---- The grid of ranks. ----------------------------------------------------------------------- */
+/* ---- The grid of ranks. ---------------------------------------------------------------------- */
 
-/* What a generation takes, 1 being cells that are computed once: rows of halos and columns are computed twice, and columns do not travel behind
- * the work, as rows do: on two H200s that made generations 10 % longer (docs/cluster.md). */
-static double reckon(const life *lf, const struct packed *p, size_t across, size_t down, size_t devices, int exchange)
+/* What a generation takes, 1 being cells that are computed once: rows of halos and columns are
+ * computed twice, and columns do not travel behind the work, as rows do: on two H200s that made
+ * generations 10 % longer (docs/cluster.md). */
+static double reckon(const life *lf, const struct packed *p, size_t across, size_t down,
+                     size_t devices, int exchange)
 {
-    const double exposed = 0.1, rows = (double)lf->height / (double)(down * devices), words = (double)lf->words / (double)across;
+    const double exposed = 0.1, rows = (double)lf->height / (double)(down * devices),
+                 words = (double)lf->words / (double)across;
     const double halo = fmin((double)exchange * p->generations, 64);
-    return (1 + (down * devices > 1 ? 2 * halo / rows : 0)) * (across > 1 ? 1 + 2 / words + exposed : 1);
+    return (1 + (down * devices > 1 ? 2 * halo / rows : 0)) *
+           (across > 1 ? 1 + 2 / words + exposed : 1);
 }
 
 static bool suits(const life *lf, size_t ranks, size_t across)
 {
-    return across == 1 || (ranks % across == 0 && lf->width % 64 == 0 && lf->words / across >= LEAST_WORDS);
+    return across == 1 ||
+           (ranks % across == 0 && lf->width % 64 == 0 && lf->words / across >= LEAST_WORDS);
 }
 
 int packed_arrange(const life *lf, struct packed *p, size_t devices, size_t asked, int exchange)
@@ -39,13 +47,16 @@ int packed_arrange(const life *lf, struct packed *p, size_t devices, size_t aske
     const size_t ranks = (size_t)world_size(lf->world);
     double least = reckon(lf, p, 1, ranks, devices, exchange);
     if (asked && !suits(lf, ranks, asked))
-        return clerror_set(EINVAL,
-                           "life: shape: across=%zu: blocks side by side want a number that divides %zu ranks, and a width of a multiple of 64 cells, at "
-                           "least %d for each",
-                           asked, ranks, 64 * LEAST_WORDS);
+        return clerror_set(
+            EINVAL,
+            "life: shape: across=%zu: blocks side by side want a number that divides %zu ranks, and a width of a multiple of 64 cells, at "
+            "least %d for each",
+            asked, ranks, 64 * LEAST_WORDS);
     p->across = asked ? asked : 1;
     for (size_t across = 2; across <= ranks && !asked; across++) {
-        const double time = suits(lf, ranks, across) ? reckon(lf, p, across, ranks / across, devices, exchange) : least;
+        const double time = suits(lf, ranks, across)
+                                ? reckon(lf, p, across, ranks / across, devices, exchange)
+                                : least;
         p->across = time < least ? across : p->across;
         least = fmin(time, least);
     }
@@ -78,7 +89,7 @@ int packed_rank_below(const life *lf, const struct packed *p, size_t by)
     return (int)((rank + by * p->across) % ranks);
 }
 
-/* ---- Memory. ---------------------------------------------------------------------------------- */
+/* ---- Memory. --------------------------------------------------------------------------------- */
 
 int packed_allocate_columns(life *lf, struct packed *p)
 {
@@ -87,7 +98,8 @@ int packed_allocate_columns(life *lf, struct packed *p)
             if (!(p->column[side][way] = malloc(lf->rows * sizeof(uint64_t))))
                 return clerror_set(ENOMEM, "life: no memory for columns on their way");
         for (size_t i = 0; i < p->n; i++)
-            if (!(p->share[i].column[side] = clmalloc(lf->ctx, p->share[i].rows * sizeof(uint64_t), 0)))
+            if (!(p->share[i].column[side] =
+                      clmalloc(lf->ctx, p->share[i].rows * sizeof(uint64_t), 0)))
                 return -1;
     }
     return 0;
@@ -103,17 +115,19 @@ void packed_free_columns(struct packed *p)
     }
 }
 
-/* ---- An exchange. ----------------------------------------------------------------------------- */
+/* ---- An exchange. ---------------------------------------------------------------------------- */
 
 /* Copies word `word` of all rows of a share to its column of a side, or from there. */
 static int copy(life *lf, size_t i, int side, size_t word, bool out)
 {
     struct packed *p = lf->state;
     struct share *s = &p->share[i];
-    clndrange_t ndr = clndrange_init1d(0, s->groups * (size_t)s->shape.group, (size_t)s->shape.group);
+    clndrange_t ndr =
+        clndrange_init1d(0, s->groups * (size_t)s->shape.group, (size_t)s->shape.group);
     lf->launches++;
-    return packed_status(clforka(lf->ctx, (cl_uint)i, s->columns, &ndr, UNWAITED, s->grid[s->now], (cl_ulong)(s->above * p->words + word),
-                                 (cl_ulong)p->words, (cl_ulong)s->rows, s->column[side], (cl_int)out));
+    return packed_status(clforka(lf->ctx, (cl_uint)i, s->columns, &ndr, UNWAITED, s->grid[s->now],
+                                 (cl_ulong)(s->above * p->words + word), (cl_ulong)p->words,
+                                 (cl_ulong)s->rows, s->column[side], (cl_int)out));
 }
 
 /* The first and the last own words of all rows to the host. */
@@ -122,15 +136,18 @@ static int fetch(life *lf)
     struct packed *p = lf->state;
     for (size_t i = 0; i < p->n; i++)
         for (int side = LEFT; side <= RIGHT; side++)
-            if (p->side[side] && (copy(lf, i, side, side == LEFT ? 1 : p->side[LEFT] + lf->own - 1, true) < 0 ||
-                                  packed_status(clmsync(lf->ctx, (cl_uint)i, p->share[i].column[side], CL_MEM_HOST | UNWAITED))))
+            if (p->side[side] &&
+                (copy(lf, i, side, side == LEFT ? 1 : p->side[LEFT] + lf->own - 1, true) < 0 ||
+                 packed_status(clmsync(lf->ctx, (cl_uint)i, p->share[i].column[side],
+                                       CL_MEM_HOST | UNWAITED))))
                 return -1;
     if (packed_wait(lf) < 0)
         return -1;
     for (size_t i = 0; i < p->n; i++)
         for (int side = LEFT; side <= RIGHT; side++)
             if (p->side[side])
-                memcpy(p->column[side][0] + p->share[i].first - lf->first, p->share[i].column[side], p->share[i].rows * sizeof(uint64_t));
+                memcpy(p->column[side][0] + p->share[i].first - lf->first, p->share[i].column[side],
+                       p->share[i].rows * sizeof(uint64_t));
     return 0;
 }
 
@@ -145,8 +162,10 @@ static int travel(life *lf)
     for (int side = LEFT; side <= RIGHT; side++) {
         if (!p->side[side])
             continue;
-        mail[n++] = world_receive(lf->world, rank[side], TAG_COLUMNS + !side, p->column[side][1], bytes);
-        mail[n++] = world_send(lf->world, rank[side], TAG_COLUMNS + side, p->column[side][0], bytes);
+        mail[n++] =
+            world_receive(lf->world, rank[side], TAG_COLUMNS + !side, p->column[side][1], bytes);
+        mail[n++] =
+            world_send(lf->world, rank[side], TAG_COLUMNS + side, p->column[side][0], bytes);
     }
     return world_wait(lf->world, mail, n);
 }
@@ -161,8 +180,10 @@ int packed_exchange_columns(life *lf)
             struct share *s = &p->share[i];
             if (!p->side[side])
                 continue;
-            memcpy(s->column[side], p->column[side][1] + s->first - lf->first, s->rows * sizeof(uint64_t));
-            if (packed_status(clmsync(lf->ctx, (cl_uint)i, s->column[side], CL_MEM_DEVICE | UNWAITED)) ||
+            memcpy(s->column[side], p->column[side][1] + s->first - lf->first,
+                   s->rows * sizeof(uint64_t));
+            if (packed_status(
+                    clmsync(lf->ctx, (cl_uint)i, s->column[side], CL_MEM_DEVICE | UNWAITED)) ||
                 copy(lf, i, side, side == LEFT ? 0 : p->words - 1, false) < 0)
                 return -1;
         }

@@ -1,7 +1,9 @@
-/* packed_held.c - a small torus that stays in a GPU's registers for a whole launch (held.cl): its tiles, the trial, launches.
+/* packed_held.c - a small torus that stays in a GPU's registers for a whole launch (held.cl): its
+ * tiles, the trial, launches.
  *
- * Only where a row of tuning/ says held=1, on one device that has the whole grid. Whether all tiles are at work at once a trial
- * tells: the same kernel, with as many groups. If they are not, launches of tile.cl do the same work.
+ * Only where a row of tuning/ says held=1, on one device that has the whole grid. Whether all tiles
+ * are at work at once a trial tells: the same kernel, with as many groups. If they are not,
+ * launches of tile.cl do the same work.
  * SPDX-License-Identifier: MIT
  */
 #include "life/packed.h"
@@ -15,11 +17,14 @@
 
 EMBEDDED(held_file, "life/held.cl", life_held_cl);
 
-enum { DEPTH = 16, WARP = 32 };         /* as in held.cl */
-enum { MOST_WORDS = 96 };               /* of an item, so that they and the sums fit its registers */
-enum { REGISTERS = 60000, MOST_TURNS = 4 }; /* of a multiprocessor; warps of each of its four parts */
+enum { DEPTH = 16, WARP = 32 }; /* as in held.cl */
+enum { MOST_WORDS = 96 };       /* of an item, so that they and the sums fit its registers */
+enum {
+    REGISTERS = 60000,
+    MOST_TURNS = 4
+}; /* of a multiprocessor; warps of each of its four parts */
 
-/* ---- Tiles. ------------------------------------------------------------------------------------ */
+/* ---- Tiles. ---------------------------------------------------------------------------------- */
 
 static bool is_cpu(const struct cldev_info *info)
 {
@@ -31,29 +36,35 @@ static bool is_nvidia(const struct cldev_info *info)
     return strstr(info->dev_vendor, "NVIDIA") != NULL;
 }
 
-/* How long a generation takes with such tiles, in clocks of one part of a multiprocessor: 10 operations a word, two clocks each, and some more that
- * nothing hides; 0 where the grid cannot be cut so, or the device has no room. */
+/* How long a generation takes with such tiles, in clocks of one part of a multiprocessor: 10
+ * operations a word, two clocks each, and some more that nothing hides; 0 where the grid cannot be
+ * cut so, or the device has no room. */
 static size_t time_of(const life *lf, const struct cldev_info *info, const struct held *h)
 {
     const size_t own_words = (size_t)h->words - 1, own_rows = (size_t)(WARP * h->rows - 2 * DEPTH);
-    const size_t words = (size_t)(h->words * h->rows), parts = is_cpu(info) ? info->dev_max_core : 4 * (size_t)info->dev_max_core;
+    const size_t words = (size_t)(h->words * h->rows),
+                 parts = is_cpu(info) ? info->dev_max_core : 4 * (size_t)info->dev_max_core;
     if (lf->width % (32 * own_words) || lf->height % own_rows || words > MOST_WORDS || !parts)
         return 0;
-    const size_t tiles = lf->width / 32 / own_words * (lf->height / own_rows), turns = (tiles + parts - 1) / parts;
+    const size_t tiles = lf->width / 32 / own_words * (lf->height / own_rows),
+                 turns = (tiles + parts - 1) / parts;
     if (turns > (is_cpu(info) ? 1 : MOST_TURNS) || 4 * WARP * turns * (2 * words + 64) > REGISTERS)
         return 0;
     return turns * words * 20 + 60;
 }
 
-/* The tiles of least time, of equal ones the widest, which was found faster; false where the grid has none. Numbers of the shape that are not 0 are kept. */
-static bool choose(struct held *h, const life *lf, const struct life_shape *shape, const struct cldev_info *info)
+/* The tiles of least time, of equal ones the widest, which was found faster; false where the grid
+ * has none. Numbers of the shape that are not 0 are kept. */
+static bool choose(struct held *h, const life *lf, const struct life_shape *shape,
+                   const struct cldev_info *info)
 {
     size_t best = 0;
     struct held now = *h;
     for (now.words = 3; now.words <= 9; now.words = 2 * now.words - 1)
         for (now.rows = 2; now.rows <= MOST_WORDS / now.words; now.rows++) {
             const size_t time = time_of(lf, info, &now);
-            if (!time || (best && time > best) || (shape->held_words && shape->held_words != now.words) ||
+            if (!time || (best && time > best) ||
+                (shape->held_words && shape->held_words != now.words) ||
                 (shape->held_rows && shape->held_rows != now.rows))
                 continue;
             best = time;
@@ -70,19 +81,21 @@ static bool choose(struct held *h, const life *lf, const struct life_shape *shap
     return true;
 }
 
-/* ---- Launches. --------------------------------------------------------------------------------- */
+/* ---- Launches. ------------------------------------------------------------------------------- */
 
 static int start(life *lf, int generations)
 {
     struct packed *p = lf->state;
     struct share *s = &p->share[0];
     struct held *h = p->held;
-    clndrange_t ndr = clndrange_init2d(0, WARP * h->tiles / (size_t)h->warps, WARP, 0, (size_t)h->warps, (size_t)h->warps);
+    clndrange_t ndr = clndrange_init2d(0, WARP * h->tiles / (size_t)h->warps, WARP, 0,
+                                       (size_t)h->warps, (size_t)h->warps);
     const cl_uint round = h->round;
     h->round += (cl_uint)((generations - 1) / DEPTH);
-    return packed_status(clforka(lf->ctx, 0, h->step, &ndr, UNWAITED, s->grid[s->now], s->grid[!s->now], h->box, h->lost,
-                                 (cl_int)(2 * p->words), (cl_int)lf->height, (cl_int)h->columns, (cl_int)generations, round, h->patience,
-                                 (cl_uint)2, (cl_uint)0x80000000u));
+    return packed_status(clforka(lf->ctx, 0, h->step, &ndr, UNWAITED, s->grid[s->now],
+                                 s->grid[!s->now], h->box, h->lost, (cl_int)(2 * p->words),
+                                 (cl_int)lf->height, (cl_int)h->columns, (cl_int)generations, round,
+                                 h->patience, (cl_uint)2, (cl_uint)0x80000000u));
 }
 
 int packed_held_launch(life *lf, int generations)
@@ -120,18 +133,23 @@ int packed_held_answer(const life *lf)
     const struct packed *p = lf->state;
     if (!p->held || !*p->held->lost)
         return 0;
-    return clerror_set(EIO, "life: tiles waited in vain for each other, though a trial was good: does something else use the device? The "
-                            "cells are lost; --shape held=0 does without");
+    return clerror_set(
+        EIO,
+        "life: tiles waited in vain for each other, though a trial was good: does something else use the device? The "
+        "cells are lost; --shape held=0 does without");
 }
 
-/* ---- The beginning and the end. ---------------------------------------------------------------- */
+/* ---- The beginning and the end. -------------------------------------------------------------- */
 
-static int open_kernel(life *lf, struct held *h, const struct life_shape *shape, const struct cldev_info *info)
+static int open_kernel(life *lf, struct held *h, const struct life_shape *shape,
+                       const struct cldev_info *info)
 {
     char line[256];
     const bool nvidia = is_nvidia(info);
-    snprintf(line, sizeof line, "-D WORDS=%d -D ROWS=%d -D WARPS=%d -D SHUFFLE=%d -D TERNARY=%d -D MULTIPLY=%d%s\n", h->words, h->rows,
-             h->warps, nvidia, shape->ternary, shape->multiply, nvidia ? "" : " -cl-std=CL3.0");
+    snprintf(line, sizeof line,
+             "-D WORDS=%d -D ROWS=%d -D WARPS=%d -D SHUFFLE=%d -D TERNARY=%d -D MULTIPLY=%d%s\n",
+             h->words, h->rows, h->warps, nvidia, shape->ternary, shape->multiply,
+             nvidia ? "" : " -cl-std=CL3.0");
     h->program = packed_open_rule(lf, line, shape->ternary, &held_file, 2);
     h->step = h->program ? clsym(lf->ctx, h->program, "life_held", 0) : NULL;
     return h->step ? 0 : -1;
@@ -171,8 +189,10 @@ void packed_held_free(life *lf)
 static int trial(life *lf)
 {
     const struct packed *p = lf->state;
-    if (packed_status(clmsyncn(lf->ctx, 0, p->share[0].grid[0], p->words * sizeof(uint64_t), CL_MEM_DEVICE | UNWAITED)) ||
-        start(lf, 4 * DEPTH) < 0 || packed_held_ask(lf) < 0 || packed_status(clwait(lf->ctx, 0, CL_ALL_EVENT)))
+    if (packed_status(clmsyncn(lf->ctx, 0, p->share[0].grid[0], p->words * sizeof(uint64_t),
+                               CL_MEM_DEVICE | UNWAITED)) ||
+        start(lf, 4 * DEPTH) < 0 || packed_held_ask(lf) < 0 ||
+        packed_status(clwait(lf->ctx, 0, CL_ALL_EVENT)))
         return -1;
     return !*p->held->lost;
 }
@@ -191,12 +211,15 @@ int packed_hold(life *lf, const struct cldev_info *info)
     struct held plan = {0};
     if (!s->shape.held)
         return 0;
-    if (clgetndev(lf->ctx) > 1 || world_size(lf->world) > 1 || lf->bounds != LIFE_TORUS || !choose(&plan, lf, &s->shape, info)) {
+    if (clgetndev(lf->ctx) > 1 || world_size(lf->world) > 1 || lf->bounds != LIFE_TORUS ||
+        !choose(&plan, lf, &s->shape, info)) {
         tell(s, "not held: that is for a torus on one device, which tiles must fit");
         return 0;
     }
     if (!life_hands_over(clgetdevice(lf->ctx, 0), info)) {
-        tell(s, "not held: the device does not order memory between work-groups, or was never tested with it");
+        tell(
+            s,
+            "not held: the device does not order memory between work-groups, or was never tested with it");
         return 0;
     }
     plan.patience = is_cpu(info) ? 1u << 30 : 1u << 21; /* seconds */
@@ -207,7 +230,8 @@ int packed_hold(life *lf, const struct cldev_info *info)
         return -1;
     const int good = trial(lf);
     char text[128];
-    snprintf(text, sizeof text, "held in %zu tiles of %d words and %d rows an item", plan.tiles, plan.words, plan.rows);
+    snprintf(text, sizeof text, "held in %zu tiles of %d words and %d rows an item", plan.tiles,
+             plan.words, plan.rows);
     tell(s, good > 0 ? text : "not held: not all tiles were at work at once");
     if (good <= 0)
         packed_held_free(lf);

@@ -12,7 +12,8 @@
 EMBEDDED(ternary_text, "life/ternary.h", life_ternary_h);
 EMBEDDED(sums_text, "life/sums.h", life_sums_h);
 
-void *packed_open_rule(life *lf, const char *line, bool ternary, const struct embedded *file, size_t front)
+void *packed_open_rule(life *lf, const char *line, bool ternary, const struct embedded *file,
+                       size_t front)
 {
     const struct embedded *const texts[] = {&ternary_text, &sums_text};
     struct life_circuit circuit;

@@ -1,8 +1,8 @@
 /* padded.c - the engines "global" and "local": an int per cell on a grid with a border of ghosts.
  *
- * A generation is up to three launches: ghost rows, ghost columns (both only on a torus), cells. The
- * layout and the kernels are explained in global.cl and local.cl; both run on the context's first
- * device.
+ * A generation is up to three launches: ghost rows, ghost columns (both only on a torus), cells.
+ * The layout and the kernels are explained in global.cl and local.cl; both run on the context's
+ * first device.
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
@@ -39,7 +39,7 @@ struct padded {
     struct life_cells image; /* the packed rows that the front reads and writes */
     uint64_t *sums;
     size_t groups;
-    struct pace pace; /* in cells */
+    struct pace pace;                       /* in cells */
     void *global, *local, *counter, *edges; /* programs */
     cl_kernel rows, columns, joined, cells, count;
 };
@@ -77,12 +77,14 @@ static int open_kernels(life *lf, struct padded *p)
 {
     const struct embedded *const front[] = {&joined_text}, *const count_front[] = {&mix_text};
     char options[600], group[64];
-    int used = snprintf(options, sizeof options, "-D BIRTH=%u -D SURVIVAL=%u -D GROUP_X=%d -D GROUP_Y=%d\n", lf->rule.rule.birth,
-                        lf->rule.rule.survival, p->shape.group_x, p->shape.group_y);
+    int used = snprintf(
+        options, sizeof options, "-D BIRTH=%u -D SURVIVAL=%u -D GROUP_X=%d -D GROUP_Y=%d\n",
+        lf->rule.rule.birth, lf->rule.rule.survival, p->shape.group_x, p->shape.group_y);
     if (!lf->rule.counts) {
         used += snprintf(options + used, sizeof options - (size_t)used, "#define TABLE {");
         for (int i = 0; i < 16; i++)
-            used += snprintf(options + used, sizeof options - (size_t)used, "0x%08xu%s", (unsigned)(lf->rule.table.on[i / 2] >> 32 * (i % 2)),
+            used += snprintf(options + used, sizeof options - (size_t)used, "0x%08xu%s",
+                             (unsigned)(lf->rule.table.on[i / 2] >> 32 * (i % 2)),
                              i < 15 ? "," : "}\n");
     }
     snprintf(group, sizeof group, "-D GROUP=%d", p->shape.count);
@@ -90,10 +92,12 @@ static int open_kernels(life *lf, struct padded *p)
     p->counter = embedded_open(lf->ctx, group, &count_file, 1, count_front);
     if (!p->global || !p->counter)
         return -1;
-    if (lf->engine == LIFE_LOCAL && !(p->local = embedded_open(lf->ctx, options, &local_file, 0, NULL)))
+    if (lf->engine == LIFE_LOCAL &&
+        !(p->local = embedded_open(lf->ctx, options, &local_file, 0, NULL)))
         return -1;
-    if (lf->bounds == LIFE_JOINED && (!(p->edges = embedded_open(lf->ctx, "", &edges_file, 1, front)) ||
-                                      !(p->joined = clsym(lf->ctx, p->edges, "life_ghosts_joined", 0))))
+    if (lf->bounds == LIFE_JOINED &&
+        (!(p->edges = embedded_open(lf->ctx, "", &edges_file, 1, front)) ||
+         !(p->joined = clsym(lf->ctx, p->edges, "life_ghosts_joined", 0))))
         return -1;
     p->rows = clsym(lf->ctx, p->global, "life_ghost_rows", 0);
     p->columns = clsym(lf->ctx, p->global, "life_ghost_columns", 0);
@@ -105,19 +109,23 @@ static int open_kernels(life *lf, struct padded *p)
 
 static int allocate(life *lf, struct padded *p, const struct cldev_info *info)
 {
-    const unsigned long long bytes = (unsigned long long)pitch_of(lf) * (lf->height + 2) * sizeof(int);
+    const unsigned long long bytes =
+        (unsigned long long)pitch_of(lf) * (lf->height + 2) * sizeof(int);
     if (bytes > info->dev_max_mem_alloc_sz || 2 * bytes > info->dev_global_mem_sz)
-        return clerror_set(ENOMEM,
-                           "life: the engine %s needs two buffers of %llu bytes for %zu x %zu cells, "
-                           "and %s has %llu bytes of memory; the engine packed needs a 32nd of that",
-                           life_engine_name(lf->engine), bytes, lf->width, lf->height, info->dev_name,
-                           (unsigned long long)info->dev_global_mem_sz);
+        return clerror_set(
+            ENOMEM,
+            "life: the engine %s needs two buffers of %llu bytes for %zu x %zu cells, "
+            "and %s has %llu bytes of memory; the engine packed needs a 32nd of that",
+            life_engine_name(lf->engine), bytes, lf->width, lf->height, info->dev_name,
+            (unsigned long long)info->dev_global_mem_sz);
     p->groups = (size_t)p->shape.counts * (info->dev_max_core ? info->dev_max_core : 1);
     p->grid[0] = clmalloc(lf->ctx, (size_t)bytes, CL_MEM_ZEROCOPY);
-    p->grid[1] = clmalloc(lf->ctx, (size_t)bytes, CL_MEM_ZEROCOPY); /* its ghosts must be 0 on a plane */
+    p->grid[1] =
+        clmalloc(lf->ctx, (size_t)bytes, CL_MEM_ZEROCOPY); /* its ghosts must be 0 on a plane */
     p->sums = clmalloc(lf->ctx, LIFE_SLOTS * p->groups * 2 * sizeof(uint64_t), 0);
     lf->device_bytes = 2 * (size_t)bytes;
-    return p->grid[0] && p->grid[1] && p->sums ? life_cells_alloc(&p->image, lf->width, lf->height) : -1;
+    return p->grid[0] && p->grid[1] && p->sums ? life_cells_alloc(&p->image, lf->width, lf->height)
+                                               : -1;
 }
 
 static int padded_create(life *lf, const struct life_options *options)
@@ -133,7 +141,8 @@ static int padded_create(life *lf, const struct life_options *options)
         p->pace = pace_of(2e7);
         p->shape = info[DEVICE].dev_type & CL_DEVICE_TYPE_CPU ? shape_cpu : shape_gpu;
         snprintf(p->text, sizeof p->text, "group_x=%d group_y=%d ghosts=%d count=%d counts=%d",
-                 p->shape.group_x, p->shape.group_y, p->shape.ghosts, p->shape.count, p->shape.counts);
+                 p->shape.group_x, p->shape.group_y, p->shape.ghosts, p->shape.count,
+                 p->shape.counts);
         status = allocate(lf, p, &info[DEVICE]);
         if (status == 0)
             status = open_kernels(lf, p);
@@ -210,9 +219,11 @@ static int ghosts(life *lf)
 static int joined_ghosts(life *lf)
 {
     struct padded *p = lf->state;
-    clndrange_t ndr = clndrange_init1d(0, round_up(2 * (pitch_of(lf) + lf->height), p->shape.ghosts), (size_t)p->shape.ghosts);
+    clndrange_t ndr = clndrange_init1d(
+        0, round_up(2 * (pitch_of(lf) + lf->height), p->shape.ghosts), (size_t)p->shape.ghosts);
     lf->launches++;
-    return failed(clforka(lf->ctx, DEVICE, p->joined, &ndr, UNWAITED, p->grid[p->now], (cl_int)lf->width, (cl_int)lf->height, (cl_int)lf->grid.how,
+    return failed(clforka(lf->ctx, DEVICE, p->joined, &ndr, UNWAITED, p->grid[p->now],
+                          (cl_int)lf->width, (cl_int)lf->height, (cl_int)lf->grid.how,
                           (cl_long)lf->grid.shift));
 }
 
@@ -229,13 +240,15 @@ static int start_cells(life *lf, size_t y, size_t rows)
     const struct shape *s = &p->shape;
     clndrange_t ndr = clndrange_init2d(0, round_up(lf->width, s->group_x), (size_t)s->group_x, y,
                                        round_up(rows, s->group_y), (size_t)s->group_y);
-    return failed(clforka(lf->ctx, DEVICE, p->cells, &ndr, UNWAITED, p->grid[p->now], p->grid[!p->now], (cl_int)lf->width, (cl_int)lf->height));
+    return failed(clforka(lf->ctx, DEVICE, p->cells, &ndr, UNWAITED, p->grid[p->now],
+                          p->grid[!p->now], (cl_int)lf->width, (cl_int)lf->height));
 }
 
 static int generation(life *lf)
 {
     struct padded *p = lf->state;
-    if ((lf->bounds == LIFE_TORUS && ghosts(lf) < 0) || (lf->bounds == LIFE_JOINED && joined_ghosts(lf) < 0) ||
+    if ((lf->bounds == LIFE_TORUS && ghosts(lf) < 0) ||
+        (lf->bounds == LIFE_JOINED && joined_ghosts(lf) < 0) ||
         life_rows_generation(lf, &p->pace, (size_t)p->shape.group_y, start_cells) < 0)
         return -1;
     p->now = !p->now;
@@ -259,10 +272,12 @@ static int padded_step(life *lf, uint64_t generations)
 static int count(life *lf, size_t slot)
 {
     struct padded *p = lf->state;
-    clndrange_t ndr = clndrange_init1d(0, p->groups * (size_t)p->shape.count, (size_t)p->shape.count);
+    clndrange_t ndr =
+        clndrange_init1d(0, p->groups * (size_t)p->shape.count, (size_t)p->shape.count);
     lf->launches++;
     return failed(clforka(lf->ctx, DEVICE, p->count, &ndr, UNWAITED, p->grid[p->now],
-                          (cl_int)lf->width, (cl_int)lf->height, p->sums, (cl_ulong)(slot * p->groups)));
+                          (cl_int)lf->width, (cl_int)lf->height, p->sums,
+                          (cl_ulong)(slot * p->groups)));
 }
 
 static int collect(life *lf, size_t slots, struct life_sample *sample)

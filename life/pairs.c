@@ -1,11 +1,12 @@
 /* pairs.c - turns a rule into a short chain of two-input logic operations.
  *
- * This is for devices without an instruction for any function of three bits (see logic.c): AVX2, NEON, GPUs other
- * than NVIDIA's. A few functions of two inputs help many rules; all sets of up to four of these helpers are tried.
- * With the helpers given, the rest is a tree, which is built from its root. If the function is constant wherever a
- * variable is 0, or wherever it is 1, the root is an `and` or `or` with that variable, and only the function's other
- * half remains to be found. Else the root is an exclusive or with a variable, or a selection by it. Life takes seven
- * operations (as a chain of tables it took fourteen),
+ * This is for devices without an instruction for any function of three bits (see logic.c): AVX2,
+ * NEON, GPUs other than NVIDIA's. A few functions of two inputs help many rules; all sets of up to
+ * four of these helpers are tried. With the helpers given, the rest is a tree, which is built from
+ * its root. If the function is constant wherever a variable is 0, or wherever it is 1, the root is
+ * an `and` or `or` with that variable, and only the function's other half remains to be found. Else
+ * the root is an exclusive or with a variable, or a selection by it. Life takes seven operations
+ * (as a chain of tables it took fourteen),
  *
  *      x = k ^ p    o = k | p    e = b ^ x    w = o ^ q    ~e & w & (b | cell)
  *
@@ -23,9 +24,9 @@ enum { HELPERS_AT_ONCE = 4, MEMO = 1 << 10 };
 static const struct {
     unsigned char first, second, table;
 } helper[HELPERS] = {
-    {K, P, XOR} /* X */, {K, P, AND} /* A */, {K, P, OR} /* O */, {O, Q, XOR}, {A, Q, XOR}, {B, X, XOR}, {B, X, AND},
-    {B, X, OR},          {B, CELL, OR},       {B, CELL, XOR},     {X, Q, XOR}, {X, Q, OR},  {CELL, X, XOR},
-    {CELL, Q, XOR},
+    {K, P, XOR} /* X */, {K, P, AND} /* A */, {K, P, OR} /* O */, {O, Q, XOR},    {A, Q, XOR},
+    {B, X, XOR},         {B, X, AND},         {B, X, OR},         {B, CELL, OR},  {B, CELL, XOR},
+    {X, Q, XOR},         {X, Q, OR},          {CELL, X, XOR},     {CELL, Q, XOR},
 };
 
 /* What must be computed: `value`, wherever `care` is 1; places as in logic.c. */
@@ -46,8 +47,8 @@ struct search {
     struct failure failure[MEMO];
 };
 
-/* The last operation that makes a target: with variables i and j, complemented or not, or with variable i
- * and one or two targets that remain. */
+/* The last operation that makes a target: with variables i and j, complemented or not, or with
+ * variable i and one or two targets that remain. */
 struct move {
     enum { CONSTANT, VARIABLE, PAIR, PARITY, MASK, FLIP, SELECT } kind;
     int i, j;
@@ -99,7 +100,8 @@ static bool one_operation(const struct search *s, struct target t, struct move *
 
 static int cost(struct search *s, struct target t, int budget, bool flip, struct move *mv);
 
-/* Roots that are worth trying, each if it takes fewer than `best` operations with all that is below it. */
+/* Roots that are worth trying, each if it takes fewer than `best` operations with all that is below
+ * it. */
 
 static int try_mask(struct search *s, struct target t, int best, bool flip, struct move *mv)
 {
@@ -123,7 +125,8 @@ static int try_flip(struct search *s, struct target t, int best, struct move *mv
 {
     struct move below;
     for (int i = 0; i < s->n && best > 2; i++) {
-        const int c = 1 + cost(s, (struct target){t.value ^ s->var[i], t.care}, best - 2, false, &below);
+        const int c =
+            1 + cost(s, (struct target){t.value ^ s->var[i], t.care}, best - 2, false, &below);
         if (c >= best)
             continue;
         best = c;
@@ -148,8 +151,9 @@ static int try_select(struct search *s, struct target t, int best, bool flip, st
     return best;
 }
 
-/* The fewest operations that make the target, and the last of them; budget + 1 if the budget is not enough.
- * `flip`: an exclusive or may still be the root (one on a path is enough, and keeps the search short). */
+/* The fewest operations that make the target, and the last of them; budget + 1 if the budget is not
+ * enough. `flip`: an exclusive or may still be the root (one on a path is enough, and keeps the
+ * search short). */
 static int cost(struct search *s, struct target t, int budget, bool flip, struct move *mv)
 {
     if (no_operation(s, t, mv))
@@ -184,8 +188,10 @@ static bool value_of(struct bit b, unsigned input)
     return (b.id >= 0 && input) ^ b.complement;
 }
 
-/* Appends a step. `table` is that of the three bits; the step's own is of the variables that they are made of. */
-static struct bit append(struct life_logic *l, struct bit a, struct bit b, struct bit c, unsigned table)
+/* Appends a step. `table` is that of the three bits; the step's own is of the variables that they
+ * are made of. */
+static struct bit append(struct life_logic *l, struct bit a, struct bit b, struct bit c,
+                         unsigned table)
 {
     const struct bit in[3] = {a, b, c};
     const int i = l->steps++;
@@ -203,7 +209,8 @@ static struct bit append_pair(struct life_logic *l, struct bit a, struct bit b, 
     return append(l, (struct bit){a.id, false}, a, b, table << 4 | table);
 }
 
-static struct bit emit(struct search *s, struct life_logic *l, struct target t, int budget, bool flip)
+static struct bit emit(struct search *s, struct life_logic *l, struct target t, int budget,
+                       bool flip)
 {
     enum { SELECTION = 0xca }; /* a ? b : c */
     struct move mv;
@@ -212,17 +219,26 @@ static struct bit emit(struct search *s, struct life_logic *l, struct target t, 
     const struct bit i = {s->id[mv.i], mv.not_i}, j = {s->id[mv.j], mv.not_j};
     struct bit out;
     switch (mv.kind) {
-    case CONSTANT: return (struct bit){-1, mv.complement};
-    case VARIABLE: return (struct bit){i.id, mv.complement};
-    case PAIR: out = append_pair(l, i, j, AND); break;
-    case PARITY: out = append_pair(l, i, j, XOR); break;
-    case FLIP: return append_pair(l, i, emit(s, l, (struct target){t.value ^ x, t.care}, c - 1, false), XOR);
+    case CONSTANT:
+        return (struct bit){-1, mv.complement};
+    case VARIABLE:
+        return (struct bit){i.id, mv.complement};
+    case PAIR:
+        out = append_pair(l, i, j, AND);
+        break;
+    case PARITY:
+        out = append_pair(l, i, j, XOR);
+        break;
+    case FLIP:
+        return append_pair(l, i, emit(s, l, (struct target){t.value ^ x, t.care}, c - 1, false),
+                           XOR);
     case SELECT:
         out = emit(s, l, where(t, x), c - 3, flip);
         return append(l, i, out, emit(s, l, where(t, ~x), c - 3, flip), SELECTION);
     default: /* MASK: i and what remains; or, if it is 1 outside i, not i or what remains */
         out = emit(s, l, where(t, mv.not_i ? ~x : x), c - 1, flip);
-        return append_pair(l, (struct bit){i.id, mv.not_i != mv.complement}, out, mv.complement ? OR : AND);
+        return append_pair(l, (struct bit){i.id, mv.not_i != mv.complement}, out,
+                           mv.complement ? OR : AND);
     }
     if (mv.complement)
         l->step[l->steps - 1].table ^= 0xff;
@@ -236,11 +252,12 @@ static uint32_t apply(uint32_t x, uint32_t y, unsigned table)
     return table == XOR ? x ^ y : table == AND ? x & y : x | y;
 }
 
-/* Makes the variables: inputs and a set of helpers, one bit each. False if one lacks another that it is made
- * of. `l` gets the steps that make them. */
+/* Makes the variables: inputs and a set of helpers, one bit each. False if one lacks another that
+ * it is made of. `l` gets the steps that make them. */
 static bool prepare(struct search *s, unsigned set, struct life_logic *l)
 {
-    static const uint32_t input[LIFE_INPUTS] = {0xaaaaaaaa, 0xcccccccc, 0xf0f0f0f0, 0xff00ff00, 0xffff0000};
+    static const uint32_t input[LIFE_INPUTS] = {0xaaaaaaaa, 0xcccccccc, 0xf0f0f0f0, 0xff00ff00,
+                                                0xffff0000};
     int place[VARIABLES]; /* of a variable among those of the search; -1: absent */
     memset(s, 0, sizeof *s);
     l->steps = 0;
@@ -253,7 +270,8 @@ static bool prepare(struct search *s, unsigned set, struct life_logic *l)
             s->var[s->n++] = input[v];
             continue;
         }
-        const int first = place[helper[v - LIFE_INPUTS].first], second = place[helper[v - LIFE_INPUTS].second];
+        const int first = place[helper[v - LIFE_INPUTS].first],
+                  second = place[helper[v - LIFE_INPUTS].second];
         const unsigned table = helper[v - LIFE_INPUTS].table;
         if (first < 0 || second < 0)
             return false;

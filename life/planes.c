@@ -1,4 +1,5 @@
-/* planes.c - the engine "packed" for rules of the family Generations: bit planes on the context's first device (planes.cl).
+/* planes.c - the engine "packed" for rules of the family Generations: bit planes on the context's
+ * first device (planes.cl).
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
@@ -18,12 +19,12 @@ enum { DEVICE = 0, ACROSS = 16, DOWN = 4, COUNTERS = 64 };
 
 struct planes {
     unsigned n;
-    size_t plane;       /* words of one */
-    uint64_t *grid[2];  /* [0] has the host's rows, [1] is scratch memory of the device */
+    size_t plane;      /* words of one */
+    uint64_t *grid[2]; /* [0] has the host's rows, [1] is scratch memory of the device */
     int now;
     uint64_t *sums;
     size_t counters;
-    struct pace pace;   /* in cells */
+    struct pace pace; /* in cells */
     void *program;
     cl_kernel step, count;
 };
@@ -72,8 +73,11 @@ static int allocate(life *lf, struct planes *p, const struct cldev_info *info)
 {
     const double need = (double)p->n * (double)lf->words * (double)lf->height * sizeof(uint64_t);
     if (need > (double)info->dev_max_mem_alloc_sz || 2 * need > (double)info->dev_global_mem_sz)
-        return clerror_set(ENOMEM, "life: %zu x %zu cells of %u states need two buffers of %.4g MB, and %s has %.4g MB of memory", lf->width, lf->height,
-                           lf->rule.states, need / 1e6, info->dev_name, (double)info->dev_global_mem_sz / 1e6);
+        return clerror_set(
+            ENOMEM,
+            "life: %zu x %zu cells of %u states need two buffers of %.4g MB, and %s has %.4g MB of memory",
+            lf->width, lf->height, lf->rule.states, need / 1e6, info->dev_name,
+            (double)info->dev_global_mem_sz / 1e6);
     p->plane = lf->words * lf->height;
     p->counters = COUNTERS * (info->dev_max_core ? info->dev_max_core : 1);
     p->grid[0] = clmalloc(lf->ctx, (size_t)need, CL_MEM_ZEROCOPY);
@@ -149,10 +153,13 @@ static size_t round_up(size_t n, size_t group)
 static int start_rows(life *lf, size_t y, size_t rows)
 {
     struct planes *p = lf->state;
-    clndrange_t ndr = clndrange_init2d(0, round_up(lf->words, ACROSS), ACROSS, y, round_up(rows, DOWN), DOWN);
-    clprofile_work(p->step, 0, 16. * (double)p->n * (double)rows * (double)lf->words, CLPROF_SINGLE);
-    return failed(clforka(lf->ctx, DEVICE, p->step, &ndr, UNWAITED, p->grid[p->now], p->grid[!p->now], (cl_ulong)lf->words, (cl_ulong)lf->width,
-                       (cl_ulong)lf->height, (cl_int)(lf->bounds == LIFE_TORUS)));
+    clndrange_t ndr =
+        clndrange_init2d(0, round_up(lf->words, ACROSS), ACROSS, y, round_up(rows, DOWN), DOWN);
+    clprofile_work(p->step, 0, 16. * (double)p->n * (double)rows * (double)lf->words,
+                   CLPROF_SINGLE);
+    return failed(clforka(lf->ctx, DEVICE, p->step, &ndr, UNWAITED, p->grid[p->now],
+                          p->grid[!p->now], (cl_ulong)lf->words, (cl_ulong)lf->width,
+                          (cl_ulong)lf->height, (cl_int)(lf->bounds == LIFE_TORUS)));
 }
 
 /* A slice more or less computes rows twice, with the same result. */
@@ -184,7 +191,8 @@ static int count(life *lf, size_t slot)
     struct planes *p = lf->state;
     clndrange_t ndr = clndrange_init1d(0, p->counters, COUNTERS);
     lf->launches++;
-    return failed(clforka(lf->ctx, DEVICE, p->count, &ndr, UNWAITED, p->grid[p->now], (cl_ulong)p->plane, p->sums, (cl_ulong)(slot * p->counters)));
+    return failed(clforka(lf->ctx, DEVICE, p->count, &ndr, UNWAITED, p->grid[p->now],
+                          (cl_ulong)p->plane, p->sums, (cl_ulong)(slot * p->counters)));
 }
 
 static int collect(life *lf, size_t slots, struct life_sample *sample)

@@ -1,10 +1,14 @@
-/* planes.cl - rules of the family Generations: a live cell that does not survive dies in several steps, and is in nobody's way of counting.
+/* planes.cl - rules of the family Generations: a live cell that does not survive dies in several
+ * steps, and is in nobody's way of counting.
  *
- * Bit planes: plane 0 has the cells that live (state 1), planes 1 ... PLANES - 1 the bits of a number that counts the steps of those that die
- * (state 2 is 1); it is 0 for all others. Each is an array of rows of `words` words of 64 cells, one plane behind the other.
+ * Bit planes: plane 0 has the cells that live (state 1), planes 1 ... PLANES - 1 the bits of a
+ * number that counts the steps of those that die (state 2 is 1); it is 0 for all others. Each is an
+ * array of rows of `words` words of 64 cells, one plane behind the other.
  *
- *      plane 0   row 0: word 0, word 1, ...     A work-item computes one word of all planes, a generation. It reads nine words of
- *                row 1: ...                     plane 0, around the edges of a torus, and its own of the others.
+ *      plane 0   row 0: word 0, word 1, ...     A work-item computes one word of all planes, a
+ *                generation. It reads nine words of
+ *                row 1: ...                     plane 0, around the edges of a torus, and its own
+ *                of the others.
  *      plane 1   row 0: ...
  *
  * SPDX-License-Identifier: MIT
@@ -16,9 +20,10 @@
 #ifndef LAST
 #define LAST 1 /* the number of the last step: one less than the last state */
 #endif
-#if !defined(RULE) && !defined(BLOCK_RULE) /* of cells that live and of those that do not, as for tile.cl; here Brian's Brain, /2/3 */
-#define RULE(next, b, k, p, q, cell) \
-    LOGIC(v5, b, k, p, 0x06);        \
+#if !defined(RULE) && !defined(BLOCK_RULE) /* of cells that live and of those that do not, as for  \
+                                              tile.cl; here Brian's Brain, /2/3 */
+#define RULE(next, b, k, p, q, cell)                                                               \
+    LOGIC(v5, b, k, p, 0x06);                                                                      \
     LOGIC(next, v5, q, cell, 0x10)
 #endif
 
@@ -35,7 +40,8 @@ struct row {
     ulong left, cell, right;
 };
 
-static struct row row_at(__global const ulong *cells, const long x, long y, const long words, const long width, const long height, const int torus)
+static struct row row_at(__global const ulong *cells, const long x, long y, const long words,
+                         const long width, const long height, const int torus)
 {
     struct row r = {0, 0, 0};
     const int in_last = (int)((width - 1) % 64); /* the place of a row's last cell in its word */
@@ -70,14 +76,19 @@ static ulong ruled(const struct row a, const struct row h, const struct row c)
     return next;
 }
 
-__kernel void life_planes(__global const ulong *from, __global ulong *to, const ulong words, const ulong width, const ulong height, const int torus)
+__kernel void life_planes(__global const ulong *from, __global ulong *to, const ulong words,
+                          const ulong width, const ulong height, const int torus)
 {
-    const ulong x = get_global_id(0), y = get_global_id(1), plane = words * height, at = y * words + x;
+    const ulong x = get_global_id(0), y = get_global_id(1), plane = words * height,
+                at = y * words + x;
     if (x >= words || y >= height)
         return;
-    const struct row a = row_at(from, (long)x, (long)y - 1, (long)words, (long)width, (long)height, torus);
-    const struct row h = row_at(from, (long)x, (long)y, (long)words, (long)width, (long)height, torus);
-    const struct row c = row_at(from, (long)x, (long)y + 1, (long)words, (long)width, (long)height, torus);
+    const struct row a =
+        row_at(from, (long)x, (long)y - 1, (long)words, (long)width, (long)height, torus);
+    const struct row h =
+        row_at(from, (long)x, (long)y, (long)words, (long)width, (long)height, torus);
+    const struct row c =
+        row_at(from, (long)x, (long)y + 1, (long)words, (long)width, (long)height, torus);
     const ulong cells = x + 1 < words || width % 64 == 0 ? ~0ul : (1ul << width % 64) - 1;
     ulong step[PLANES], dying = 0, last = ~0ul;
     for (int i = 1; i < PLANES; i++) {
@@ -96,8 +107,10 @@ __kernel void life_planes(__global const ulong *from, __global ulong *to, const 
     to[at] = next;
 }
 
-/* sums[slot + item] = how many cells are in a state that is not 0, and a hash, of each get_global_size(0)-th word. */
-__kernel void life_count_planes(__global const ulong *planes, const ulong n, __global ulong2 *sums, const ulong slot)
+/* sums[slot + item] = how many cells are in a state that is not 0, and a hash, of each
+ * get_global_size(0)-th word. */
+__kernel void life_count_planes(__global const ulong *planes, const ulong n, __global ulong2 *sums,
+                                const ulong slot)
 {
     ulong2 mine = (ulong2)(0, 0);
     for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) {

@@ -1,7 +1,7 @@
 /* rule.c - reading and writing rules of the B/S family.
  *
- * Rules come from files and command lines, so whatever is almost a rule is refused with a sentence that says why.
- * Names are those of the community's rule lists (LifeWiki).
+ * Rules come from files and command lines, so whatever is almost a rule is refused with a sentence
+ * that says why. Names are those of the community's rule lists (LifeWiki).
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
@@ -116,7 +116,8 @@ static int read_letter(const char **p)
     return c;
 }
 
-/* Two sets of counts in either order, with letters or, survival first, without; one that is not there is empty, as Golly has it. */
+/* Two sets of counts in either order, with letters or, survival first, without; one that is not
+ * there is empty, as Golly has it. */
 int life_rule_parse(const char *text, struct life_rule *rule)
 {
     unsigned set[2];

@@ -2,11 +2,13 @@
  *
  *   @RULE WireWorld       the name; what follows is for people
  *   @TABLE                transitions: rule_table.c
- *   @TREE                 or a tree: num_states=4, num_neighbors=4 or 8, num_nodes=6, and the nodes from the leaves up, each by its level and branches
- *   @COLORS               1 0 128 255 of a state, or 255 0 0 255 255 0 for all from the first to the last live state
+ *   @TREE                 or a tree: num_states=4, num_neighbors=4 or 8, num_nodes=6, and the nodes
+ *                         from the leaves up, each by its level and branches
+ *   @COLORS               1 0 128 255 of a state, or 255 0 0 255 255 0 for all from the first to
+ *                         the last live state
  *
- * The first TABLE or TREE counts; sections of other names are left out. Files come from anywhere, so whatever is not as it should be is refused with
- * its line.
+ * The first TABLE or TREE counts; sections of other names are left out. Files come from anywhere,
+ * so whatever is not as it should be is refused with its line.
  * SPDX-License-Identifier: MIT
  */
 #include "life/transitions.h"
@@ -27,7 +29,8 @@ static bool numbers_of_line(const char *p, const char *end, int n, unsigned long
     for (int i = 0; i < n; i++) {
         while (p < end && (*p == ' ' || *p == '\t'))
             p++;
-        if (p == end || !isdigit((unsigned char)*p) || !rule_text_number(&p, end, &to[i]) || to[i] > 255)
+        if (p == end || !isdigit((unsigned char)*p) || !rule_text_number(&p, end, &to[i]) ||
+            to[i] > 255)
             return false;
     }
     return true;
@@ -43,7 +46,8 @@ static void read_colours(const struct rule_text *text, struct life_transitions *
         if (numbers_of_line(p, end, 6, n)) {
             for (unsigned s = 1; s < t->states; s++)
                 for (int c = 0; c < 3; c++) {
-                    const long from = (long)n[c], to = (long)n[c + 3], last = t->states > 2 ? (long)t->states - 2 : 1;
+                    const long from = (long)n[c], to = (long)n[c + 3],
+                               last = t->states > 2 ? (long)t->states - 2 : 1;
                     t->colour[s][c] = (unsigned char)(from + (to - from) * (long)(s - 1) / last);
                 }
         } else if (numbers_of_line(p, end, 4, n) && n[0] < t->states) {
@@ -61,11 +65,16 @@ static bool section(const struct rule_text *text, const char *name, struct rule_
     *out = *text;
     for (const char *p = text->begin, *end; p < text->end; p = end < text->end ? end + 1 : end) {
         end = rule_line_end(p, text->end);
-        if ((size_t)(end - p) < strlen(name) || strncmp(p, name, strlen(name)) != 0 || (p + strlen(name) < end && !isspace((unsigned char)p[strlen(name)])))
+        if ((size_t)(end - p) < strlen(name) || strncmp(p, name, strlen(name)) != 0 ||
+            (p + strlen(name) < end && !isspace((unsigned char)p[strlen(name)])))
             continue;
         out->begin = end < text->end ? end + 1 : end;
-        for (out->end = out->begin; out->end < text->end && !(*out->end == '@' && out->end + 1 < text->end && isupper((unsigned char)out->end[1]));)
-            out->end = rule_line_end(out->end, text->end) < text->end ? rule_line_end(out->end, text->end) + 1 : text->end;
+        for (out->end = out->begin;
+             out->end < text->end && !(*out->end == '@' && out->end + 1 < text->end &&
+                                       isupper((unsigned char)out->end[1]));)
+            out->end = rule_line_end(out->end, text->end) < text->end
+                           ? rule_line_end(out->end, text->end) + 1
+                           : text->end;
         return true;
     }
     return false;
@@ -75,17 +84,20 @@ static int read_name(const struct rule_text *text, struct life_transitions *t)
 {
     static const char head[] = "@RULE";
     const char *p = text->begin, *end = rule_line_end(p, text->end);
-    if ((size_t)(end - p) <= strlen(head) || strncmp(p, head, strlen(head)) != 0 || !isspace((unsigned char)p[strlen(head)]))
+    if ((size_t)(end - p) <= strlen(head) || strncmp(p, head, strlen(head)) != 0 ||
+        !isspace((unsigned char)p[strlen(head)]))
         return rule_text_error(text, p, "a rule's file begins with @RULE and the name");
     for (p += strlen(head); p < end && isspace((unsigned char)*p);)
         p++;
     while (end > p && isspace((unsigned char)end[-1]))
         end--;
     if (p == end || (size_t)(end - p) >= sizeof t->name)
-        return rule_text_error(text, text->begin, "the rule's name has 1 to %zu characters", sizeof t->name - 1);
+        return rule_text_error(text, text->begin, "the rule's name has 1 to %zu characters",
+                               sizeof t->name - 1);
     for (const char *c = p; c < end; c++)
         if (!isgraph((unsigned char)*c) || *c == ':')
-            return rule_text_error(text, text->begin, "a rule's name has no blanks, colons or control characters");
+            return rule_text_error(text, text->begin,
+                                   "a rule's name has no blanks, colons or control characters");
     memcpy(t->name, p, (size_t)(end - p));
     return 0;
 }
@@ -95,7 +107,8 @@ static int read_all(const struct rule_text *text, struct life_transitions *t)
     struct rule_text table, tree, colours;
     if (read_name(text, t) < 0)
         return -1;
-    const bool has_table = section(text, "@TABLE", &table), has_tree = section(text, "@TREE", &tree);
+    const bool has_table = section(text, "@TABLE", &table),
+               has_tree = section(text, "@TREE", &tree);
     if (!has_table && !has_tree)
         return clerror_set(EINVAL, "%s: has no @TABLE and no @TREE, and so no rule", text->name);
     const bool by_table = has_table && (!has_tree || table.begin < tree.begin);

@@ -1,16 +1,19 @@
-/* rule_table.c - a TABLE of a rule's file: transitions, of which the first that fits a cell and its neighbours says what becomes of it.
+/* rule_table.c - a TABLE of a rule's file: transitions, of which the first that fits a cell and its
+ * neighbours says what becomes of it.
  *
  *   n_states:4
  *   neighborhood:Moore            or vonNeumann, hexagonal, oneDimensional
  *   symmetries:rotate8            turned and mirrored a transition means the same
  *   var a={1,2}                   states, or variables; var b=a
  *   var b={a,3}
- *   3,a,b,0,0,0,0,0,0,1           the cell, its neighbours clockwise from the north, and what it becomes
+ *   3,a,b,0,0,0,0,0,0,1           the cell, its neighbours clockwise from the north, and what it
+ *                                 becomes
  *
- * A variable that stands more than once is the same state each time. What no transition fits stays as it is. (G. Tempesti's notation; Golly's help,
- * "File formats".)
+ * A variable that stands more than once is the same state each time. What no transition fits stays
+ * as it is. (G. Tempesti's notation; Golly's help, "File formats".)
  *
- * Transitions become a tree (transitions.h): at each node some of them still fit; the state of the next place says which remain. Equal remainders are one node.
+ * Transitions become a tree (transitions.h): at each node some of them still fit; the state of the
+ * next place says which remain. Equal remainders are one node.
  * SPDX-License-Identifier: MIT
  */
 #include "life/hash_map.h"
@@ -53,9 +56,9 @@ struct transition {
 struct table {
     const struct rule_text *text;
     struct life_transitions *t;
-    int neighbours;                /* 0: not read yet */
-    int step, reflect, permute;    /* symmetries: turned by so many neighbours; mirrored */
-    bool symmetries;               /* were read */
+    int neighbours;             /* 0: not read yet */
+    int step, reflect, permute; /* symmetries: turned by so many neighbours; mirrored */
+    bool symmetries;            /* were read */
     struct variable *variable;
     size_t variables, room_variables;
     struct transition *transition;
@@ -82,21 +85,39 @@ static int read_states(struct table *b, const char *value, const struct line *li
 
 static int read_neighbourhood(struct table *b, const char *value, const struct line *line)
 {
-    static const struct { const char *name; int neighbours; } known[] = {{"Moore", 8}, {"vonNeumann", 4}, {"hexagonal", 6}, {"oneDimensional", 2}};
+    static const struct {
+        const char *name;
+        int neighbours;
+    } known[] = {{"Moore", 8}, {"vonNeumann", 4}, {"hexagonal", 6}, {"oneDimensional", 2}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(value, known[i].name) == 0) {
             b->neighbours = known[i].neighbours;
             return 0;
         }
-    return rule_text_error(b->text, line->at, "the neighborhood is Moore, vonNeumann, hexagonal or oneDimensional");
+    return rule_text_error(b->text, line->at,
+                           "the neighborhood is Moore, vonNeumann, hexagonal or oneDimensional");
 }
 
 static int read_symmetries(struct table *b, const char *value, const struct line *line)
 {
-    static const struct { const char *name; unsigned of; int turns, reflect, permute; } known[] = { /* of: 1 << neighbours */
-        {"none", 1 << 8 | 1 << 6 | 1 << 4 | 1 << 2, 1, 0, 0}, {"permute", 1 << 8 | 1 << 6 | 1 << 4 | 1 << 2, 1, 0, 1}, {"rotate4", 1 << 8 | 1 << 4, 4, 0, 0},
-        {"rotate8", 1 << 8, 8, 0, 0}, {"rotate4reflect", 1 << 8 | 1 << 4, 4, 1, 0}, {"rotate8reflect", 1 << 8, 8, 1, 0}, {"reflect_horizontal", 1 << 8 | 1 << 4, 1, 1, 0},
-        {"rotate2", 1 << 6, 2, 0, 0}, {"rotate3", 1 << 6, 3, 0, 0}, {"rotate6", 1 << 6, 6, 0, 0}, {"rotate6reflect", 1 << 6, 6, 1, 0}, {"reflect", 1 << 2, 2, 0, 0},
+    static const struct {
+        const char *name;
+        unsigned of;
+        int turns, reflect, permute;
+    } known[] = {
+        /* of: 1 << neighbours */
+        {"none", 1 << 8 | 1 << 6 | 1 << 4 | 1 << 2, 1, 0, 0},
+        {"permute", 1 << 8 | 1 << 6 | 1 << 4 | 1 << 2, 1, 0, 1},
+        {"rotate4", 1 << 8 | 1 << 4, 4, 0, 0},
+        {"rotate8", 1 << 8, 8, 0, 0},
+        {"rotate4reflect", 1 << 8 | 1 << 4, 4, 1, 0},
+        {"rotate8reflect", 1 << 8, 8, 1, 0},
+        {"reflect_horizontal", 1 << 8 | 1 << 4, 1, 1, 0},
+        {"rotate2", 1 << 6, 2, 0, 0},
+        {"rotate3", 1 << 6, 3, 0, 0},
+        {"rotate6", 1 << 6, 6, 0, 0},
+        {"rotate6reflect", 1 << 6, 6, 1, 0},
+        {"reflect", 1 << 2, 2, 0, 0},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(value, known[i].name) == 0 && (known[i].of >> b->neighbours & 1)) {
@@ -106,11 +127,16 @@ static int read_symmetries(struct table *b, const char *value, const struct line
             b->symmetries = true;
             return 0;
         }
-    return rule_text_error(b->text, line->at, b->neighbours == 8   ? "symmetries of Moore are none, rotate4, rotate8, rotate4reflect, rotate8reflect, reflect_horizontal or permute"
-                                              : b->neighbours == 6 ? "symmetries of hexagonal are none, rotate2, rotate3, rotate6, rotate6reflect or permute"
-                                              : b->neighbours == 4 ? "symmetries of vonNeumann are none, rotate4, rotate4reflect, reflect_horizontal or permute"
-                                              : b->neighbours == 2 ? "symmetries of oneDimensional are none, reflect or permute"
-                                                                   : "the neighborhood comes before the symmetries");
+    return rule_text_error(
+        b->text, line->at,
+        b->neighbours == 8
+            ? "symmetries of Moore are none, rotate4, rotate8, rotate4reflect, rotate8reflect, reflect_horizontal or permute"
+        : b->neighbours == 6
+            ? "symmetries of hexagonal are none, rotate2, rotate3, rotate6, rotate6reflect or permute"
+        : b->neighbours == 4
+            ? "symmetries of vonNeumann are none, rotate4, rotate4reflect, reflect_horizontal or permute"
+        : b->neighbours == 2 ? "symmetries of oneDimensional are none, reflect or permute"
+                             : "the neighborhood comes before the symmetries");
 }
 
 /* ---- States and variables. ------------------------------------------------------------------- */
@@ -124,22 +150,26 @@ static struct variable *variable_of(const struct table *b, const char *name, siz
 }
 
 /* A state, or a variable with its number; -1 for a state. */
-static int read_word(const struct table *b, const struct line *line, const char *word, size_t length, struct set *set, long *variable)
+static int read_word(const struct table *b, const struct line *line, const char *word,
+                     size_t length, struct set *set, long *variable)
 {
     *variable = -1;
     *set = (struct set){{0}};
     if (length && isdigit((unsigned char)*word)) {
         unsigned n = 0;
         for (size_t i = 0; i < length; i++) {
-            if (!isdigit((unsigned char)word[i]) || (n = 10 * n + (unsigned)(word[i] - '0')) >= b->t->states)
-                return rule_text_error(b->text, line->at, "'%.*s' is no state; there are 0 to %u", (int)(length < 40 ? length : 40), word, b->t->states - 1);
+            if (!isdigit((unsigned char)word[i]) ||
+                (n = 10 * n + (unsigned)(word[i] - '0')) >= b->t->states)
+                return rule_text_error(b->text, line->at, "'%.*s' is no state; there are 0 to %u",
+                                       (int)(length < 40 ? length : 40), word, b->t->states - 1);
         }
         add(set, n);
         return 0;
     }
     const struct variable *v = variable_of(b, word, length);
     if (!v)
-        return rule_text_error(b->text, line->at, "'%.*s' is no state and no variable", (int)(length < 40 ? length : 40), word);
+        return rule_text_error(b->text, line->at, "'%.*s' is no state and no variable",
+                               (int)(length < 40 ? length : 40), word);
     *set = v->set;
     *variable = v - b->variable;
     return 0;
@@ -151,10 +181,14 @@ static int read_variable(struct table *b, const char *p, const struct line *line
     const size_t length = strcspn(p, "=");
     const bool list = p[length] && p[length + 1] == '{';
     struct variable v = {.set = {{0}}};
-    if (!length || length >= NAME || !p[length] || !p[length + 1] || isdigit((unsigned char)*p) || strchr(p, '}') != (list ? p + strlen(p) - 1 : NULL))
-        return rule_text_error(b->text, line->at, "a variable is written var a={1,2,3}, with a name of at most %d characters", NAME - 1);
+    if (!length || length >= NAME || !p[length] || !p[length + 1] || isdigit((unsigned char)*p) ||
+        strchr(p, '}') != (list ? p + strlen(p) - 1 : NULL))
+        return rule_text_error(
+            b->text, line->at,
+            "a variable is written var a={1,2,3}, with a name of at most %d characters", NAME - 1);
     if (variable_of(b, p, length))
-        return rule_text_error(b->text, line->at, "the variable '%.*s' is there already", (int)length, p);
+        return rule_text_error(b->text, line->at, "the variable '%.*s' is there already",
+                               (int)length, p);
     memcpy(v.name, p, length);
     for (p += length + (list ? 2 : 1); *p && *p != '}';) {
         const size_t n = strcspn(p, ",}");
@@ -170,7 +204,8 @@ static int read_variable(struct table *b, const char *p, const struct line *line
         const size_t room = b->room_variables ? 2 * b->room_variables : 64;
         struct variable *more = realloc(b->variable, room * sizeof *more);
         if (!more)
-            return clerror_set(ENOMEM, "%s: no memory for more than %zu variables", b->text->name, b->variables);
+            return clerror_set(ENOMEM, "%s: no memory for more than %zu variables", b->text->name,
+                               b->variables);
         b->variable = more;
         b->room_variables = room;
     }
@@ -183,12 +218,16 @@ static int read_variable(struct table *b, const char *p, const struct line *line
 static int keep(struct table *b, const struct transition *tr, const struct line *line)
 {
     if (b->transitions == MOST_TRANSITIONS)
-        return rule_text_error(b->text, line->at, "with variables and symmetries there are more than %d transitions, which is too much", MOST_TRANSITIONS);
+        return rule_text_error(
+            b->text, line->at,
+            "with variables and symmetries there are more than %d transitions, which is too much",
+            MOST_TRANSITIONS);
     if (b->transitions == b->room) {
         const size_t room = b->room ? 2 * b->room : 256;
         struct transition *more = realloc(b->transition, room * sizeof *more);
         if (!more)
-            return clerror_set(ENOMEM, "%s: no memory for more than %zu transitions", b->text->name, b->transitions);
+            return clerror_set(ENOMEM, "%s: no memory for more than %zu transitions", b->text->name,
+                               b->transitions);
         b->transition = more;
         b->room = room;
     }
@@ -197,7 +236,8 @@ static int keep(struct table *b, const struct transition *tr, const struct line 
 }
 
 /* Unless it is one of those from `first` on. */
-static int keep_once(struct table *b, size_t first, const struct transition *tr, const struct line *line)
+static int keep_once(struct table *b, size_t first, const struct transition *tr,
+                     const struct line *line)
 {
     for (size_t i = first; i < b->transitions; i++)
         if (memcmp(b->transition[i].in, tr->in, sizeof tr->in) == 0)
@@ -310,20 +350,26 @@ static int read_transition(struct table *b, const struct line *line)
     int n = 0;
     for (; *p && n < w.words; n++) {
         const size_t length = commas ? strcspn(p, ",") : 1;
-        if (read_word(b, line, p, length, n < w.words - 1 ? &w.tr.in[n] : &w.out, &w.variable[n]) < 0)
+        if (read_word(b, line, p, length, n < w.words - 1 ? &w.tr.in[n] : &w.out, &w.variable[n]) <
+            0)
             return -1;
         p += length;
         if (commas && *p == ',')
             p++;
     }
     if (n < w.words || *p)
-        return rule_text_error(b->text, line->at, "a transition has %d states: the cell, %d neighbours, and what it becomes", w.words, b->neighbours);
+        return rule_text_error(
+            b->text, line->at,
+            "a transition has %d states: the cell, %d neighbours, and what it becomes", w.words,
+            b->neighbours);
     if (w.variable[n - 1] >= 0) {
         bool known = false;
         for (int i = 0; i < n - 1; i++)
             known = known || w.variable[i] == w.variable[n - 1];
         if (!known)
-            return rule_text_error(b->text, line->at, "what the cell becomes is a variable that does not stand before");
+            return rule_text_error(
+                b->text, line->at,
+                "what the cell becomes is a variable that does not stand before");
     }
     return bind(b, &w, 0, line);
 }
@@ -331,7 +377,8 @@ static int read_transition(struct table *b, const struct line *line)
 /* ---- Lines. ---------------------------------------------------------------------------------- */
 
 /* false: there are no more. */
-static bool next_line(const struct rule_text *text, const char **p, struct line *line, bool *too_long)
+static bool next_line(const struct rule_text *text, const char **p, struct line *line,
+                      bool *too_long)
 {
     size_t n = 0;
     line->at = *p;
@@ -362,13 +409,22 @@ static int read_line(struct table *b, const struct line *line)
 {
     const char *value;
     if ((value = after(line->text, "n_states:")))
-        return b->transitions || b->variables ? rule_text_error(b->text, line->at, "n_states comes before all else") : read_states(b, value, line);
+        return b->transitions || b->variables
+                   ? rule_text_error(b->text, line->at, "n_states comes before all else")
+                   : read_states(b, value, line);
     if ((value = after(line->text, "neighborhood:")))
-        return b->transitions || b->symmetries ? rule_text_error(b->text, line->at, "the neighborhood comes once, before symmetries and transitions") : read_neighbourhood(b, value, line);
+        return b->transitions || b->symmetries
+                   ? rule_text_error(
+                         b->text, line->at,
+                         "the neighborhood comes once, before symmetries and transitions")
+                   : read_neighbourhood(b, value, line);
     if ((value = after(line->text, "symmetries:")))
-        return b->transitions ? rule_text_error(b->text, line->at, "symmetries come before transitions") : read_symmetries(b, value, line);
+        return b->transitions
+                   ? rule_text_error(b->text, line->at, "symmetries come before transitions")
+                   : read_symmetries(b, value, line);
     if (!b->t->states || !b->neighbours || !b->symmetries)
-        return rule_text_error(b->text, line->at, "first there should be n_states:, neighborhood: and symmetries:");
+        return rule_text_error(b->text, line->at,
+                               "first there should be n_states:, neighborhood: and symmetries:");
     if ((value = after(line->text, "var")) && strchr(value, '='))
         return read_variable(b, value, line);
     return read_transition(b, line);
@@ -379,17 +435,18 @@ static int read_line(struct table *b, const struct line *line)
 /* What is known already: by remaining transitions, and by branches. */
 struct builder {
     struct table *b;
-    size_t words;               /* of a set of transitions */
+    size_t words; /* of a set of transitions */
     uint64_t work;
-    uint64_t *fits;             /* transitions that fit a state in a place: [(place * states + state) * words] */
-    uint64_t *any;              /* those that fit whatever the states from a place on are: [place * words] */
+    uint64_t
+        *fits;     /* transitions that fit a state in a place: [(place * states + state) * words] */
+    uint64_t *any; /* those that fit whatever the states from a place on are: [place * words] */
     uint64_t *some[TRANSITIONS_PLACES + 1]; /* that remain, by depth */
     uint32_t *branch[TRANSITIONS_PLACES];
     struct map seen, made;
     struct seen {
         uint64_t check;
         uint32_t at;
-    } *entry;
+    } * entry;
     size_t entries, room;
     int in[TRANSITIONS_PLACES]; /* which word of a transition a place of the tree is */
 };
@@ -433,7 +490,8 @@ static int branches_of(struct builder *u, int depth, uint32_t *at);
 /* The node of a depth for what remains there; one that is known, if it is. */
 static int node_of(struct builder *u, int depth, uint32_t *at)
 {
-    const uint64_t key = hash(u->some[depth], u->words, (uint64_t)depth + 1), check = hash(u->some[depth], u->words, ~(uint64_t)depth);
+    const uint64_t key = hash(u->some[depth], u->words, (uint64_t)depth + 1),
+                   check = hash(u->some[depth], u->words, ~(uint64_t)depth);
     const uint32_t known = map_get(&u->seen, key);
     if (known != MAP_NONE && u->entry[known].check == check) {
         *at = u->entry[known].at;
@@ -441,7 +499,10 @@ static int node_of(struct builder *u, int depth, uint32_t *at)
     }
     u->work += u->words * u->b->t->states;
     if (u->work > MOST_WORK)
-        return clerror_set(EINVAL, "%s: the table is too large: its %zu transitions, with variables and symmetries, would take too long", u->b->text->name, u->b->transitions);
+        return clerror_set(
+            EINVAL,
+            "%s: the table is too large: its %zu transitions, with variables and symmetries, would take too long",
+            u->b->text->name, u->b->transitions);
     if (branches_of(u, depth, at) < 0)
         return -1;
     if (known != MAP_NONE)
@@ -455,7 +516,9 @@ static int node_of(struct builder *u, int depth, uint32_t *at)
         u->room = room;
     }
     u->entry[u->entries] = (struct seen){check, *at};
-    return map_put(&u->seen, key, (uint32_t)u->entries++) ? 0 : clerror_set(ENOMEM, "%s: no memory for a tree", u->b->text->name);
+    return map_put(&u->seen, key, (uint32_t)u->entries++)
+               ? 0
+               : clerror_set(ENOMEM, "%s: no memory for a tree", u->b->text->name);
 }
 
 /* A node of these branches, made unless there is one. */
@@ -466,7 +529,8 @@ static int keep_node(struct builder *u, int depth, uint32_t *at)
     for (unsigned s = 0; s < t->states; s++)
         key = life_mix(key ^ u->branch[depth][s]) + 0x9e3779b97f4a7c15u;
     const uint32_t known = map_get(&u->made, key);
-    if (known != MAP_NONE && memcmp(t->branch + known, u->branch[depth], t->states * sizeof *t->branch) == 0) {
+    if (known != MAP_NONE &&
+        memcmp(t->branch + known, u->branch[depth], t->states * sizeof *t->branch) == 0) {
         *at = known;
         return 0;
     }
@@ -474,7 +538,9 @@ static int keep_node(struct builder *u, int depth, uint32_t *at)
     if (!made)
         return -1;
     memcpy(made, u->branch[depth], t->states * sizeof *made);
-    return known != MAP_NONE || map_put(&u->made, key, *at) ? 0 : clerror_set(ENOMEM, "%s: no memory for a tree", u->b->text->name);
+    return known != MAP_NONE || map_put(&u->made, key, *at)
+               ? 0
+               : clerror_set(ENOMEM, "%s: no memory for a tree", u->b->text->name);
 }
 
 static int branches_of(struct builder *u, int depth, uint32_t *at)
@@ -488,7 +554,8 @@ static int branches_of(struct builder *u, int depth, uint32_t *at)
         for (size_t i = 0; i < u->words; i++)
             u->some[depth + 1][i] = u->some[depth][i] & fits[i];
         if (last) {
-            u->branch[depth][s] = first_of(u->some[depth + 1], u->words, &first) ? b->transition[first].out : s;
+            u->branch[depth][s] =
+                first_of(u->some[depth + 1], u->words, &first) ? b->transition[first].out : s;
             continue;
         }
         cut(u->any + (size_t)(depth + 1) * u->words, u->some[depth + 1], u->words);
@@ -520,7 +587,8 @@ static void fill(struct builder *u)
 /* The words of transitions, clockwise from the north, as places of the block. */
 static void order(struct builder *u)
 {
-    static const unsigned char eight[] = {1, 2, 5, 8, 7, 6, 3, 0}, six[] = {1, 5, 8, 7, 3, 0}, four[] = {1, 5, 7, 3}, two[] = {3, 5};
+    static const unsigned char eight[] = {1, 2, 5, 8, 7, 6, 3, 0}, six[] = {1, 5, 8, 7, 3, 0},
+                               four[] = {1, 5, 7, 3}, two[] = {3, 5};
     const int n = u->b->neighbours;
     const unsigned char *from = n == 8 ? eight : n == 6 ? six : n == 4 ? four : two;
     for (int d = 0; d < n; d++)
@@ -545,11 +613,15 @@ static int build(struct table *b)
         if (d < places)
             room = (u.branch[d] = malloc(b->t->states * sizeof *u.branch[d])) && room;
     }
-    int status = room ? 0 : clerror_set(ENOMEM, "%s: no memory for a tree of %zu transitions", b->text->name, b->transitions);
+    int status = room ? 0
+                      : clerror_set(ENOMEM, "%s: no memory for a tree of %zu transitions",
+                                    b->text->name, b->transitions);
     if (status == 0) {
         fill(&u);
         for (size_t i = 0; i < words; i++) /* all, and none beyond the last */
-            u.some[0][i] = (i + 1) * 64 <= b->transitions ? ~(uint64_t)0 : ((uint64_t)1 << b->transitions % 64) - 1;
+            u.some[0][i] = (i + 1) * 64 <= b->transitions
+                               ? ~(uint64_t)0
+                               : ((uint64_t)1 << b->transitions % 64) - 1;
         status = node_of(&u, 0, &b->t->root);
     }
     for (size_t d = 0; d <= places; d++) {
@@ -574,11 +646,13 @@ int rule_table_read(const struct rule_text *text, struct life_transitions *t)
     int status = 0;
     while (status == 0 && next_line(text, &p, &line, &too_long))
         if (too_long)
-            status = rule_text_error(text, line.at, "the line has more than %zu characters", sizeof line.text - 1);
+            status = rule_text_error(text, line.at, "the line has more than %zu characters",
+                                     sizeof line.text - 1);
         else if (line.text[0])
             status = read_line(&b, &line);
     if (status == 0 && (!t->states || !b.neighbours || !b.symmetries))
-        status = rule_text_error(text, text->begin, "a table has n_states:, neighborhood: and symmetries:");
+        status = rule_text_error(text, text->begin,
+                                 "a table has n_states:, neighborhood: and symmetries:");
     if (status == 0)
         status = build(&b);
     free(b.variable);

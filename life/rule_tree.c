@@ -3,10 +3,11 @@
  *   num_states=3
  *   num_neighbors=4       or 8
  *   num_nodes=13
- *   1 0 1 2               nodes from the leaves up: the level, and a branch for each state. Of level 1 branches are states, above nodes by number, from 0
- *   2 0 1 2
+ *   1 0 1 2               nodes from the leaves up: the level, and a branch for each state. Of
+ *   level 1 branches are states, above nodes by number, from 0 2 0 1 2
  *
- * The first state looked at is that of the north-western neighbour, or the northern one of four; the last is the cell's. The last node is the root.
+ * The first state looked at is that of the north-western neighbour, or the northern one of four;
+ * the last is the cell's. The last node is the root.
  * SPDX-License-Identifier: MIT
  */
 #include "life/transitions.h"
@@ -34,9 +35,14 @@ int rule_text_error(const struct rule_text *t, const char *at, const char *forma
 void transitions_places(struct life_transitions *t, int neighbours)
 {
     enum { NORTH_WEST, NORTH, NORTH_EAST, WEST, CELL, EAST, SOUTH_WEST, SOUTH, SOUTH_EAST };
-    static const unsigned char eight[] = {NORTH_WEST, NORTH_EAST, SOUTH_WEST, SOUTH_EAST, NORTH, WEST, EAST, SOUTH, CELL},
-                               six[] = {NORTH_WEST, SOUTH_EAST, NORTH, WEST, EAST, SOUTH, CELL}, two[] = {WEST, EAST, CELL};
-    const unsigned char *from = neighbours == 8 ? eight : neighbours == 6 ? six : neighbours == 4 ? eight + 4 : two;
+    static const unsigned char eight[] = {NORTH_WEST, NORTH_EAST, SOUTH_WEST, SOUTH_EAST, NORTH,
+                                          WEST,       EAST,       SOUTH,      CELL},
+                               six[] = {NORTH_WEST, SOUTH_EAST, NORTH, WEST, EAST, SOUTH, CELL},
+                               two[] = {WEST, EAST, CELL};
+    const unsigned char *from = neighbours == 8   ? eight
+                                : neighbours == 6 ? six
+                                : neighbours == 4 ? eight + 4
+                                                  : two;
     t->places = neighbours + 1;
     memcpy(t->place, from, (size_t)t->places);
 }
@@ -44,14 +50,18 @@ void transitions_places(struct life_transitions *t, int neighbours)
 uint32_t *transitions_node(struct life_transitions *t, const struct rule_text *text, uint32_t *at)
 {
     if ((t->nodes + 1) * t->states > TRANSITIONS_BRANCHES) {
-        clerror_set(EINVAL, "%s: the rule needs a tree of more than %zu nodes of %u branches, which is too much", text->name, t->nodes, t->states);
+        clerror_set(
+            EINVAL,
+            "%s: the rule needs a tree of more than %zu nodes of %u branches, which is too much",
+            text->name, t->nodes, t->states);
         return NULL;
     }
     if (t->nodes == t->room) {
         const size_t room = t->room ? 2 * t->room : 64;
         uint32_t *more = realloc(t->branch, room * t->states * sizeof *more);
         if (!more) {
-            clerror_set(ENOMEM, "%s: no memory for a tree of more than %zu nodes", text->name, t->nodes);
+            clerror_set(ENOMEM, "%s: no memory for a tree of more than %zu nodes", text->name,
+                        t->nodes);
             return NULL;
         }
         t->branch = more;
@@ -74,7 +84,8 @@ bool rule_text_number(const char **p, const char *end, unsigned long *n)
 }
 
 /* num_NAME=N; blanks may stand anywhere. */
-static int read_head(const struct rule_text *text, const char **p, const char *name, unsigned long least, unsigned long most, unsigned long *n)
+static int read_head(const struct rule_text *text, const char **p, const char *name,
+                     unsigned long least, unsigned long most, unsigned long *n)
 {
     while (*p < text->end && (isspace((unsigned char)**p) || **p == '#'))
         *p = **p == '#' ? rule_line_end(*p, text->end) : *p + 1;
@@ -89,14 +100,17 @@ static int read_head(const struct rule_text *text, const char **p, const char *n
     return 0;
 }
 
-/* One node: its level, and branches to nodes of the level below, of which level[] has the numbers' levels. */
-static int read_node(const struct rule_text *text, const char **p, struct life_transitions *t, unsigned char *level, size_t number)
+/* One node: its level, and branches to nodes of the level below, of which level[] has the numbers'
+ * levels. */
+static int read_node(const struct rule_text *text, const char **p, struct life_transitions *t,
+                     unsigned char *level, size_t number)
 {
     const char *at = *p;
     unsigned long n;
     uint32_t place;
     if (!rule_text_number(p, text->end, &n) || n < 1 || n > (unsigned long)t->places)
-        return rule_text_error(text, at, "node %zu should begin with its level, 1 to %d", number, t->places);
+        return rule_text_error(text, at, "node %zu should begin with its level, 1 to %d", number,
+                               t->places);
     level[number] = (unsigned char)n;
     uint32_t *branch = transitions_node(t, text, &place);
     if (!branch)
@@ -106,9 +120,12 @@ static int read_node(const struct rule_text *text, const char **p, struct life_t
         if (!rule_text_number(p, text->end, &to))
             return rule_text_error(text, *p, "node %zu should have %u branches", number, t->states);
         if (n == 1 && to >= t->states)
-            return rule_text_error(text, *p, "%lu is no state; there are 0 to %u", to, t->states - 1);
+            return rule_text_error(text, *p, "%lu is no state; there are 0 to %u", to,
+                                   t->states - 1);
         if (n > 1 && (to >= number || level[to] != n - 1))
-            return rule_text_error(text, *p, "%lu is no node of the level below that stands before node %zu", to, number);
+            return rule_text_error(text, *p,
+                                   "%lu is no node of the level below that stands before node %zu",
+                                   to, number);
         branch[i] = (uint32_t)(n == 1 ? to : to * t->states);
     }
     t->root = place;
@@ -137,7 +154,8 @@ int rule_tree_read(const struct rule_text *text, struct life_transitions *t)
     for (size_t i = 0; i < nodes && status == 0; i++)
         status = read_node(text, &p, t, level, i);
     if (status == 0 && level[nodes - 1] != t->places)
-        status = rule_text_error(text, p, "the last node has level %d, and should have %d", level[nodes - 1], t->places);
+        status = rule_text_error(text, p, "the last node has level %d, and should have %d",
+                                 level[nodes - 1], t->places);
     free(level);
     return status;
 }

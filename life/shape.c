@@ -1,8 +1,8 @@
 /* shape.c - chooses how the packed kernels are launched on a device.
  *
- * Each of these can change the numbers before it: numbers that work anywhere; the tuning store's row for the device
- * and the size of the grid; the caller's words. Instructions that the device does not have are then switched off, so
- * that a row measured on one machine works on the next.
+ * Each of these can change the numbers before it: numbers that work anywhere; the tuning store's
+ * row for the device and the size of the grid; the caller's words. Instructions that the device
+ * does not have are then switched off, so that a row measured on one machine works on the next.
  * SPDX-License-Identifier: MIT
  */
 #include "life/shape.h"
@@ -13,11 +13,11 @@
 #include <string.h>
 
 static const struct cltune_key keys[] = {
-#define X(key, kinds, least, most, value, meaning) \
+#define X(key, kinds, least, most, value, meaning)                                                 \
     {#key, offsetof(struct life_shape, key), least, most, value, kinds},
     LIFE_SHAPE_KEYS(X)
 #undef X
-    {0}};
+        {0}};
 
 /* ---- What the device can do. ----------------------------------------------------------------- */
 
@@ -38,7 +38,8 @@ bool life_hands_over(cl_device_id id, const struct cldev_info *info)
     const cl_bitfield needed = CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_SCOPE_DEVICE;
     cl_bitfield orders = 0;
     return info->dev_type & CL_DEVICE_TYPE_CPU &&
-           clGetDeviceInfo(id, CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, sizeof orders, &orders, NULL) == CL_SUCCESS &&
+           clGetDeviceInfo(id, CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, sizeof orders, &orders,
+                           NULL) == CL_SUCCESS &&
            (orders & needed) == needed;
 #else
     (void)id;
@@ -46,9 +47,10 @@ bool life_hands_over(cl_device_id id, const struct cldev_info *info)
 #endif
 }
 
-/* Whether work-groups can hand cells to each other in a launch, which rows.cl needs to make many passes: the device
- * has OpenCL C with acquire and release across work-groups, and runs all of its compute units at once, as CPUs do.
- * CPUs other than x86 are left out until they have been tested. */
+/* Whether work-groups can hand cells to each other in a launch, which rows.cl needs to make many
+ * passes: the device has OpenCL C with acquire and release across work-groups, and runs all of its
+ * compute units at once, as CPUs do. CPUs other than x86 are left out until they have been
+ * tested. */
 static bool hands_over(cl_device_id id, const struct cldev_info *info)
 {
     return info->dev_type & CL_DEVICE_TYPE_CPU && life_hands_over(id, info);
@@ -111,18 +113,19 @@ static int fit_rows(struct life_shape *s, const life *lf, const struct cldev_inf
         const size_t words = lf->words < (size_t)s->span ? lf->words : (size_t)s->span;
         if (lf->words > (size_t)s->span && s->generations > 64)
             s->generations = 64; /* the word of surroundings on either side */
-        if (life_rows_local(s, life_rows_stride(s, words), s->generations) <= info->dev_local_mem_sz)
+        if (life_rows_local(s, life_rows_stride(s, words), s->generations) <=
+            info->dev_local_mem_sz)
             return 0;
         if (s->generations > 8)
             s->generations /= 2;
         else if (s->span > 2 * s->lanes)
             s->span = s->span / 2 > 2 * s->lanes ? s->span / 2 : 2 * s->lanes;
         else
-            return clerror_set(EINVAL,
-                               "life: shape: block=%d lanes=%d needs more local memory than the %llu "
-                               "bytes of %s",
-                               s->block, s->lanes, (unsigned long long)info->dev_local_mem_sz,
-                               info->dev_name);
+            return clerror_set(
+                EINVAL,
+                "life: shape: block=%d lanes=%d needs more local memory than the %llu "
+                "bytes of %s",
+                s->block, s->lanes, (unsigned long long)info->dev_local_mem_sz, info->dev_name);
     }
 }
 
@@ -132,15 +135,16 @@ static int fit_tile(const struct life_shape *s, const struct cldev_info *info)
     const size_t local =
         4 * (2 * 2 * 2 * items * (size_t)s->words + (s->shuffle ? 0 : 2 * items * (size_t)s->rows));
     if (items > info->dev_max_wg_sz)
-        return clerror_set(EINVAL,
-                           "life: shape: warps=%d makes groups of %zu items, but %s takes at most %zu",
-                           s->warps, items, info->dev_name, info->dev_max_wg_sz);
+        return clerror_set(
+            EINVAL, "life: shape: warps=%d makes groups of %zu items, but %s takes at most %zu",
+            s->warps, items, info->dev_name, info->dev_max_wg_sz);
     if (local > info->dev_local_mem_sz)
-        return clerror_set(EINVAL,
-                           "life: shape: words=%d rows=%d warps=%d need %zu bytes of local memory, %s "
-                           "has %llu",
-                           s->words, s->rows, s->warps, local, info->dev_name,
-                           (unsigned long long)info->dev_local_mem_sz);
+        return clerror_set(
+            EINVAL,
+            "life: shape: words=%d rows=%d warps=%d need %zu bytes of local memory, %s "
+            "has %llu",
+            s->words, s->rows, s->warps, local, info->dev_name,
+            (unsigned long long)info->dev_local_mem_sz);
     return 0;
 }
 
@@ -174,13 +178,14 @@ static int fit(void *shape, int stored, void *arg)
     if (reason)
         return clerror_set(EINVAL, "life: shape: %s", reason);
     if (s->passes > 1 && !place->many_passes)
-        return clerror_set(EINVAL,
-                           "life: shape: passes=%d: %s does not order memory between work-groups, or was never tested "
-                           "with it; take passes=1",
-                           s->passes, info->dev_name);
+        return clerror_set(
+            EINVAL,
+            "life: shape: passes=%d: %s does not order memory between work-groups, or was never tested "
+            "with it; take passes=1",
+            s->passes, info->dev_name);
     if ((size_t)s->group > info->dev_max_wg_sz)
-        return clerror_set(EINVAL, "life: shape: group=%d, but %s takes groups of at most %zu", s->group,
-                           info->dev_name, info->dev_max_wg_sz);
+        return clerror_set(EINVAL, "life: shape: group=%d, but %s takes groups of at most %zu",
+                           s->group, info->dev_name, info->dev_max_wg_sz);
     (void)stored;
     return s->tile ? fit_tile(s, info) : fit_rows(s, place->lf, info);
 }
@@ -195,15 +200,15 @@ static struct cltune_rules rules_of(bool tile, struct place *place)
                                  .arg = place};
 }
 
-int life_shape_choose(struct life_shape *s, const life *lf, unsigned dev, const struct cldev_info *info,
-                      const char *words, struct cltune_row *row)
+int life_shape_choose(struct life_shape *s, const life *lf, unsigned dev,
+                      const struct cldev_info *info, const char *words, struct cltune_row *row)
 {
     const bool cpu = info->dev_type & CL_DEVICE_TYPE_CPU;
     struct place place = {lf, info, cltune_value(words, "tile", !cpu) != 0,
                           hands_over(clgetdevice(lf->ctx, dev), info)};
     const struct cltune_rules rules = rules_of(place.tile, &place);
-    return cltune_choose(&rules, lf->ctx, dev, place.tile ? "life.tile" : "life.rows", lf->width * lf->height,
-                         words, s, row);
+    return cltune_choose(&rules, lf->ctx, dev, place.tile ? "life.tile" : "life.rows",
+                         lf->width * lf->height, words, s, row);
 }
 
 void life_shape_print(const struct life_shape *s, char *text, size_t size)
@@ -215,12 +220,14 @@ void life_shape_print(const struct life_shape *s, char *text, size_t size)
 void life_shape_options(const struct life_shape *s, const life *lf, char *text, size_t size)
 {
     if (s->tile)
-        snprintf(text, size,
-                 "-D WORDS=%d -D ROWS=%d -D WARPS=%d -D ITEMS=%d -D SHUFFLE=%d -D TERNARY=%d -D MULTIPLY=%d "
-                 "-D PLANE=%d\n",
-                 s->words, s->rows, s->warps, s->items, s->shuffle, s->ternary, s->multiply, lf->bounds == LIFE_PLANE);
+        snprintf(
+            text, size,
+            "-D WORDS=%d -D ROWS=%d -D WARPS=%d -D ITEMS=%d -D SHUFFLE=%d -D TERNARY=%d -D MULTIPLY=%d "
+            "-D PLANE=%d\n",
+            s->words, s->rows, s->warps, s->items, s->shuffle, s->ternary, s->multiply,
+            lf->bounds == LIFE_PLANE);
     else
-        snprintf(text, size, "-D BLOCK=%d -D LANES=%d -D TERNARY=%d -D FUNNEL=%d -D PLANE=%d%s\n", s->block,
-                 s->lanes, s->ternary, s->funnel, lf->bounds == LIFE_PLANE,
+        snprintf(text, size, "-D BLOCK=%d -D LANES=%d -D TERNARY=%d -D FUNNEL=%d -D PLANE=%d%s\n",
+                 s->block, s->lanes, s->ternary, s->funnel, lf->bounds == LIFE_PLANE,
                  s->passes > 1 ? " -D PASSES=1 -cl-std=CL3.0" : "");
 }

@@ -1,7 +1,9 @@
-/* sparse.c - the engine "sparse": a plane without edges on a device, of which only tiles with something going on are computed (sparse.cl).
+/* sparse.c - the engine "sparse": a plane without edges on a device, of which only tiles with
+ * something going on are computed (sparse.cl).
  *
- * Here: options, kernels, generations. A burst of passes is started at once, and waited for once; what happened the host reads in `control`. On a CPU a burst is one
- * launch of one item as long as few tiles are awake, since a launch for each pass would take longer than the pass.
+ * Here: options, kernels, generations. A burst of passes is started at once, and waited for once;
+ * what happened the host reads in `control`. On a CPU a burst is one launch of one item as long as
+ * few tiles are awake, since a launch for each pass would take longer than the pass.
  * SPDX-License-Identifier: MIT
  */
 #include "life/sparse.h"
@@ -21,7 +23,8 @@ EMBEDDED(ternary_text, "life/ternary.h", life_ternary_h);
 EMBEDDED(tiles_text, "life/sparse_tiles.h", life_sparse_tiles_h);
 EMBEDDED(sparse_file, "life/sparse.cl", life_sparse_cl);
 
-static const size_t LEAST_MEMORY = (size_t)1 << 20, MOST_TILES = (size_t)1 << 27; /* kernels number rows and neighbours in ints */
+static const size_t LEAST_MEMORY = (size_t)1 << 20,
+                    MOST_TILES = (size_t)1 << 27; /* kernels number rows and neighbours in ints */
 enum {
     TILE_GROUP = 64,    /* items that compute a tile on a GPU */
     GROUPS_A_UNIT = 32, /* of them */
@@ -38,10 +41,15 @@ static int check_rule(const char *text, struct life_family *rule)
     if (life_family_take(text, NULL, rule) < 0)
         return -1;
     if (rule->large.range || rule->states > 2)
-        return clerror_set(EINVAL, "life_sparse: the rule %s is %s, and this engine has two states and the nearest neighbours", rule->text,
-                           rule->large.range ? "Larger than Life" : "of more than two states");
+        return clerror_set(
+            EINVAL,
+            "life_sparse: the rule %s is %s, and this engine has two states and the nearest neighbours",
+            rule->text, rule->large.range ? "Larger than Life" : "of more than two states");
     if (life_table_next(&rule->table, 0))
-        return clerror_set(EINVAL, "life_sparse: under the rule %s all of an empty plane becomes alive, and this engine computes where cells live; HashLife has such rules", rule->text);
+        return clerror_set(
+            EINVAL,
+            "life_sparse: under the rule %s all of an empty plane becomes alive, and this engine computes where cells live; HashLife has such rules",
+            rule->text);
     return 0;
 }
 
@@ -56,7 +64,9 @@ static int check(const struct life_sparse_options *o, struct life_family *rule)
     if (check_rule(o->rule, rule) < 0)
         return -1;
     if (o->memory && o->memory < LEAST_MEMORY)
-        return clerror_set(EINVAL, "life_sparse_create: %zu bytes of memory are too few; give %zu or more", o->memory, LEAST_MEMORY);
+        return clerror_set(EINVAL,
+                           "life_sparse_create: %zu bytes of memory are too few; give %zu or more",
+                           o->memory, LEAST_MEMORY);
     return 0;
 }
 
@@ -64,7 +74,8 @@ static int check(const struct life_sparse_options *o, struct life_family *rule)
 static void set_room(life_sparse *s, size_t memory, const struct cldev_info *info)
 {
     const double half = fmin(life_host_memory(), (double)info->dev_global_mem_sz) / 2;
-    const size_t of_buffer = (size_t)(info->dev_max_mem_alloc_sz / (SPARSE_SIDE * sizeof(uint64_t)));
+    const size_t of_buffer =
+        (size_t)(info->dev_max_mem_alloc_sz / (SPARSE_SIDE * sizeof(uint64_t)));
     s->memory = memory ? memory : (size_t)half;
     s->most = s->memory / sparse_tile_bytes();
     s->most = s->most < of_buffer ? s->most : of_buffer;
@@ -109,10 +120,12 @@ static int make(life_sparse *s, const struct life_sparse_options *o)
     struct cldev_info *info = calloc(n ? n : 1, sizeof *info);
     if (!info)
         return clerror_set(ENOMEM, "life_sparse_create: no memory");
-    int status = n ? clgetdevinfo(s->ctx, info) : clerror_set(ENODEV, "life_sparse: the context has no device");
+    int status = n ? clgetdevinfo(s->ctx, info)
+                   : clerror_set(ENODEV, "life_sparse: the context has no device");
     if (status == 0) {
         const bool cpu = info[SPARSE_DEVICE].dev_type & CL_DEVICE_TYPE_CPU;
-        const size_t units = info[SPARSE_DEVICE].dev_max_core ? info[SPARSE_DEVICE].dev_max_core : 1;
+        const size_t units =
+            info[SPARSE_DEVICE].dev_max_core ? info[SPARSE_DEVICE].dev_max_core : 1;
         set_room(s, o->memory, &info[SPARSE_DEVICE]);
         s->pace = pace_of(1e5);
         s->group = cpu ? 1 : TILE_GROUP;
@@ -128,10 +141,13 @@ static int make(life_sparse *s, const struct life_sparse_options *o)
 /* ---- Launches. ------------------------------------------------------------------------------- */
 
 /* Starts a kernel that has the pool's arrays, and what follows. */
-#define START(s, kernel, ndr, ...)                                                                                                                   \
-    ((s)->launches++, sparse_status(clforka((s)->ctx, SPARSE_DEVICE, kernel, ndr, UNWAITED, (s)->pool.cells[0], (s)->pool.cells[1], (s)->pool.near,    \
-                                            (s)->pool.place, (s)->pool.mark, (s)->pool.list, (s)->pool.want, (s)->pool.missing, (s)->pool.table,       \
-                                            (s)->pool.control, (cl_int)(s)->pool.capacity, (cl_uint)(s)->pool.mask __VA_ARGS__)))
+#define START(s, kernel, ndr, ...)                                                                 \
+    ((s)->launches++,                                                                              \
+     sparse_status(clforka((s)->ctx, SPARSE_DEVICE, kernel, ndr, UNWAITED, (s)->pool.cells[0],     \
+                           (s)->pool.cells[1], (s)->pool.near, (s)->pool.place, (s)->pool.mark,    \
+                           (s)->pool.list, (s)->pool.want, (s)->pool.missing, (s)->pool.table,     \
+                           (s)->pool.control, (cl_int)(s)->pool.capacity,                          \
+                           (cl_uint)(s)->pool.mask __VA_ARGS__)))
 
 static int start_settle(life_sparse *s, cl_int pass)
 {
@@ -142,7 +158,8 @@ static int start_settle(life_sparse *s, cl_int pass)
 /* Waits for what was started, and gets what it says of itself. */
 static int look_at_control(life_sparse *s)
 {
-    return sparse_status(clmsync(s->ctx, SPARSE_DEVICE, s->pool.control, CL_MEM_HOST | UNWAITED)) < 0 ||
+    return sparse_status(clmsync(s->ctx, SPARSE_DEVICE, s->pool.control, CL_MEM_HOST | UNWAITED)) <
+                       0 ||
                    sparse_status(clwait(s->ctx, SPARSE_DEVICE, CL_ALL_EVENT)) < 0
                ? -1
                : 0;
@@ -162,8 +179,10 @@ static int go_on(life_sparse *s)
 {
     while (s->pool.control[SPARSE_STOP]) {
         if (s->pool.control[SPARSE_STOP] == SPARSE_FAR)
-            return clerror_set(ERANGE, "life_sparse_step: at generation %llu something has come to the edge of the plane, %lld cells from its middle",
-                               (unsigned long long)s->generation, (long long)SPARSE_FARTHEST * SPARSE_SIDE);
+            return clerror_set(
+                ERANGE,
+                "life_sparse_step: at generation %llu something has come to the edge of the plane, %lld cells from its middle",
+                (unsigned long long)s->generation, (long long)SPARSE_FARTHEST * SPARSE_SIDE);
         if (sparse_make_room(s) < 0)
             return -1;
         s->pool.control[SPARSE_STOP] = SPARSE_GO;
@@ -176,7 +195,8 @@ static int go_on(life_sparse *s)
 static int wake_all(life_sparse *s)
 {
     clndrange_t all = clndrange_init1d(0, s->counters, COUNTERS);
-    if (sparse_to_device(s) < 0 || reset_control(s) < 0 || START(s, s->wake, &all, ) < 0 || start_settle(s, 0) < 0 || look_at_control(s) < 0)
+    if (sparse_to_device(s) < 0 || reset_control(s) < 0 || START(s, s->wake, &all, ) < 0 ||
+        start_settle(s, 0) < 0 || look_at_control(s) < 0)
         return -1;
     s->newer = SPARSE_DEVICE_NEWER;
     return go_on(s);
@@ -189,7 +209,8 @@ static int start_passes(life_sparse *s, cl_int generations, uint64_t most)
     const double slice = pace_slice(&s->pace);
     clndrange_t one = clndrange_init1d(0, 1, 1), all = clndrange_init1d(0, s->items, s->group);
     if (s->passes && awake <= ALONE)
-        return START(s, s->passes, &one, , generations, (cl_int)(most < INT_MAX ? most : INT_MAX), (cl_int)(slice < 1e9 ? slice + 1 : 1e9));
+        return START(s, s->passes, &one, , generations, (cl_int)(most < INT_MAX ? most : INT_MAX),
+                     (cl_int)(slice < 1e9 ? slice + 1 : 1e9));
     const double fit = fmin(slice, 5e8) / (awake + 1.); /* tiles computed are counted in an int */
     most = most < BACKLOG ? most : BACKLOG;
     most = (double)most < fit ? most : fit < 1 ? 1 : (uint64_t)fit;
@@ -199,12 +220,14 @@ static int start_passes(life_sparse *s, cl_int generations, uint64_t most)
     return 0;
 }
 
-/* Starts every kernel once, on an empty plane, and waits: drivers compile at the first launch, which would otherwise be part of the first generations. */
+/* Starts every kernel once, on an empty plane, and waits: drivers compile at the first launch,
+ * which would otherwise be part of the first generations. */
 static int warm(life_sparse *s)
 {
     uint64_t none;
     clndrange_t one = clndrange_init1d(0, 1, 1), all = clndrange_init1d(0, s->items, s->group);
-    if (sparse_to_device(s) < 0 || START(s, s->pass, &all, , (cl_int)1) < 0 || (s->passes && START(s, s->passes, &one, , (cl_int)1, (cl_int)1, (cl_int)1) < 0))
+    if (sparse_to_device(s) < 0 || START(s, s->pass, &all, , (cl_int)1) < 0 ||
+        (s->passes && START(s, s->passes, &one, , (cl_int)1, (cl_int)1, (cl_int)1) < 0))
         return -1;
     return wake_all(s) < 0 || life_sparse_population(s, &none) < 0 ? -1 : 0;
 }
@@ -226,7 +249,9 @@ life_sparse *life_sparse_create(const struct life_sparse_options *options)
     s->awake = true;
     s->ctx = o->ctx ? o->ctx : stdgpu ? stdgpu : stdcpu;
     if (!s->ctx)
-        clerror_set(ENODEV, "life_sparse: there is no OpenCL device; install PoCL (pocl-opencl-icd), or take HashLife");
+        clerror_set(
+            ENODEV,
+            "life_sparse: there is no OpenCL device; install PoCL (pocl-opencl-icd), or take HashLife");
     if (s->ctx && make(s, o) == 0 && warm(s) == 0)
         return s;
     life_sparse_free(s);
@@ -266,13 +291,16 @@ static int burst(life_sparse *s, unsigned generations, uint64_t *passes)
 
 static int tell(life_sparse *s, uint64_t began, uint64_t all)
 {
-    if (!s->progress || s->progress(s->arg, all ? (double)(s->generation - began) / (double)all : 0) == 0)
+    if (!s->progress ||
+        s->progress(s->arg, all ? (double)(s->generation - began) / (double)all : 0) == 0)
         return 0;
     return clerror_set(ECANCELED, "life_sparse_step: stopped before the end");
 }
 
-/* So many passes of so many generations, 1 to 8. Tiles that sleep stay as they are only if those are a multiple of what they were until now. */
-static int advance(life_sparse *s, unsigned generations, uint64_t passes, uint64_t began, uint64_t all)
+/* So many passes of so many generations, 1 to 8. Tiles that sleep stay as they are only if those
+ * are a multiple of what they were until now. */
+static int advance(life_sparse *s, unsigned generations, uint64_t passes, uint64_t began,
+                   uint64_t all)
 {
     const bool every = s->awake || generations % s->rest != 0;
     if (!passes)
@@ -303,7 +331,8 @@ int life_sparse_step(life_sparse *s, uint64_t generations)
         return clerror_set(ERANGE, "life_sparse_step: generations are counted up to 2^64 - 1");
     if (go_on(s) < 0 || advance(s, SPARSE_HALO, generations / SPARSE_HALO, began, generations) < 0)
         return -1;
-    return advance(s, (unsigned)(generations % SPARSE_HALO), generations % SPARSE_HALO != 0, began, generations);
+    return advance(s, (unsigned)(generations % SPARSE_HALO), generations % SPARSE_HALO != 0, began,
+                   generations);
 }
 
 int life_sparse_population(life_sparse *s, uint64_t *population)
@@ -314,8 +343,10 @@ int life_sparse_population(life_sparse *s, uint64_t *population)
     if (sparse_to_device(s) < 0)
         return -1;
     s->launches++;
-    if (sparse_status(clforka(s->ctx, SPARSE_DEVICE, s->count, &all, UNWAITED, s->pool.cells[0], s->pool.cells[1], s->pool.control, s->sums)) < 0 ||
-        sparse_status(clmsync(s->ctx, SPARSE_DEVICE, s->sums, CL_MEM_HOST | UNWAITED)) < 0 || sparse_status(clwait(s->ctx, SPARSE_DEVICE, CL_ALL_EVENT)) < 0)
+    if (sparse_status(clforka(s->ctx, SPARSE_DEVICE, s->count, &all, UNWAITED, s->pool.cells[0],
+                              s->pool.cells[1], s->pool.control, s->sums)) < 0 ||
+        sparse_status(clmsync(s->ctx, SPARSE_DEVICE, s->sums, CL_MEM_HOST | UNWAITED)) < 0 ||
+        sparse_status(clwait(s->ctx, SPARSE_DEVICE, CL_ALL_EVENT)) < 0)
         return -1;
     *population = 0;
     for (size_t i = 0; i < s->counters; i++)
@@ -378,6 +409,7 @@ const char *life_sparse_explain(const life_sparse *s)
 {
     if (no_handle(s, __func__))
         return "";
-    return s->passes ? "fixed: tiles of 48 x 48 cells, vectors of eight rows; few tiles are taken by one item in launches of many passes"
-                     : "fixed: tiles of 48 x 48 cells, an item a row";
+    return s->passes
+               ? "fixed: tiles of 48 x 48 cells, vectors of eight rows; few tiles are taken by one item in launches of many passes"
+               : "fixed: tiles of 48 x 48 cells, an item a row";
 }

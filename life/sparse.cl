@@ -1,20 +1,26 @@
-/* sparse.cl - Life on a plane without edges of which only tiles with something going on are computed.
+/* sparse.cl - Life on a plane without edges of which only tiles with something going on are
+ * computed.
  *
- * A tile (sparse_tiles.h) is taken eight generations on at a time, a pass. With the cells around it, eight on each side, it is 64 rows of 64
- * cells, a word each. What lies beyond is not known, so words become wrong from the outside in by a cell a generation, and after eight of
- * them the tile's own cells are right:
+ * A tile (sparse_tiles.h) is taken eight generations on at a time, a pass. With the cells around
+ * it, eight on each side, it is 64 rows of 64 cells, a word each. What lies beyond is not known, so
+ * words become wrong from the outside in by a cell a generation, and after eight of them the tile's
+ * own cells are right:
  *
- *      | 8: tile to the left | 48: its own | 8: tile to the right |    bits of a word, from the lowest
+ *      | 8: tile to the left | 48: its own | 8: tile to the right |    bits of a word, from the
+ *      lowest
  *
- * There are two sets of cells, by turns. A pass computes the tiles of a list. One whose cells have become others is in the list of the next
- * pass, and so is each neighbour next to whose edge, up to eight cells away, something is different. All others sleep: what they and their
- * neighbours have is what they had eight generations ago, so it will be eight generations on, and both sets have it. Still lives do so, and all
- * that has a period of 2, 4 or 8. Where something has changed near an edge and there is no tile beyond, one is wanted.
+ * There are two sets of cells, by turns. A pass computes the tiles of a list. One whose cells have
+ * become others is in the list of the next pass, and so is each neighbour next to whose edge, up to
+ * eight cells away, something is different. All others sleep: what they and their neighbours have
+ * is what they had eight generations ago, so it will be eight generations on, and both sets have
+ * it. Still lives do so, and all that has a period of 2, 4 or 8. Where something has changed near
+ * an edge and there is no tile beyond, one is wanted.
  *
- * Generations that go back to the same cells after two need not go on: what is the same two cells within the edges of the 64 x 64 stays so.
+ * Generations that go back to the same cells after two need not go on: what is the same two cells
+ * within the edges of the 64 x 64 stays so.
  *
- * On CPUs (GROUP 1) an item takes a tile with vectors of eight rows, and a launch may have one item that makes many passes. On others a group
- * takes a tile, an item a row.
+ * On CPUs (GROUP 1) an item takes a tile with vectors of eight rows, and a launch may have one item
+ * that makes many passes. On others a group takes a tile, an item a row.
  * SPDX-License-Identifier: MIT
  */
 
@@ -38,8 +44,9 @@
 #endif
 #if TERNARY && GROUP == 1 && defined(__AVX512F__)
 #undef LOGIC
-#define LOGIC(out, a, b, c, t) \
-    const WORD out = as_ulong8(__builtin_ia32_pternlogq512_mask(as_long8(a), as_long8(b), as_long8(c), t, (uchar)255))
+#define LOGIC(out, a, b, c, t)                                                                     \
+    const WORD out = as_ulong8(                                                                    \
+        __builtin_ia32_pternlogq512_mask(as_long8(a), as_long8(b), as_long8(c), t, (uchar)255))
 #endif
 #define PARITY(out, a, b, c) LOGIC(out, a, b, c, 0x96)   /* the low bit of a + b + c */
 #define MAJORITY(out, a, b, c) LOGIC(out, a, b, c, 0xe8) /* the high bit */
@@ -50,10 +57,14 @@
 enum { SELF = 1 << 8 };            /* behind a bit for each neighbour */
 
 /* What the host has made for the tiles. */
-#define POOL_ARGS                                                                                                                           \
-    __global ulong *cells_0, __global ulong *cells_1, __global int *near, __global int *place, __global int *mark, __global int *list,       \
-        __global int *want, __global int *missing, __global int *table, __global int *control, const int capacity, const uint mask
-#define POOL {{cells_0, cells_1}, near, place, mark, list, want, missing, table, control, capacity, mask}
+#define POOL_ARGS                                                                                  \
+    __global ulong *cells_0, __global ulong *cells_1, __global int *near, __global int *place,     \
+        __global int *mark, __global int *list, __global int *want, __global int *missing,         \
+        __global int *table, __global int *control, const int capacity, const uint mask
+#define POOL                                                                                       \
+    {                                                                                              \
+        {cells_0, cells_1}, near, place, mark, list, want, missing, table, control, capacity, mask \
+    }
 
 static inline __global const ulong *rows_of(__global const ulong *cells, int tile)
 {
@@ -78,8 +89,10 @@ static inline void want(const struct sparse_pool *p, int tile, int directions, i
     p->want[alone ? p->control[SPARSE_WANTS]++ : atomic_inc(p->control + SPARSE_WANTS)] = tile;
 }
 
-/* Wakes the tile and its neighbours as `changed` says, bits by number. Those that there are not are wanted. */
-static inline void tell_neighbours(const struct sparse_pool *p, int tile, int changed, int next, int alone)
+/* Wakes the tile and its neighbours as `changed` says, bits by number. Those that there are not are
+ * wanted. */
+static inline void tell_neighbours(const struct sparse_pool *p, int tile, int changed, int next,
+                                   int alone)
 {
     int directions = 0;
     if (changed & SELF)
@@ -96,16 +109,19 @@ static inline void tell_neighbours(const struct sparse_pool *p, int tile, int ch
         want(p, tile, directions, alone);
 }
 
-/* Which neighbours cells concern, of which `all` has the columns, and `top` and `bottom` those of the first and last eight rows. */
+/* Which neighbours cells concern, of which `all` has the columns, and `top` and `bottom` those of
+ * the first and last eight rows. */
 static inline int concerned(ulong all, ulong top, ulong bottom)
 {
-    return (all ? SELF : 0) | (top & LEFT ? 1 : 0) | (top ? 2 : 0) | (top & RIGHT ? 4 : 0) | (all & LEFT ? 8 : 0) | (all & RIGHT ? 16 : 0) |
-           (bottom & LEFT ? 32 : 0) | (bottom ? 64 : 0) | (bottom & RIGHT ? 128 : 0);
+    return (all ? SELF : 0) | (top & LEFT ? 1 : 0) | (top ? 2 : 0) | (top & RIGHT ? 4 : 0) |
+           (all & LEFT ? 8 : 0) | (all & RIGHT ? 16 : 0) | (bottom & LEFT ? 32 : 0) |
+           (bottom ? 64 : 0) | (bottom & RIGHT ? 128 : 0);
 }
 
 /* ---- Generations. ---------------------------------------------------------------------------- */
 
-/* A row's cells and the sums 2 m + s of each with its two neighbours; for BLOCK_RULE, which circuit.c writes, the neighbours themselves. */
+/* A row's cells and the sums 2 m + s of each with its two neighbours; for BLOCK_RULE, which
+ * circuit.c writes, the neighbours themselves. */
 struct sums {
     WORD cell, s, m;
 };
@@ -126,7 +142,8 @@ static inline struct sums add_row(WORD cell)
 static inline WORD next_row(struct sums above, struct sums here, struct sums below)
 {
 #ifdef BLOCK_RULE
-    BLOCK_RULE(next, above.s, above.cell, above.m, here.s, here.cell, here.m, below.s, below.cell, below.m);
+    BLOCK_RULE(next, above.s, above.cell, above.m, here.s, here.cell, here.m, below.s, below.cell,
+               below.m);
 #else
     NEXT_STATE(next, above.s, above.m, here.s, here.m, below.s, below.m, here.cell);
 #endif
@@ -135,7 +152,8 @@ static inline WORD next_row(struct sums above, struct sums here, struct sums bel
 
 #if GROUP == 1
 
-/* While generations are computed, lane j of vector i is row 8 j + i: rows above and below are other vectors, but for the first and the last. */
+/* While generations are computed, lane j of vector i is row 8 j + i: rows above and below are other
+ * vectors, but for the first and the last. */
 struct square {
     ulong8 v[8];
 };
@@ -188,7 +206,8 @@ static inline void generation(struct square *q)
         q->v[i] = next_row(i ? a[i - 1] : first, a[i], i < 7 ? a[i + 1] : last);
 }
 
-static inline ulong8 beside(__global const ulong *left, __global const ulong *own, __global const ulong *right, int i)
+static inline ulong8 beside(__global const ulong *left, __global const ulong *own,
+                            __global const ulong *right, int i)
 {
     return vload8(i, left) >> 48 | vload8(i, own) | vload8(i, right) << 48;
 }
@@ -203,7 +222,8 @@ static inline ulong any_of(ulong8 x)
 /* Whether two generations have brought back the same, two cells within the edges. */
 static inline int is_back(const struct square *now, const struct square *before)
 {
-    const ulong8 columns = 0x3ffffffffffffffcul, no_first = (ulong8)(0, 1, 1, 1, 1, 1, 1, 1) * columns,
+    const ulong8 columns = 0x3ffffffffffffffcul,
+                 no_first = (ulong8)(0, 1, 1, 1, 1, 1, 1, 1) * columns,
                  no_last = (ulong8)(1, 1, 1, 1, 1, 1, 1, 0) * columns;
     ulong8 other = 0;
 #pragma unroll
@@ -213,12 +233,14 @@ static inline int is_back(const struct square *now, const struct square *before)
 }
 
 /* Takes a tile some generations on, 1 to 8. */
-static inline void advance_tile(const struct sparse_pool *p, int tile, int generations, int now, int alone)
+static inline void advance_tile(const struct sparse_pool *p, int tile, int generations, int now,
+                                int alone)
 {
     __global const ulong *from = p->cells[now];
     __global ulong *to = p->cells[!now] + (size_t)tile * SPARSE_SIDE;
     __global const int *near = p->near + SPARSE_NEAR * tile;
-    __global const ulong *own = rows_of(from, tile), *left = rows_of(from, near[3]), *right = rows_of(from, near[4]);
+    __global const ulong *own = rows_of(from, tile), *left = rows_of(from, near[3]),
+                         *right = rows_of(from, near[4]);
     struct square q, start;
     p->mark[2 * tile + now] = 0;
     q.v[0] = beside(rows_of(from, near[0]), rows_of(from, near[1]), rows_of(from, near[2]), 5);
@@ -257,11 +279,12 @@ static inline void advance_tile(const struct sparse_pool *p, int tile, int gener
 /* ---- Passes. --------------------------------------------------------------------------------- */
 
 /* A pass over the list, by the items of the launch. */
-__attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void life_sparse_pass(POOL_ARGS, const int generations)
+__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void life_sparse_pass(POOL_ARGS,
+                                                                              const int generations)
 {
     const struct sparse_pool pool = POOL;
-    const int now = control[SPARSE_TURN], n = control[SPARSE_STOP] ? 0 : control[SPARSE_COUNT + now];
+    const int now = control[SPARSE_TURN],
+              n = control[SPARSE_STOP] ? 0 : control[SPARSE_COUNT + now];
     const int first = (int)((long)n * (long)get_global_id(0) / (long)get_global_size(0)),
               end = (int)((long)n * ((long)get_global_id(0) + 1) / (long)get_global_size(0));
     for (int i = first; i < end; i++)
@@ -273,23 +296,29 @@ __kernel void life_sparse_pass(POOL_ARGS, const int generations)
 /* A row of a tile with what is beside it, of the 64; of tiles in one row of three. */
 static inline ulong beside(__global const ulong *cells, int left, int own, int right, int row)
 {
-    return rows_of(cells, left)[row] >> 48 | rows_of(cells, own)[row] | rows_of(cells, right)[row] << 48;
+    return rows_of(cells, left)[row] >> 48 | rows_of(cells, own)[row] |
+           rows_of(cells, right)[row] << 48;
 }
 
 /* A pass: groups take tiles of the list by turns. */
-__attribute__((reqd_work_group_size(GROUP, 1, 1)))
-__kernel void life_sparse_pass(POOL_ARGS, const int generations)
+__attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void life_sparse_pass(
+    POOL_ARGS, const int generations)
 {
     __local struct sums shared[2][GROUP];
     __local int changed;
     const struct sparse_pool pool = POOL;
-    const int now = control[SPARSE_TURN], n = control[SPARSE_STOP] ? 0 : control[SPARSE_COUNT + now], y = (int)get_local_id(0);
+    const int now = control[SPARSE_TURN],
+              n = control[SPARSE_STOP] ? 0 : control[SPARSE_COUNT + now], y = (int)get_local_id(0);
     const int inner = y >= SPARSE_HALO && y < GROUP - SPARSE_HALO;
     for (int i = (int)get_group_id(0); i < n; i += (int)get_num_groups(0)) {
         const int tile = list[now * capacity + i];
         __global const int *around = near + SPARSE_NEAR * tile;
-        const int d = y < SPARSE_HALO ? 0 : inner ? 3 : 5, row = (y + SPARSE_SIDE - SPARSE_HALO) % SPARSE_SIDE;
-        const ulong before = beside(pool.cells[now], around[d], inner ? tile : around[d + 1], around[inner ? d + 1 : d + 2], row);
+        const int d = y < SPARSE_HALO ? 0
+                      : inner ? 3
+                              : 5,
+                  row = (y + SPARSE_SIDE - SPARSE_HALO) % SPARSE_SIDE;
+        const ulong before = beside(pool.cells[now], around[d], inner ? tile : around[d + 1],
+                                    around[inner ? d + 1 : d + 2], row);
         ulong cells = before;
         if (y == 0) {
             mark[2 * tile + now] = 0;
@@ -299,7 +328,8 @@ __kernel void life_sparse_pass(POOL_ARGS, const int generations)
             const struct sums here = add_row(cells), none = {0, 0, 0};
             shared[g & 1][y] = here;
             barrier(CLK_LOCAL_MEM_FENCE);
-            cells = next_row(y ? shared[g & 1][y - 1] : none, here, y < GROUP - 1 ? shared[g & 1][y + 1] : none);
+            cells = next_row(y ? shared[g & 1][y - 1] : none, here,
+                             y < GROUP - 1 ? shared[g & 1][y + 1] : none);
         }
         if (inner) {
             const ulong mine = cells & OWN, other = (cells ^ before) & OWN;
@@ -317,7 +347,7 @@ __kernel void life_sparse_pass(POOL_ARGS, const int generations)
 
 #endif
 
-/* ---- Between passes. -------------------------------------------------------------------------- */
+/* ---- Between passes. ------------------------------------------------------------------------- */
 
 /* A pass is done: the next list is the present one. */
 static inline void end_pass(const struct sparse_pool *p)
@@ -330,8 +360,8 @@ static inline void end_pass(const struct sparse_pool *p)
     p->control[SPARSE_PASSES]++;
 }
 
-__attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void life_sparse_settle(POOL_ARGS, const int pass)
+__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void life_sparse_settle(POOL_ARGS,
+                                                                                const int pass)
 {
     const struct sparse_pool pool = POOL;
     if (!pass)
@@ -342,8 +372,8 @@ __kernel void life_sparse_settle(POOL_ARGS, const int pass)
 
 #if GROUP == 1
 /* Many passes by one item, until it has computed about so many tiles, or none is left to be. */
-__attribute__((reqd_work_group_size(1, 1, 1)))
-__kernel void life_sparse_passes(POOL_ARGS, const int generations, const int most, const int work)
+__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void life_sparse_passes(
+    POOL_ARGS, const int generations, const int most, const int work)
 {
     const struct sparse_pool pool = POOL;
     while (control[SPARSE_PASSES] < most && control[SPARSE_WORK] < work && !control[SPARSE_STOP]) {
@@ -375,11 +405,13 @@ __kernel void life_sparse_wake(POOL_ARGS)
 }
 
 /* sums[item] = live cells of each get_global_size(0)-th tile. */
-__kernel void life_sparse_count(__global const ulong *cells_0, __global const ulong *cells_1, __global const int *control, __global ulong *sums)
+__kernel void life_sparse_count(__global const ulong *cells_0, __global const ulong *cells_1,
+                                __global const int *control, __global ulong *sums)
 {
     __global const ulong *cells = control[SPARSE_TURN] ? cells_1 : cells_0;
     ulong sum = 0;
-    for (int tile = 1 + (int)get_global_id(0); tile < control[SPARSE_USED]; tile += (int)get_global_size(0))
+    for (int tile = 1 + (int)get_global_id(0); tile < control[SPARSE_USED];
+         tile += (int)get_global_size(0))
         for (int i = 0; i < SPARSE_SIDE; i++)
             sum += popcount(rows_of(cells, tile)[i]);
     sums[get_global_id(0)] = sum;

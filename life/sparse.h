@@ -1,11 +1,13 @@
 /* sparse.h - what the files of the engine "sparse" share.
  *
  *   sparse_tiles.h  tiles and lists of them, as kernels know them, too
- *   sparse_pool.c   their memory: on host and device, with more room, without empty ones; cells that are put there
+ *   sparse_pool.c   their memory: on host and device, with more room, without empty ones; cells
+ *                   that are put there
  *   sparse_look.c   rectangles, squares, the box of live cells
  *   sparse.c        options, kernels, generations
  *
- * The host has an image of all of it: after a step that of the device is newer, and after cells were put, the host's.
+ * The host has an image of all of it: after a step that of the device is newer, and after cells
+ * were put, the host's.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIFE_SPARSE_H
@@ -26,14 +28,15 @@ struct life_sparse {
     size_t most;             /* tiles that memory has room for */
     size_t memory;           /* bytes of these */
     enum sparse_newer newer; /* `control` is alike after every call */
-    bool awake;              /* all tiles must be computed; else those that sleep have the same cells after `rest` generations */
+    bool awake; /* all tiles must be computed; else those that sleep have the same cells after
+                   `rest` generations */
     unsigned rest;
     uint64_t generation, launches, computed;
     void *program;
     cl_kernel pass, passes, settle, wake, count; /* passes: NULL on devices that are not CPUs */
     size_t items, group, counters;               /* of `pass`; of `wake` and `count` */
     uint64_t *sums;
-    struct pace pace;        /* in tiles computed */
+    struct pace pace; /* in tiles computed */
     int (*progress)(void *arg, double fraction);
     void *arg;
 };
@@ -44,8 +47,9 @@ static inline int sparse_status(cl_event event)
     return event == (cl_event)-1 ? -1 : 0;
 }
 
-/* sparse_pool.c: bytes of a tile in all arrays; an empty pool; frees it; brings cells to the host (`all`: everything else, too) or everything to
- * the device; makes room for more tiles, and those that are wanted (ENOMEM, ERANGE). */
+/* sparse_pool.c: bytes of a tile in all arrays; an empty pool; frees it; brings cells to the host
+ * (`all`: everything else, too) or everything to the device; makes room for more tiles, and those
+ * that are wanted (ENOMEM, ERANGE). */
 size_t sparse_tile_bytes(void);
 int sparse_pool_make(life_sparse *s);
 void sparse_pool_free(life_sparse *s);

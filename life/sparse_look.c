@@ -1,4 +1,5 @@
-/* sparse_look.c - the engine "sparse": rectangles of its plane, squares, and the box of live cells, from the host's image of its tiles.
+/* sparse_look.c - the engine "sparse": rectangles of its plane, squares, and the box of live cells,
+ * from the host's image of its tiles.
  * SPDX-License-Identifier: MIT
  */
 #include "life/sparse.h"
@@ -18,7 +19,8 @@ struct part {
 
 static bool meets(const life_sparse *s, int tile, const struct part *whole, struct part *part)
 {
-    const long long left = (long long)s->pool.place[2 * tile] * SPARSE_SIDE, top = (long long)s->pool.place[2 * tile + 1] * SPARSE_SIDE;
+    const long long left = (long long)s->pool.place[2 * tile] * SPARSE_SIDE,
+                    top = (long long)s->pool.place[2 * tile + 1] * SPARSE_SIDE;
     part->left = left > whole->left ? left : whole->left;
     part->top = top > whole->top ? top : whole->top;
     part->right = left + SPARSE_SIDE < whole->right ? left + SPARSE_SIDE : whole->right;
@@ -27,10 +29,13 @@ static bool meets(const life_sparse *s, int tile, const struct part *whole, stru
 }
 
 /* Columns left to right - 1, which lie in a tile, of one of its rows, from bit 0 on. */
-static uint64_t cells_of(const life_sparse *s, int tile, long long y, long long left, long long right)
+static uint64_t cells_of(const life_sparse *s, int tile, long long y, long long left,
+                         long long right)
 {
-    const long long x = (long long)s->pool.place[2 * tile] * SPARSE_SIDE, top = (long long)s->pool.place[2 * tile + 1] * SPARSE_SIDE;
-    return sparse_rows(s, tile)[y - top] >> (left - x + SPARSE_HALO) & (((uint64_t)1 << (right - left)) - 1);
+    const long long x = (long long)s->pool.place[2 * tile] * SPARSE_SIDE,
+                    top = (long long)s->pool.place[2 * tile + 1] * SPARSE_SIDE;
+    return sparse_rows(s, tile)[y - top] >> (left - x + SPARSE_HALO) &
+           (((uint64_t)1 << (right - left)) - 1);
 }
 
 /* The end of a rectangle, no farther than numbers go. */
@@ -51,28 +56,34 @@ int life_sparse_get(life_sparse *s, long long x, long long y, struct life_cells 
     for (size_t j = 0; j < cells->height; j++)
         memset(cells->word + j * cells->stride, 0, (cells->width + 63) / 64 * sizeof(uint64_t));
     for (int tile = 1; tile < s->pool.control[SPARSE_USED]; tile++)
-        for (long long row = meets(s, tile, &whole, &part) ? part.top : part.bottom; row < part.bottom; row++) {
+        for (long long row = meets(s, tile, &whole, &part) ? part.top : part.bottom;
+             row < part.bottom; row++) {
             const uint64_t word = cells_of(s, tile, row, part.left, part.right);
-            life_bits_copy(cells->word + (size_t)(row - y) * cells->stride, (size_t)(part.left - x), &word, 0, (size_t)(part.right - part.left));
+            life_bits_copy(cells->word + (size_t)(row - y) * cells->stride, (size_t)(part.left - x),
+                           &word, 0, (size_t)(part.right - part.left));
         }
     return 0;
 }
 
-/* Calls add(arg, i, j, live) for live cells of square (i, j), as often as there are some in a row of a tile. */
-static int in_squares(life_sparse *s, const struct part *whole, unsigned zoom, void (*add)(void *arg, size_t i, size_t j, unsigned live), void *arg)
+/* Calls add(arg, i, j, live) for live cells of square (i, j), as often as there are some in a row
+ * of a tile. */
+static int in_squares(life_sparse *s, const struct part *whole, unsigned zoom,
+                      void (*add)(void *arg, size_t i, size_t j, unsigned live), void *arg)
 {
     struct part part;
     if (sparse_to_host(s, false) < 0)
         return -1;
     for (int tile = 1; tile < s->pool.control[SPARSE_USED]; tile++)
-        for (long long row = meets(s, tile, whole, &part) ? part.top : part.bottom; row < part.bottom; row++)
+        for (long long row = meets(s, tile, whole, &part) ? part.top : part.bottom;
+             row < part.bottom; row++)
             for (long long from = part.left, end; from < part.right; from = end) {
                 const size_t i = (size_t)(from - whole->left) >> zoom;
                 const long long square = end_of(whole->left, i + 1, zoom);
                 end = square < part.right ? square : part.right;
                 const uint64_t live = cells_of(s, tile, row, from, end);
                 if (live)
-                    add(arg, i, (size_t)(row - whole->top) >> zoom, (unsigned)__builtin_popcountll(live));
+                    add(arg, i, (size_t)(row - whole->top) >> zoom,
+                        (unsigned)__builtin_popcountll(live));
             }
     return 0;
 }
@@ -88,14 +99,18 @@ static void count(void *counts, size_t i, size_t j, unsigned live)
     c->live[j * c->width + i] += live;
 }
 
-int life_sparse_density(life_sparse *s, long long x, long long y, size_t width, size_t height, unsigned zoom, uint64_t *live)
+int life_sparse_density(life_sparse *s, long long x, long long y, size_t width, size_t height,
+                        unsigned zoom, uint64_t *live)
 {
     if (no_handle(s, __func__))
         return -1;
     if (zoom > MOST_ZOOM)
-        return clerror_set(EINVAL, "life_sparse_density: squares of 2^%u cells a side are too large; at most 2^%d", zoom, MOST_ZOOM);
+        return clerror_set(
+            EINVAL, "life_sparse_density: squares of 2^%u cells a side are too large; at most 2^%d",
+            zoom, MOST_ZOOM);
     memset(live, 0, width * height * sizeof *live);
-    return in_squares(s, &(struct part){x, y, end_of(x, width, zoom), end_of(y, height, zoom)}, zoom, count, &(struct counts){live, width});
+    return in_squares(s, &(struct part){x, y, end_of(x, width, zoom), end_of(y, height, zoom)},
+                      zoom, count, &(struct counts){live, width});
 }
 
 static void set(void *cells, size_t i, size_t j, unsigned live)
@@ -109,25 +124,33 @@ static void set(void *cells, size_t i, size_t j, unsigned live)
 static long long in_cells(long long squares, unsigned zoom)
 {
     const long long most = LLONG_MAX >> zoom;
-    return squares > most ? LLONG_MAX : squares < -most ? -LLONG_MAX : squares * ((long long)1 << zoom);
+    return squares > most    ? LLONG_MAX
+           : squares < -most ? -LLONG_MAX
+                             : squares * ((long long)1 << zoom);
 }
 
-int life_sparse_look(life_sparse *s, unsigned zoom, long long x, long long y, struct life_cells *cells)
+int life_sparse_look(life_sparse *s, unsigned zoom, long long x, long long y,
+                     struct life_cells *cells)
 {
     if (no_handle(s, __func__))
         return -1;
     if (zoom > MOST_LOOK)
-        return clerror_set(EINVAL, "life_sparse_look: squares of 2^%u cells a side are too large; at most 2^%d", zoom, MOST_LOOK);
+        return clerror_set(
+            EINVAL, "life_sparse_look: squares of 2^%u cells a side are too large; at most 2^%d",
+            zoom, MOST_LOOK);
     for (size_t j = 0; j < cells->height; j++)
         memset(cells->word + j * cells->stride, 0, (cells->width + 63) / 64 * sizeof(uint64_t));
-    const struct part whole = {in_cells(x, zoom), in_cells(y, zoom), in_cells(x + (long long)cells->width, zoom), in_cells(y + (long long)cells->height, zoom)};
+    const struct part whole = {in_cells(x, zoom), in_cells(y, zoom),
+                               in_cells(x + (long long)cells->width, zoom),
+                               in_cells(y + (long long)cells->height, zoom)};
     return in_squares(s, &whole, zoom, set, cells);
 }
 
 /* Makes the box hold a tile's live cells. */
 static void widen(const life_sparse *s, int tile, struct life_sparse_box *box)
 {
-    const long long x = (long long)s->pool.place[2 * tile] * SPARSE_SIDE - SPARSE_HALO, y = (long long)s->pool.place[2 * tile + 1] * SPARSE_SIDE;
+    const long long x = (long long)s->pool.place[2 * tile] * SPARSE_SIDE - SPARSE_HALO,
+                    y = (long long)s->pool.place[2 * tile + 1] * SPARSE_SIDE;
     const uint64_t *row = sparse_rows(s, tile);
     uint64_t all = 0;
     int first = SPARSE_SIDE, last = 0;
@@ -161,7 +184,9 @@ int life_sparse_bounding_box(life_sparse *s, struct life_sparse_box *box)
     return 0;
 }
 
-int life_sparse_walk(life_sparse *s, int (*tile)(void *arg, long long x, long long y, const uint64_t row[48]), void *arg)
+int life_sparse_walk(life_sparse *s,
+                     int (*tile)(void *arg, long long x, long long y, const uint64_t row[48]),
+                     void *arg)
 {
     if (no_handle(s, __func__))
         return -1;
@@ -171,7 +196,8 @@ int life_sparse_walk(life_sparse *s, int (*tile)(void *arg, long long x, long lo
         uint64_t row[SPARSE_SIDE], any = 0;
         for (int i = 0; i < SPARSE_SIDE; i++)
             any |= row[i] = sparse_rows(s, t)[i] >> SPARSE_HALO;
-        if (any && tile(arg, (long long)s->pool.place[2 * t] * SPARSE_SIDE, (long long)s->pool.place[2 * t + 1] * SPARSE_SIDE, row) != 0)
+        if (any && tile(arg, (long long)s->pool.place[2 * t] * SPARSE_SIDE,
+                        (long long)s->pool.place[2 * t + 1] * SPARSE_SIDE, row) != 0)
             return -1;
     }
     return 0;

@@ -1,7 +1,8 @@
 /* sparse_pool.c - the engine "sparse": the memory of its tiles.
  *
- * Tiles are numbered in the order in which they were made. When there is no number left, the host drops those that are empty and sleep, and if many
- * remain, takes memory for twice as many. An empty tile can always be dropped that sleeps: when something changes near it, it is made again.
+ * Tiles are numbered in the order in which they were made. When there is no number left, the host
+ * drops those that are empty and sleep, and if many remain, takes memory for twice as many. An
+ * empty tile can always be dropped that sleeps: when something changes near it, it is made again.
  * SPDX-License-Identifier: MIT
  */
 #include "life/sparse.h"
@@ -13,7 +14,8 @@
 
 enum { FIRST_ROOM = 2048 };
 
-/* Numbers in each array for a tile; of the table, which has more for round numbers of tiles, four. */
+/* Numbers in each array for a tile; of the table, which has more for round numbers of tiles,
+ * four. */
 #define ARRAYS(X) X(near, SPARSE_NEAR) X(place, 2) X(mark, 2) X(list, 2) X(want, 1) X(missing, 1)
 enum { TABLE = 4 };
 
@@ -31,28 +33,34 @@ size_t sparse_tile_bytes(void)
 /* Copies the first `bytes` of an array, or nothing of them. */
 static int sync_some(life_sparse *s, void *array, size_t bytes, int side)
 {
-    return bytes ? sparse_status(clmsyncn(s->ctx, SPARSE_DEVICE, array, bytes, side | UNWAITED)) : 0;
+    return bytes ? sparse_status(clmsyncn(s->ctx, SPARSE_DEVICE, array, bytes, side | UNWAITED))
+                 : 0;
 }
 
 static int sync_cells(life_sparse *s, int turn, int side)
 {
-    return sync_some(s, s->pool.cells[turn], (size_t)s->pool.control[SPARSE_USED] * SPARSE_SIDE * sizeof(uint64_t), side);
+    return sync_some(s, s->pool.cells[turn],
+                     (size_t)s->pool.control[SPARSE_USED] * SPARSE_SIDE * sizeof(uint64_t), side);
 }
 
 static int sync_rest(life_sparse *s, int side)
 {
     const struct sparse_pool *p = &s->pool;
     const size_t used = (size_t)p->control[SPARSE_USED], capacity = (size_t)p->capacity;
-    return sync_some(s, p->near, SPARSE_NEAR * used * sizeof(int), side) < 0 || sync_some(s, p->mark, 2 * used * sizeof(int), side) < 0 ||
-                   sync_some(s, p->list, 2 * capacity * sizeof(int), side) < 0 || sync_some(s, p->want, used * sizeof(int), side) < 0 ||
-                   sync_some(s, p->missing, used * sizeof(int), side) < 0 || sync_some(s, p->table, ((size_t)p->mask + 1) * sizeof(int), side) < 0
+    return sync_some(s, p->near, SPARSE_NEAR * used * sizeof(int), side) < 0 ||
+                   sync_some(s, p->mark, 2 * used * sizeof(int), side) < 0 ||
+                   sync_some(s, p->list, 2 * capacity * sizeof(int), side) < 0 ||
+                   sync_some(s, p->want, used * sizeof(int), side) < 0 ||
+                   sync_some(s, p->missing, used * sizeof(int), side) < 0 ||
+                   sync_some(s, p->table, ((size_t)p->mask + 1) * sizeof(int), side) < 0
                ? -1
                : 0;
 }
 
 static int sync_places(life_sparse *s, int side)
 {
-    return sync_some(s, s->pool.place, 2 * (size_t)s->pool.control[SPARSE_USED] * sizeof(int), side);
+    return sync_some(s, s->pool.place, 2 * (size_t)s->pool.control[SPARSE_USED] * sizeof(int),
+                     side);
 }
 
 int sparse_to_host(life_sparse *s, bool all)
@@ -61,7 +69,8 @@ int sparse_to_host(life_sparse *s, bool all)
     if (s->newer == SPARSE_DEVICE_NEWER || all) {
         if (s->newer == SPARSE_HOST_NEWER)
             return 0;
-        if (sync_cells(s, turn, CL_MEM_HOST) < 0 || sync_places(s, CL_MEM_HOST) < 0 || (all && sync_rest(s, CL_MEM_HOST) < 0) ||
+        if (sync_cells(s, turn, CL_MEM_HOST) < 0 || sync_places(s, CL_MEM_HOST) < 0 ||
+            (all && sync_rest(s, CL_MEM_HOST) < 0) ||
             sparse_status(clwait(s->ctx, SPARSE_DEVICE, CL_ALL_EVENT)))
             return -1;
         s->newer = SPARSE_BOTH_ALIKE;
@@ -73,8 +82,10 @@ int sparse_to_device(life_sparse *s)
 {
     if (s->newer != SPARSE_HOST_NEWER)
         return 0;
-    if (sync_cells(s, 0, CL_MEM_DEVICE) < 0 || sync_cells(s, 1, CL_MEM_DEVICE) < 0 || sync_places(s, CL_MEM_DEVICE) < 0 || sync_rest(s, CL_MEM_DEVICE) < 0 ||
-        sync_some(s, s->pool.control, SPARSE_CONTROL * sizeof(int), CL_MEM_DEVICE) < 0 || sparse_status(clwait(s->ctx, SPARSE_DEVICE, CL_ALL_EVENT)))
+    if (sync_cells(s, 0, CL_MEM_DEVICE) < 0 || sync_cells(s, 1, CL_MEM_DEVICE) < 0 ||
+        sync_places(s, CL_MEM_DEVICE) < 0 || sync_rest(s, CL_MEM_DEVICE) < 0 ||
+        sync_some(s, s->pool.control, SPARSE_CONTROL * sizeof(int), CL_MEM_DEVICE) < 0 ||
+        sparse_status(clwait(s->ctx, SPARSE_DEVICE, CL_ALL_EVENT)))
         return -1;
     s->newer = SPARSE_BOTH_ALIKE;
     return 0;
@@ -93,7 +104,8 @@ static unsigned entries_for(size_t tiles)
 /* Makes an array larger; what the host has of it stays. */
 static int enlarge(life_sparse *s, void **array, size_t bytes)
 {
-    void *larger = *array ? clmrealloc(s->ctx, *array, bytes, 0) : clmalloc(s->ctx, bytes, CL_MEM_ZEROCOPY);
+    void *larger =
+        *array ? clmrealloc(s->ctx, *array, bytes, 0) : clmalloc(s->ctx, bytes, CL_MEM_ZEROCOPY);
     if (larger)
         *array = larger;
     return larger ? 0 : -1;
@@ -107,8 +119,8 @@ static int enlarge_all(life_sparse *s, size_t tiles)
     for (int i = 0; i < 2; i++)
         if (enlarge(s, (void **)&p->cells[i], tiles * SPARSE_SIDE * sizeof(uint64_t)) < 0)
             return -1;
-#define X(array, n)                                                         \
-    if (enlarge(s, (void **)&p->array, (n) * tiles * sizeof(int)) < 0)      \
+#define X(array, n)                                                                                \
+    if (enlarge(s, (void **)&p->array, (n)*tiles * sizeof(int)) < 0)                               \
         return -1;
     ARRAYS(X)
 #undef X
@@ -122,7 +134,8 @@ static int enlarge_all(life_sparse *s, size_t tiles)
 int sparse_pool_make(life_sparse *s)
 {
     struct sparse_pool *p = &s->pool;
-    if (enlarge(s, (void **)&p->control, SPARSE_CONTROL * sizeof(int)) < 0 || enlarge_all(s, s->most < FIRST_ROOM ? s->most : FIRST_ROOM) < 0)
+    if (enlarge(s, (void **)&p->control, SPARSE_CONTROL * sizeof(int)) < 0 ||
+        enlarge_all(s, s->most < FIRST_ROOM ? s->most : FIRST_ROOM) < 0)
         return -1;
     memset(p->control, 0, SPARSE_CONTROL * sizeof(int));
     memset(p->table, 0, ((size_t)p->mask + 1) * sizeof(int));
@@ -166,7 +179,8 @@ static void move_wants(const struct sparse_pool *p, const int *number, int *scra
     }
 }
 
-/* Drops tiles that are empty and on no list, and numbers the others anew, in their order: number[old]. Those with wants are on the list. */
+/* Drops tiles that are empty and on no list, and numbers the others anew, in their order:
+ * number[old]. Those with wants are on the list. */
 static void drop_empty(const struct sparse_pool *p, int *number)
 {
     const int now = p->control[SPARSE_TURN];
@@ -178,7 +192,8 @@ static void drop_empty(const struct sparse_pool *p, int *number)
             continue;
         number[tile] = kept;
         for (int i = 0; i < 2; i++)
-            memmove(p->cells[i ? now : !now] + (size_t)kept * SPARSE_SIDE, from, SPARSE_SIDE * sizeof *from); /* sleepers have the same in both */
+            memmove(p->cells[i ? now : !now] + (size_t)kept * SPARSE_SIDE, from,
+                    SPARSE_SIDE * sizeof *from); /* sleepers have the same in both */
         p->place[2 * kept] = p->place[2 * tile];
         p->place[2 * kept + 1] = p->place[2 * tile + 1];
         kept++;
@@ -196,7 +211,8 @@ static void relink(const struct sparse_pool *p)
         p->table[sparse_entry(p, p->place[2 * tile], p->place[2 * tile + 1])] = tile;
     for (int tile = 1; tile < used; tile++)
         for (int d = 0; d < SPARSE_NEAR; d++)
-            p->near[SPARSE_NEAR * tile + d] = p->table[sparse_entry(p, p->place[2 * tile] + sparse_dx(d), p->place[2 * tile + 1] + sparse_dy(d))];
+            p->near[SPARSE_NEAR * tile + d] = p->table[sparse_entry(
+                p, p->place[2 * tile] + sparse_dx(d), p->place[2 * tile + 1] + sparse_dy(d))];
     for (int i = 0; i < p->control[SPARSE_COUNT + now]; i++)
         p->mark[2 * p->list[now * p->capacity + i] + now] = 1;
 }
@@ -205,14 +221,19 @@ static void relink(const struct sparse_pool *p)
 static int enlarge_for(life_sparse *s)
 {
     struct sparse_pool *p = &s->pool;
-    const size_t used = (size_t)p->control[SPARSE_USED], capacity = (size_t)p->capacity, wanted = 2 * capacity < s->most ? 2 * capacity : s->most;
+    const size_t used = (size_t)p->control[SPARSE_USED], capacity = (size_t)p->capacity,
+                 wanted = 2 * capacity < s->most ? 2 * capacity : s->most;
     if (2 * used < capacity)
         return 0;
     if (wanted > capacity)
         return enlarge_all(s, wanted);
-    return used < capacity - capacity / 16 ? 0
-                                           : clerror_set(ENOMEM, "life_sparse: at generation %llu the live cells need more than the %zu MiB that were given for tiles, of "
-                                                         "which there are %zu; give more", (unsigned long long)s->generation, s->memory >> 20, used - 1);
+    return used < capacity - capacity / 16
+               ? 0
+               : clerror_set(
+                     ENOMEM,
+                     "life_sparse: at generation %llu the live cells need more than the %zu MiB that were given for tiles, of "
+                     "which there are %zu; give more",
+                     (unsigned long long)s->generation, s->memory >> 20, used - 1);
 }
 
 /* The present list, which moves when there is room for more. */
@@ -231,7 +252,8 @@ static int arrange(life_sparse *s, int *number, int *list)
     move_wants(p, number, list);
     renumber_list(p, number, list);
     const int status = enlarge_for(s);
-    memcpy(p->list + now * p->capacity, list, (size_t)p->control[SPARSE_COUNT + now] * sizeof *list);
+    memcpy(p->list + now * p->capacity, list,
+           (size_t)p->control[SPARSE_COUNT + now] * sizeof *list);
     relink(p);
     return status;
 }
@@ -241,8 +263,13 @@ int sparse_make_room(life_sparse *s)
     struct sparse_pool *p = &s->pool;
     if (sparse_to_host(s, true) < 0)
         return -1;
-    int *number = calloc((size_t)p->capacity, sizeof *number), *list = calloc((size_t)p->capacity, sizeof *list);
-    int status = number && list ? 0 : clerror_set(ENOMEM, "life_sparse: no memory on the host for a list of %d tiles", p->capacity);
+    int *number = calloc((size_t)p->capacity, sizeof *number),
+        *list = calloc((size_t)p->capacity, sizeof *list);
+    int status =
+        number && list
+            ? 0
+            : clerror_set(ENOMEM, "life_sparse: no memory on the host for a list of %d tiles",
+                          p->capacity);
     if (status == 0)
         status = arrange(s, number, list);
     free(number);
@@ -266,19 +293,26 @@ static int tile_at(life_sparse *s, long long x, long long y)
 }
 
 /* Adds the cells of a rectangle that lie in a tile. */
-static int put_tile(life_sparse *s, long long x, long long y, const struct life_cells *cells, long long tile_x, long long tile_y)
+static int put_tile(life_sparse *s, long long x, long long y, const struct life_cells *cells,
+                    long long tile_x, long long tile_y)
 {
-    const long long left = tile_x * SPARSE_SIDE, top = tile_y * SPARSE_SIDE, right = left + SPARSE_SIDE, bottom = top + SPARSE_SIDE,
-                    from = x > left ? x : left, end = x + (long long)cells->width < right ? x + (long long)cells->width : right;
+    const long long left = tile_x * SPARSE_SIDE, top = tile_y * SPARSE_SIDE,
+                    right = left + SPARSE_SIDE, bottom = top + SPARSE_SIDE,
+                    from = x > left ? x : left,
+                    end = x + (long long)cells->width < right ? x + (long long)cells->width : right;
     int tile = 0;
-    for (long long row = y > top ? y : top; row < bottom && row < y + (long long)cells->height; row++) {
+    for (long long row = y > top ? y : top; row < bottom && row < y + (long long)cells->height;
+         row++) {
         uint64_t word = 0;
-        life_bits_copy(&word, (size_t)(from - left) + SPARSE_HALO, cells->word + (size_t)(row - y) * cells->stride, (size_t)(from - x), (size_t)(end - from));
+        life_bits_copy(&word, (size_t)(from - left) + SPARSE_HALO,
+                       cells->word + (size_t)(row - y) * cells->stride, (size_t)(from - x),
+                       (size_t)(end - from));
         if (!word)
             continue;
         if (!tile && !(tile = tile_at(s, tile_x, tile_y)))
             return -1;
-        s->pool.cells[s->pool.control[SPARSE_TURN]][(size_t)tile * SPARSE_SIDE + (size_t)(row - top)] |= word;
+        s->pool.cells[s->pool.control[SPARSE_TURN]]
+                     [(size_t)tile * SPARSE_SIDE + (size_t)(row - top)] |= word;
     }
     return 0;
 }
@@ -287,12 +321,16 @@ int life_sparse_put(life_sparse *s, long long x, long long y, const struct life_
 {
     if (no_handle(s, __func__))
         return -1;
-    const long long farthest = (long long)SPARSE_FARTHEST * SPARSE_SIDE, width = (long long)cells->width, height = (long long)cells->height;
+    const long long farthest = (long long)SPARSE_FARTHEST * SPARSE_SIDE,
+                    width = (long long)cells->width, height = (long long)cells->height;
     if (!width || !height)
         return 0;
-    if (width > farthest || height > farthest || x < -farthest || y < -farthest || x + width > farthest || y + height > farthest)
-        return clerror_set(ERANGE, "life_sparse_put: %lld x %lld cells at %lld,%lld reach beyond the plane, which has columns and rows from %lld to %lld", width, height, x, y,
-                           -farthest, farthest - 1);
+    if (width > farthest || height > farthest || x < -farthest || y < -farthest ||
+        x + width > farthest || y + height > farthest)
+        return clerror_set(
+            ERANGE,
+            "life_sparse_put: %lld x %lld cells at %lld,%lld reach beyond the plane, which has columns and rows from %lld to %lld",
+            width, height, x, y, -farthest, farthest - 1);
     if (sparse_to_host(s, true) < 0)
         return -1;
     s->newer = SPARSE_HOST_NEWER;

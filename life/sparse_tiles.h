@@ -1,13 +1,14 @@
 /* sparse_tiles.h - tiles of a plane without edges, for the host and for sparse.cl alike.
  *
- * A tile has 48 x 48 cells of its own. Row r is a word, cells in bits 8 to 55, so that eight cells of the tiles to the left and right fit beside
- * them. The tiles around one have numbers:
+ * A tile has 48 x 48 cells of its own. Row r is a word, cells in bits 8 to 55, so that eight cells
+ * of the tiles to the left and right fit beside them. The tiles around one have numbers:
  *
  *      0 1 2
  *      3   4      the opposite of d is 7 - d
  *      5 6 7
  *
- * Tile 0 is empty, and stands for every tile that there is not. A table finds tiles by their place, in steps of a tile from the middle.
+ * Tile 0 is empty, and stands for every tile that there is not. A table finds tiles by their place,
+ * in steps of a tile from the middle.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIFE_SPARSE_TILES_H
@@ -23,7 +24,8 @@
 
 enum {
     SPARSE_SIDE = 48,
-    SPARSE_HALO = 8, /* the cells around a tile that a pass needs: it goes so many generations at most */
+    SPARSE_HALO =
+        8, /* the cells around a tile that a pass needs: it goes so many generations at most */
     SPARSE_NEAR = 8
 };
 
@@ -56,7 +58,8 @@ struct sparse_pool {
     SPARSE_MEMORY int *place;            /* x, y */
     SPARSE_MEMORY int *mark;             /* of each list: the tile is there */
     SPARSE_MEMORY int *list;             /* two, one behind the other */
-    SPARSE_MEMORY int *want, *missing;   /* a list of tiles; of each of them the neighbours that are wanted, bits by number */
+    SPARSE_MEMORY int *want, *missing;   /* a list of tiles; of each of them the neighbours that are
+                                            wanted, bits by number */
     SPARSE_MEMORY int *table;            /* mask + 1 entries, a power of two; 0: free */
     SPARSE_MEMORY int *control;
     int capacity;
@@ -73,7 +76,8 @@ static inline int sparse_dy(int d)
     return d < 3 ? -1 : d < 5 ? 0 : 1;
 }
 
-/* The entry of the table that has a tile, or is free for it (mixed by the finalizer of MurmurHash3, A. Appleby). */
+/* The entry of the table that has a tile, or is free for it (mixed by the finalizer of MurmurHash3,
+ * A. Appleby). */
 static inline unsigned sparse_entry(const struct sparse_pool *p, int x, int y)
 {
     unsigned at = (unsigned)x * 0x9e3779b1u ^ (unsigned)y * 0x85ebca77u;
@@ -118,7 +122,8 @@ static inline int sparse_make(const struct sparse_pool *p, int x, int y, int lis
     return tile;
 }
 
-/* Makes the tiles that are wanted, for a list. Those for which there is no room, or no place, stay wanted. */
+/* Makes the tiles that are wanted, for a list. Those for which there is no room, or no place, stay
+ * wanted. */
 static inline void sparse_settle(const struct sparse_pool *p, int list)
 {
     int left = 0;
@@ -126,12 +131,15 @@ static inline void sparse_settle(const struct sparse_pool *p, int list)
         const int tile = p->want[i];
         int stop = SPARSE_GO;
         for (int d = 0; d < SPARSE_NEAR && !stop; d++) {
-            const int x = p->place[2 * tile] + sparse_dx(d), y = p->place[2 * tile + 1] + sparse_dy(d);
+            const int x = p->place[2 * tile] + sparse_dx(d),
+                      y = p->place[2 * tile + 1] + sparse_dy(d);
             if (!(p->missing[tile] >> d & 1))
                 continue;
-            stop = x < -SPARSE_FARTHEST || x > SPARSE_FARTHEST || y < -SPARSE_FARTHEST || y > SPARSE_FARTHEST ? SPARSE_FAR
-                   : p->control[SPARSE_USED] == p->capacity                                              ? SPARSE_FULL
-                                                                                                          : SPARSE_GO;
+            stop = x < -SPARSE_FARTHEST || x > SPARSE_FARTHEST || y < -SPARSE_FARTHEST ||
+                           y > SPARSE_FARTHEST
+                       ? SPARSE_FAR
+                   : p->control[SPARSE_USED] == p->capacity ? SPARSE_FULL
+                                                            : SPARSE_GO;
             if (!stop)
                 sparse_make(p, x, y, list);
         }

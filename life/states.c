@@ -1,4 +1,5 @@
-/* states.c - cells of more than two states, in and out of an engine: as bytes for the caller, as bit planes in the engine.
+/* states.c - cells of more than two states, in and out of an engine: as bytes for the caller, as
+ * bit planes in the engine.
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
@@ -18,13 +19,17 @@ static int check(const life *lf, long long x, long long y, size_t width, size_t 
 {
     if (world_size(lf->world) > 1)
         return clerror_set(ENOTSUP, "life: cells of several states are for one rank");
-    if (x < 0 || y < 0 || width > lf->width || height > lf->height || (size_t)x > lf->width - width || (size_t)y > lf->height - height)
-        return clerror_set(EINVAL, "life: %zu x %zu cells at %lld,%lld reach beyond the edge of a grid of %zu x %zu", width, height, x, y, lf->width,
-                           lf->height);
+    if (x < 0 || y < 0 || width > lf->width || height > lf->height ||
+        (size_t)x > lf->width - width || (size_t)y > lf->height - height)
+        return clerror_set(
+            EINVAL,
+            "life: %zu x %zu cells at %lld,%lld reach beyond the edge of a grid of %zu x %zu",
+            width, height, x, y, lf->width, lf->height);
     return 0;
 }
 
-int life_put_states(life *lf, long long x, long long y, size_t width, size_t height, const unsigned char *state)
+int life_put_states(life *lf, long long x, long long y, size_t width, size_t height,
+                    const unsigned char *state)
 {
     if (no_handle(lf, __func__))
         return -1;
@@ -32,8 +37,9 @@ int life_put_states(life *lf, long long x, long long y, size_t width, size_t hei
         return -1;
     for (size_t i = 0; i < width * height; i++)
         if (state[i] >= lf->rule.states)
-            return clerror_set(EINVAL, "life: cell %zu,%zu has state %d, and the rule %s has states 0 to %u", i % width, i / width, state[i], lf->rule.text,
-                               lf->rule.states - 1);
+            return clerror_set(
+                EINVAL, "life: cell %zu,%zu has state %d, and the rule %s has states 0 to %u",
+                i % width, i / width, state[i], lf->rule.text, lf->rule.states - 1);
     if (life_to_host(lf) < 0)
         return -1;
     for (size_t j = 0; j < height; j++)
@@ -43,7 +49,8 @@ int life_put_states(life *lf, long long x, long long y, size_t width, size_t hei
     return 0;
 }
 
-int life_get_states(life *lf, long long x, long long y, size_t width, size_t height, unsigned char *state)
+int life_get_states(life *lf, long long x, long long y, size_t width, size_t height,
+                    unsigned char *state)
 {
     if (no_handle(lf, __func__))
         return -1;

@@ -1,8 +1,8 @@
-/* sums.h - a generation of words of 32 cells: the sums of a row, and a row's next generation from three of them; in front of kernels
- * that keep rows of WORDS words in registers (tile.cl, held.cl).
+/* sums.h - a generation of words of 32 cells: the sums of a row, and a row's next generation from
+ * three of them; in front of kernels that keep rows of WORDS words in registers (tile.cl, held.cl).
  *
- * Operations for 32 cells and a generation: 2 funnel shifts, 2 logic operations for the sums of three
- * in a row, 6 for the rule B3/S23 from the sums of three rows.
+ * Operations for 32 cells and a generation: 2 funnel shifts, 2 logic operations for the sums of
+ * three in a row, 6 for the rule B3/S23 from the sums of three rows.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIFE_SUMS_H
@@ -15,7 +15,8 @@
 #define TERNARY 0 /* 1: NVIDIA's lop3 and shf */
 #endif
 #ifndef MULTIPLY
-#define MULTIPLY 0 /* NVIDIA: 1: shift left by multiply-add, which has units of its own; 2: right, too */
+#define MULTIPLY                                                                                   \
+    0 /* NVIDIA: 1: shift left by multiply-add, which has units of its own; 2: right, too */
 #endif
 
 #ifdef __CPU__ /* the loader says so; NVIDIA's instructions are for GPUs */
@@ -29,15 +30,16 @@
 #define WORD uint
 #if TERNARY
 #undef LOGIC
-#define LOGIC(out, a, b, c, t) \
-    uint out;                  \
+#define LOGIC(out, a, b, c, t)                                                                     \
+    uint out;                                                                                      \
     __asm("lop3.b32 %0, %1, %2, %3, " #t ";" : "=r"(out) : "r"(a), "r"(b), "r"(c))
 #endif
 #define PARITY(out, a, b, c) LOGIC(out, a, b, c, 0x96)   /* the low bit of a + b + c */
 #define MAJORITY(out, a, b, c) LOGIC(out, a, b, c, 0xe8) /* the high bit */
 
-/* Each cell's neighbour to the left (a lower bit, or the top bit of the word before) and right. `two` is 2
- * and `high` 2^31, from the host, so that the compiler does not turn products back into shifts. */
+/* Each cell's neighbour to the left (a lower bit, or the top bit of the word before) and right.
+ * `two` is 2 and `high` 2^31, from the host, so that the compiler does not turn products back into
+ * shifts. */
 static inline uint left_of(uint w, uint before, uint two)
 {
 #if MULTIPLY >= 1
@@ -64,8 +66,9 @@ static inline uint right_of(uint w, uint after, uint high)
 #endif
 }
 
-/* The sums 2 m + s of each cell of a row with its two neighbours. For a rule that looks at the places of neighbours, BLOCK_RULE, which circuit.c
- * writes, s and m are not sums but the neighbours to the left and right, and the cells come with them. */
+/* The sums 2 m + s of each cell of a row with its two neighbours. For a rule that looks at the
+ * places of neighbours, BLOCK_RULE, which circuit.c writes, s and m are not sums but the neighbours
+ * to the left and right, and the cells come with them. */
 struct sums {
     uint s[WORDS], m[WORDS];
 #ifdef BLOCK_RULE
@@ -73,8 +76,8 @@ struct sums {
 #endif
 };
 
-static inline void add_row(struct sums *a, const uint cell[WORDS], uint before, uint after, uint two,
-                           uint high)
+static inline void add_row(struct sums *a, const uint cell[WORDS], uint before, uint after,
+                           uint two, uint high)
 {
 #pragma unroll
     for (int k = 0; k < WORDS; k++) {
@@ -93,18 +96,19 @@ static inline void add_row(struct sums *a, const uint cell[WORDS], uint before, 
     }
 }
 
-/* Replaces a row of cells by its next generation. above, here, below: the sums of the row above it, of itself and
- * of the row below. */
+/* Replaces a row of cells by its next generation. above, here, below: the sums of the row above it,
+ * of itself and of the row below. */
 static inline void next_row(uint cell[WORDS], const struct sums *above, const struct sums *here,
                             const struct sums *below)
 {
 #pragma unroll
     for (int i = 0; i < WORDS; i++) {
 #ifdef BLOCK_RULE
-        BLOCK_RULE(next, above->s[i], above->c[i], above->m[i], here->s[i], here->c[i], here->m[i], below->s[i], below->c[i],
-                   below->m[i]);
+        BLOCK_RULE(next, above->s[i], above->c[i], above->m[i], here->s[i], here->c[i], here->m[i],
+                   below->s[i], below->c[i], below->m[i]);
 #else
-        NEXT_STATE(next, above->s[i], above->m[i], here->s[i], here->m[i], below->s[i], below->m[i], cell[i]);
+        NEXT_STATE(next, above->s[i], above->m[i], here->s[i], here->m[i], below->s[i], below->m[i],
+                   cell[i]);
 #endif
         cell[i] = next;
     }

@@ -1,8 +1,9 @@
-/* tile.cl - packed Life for GPUs: a work-group keeps a tile of the grid in registers for several generations.
+/* tile.cl - packed Life for GPUs: a work-group keeps a tile of the grid in registers for several
+ * generations.
  *
- * A work-group is WARPS warps of 32 work-items (warps as on NVIDIA; other devices need not have them). A warp holds
- * ROWS rows of cells. Each row is divided among its items: item i has words WORDS i .. WORDS i + WORDS - 1, of 32
- * cells each. The warps lie below one another:
+ * A work-group is WARPS warps of 32 work-items (warps as on NVIDIA; other devices need not have
+ * them). A warp holds ROWS rows of cells. Each row is divided among its items: item i has words
+ * WORDS i .. WORDS i + WORDS - 1, of 32 cells each. The warps lie below one another:
  *
  *            item 0     item 1   ...  item 31
  *          +----------+----------+--+----------+
@@ -11,42 +12,48 @@
  *   warp 1 |          |          |  |          |
  *          +----------+----------+--+----------+
  *
- * A tile is loaded with its surroundings, and only its inner part is stored. What lies beyond the tile is not known,
- * so its outermost cells are wrong after the first generation, those next to them after the second, and so on: the
- * surroundings are as wide as there are generations.
+ * A tile is loaded with its surroundings, and only its inner part is stored. What lies beyond the
+ * tile is not known, so its outermost cells are wrong after the first generation, those next to
+ * them after the second, and so on: the surroundings are as wide as there are generations.
  *
  *                 1 word       own_words        1 word
  *               +--------+---------------------+--------+
- *               |  in the end wrong                     |  generations rows (at most 32: a word's cells)
+ *               |  in the end wrong                     |  generations rows (at most 32: a word's
+ *                  cells)
  *               |        +---------------------+        |
  *               |        |  right, and stored  |        |  own_rows rows
  *               |        +---------------------+        |
  *               |                                       |  generations rows
  *               +--------+---------------------+--------+
  *
- * With ITEMS 16, 8 or 4 a warp has 2, 4 or 8 parts, one below the other, each as a warp above but of so many items: tiles are narrower and taller, which
- * small grids on many processors like, since less of such a tile is surroundings.
+ * With ITEMS 16, 8 or 4 a warp has 2, 4 or 8 parts, one below the other, each as a warp above but
+ * of so many items: tiles are narrower and taller, which small grids on many processors like, since
+ * less of such a tile is surroundings.
  *
- * Where the tile's width is a whole number of the torus's widths (`whole`), the last item and item 0 are neighbours, and nothing
- * surrounds the tile to the left and right.
+ * Where the tile's width is a whole number of the torus's widths (`whole`), the last item and item
+ * 0 are neighbours, and nothing surrounds the tile to the left and right.
  *
- * Example: WORDS 1, ROWS 4, WARPS 8 and 8 generations make a tile of 32 words and 32 rows that stores 30 words and
- * 16 rows. Group (2, 3) stores words 60 .. 89 of rows 48 .. 63 (2 * 30 = 60, 3 * 16 = 48). Its tile begins at word
- * 60 - 1 = 59 and row 48 - 8 = 40. So item 5 of warp 2 holds word 59 + 5 * 1 = 64, which is cells 2048 .. 2079, of
- * rows 40 + 2 * 4 = 48 .. 51, and stores them all; warp 1 above it holds rows 44 .. 47, and stores none.
+ * Example: WORDS 1, ROWS 4, WARPS 8 and 8 generations make a tile of 32 words and 32 rows that
+ * stores 30 words and 16 rows. Group (2, 3) stores words 60 .. 89 of rows 48 .. 63 (2 * 30 = 60, 3
+ * * 16 = 48). Its tile begins at word 60 - 1 = 59 and row 48 - 8 = 40. So item 5 of warp 2 holds
+ * word 59 + 5 * 1 = 64, which is cells 2048 .. 2079, of rows 40 + 2 * 4 = 48 .. 51, and stores them
+ * all; warp 1 above it holds rows 44 .. 47, and stores none.
  *
  * A generation has these stages:
  *
- *      publish_sides   the words at an item's sides, for the items next to it (not needed with SHUFFLE)
- *      inner_rows      the sums of all rows; those of the first and last go to `edges`; rows 1 .. ROWS - 2 advance
+ *      publish_sides   the words at an item's sides, for the items next to it (not needed with
+ *                      SHUFFLE)
+ *      inner_rows      the sums of all rows; those of the first and last go to `edges`; rows 1 ..
+ *                      ROWS - 2 advance
  *      barrier
  *      outer_rows      the first and last row advance, with the sums from the warps above and below
  *      kill_outside    on a plane only: cells beyond its edge are dead again
  *
- * `edges` is there twice, for even and odd generations. So one barrier a generation is enough: a warp that is ahead
- * does not overwrite what another still reads.
+ * `edges` is there twice, for even and odd generations. So one barrier a generation is enough: a
+ * warp that is ahead does not overwrite what another still reads.
  *
- * To the operations of sums.h come 2 / WORDS shuffles for 32 cells and a generation, which run elsewhere.
+ * To the operations of sums.h come 2 / WORDS shuffles for 32 cells and a generation, which run
+ * elsewhere.
  * SPDX-License-Identifier: MIT
  */
 
@@ -71,10 +78,10 @@
 #define PLANE 0 /* 0: torus; 1: beyond the edge all is dead */
 #endif
 
-#define WARP 32                  /* items of a warp */
-#define PARTS (WARP / ITEMS)     /* of a warp, one below the other */
-#define BANDS (WARPS * PARTS)    /* of a tile */
-#define TALL (BANDS * ROWS)      /* rows of a tile */
+#define WARP 32               /* items of a warp */
+#define PARTS (WARP / ITEMS)  /* of a warp, one below the other */
+#define BANDS (WARPS * PARTS) /* of a tile */
+#define TALL (BANDS * ROWS)   /* rows of a tile */
 
 #ifdef __CPU__ /* the loader says so; NVIDIA's instructions are for GPUs */
 #undef SHUFFLE
@@ -89,7 +96,8 @@
 
 struct place {
     int item, band;
-    int before, after; /* the items to the left and right, around the band; with SHUFFLE as items of the warp */
+    int before, after; /* the items to the left and right, around the band; with SHUFFLE as items of
+                          the warp */
     int word, row;     /* of the share: the first of its cells; may lie beyond the share's ends */
 #if !SHUFFLE
     __local uint *sides; /* every item's last word of each row, then every item's first */
@@ -144,17 +152,18 @@ static inline uint word_after(uint cell[ROWS][WORDS], int r, const struct place 
 
 /* ---- Loading. -------------------------------------------------------------------------------- */
 
-/* The rows of this device. wrap: rows beyond the share are those at its other end; dead_above, dead_below: they
- * are dead. */
+/* The rows of this device. wrap: rows beyond the share are those at its other end; dead_above,
+ * dead_below: they are dead. */
 struct share {
     __global const uint *from;
     int stride, width, rows; /* words from row to row, cells, rows */
     int wrap, dead_above, dead_below;
 };
 
-/* How to make 32 cells that begin anywhere, the row repeated without end: the same for all rows. From 32
- * cells in width up: bits `shift` and up of word i, the bits of word j above them, as far as `mask` goes, and
- * from bit `seam` on the row's first cells again. A narrower row is one word, times `copies`. */
+/* How to make 32 cells that begin anywhere, the row repeated without end: the same for all rows.
+ * From 32 cells in width up: bits `shift` and up of word i, the bits of word j above them, as far
+ * as `mask` goes, and from bit `seam` on the row's first cells again. A narrower row is one word,
+ * times `copies`. */
 struct source {
     int i, j;
     uint shift, mask, seam;
@@ -192,16 +201,18 @@ static inline uint cells_from(__global const uint *row, const struct source *s)
     return ((low | high) & s->mask) | (s->seam < 32 ? row[0] << s->seam : 0);
 }
 
-/* Loads an item's cells. inner: the tile lies inside the rows, so that its words are words of memory, as in most
- * tiles. */
-static inline void load_cells(uint cell[ROWS][WORDS], const struct share *s, const struct place *me, int inner)
+/* Loads an item's cells. inner: the tile lies inside the rows, so that its words are words of
+ * memory, as in most tiles. */
+static inline void load_cells(uint cell[ROWS][WORDS], const struct share *s, const struct place *me,
+                              int inner)
 {
     struct source source[WORDS];
 #pragma unroll
     for (int k = 0; k < WORDS; k++)
         source[k] = source_of(me->word + k, s->width);
 
-    int at = s->wrap ? (me->row % s->rows + s->rows) % s->rows : me->row; /* where row me->row + r is found */
+    int at = s->wrap ? (me->row % s->rows + s->rows) % s->rows
+                     : me->row; /* where row me->row + r is found */
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         const int dead = PLANE && ((at < 0 && s->dead_above) || (at >= s->rows && s->dead_below));
@@ -281,8 +292,8 @@ static inline void read_edge(struct sums *a, __local const struct edge *e, int i
     }
 }
 
-/* Sums of an item's rows that its first and last row still need after the barrier. Where ROWS is 2, `second` is
- * `last`, and `last_but_one` is `first`. */
+/* Sums of an item's rows that its first and last row still need after the barrier. Where ROWS is 2,
+ * `second` is `last`, and `last_but_one` is `first`. */
 struct ends {
     struct sums first, second, last_but_one, last;
 };
@@ -291,7 +302,8 @@ struct ends {
 static inline void inner_rows(uint cell[ROWS][WORDS], struct ends *e, __local struct edge *edge,
                               const struct place *me, uint two, uint high)
 {
-#define ADD_ROW(a, r) add_row(a, cell[r], word_before(cell, r, me), word_after(cell, r, me), two, high)
+#define ADD_ROW(a, r)                                                                              \
+    add_row(a, cell[r], word_before(cell, r, me), word_after(cell, r, me), two, high)
     ADD_ROW(&e->first, 0);
     ADD_ROW(&e->last, ROWS - 1);
     write_edge(&edge[0], &e->first, me->item);
@@ -316,9 +328,11 @@ static inline void inner_rows(uint cell[ROWS][WORDS], struct ends *e, __local st
 #undef ADD_ROW
 }
 
-/* above: the sums of the last row of the band above; below: those of the first row of the band below. */
-static inline void outer_rows(uint cell[ROWS][WORDS], const struct ends *e, __local const struct edge *above,
-                              __local const struct edge *below, int item)
+/* above: the sums of the last row of the band above; below: those of the first row of the band
+ * below. */
+static inline void outer_rows(uint cell[ROWS][WORDS], const struct ends *e,
+                              __local const struct edge *above, __local const struct edge *below,
+                              int item)
 {
     struct sums other;
     read_edge(&other, above, item);
@@ -329,10 +343,12 @@ static inline void outer_rows(uint cell[ROWS][WORDS], const struct ends *e, __lo
 
 /* ---- Storing. -------------------------------------------------------------------------------- */
 
-/* Stores those of an item's cells that are the tile's own: words own_word .. own_word + own_words - 1 of own_rows
- * rows from own_row on. Rows have an even number of words; where the last one has no cells it is 0. */
-static inline void store_cells(uint cell[ROWS][WORDS], const struct share *s, const struct place *me,
-                               __global uint *to, int own_word, int own_words, int own_row, int own_rows)
+/* Stores those of an item's cells that are the tile's own: words own_word .. own_word + own_words -
+ * 1 of own_rows rows from own_row on. Rows have an even number of words; where the last one has no
+ * cells it is 0. */
+static inline void store_cells(uint cell[ROWS][WORDS], const struct share *s,
+                               const struct place *me, __global uint *to, int own_word,
+                               int own_words, int own_row, int own_rows)
 {
     const int last = (s->width - 1) / 32, rest = s->width % 32;
 #pragma unroll
@@ -352,15 +368,17 @@ static inline void store_cells(uint cell[ROWS][WORDS], const struct share *s, co
 
 /* ---- The kernel. ----------------------------------------------------------------------------- */
 
-/* Group (x, y), y counted from the share's first band, stores words own_words x .. and rows own_rows y .. of the device's share. `from` and `to` are rows
- * of `stride` words of 32 cells. Where rows beyond the share are neither wrapped nor dead, `generations` rows at that
- * end of `to` are wrong. whole: the tile's width is a whole number of the torus's. two = 2, high = 2^31. */
-__attribute__((reqd_work_group_size(WARP, WARPS, 1)))
-__kernel void life_tile(__global const uint *from, __global uint *to, int stride, int width, int rows,
-                        int wrap, int dead_above, int dead_below, int whole, int own_words, int own_rows,
-                        int generations, uint two, uint high)
+/* Group (x, y), y counted from the share's first band, stores words own_words x .. and rows
+ * own_rows y .. of the device's share. `from` and `to` are rows of `stride` words of 32 cells.
+ * Where rows beyond the share are neither wrapped nor dead, `generations` rows at that end of `to`
+ * are wrong. whole: the tile's width is a whole number of the torus's. two = 2, high = 2^31. */
+__attribute__((reqd_work_group_size(WARP, WARPS, 1))) __kernel void life_tile(
+    __global const uint *from, __global uint *to, int stride, int width, int rows, int wrap,
+    int dead_above, int dead_below, int whole, int own_words, int own_rows, int generations,
+    uint two, uint high)
 {
-    __local struct edge edges[2][BANDS][2]; /* by parity of the generation, band, first or last row */
+    __local struct edge edges[2][BANDS]
+                             [2]; /* by parity of the generation, band, first or last row */
     const struct share s = {from, stride, width, rows, wrap, dead_above, dead_below};
     const int tile = (int)get_global_id(1) / WARPS; /* a launch may begin at any */
     const int own_word = (int)get_group_id(0) * own_words, own_row = tile * own_rows;
@@ -396,7 +414,8 @@ __kernel void life_tile(__global const uint *from, __global uint *to, int stride
             inner_rows(cell, &ends, edge[me.band], &me, two, high);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (busy)
-            outer_rows(cell, &ends, &edge[max(me.band - 1, 0)][1], &edge[min(me.band + 1, BANDS - 1)][0], me.item);
+            outer_rows(cell, &ends, &edge[max(me.band - 1, 0)][1],
+                       &edge[min(me.band + 1, BANDS - 1)][0], me.item);
 #if PLANE
         if (!inside.all)
             kill_outside(cell, &inside);

@@ -1,5 +1,5 @@
-/* trace.c - generations with the population and hash of each, as the engines on devices do it: steps and counts are
- * started for many generations before anybody waits.
+/* trace.c - generations with the population and hash of each, as the engines on devices do it:
+ * steps and counts are started for many generations before anybody waits.
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"

@@ -1,7 +1,8 @@
 /* tune.c - what a search for better shapes needs: knobs, a problem, a check and a measurement.
  *
- * The problem is a soup on a square torus, on the one device that is tuned; its size is the number of cells. The check
- * compares windows of it with plain C (verify.c), and a measurement is a hundred generations or more.
+ * The problem is a soup on a square torus, on the one device that is tuned; its size is the number
+ * of cells. The check compares windows of it with plain C (verify.c), and a measurement is a
+ * hundred generations or more.
  * SPDX-License-Identifier: MIT
  */
 #include "life/shape.h"
@@ -47,7 +48,7 @@ struct problem {
     CLCONTEXT *ctx; /* of the one device */
     struct cldev_info info;
     size_t side;
-    life *lf;       /* the engine of the last shape */
+    life *lf; /* the engine of the last shape */
     char shape[512];
 };
 
@@ -79,26 +80,30 @@ static int use(struct problem *p, const char *shape)
         return 0;
     life_free(p->lf);
     snprintf(p->shape, sizeof p->shape, "%s", shape);
-    p->lf = life_create(
-        &(struct life_options){.ctx = p->ctx, .width = p->side, .height = p->side, .shape = p->shape});
+    p->lf = life_create(&(struct life_options){
+        .ctx = p->ctx, .width = p->side, .height = p->side, .shape = p->shape});
     return p->lf ? life_soup(p->lf, 0.5, 1) : -1;
 }
 
 /* ---- What the search calls. ------------------------------------------------------------------ */
 
-/* Refuses a shape with a number that this device changes back: it would be measured as another shape already is. */
+/* Refuses a shape with a number that this device changes back: it would be measured as another
+ * shape already is. */
 static int allowed(void *problem, const char *shape)
 {
     const struct problem *p = problem;
-    struct life grid = {.ctx = p->ctx, .width = p->side, .height = p->side, .words = (p->side + 63) / 64};
+    struct life grid = {
+        .ctx = p->ctx, .width = p->side, .height = p->side, .words = (p->side + 63) / 64};
     struct life_shape s;
     struct cltune_row row;
     if (life_shape_choose(&s, &grid, 0, &p->info, shape, &row) < 0)
         return -1;
     if (s.tile == !!(p->info.dev_type & CL_DEVICE_TYPE_CPU))
         return clerror_set(EINVAL, "life: tile.cl is for GPUs, and rows.cl for CPUs");
-    if (cltune_value(shape, "ternary", 0) != s.ternary || cltune_value(shape, "shuffle", 0) != s.shuffle ||
-        cltune_value(shape, "multiply", 0) != s.multiply || cltune_value(shape, "funnel", 0) != s.funnel ||
+    if (cltune_value(shape, "ternary", 0) != s.ternary ||
+        cltune_value(shape, "shuffle", 0) != s.shuffle ||
+        cltune_value(shape, "multiply", 0) != s.multiply ||
+        cltune_value(shape, "funnel", 0) != s.funnel ||
         cltune_value(shape, "generations", s.generations) != s.generations)
         return clerror_set(EINVAL, "life: the device cannot do that");
     return 0;
@@ -126,11 +131,15 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
 
 /* ---- The list. ------------------------------------------------------------------------------- */
 
-#define KERNEL(its_name, knobs)                                                                            \
-    {.name = its_name, .unit = "cells/s", .knob = knobs, .nknobs = sizeof knobs / sizeof *knobs, \
-     .sizes = sizes, .nsizes = sizeof sizes / sizeof *sizes, .open = problem_open, .close = problem_close, \
-     .allowed = allowed, .verify = verify, .measure = measure}
-static const struct cltune_kernel kernels[] = {KERNEL("life.rows", rows_knobs), KERNEL("life.tile", tile_knobs)};
+#define KERNEL(its_name, knobs)                                                                    \
+    {                                                                                              \
+        .name = its_name, .unit = "cells/s", .knob = knobs,                                        \
+        .nknobs = sizeof knobs / sizeof *knobs, .sizes = sizes,                                    \
+        .nsizes = sizeof sizes / sizeof *sizes, .open = problem_open, .close = problem_close,      \
+        .allowed = allowed, .verify = verify, .measure = measure                                   \
+    }
+static const struct cltune_kernel kernels[] = {KERNEL("life.rows", rows_knobs),
+                                               KERNEL("life.tile", tile_knobs)};
 
 const struct cltune_kernel *life_tune_kernels(size_t *count)
 {

@@ -1,12 +1,13 @@
 /* verify.c - an engine at work compared with plain C, also on grids far too large for plain C.
  *
- * After STEPS generations a cell depends on the cells at most STEPS away from it. So windows of the grid are read,
- * taken on by plain C as if they were a whole grid, and compared, but for the STEPS outermost cells:
+ * After STEPS generations a cell depends on the cells at most STEPS away from it. So windows of the
+ * grid are read, taken on by plain C as if they were a whole grid, and compared, but for the STEPS
+ * outermost cells:
  *
  *      | STEPS | WINDOW | STEPS |        a stretch of a long axis; two such axes make a window
  *
- * An axis that is short is in the window as a whole, and all of it is compared. So is the edge of a plane where a
- * window ends there: beyond it cells are dead for plain C, too.
+ * An axis that is short is in the window as a whole, and all of it is compared. So is the edge of a
+ * plane where a window ends there: beyond it cells are dead for plain C, too.
  * SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
@@ -17,7 +18,8 @@
 
 enum { WINDOW = 48, STEPS = 41, LONG = WINDOW + 2 * STEPS, WHOLE = 2 * LONG, PLACES = 3 };
 
-/* Cells of an axis: start .. start + length - 1 are read, and `count` of them from `first` on compared. */
+/* Cells of an axis: start .. start + length - 1 are read, and `count` of them from `first` on
+ * compared. */
 struct stretch {
     long long start;
     size_t length, first, count;
@@ -28,7 +30,8 @@ struct window {
     unsigned char *cells;
 };
 
-/* The stretches of an axis of n cells: on a torus the first lies across the edge. Returns how many. */
+/* The stretches of an axis of n cells: on a torus the first lies across the edge. Returns how
+ * many. */
 static size_t stretches(enum life_bounds bounds, size_t n, struct stretch s[PLACES])
 {
     const long long end = (long long)n - LONG;
@@ -60,7 +63,8 @@ static int read_cells(life *lf, const struct window *w, unsigned char *cells)
 }
 
 /* Takes a window on in plain C. `got`: its cells as the engine has them. */
-static int compare(const life *lf, const struct window *w, const unsigned char *got, unsigned char *scratch)
+static int compare(const life *lf, const struct window *w, const unsigned char *got,
+                   unsigned char *scratch)
 {
     const size_t width = w->x.length, height = w->y.length;
     for (int g = 0; g < STEPS; g++) {
@@ -70,9 +74,11 @@ static int compare(const life *lf, const struct window *w, const unsigned char *
     for (size_t y = w->y.first; y < w->y.first + w->y.count; y++)
         for (size_t x = w->x.first; x < w->x.first + w->x.count; x++)
             if (w->cells[y * width + x] != got[y * width + x])
-                return clerror_set(EDOM, "life: %s differs from plain C in cell %lld,%lld of generation %llu (%s)",
-                                   life_engine_name(lf->engine), w->x.start + (long long)x,
-                                   w->y.start + (long long)y, (unsigned long long)lf->generation, life_shape(lf, 0));
+                return clerror_set(
+                    EDOM, "life: %s differs from plain C in cell %lld,%lld of generation %llu (%s)",
+                    life_engine_name(lf->engine), w->x.start + (long long)x,
+                    w->y.start + (long long)y, (unsigned long long)lf->generation,
+                    life_shape(lf, 0));
     return 0;
 }
 
@@ -93,11 +99,13 @@ int life_verify(life *lf)
 {
     struct stretch x[PLACES], y[PLACES];
     struct window window[PLACES * PLACES];
-    const size_t columns = stretches(lf->bounds, lf->width, x), rows = stretches(lf->bounds, lf->height, y);
+    const size_t columns = stretches(lf->bounds, lf->width, x),
+                 rows = stretches(lf->bounds, lf->height, y);
     const size_t n = columns * rows, most = (size_t)WHOLE * WHOLE;
     unsigned char *memory = malloc((n + 2) * most);
     if (!memory)
-        return clerror_set(ENOMEM, "life: no memory for a comparison, which needs %zu bytes", (n + 2) * most);
+        return clerror_set(ENOMEM, "life: no memory for a comparison, which needs %zu bytes",
+                           (n + 2) * most);
     for (size_t i = 0; i < n; i++)
         window[i] = (struct window){x[i % columns], y[i / columns], memory + i * most};
     const int status = verify(lf, window, n, memory + n * most, memory + (n + 1) * most);

@@ -1,4 +1,5 @@
-/* whole.c - rules as the text that comes before a kernel: their chains as macros; and, for B3/S23, a chain that needs no b, k, p and q.
+/* whole.c - rules as the text that comes before a kernel: their chains as macros; and, for B3/S23,
+ * a chain that needs no b, k, p and q.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,7 +9,8 @@
 #include <string.h>
 
 /* Writes a macro of such steps, whose variables' names are inputs first. */
-static char *write_steps(char *end, size_t steps, const struct life_step *step, size_t given, const char *const input[])
+static char *write_steps(char *end, size_t steps, const struct life_step *step, size_t given,
+                         const char *const input[])
 {
     char name[LIFE_WHOLE_INPUTS + LIFE_STEPS_MAX][16];
     for (size_t v = 0; v < given; v++)
@@ -18,8 +20,8 @@ static char *write_steps(char *end, size_t steps, const struct life_step *step, 
     strcpy(name[given + steps - 1], "next");
     for (size_t i = 0; i < steps; i++) {
         const unsigned char *in = step[i].in;
-        end += sprintf(end, "%s \\\n    LOGIC(%s, %s, %s, %s, 0x%02x)", i ? ";" : "", name[given + i], name[in[0]], name[in[1]], name[in[2]],
-                       step[i].table);
+        end += sprintf(end, "%s \\\n    LOGIC(%s, %s, %s, %s, 0x%02x)", i ? ";" : "",
+                       name[given + i], name[in[0]], name[in[1]], name[in[2]], step[i].table);
     }
     return end + sprintf(end, "\n");
 }
@@ -31,12 +33,18 @@ void life_logic_text(const struct life_logic *logic, char text[LIFE_LOGIC_TEXT])
     write_steps(end, (size_t)logic->steps, logic->step, LIFE_INPUTS, input);
 }
 
-/* ---- Chains from the sums of rows. ------------------------------------------------------------ */
+/* ---- Chains from the sums of rows. ----------------------------------------------------------- */
 
-/* Found by a search of all chains of six steps for one that is right (exact synthesis by a SAT solver). */
+/* Found by a search of all chains of six steps for one that is right (exact synthesis by a SAT
+ * solver). */
 static const struct life_whole wholes[] = {
     {{1 << 3, 1 << 2 | 1 << 3},
-     {{{6, 2, 0}, 0x96}, {{6, 5, 1}, 0x10}, {{7, 6, 4}, 0x5e}, {{7, 3, 0}, 0x8e}, {{10, 5, 1}, 0x16}, {{11, 9, 8}, 0xc2}}},
+     {{{6, 2, 0}, 0x96},
+      {{6, 5, 1}, 0x10},
+      {{7, 6, 4}, 0x5e},
+      {{7, 3, 0}, 0x8e},
+      {{10, 5, 1}, 0x16},
+      {{11, 9, 8}, 0xc2}}},
 };
 
 const struct life_whole *life_logic_whole(const struct life_rule *rule)
@@ -54,14 +62,16 @@ int life_whole_next(const struct life_whole *whole, unsigned in)
         v[i] = in >> i & 1;
     for (int i = 0; i < LIFE_WHOLE_STEPS; i++) {
         const unsigned char *a = whole->step[i].in;
-        v[LIFE_WHOLE_INPUTS + i] = whole->step[i].table >> (v[a[0]] << 2 | v[a[1]] << 1 | v[a[2]]) & 1;
+        v[LIFE_WHOLE_INPUTS + i] =
+            whole->step[i].table >> (v[a[0]] << 2 | v[a[1]] << 1 | v[a[2]]) & 1;
     }
     return (int)v[LIFE_WHOLE_INPUTS + LIFE_WHOLE_STEPS - 1];
 }
 
 void life_rule_macros(const struct life_rule *rule, bool ternary, char text[LIFE_RULE_MACROS])
 {
-    static const char *const input[LIFE_WHOLE_INPUTS] = {"s0", "m0", "s1", "m1", "s2", "m2", "cell"};
+    static const char *const input[LIFE_WHOLE_INPUTS] = {"s0", "m0", "s1",  "m1",
+                                                         "s2", "m2", "cell"};
     const struct life_whole *whole = ternary ? life_logic_whole(rule) : NULL;
     struct life_logic logic;
     (ternary ? life_logic_find : life_logic_pairs)(rule, &logic);

@@ -1,15 +1,17 @@
-/* block.c - the block of C that a rank computes: from the ranks that have its rows, and back to them.
+/* block.c - the block of C that a rank computes: from the ranks that have its rows, and back to
+ * them.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/grid.h"
 
 #include "core/crew.h"
 
-/* ---- Memory that devices reach. --------------------------------------------------------------- */
+/* ---- Memory that devices reach. -------------------------------------------------------------- */
 
 void *matmul_room_of(const struct matmul *mm, size_t size)
 {
-    void *p = mm->ctx ? clmalloc(mm->ctx, size ? size : 1, CL_MEM_ZEROCOPY) : malloc(size ? size : 1);
+    void *p =
+        mm->ctx ? clmalloc(mm->ctx, size ? size : 1, CL_MEM_ZEROCOPY) : malloc(size ? size : 1);
     if (!p)
         clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes", size);
     return p;
@@ -37,7 +39,8 @@ static void copy_part(void *arg, size_t part)
 }
 
 /* One thread copies some 5 GB a second, which is less than GPUs use up. */
-void matmul_copy_rows(char *to, size_t to_ld, const char *from, size_t from_ld, size_t rows, size_t bytes)
+void matmul_copy_rows(char *to, size_t to_ld, const char *from, size_t from_ld, size_t rows,
+                      size_t bytes)
 {
     enum { PIECE = 1 << 24, MOST = 8 };
     const size_t pieces = smaller(rows * bytes / PIECE + 1, MOST);
@@ -48,7 +51,7 @@ void matmul_copy_rows(char *to, size_t to_ld, const char *from, size_t from_ld, 
         copy_part(&copy, 0);
 }
 
-/* ---- The block of C. -------------------------------------------------------------------------- */
+/* ---- The block of C. ------------------------------------------------------------------------- */
 
 struct part matmul_slab_of_c(const struct matmul_grid *g, int rank)
 {
@@ -57,7 +60,8 @@ struct part matmul_slab_of_c(const struct matmul_grid *g, int rank)
 
 static char *row_of_slab(const struct matmul_grid *g, size_t row, size_t col)
 {
-    return (char *)g->h.c + ((row - matmul_slab_of_c(g, g->rank).first) * g->h.ldc + col) * g->mm->real;
+    return (char *)g->h.c +
+           ((row - matmul_slab_of_c(g, g->rank).first) * g->h.ldc + col) * g->mm->real;
 }
 
 int matmul_block_make(const struct matmul_grid *g, const struct plan *p, struct matmul_block *b)
@@ -66,12 +70,14 @@ int matmul_block_make(const struct matmul_grid *g, const struct plan *p, struct 
     if (p->i < 0 || !p->rows.count || !p->cols.count)
         return 0;
     b->own = p->l > 0 || matmul_meet(p->rows, matmul_slab_of_c(g, g->rank)).count < p->rows.count;
-    b->c = b->own ? matmul_room_of(g->mm, p->rows.count * b->ld * g->mm->real) : row_of_slab(g, p->rows.first, p->cols.first);
+    b->c = b->own ? matmul_room_of(g->mm, p->rows.count * b->ld * g->mm->real)
+                  : row_of_slab(g, p->rows.first, p->cols.first);
     b->ld = b->own ? b->ld : g->h.ldc;
     return b->c ? 0 : -1;
 }
 
-/* Rows of C on their way between a slab and a block, of which one is this rank's: `place` is in that. */
+/* Rows of C on their way between a slab and a block, of which one is this rank's: `place` is in
+ * that. */
 struct leg {
     world_mail *mail;
     char *place, *packed; /* packed: rows that do not lie in one piece */
@@ -83,7 +89,8 @@ static int post_leg(const struct matmul_grid *g, struct leg *leg, int rank, stru
 {
     *leg = like;
     if (leg->ld != leg->row && !(leg->packed = malloc(leg->rows * leg->row)))
-        return clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes", leg->rows * leg->row);
+        return clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes",
+                           leg->rows * leg->row);
     if (leg->packed && leg->sends)
         matmul_copy_rows(leg->packed, leg->row, leg->place, leg->ld, leg->rows, leg->row);
     char *bytes = leg->packed ? leg->packed : leg->place;
@@ -109,16 +116,22 @@ static struct part shared_rows(const struct matmul_grid *g, int slab, int block)
     return has ? matmul_meet(p->rows, matmul_slab_of_c(g, slab)) : (struct part){0};
 }
 
-static struct leg leg_of_block(const struct matmul_grid *g, const struct matmul_block *b, struct part rows)
+static struct leg leg_of_block(const struct matmul_grid *g, const struct matmul_block *b,
+                               struct part rows)
 {
     const struct plan *own = &g->plan[g->rank];
     const size_t ld = b->ld * g->mm->real;
-    return (struct leg){.place = b->c + (rows.first - own->rows.first) * ld, .ld = ld, .rows = rows.count, .row = own->cols.count * g->mm->real};
+    return (struct leg){.place = b->c + (rows.first - own->rows.first) * ld,
+                        .ld = ld,
+                        .rows = rows.count,
+                        .row = own->cols.count * g->mm->real};
 }
 
 static struct leg leg_of_slab(const struct matmul_grid *g, const struct plan *p, struct part rows)
 {
-    return (struct leg){.place = row_of_slab(g, rows.first, p->cols.first), .ld = g->h.ldc * g->mm->real, .rows = rows.count,
+    return (struct leg){.place = row_of_slab(g, rows.first, p->cols.first),
+                        .ld = g->h.ldc * g->mm->real,
+                        .rows = rows.count,
                         .row = p->cols.count * g->mm->real};
 }
 
@@ -127,7 +140,8 @@ static void move_own(const struct matmul_grid *g, const struct matmul_block *b, 
     const struct part rows = shared_rows(g, g->rank, g->rank);
     if (!rows.count || !b->own)
         return;
-    const struct leg block = leg_of_block(g, b, rows), slab = leg_of_slab(g, &g->plan[g->rank], rows);
+    const struct leg block = leg_of_block(g, b, rows),
+                     slab = leg_of_slab(g, &g->plan[g->rank], rows);
     if (to_blocks)
         matmul_copy_rows(block.place, block.ld, slab.place, slab.ld, rows.count, slab.row);
     else
@@ -144,7 +158,8 @@ int matmul_block_move(const struct matmul_grid *g, const struct matmul_block *b,
         return free(leg), -1;
     move_own(g, b, to_blocks);
     for (int k = 0; k < g->ranks && status == 0; k++) {
-        const struct part to_own = shared_rows(g, k, g->rank), to_other = shared_rows(g, g->rank, k);
+        const struct part to_own = shared_rows(g, k, g->rank),
+                          to_other = shared_rows(g, g->rank, k);
         if (k == g->rank)
             continue;
         if (to_own.count) {
@@ -165,7 +180,8 @@ int matmul_block_move(const struct matmul_grid *g, const struct matmul_block *b,
     return status;
 }
 
-static void add_rows(const struct matmul *mm, char *to, size_t ld, const char *from, size_t rows, size_t cols)
+static void add_rows(const struct matmul *mm, char *to, size_t ld, const char *from, size_t rows,
+                     size_t cols)
 {
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++)
@@ -189,7 +205,9 @@ int matmul_block_add(const struct matmul_grid *g, const struct matmul_block *b)
         return world_wait(g->mm->world, &mail, 1);
     }
     char *part = malloc(size ? size : 1);
-    int status = part ? 0 : clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes", size);
+    int status =
+        part ? 0
+             : clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes", size);
     for (int l = 1; l < g->pk && status == 0; l++) {
         mail = world_receive(g->mm->world, g->rank + l * layer, TAG_PART, part, size);
         status = world_wait(g->mm->world, &mail, 1);

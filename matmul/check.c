@@ -22,11 +22,12 @@ static int check_stored(const char *call, size_t real, const struct stored *s)
     if (*s->ld == 0)
         *s->ld = s->cols;
     if (*s->ld < s->cols)
-        return clerror_set(EINVAL, "%s: the leading dimension of %s is %zu, but its rows have %zu elements", call,
-                           s->name, *s->ld, s->cols);
+        return clerror_set(EINVAL,
+                           "%s: the leading dimension of %s is %zu, but its rows have %zu elements",
+                           call, s->name, *s->ld, s->cols);
     if (*s->ld > SIZE_MAX / real / s->rows)
-        return clerror_set(EINVAL, "%s: %s, %zu rows of %zu elements, is larger than any memory", call, s->name,
-                           s->rows, *s->ld);
+        return clerror_set(EINVAL, "%s: %s, %zu rows of %zu elements, is larger than any memory",
+                           call, s->name, s->rows, *s->ld);
     if (!s->x)
         return clerror_set(EINVAL, "%s: %s is NULL", call, s->name);
     return 0;
@@ -38,13 +39,15 @@ static size_t extent(const struct stored *s, size_t real)
     return s->rows && s->cols ? ((s->rows - 1) * *s->ld + s->cols) * real : 0;
 }
 
-/* With equal leading dimensions, one may lie beside the other in the same rows, as the blocks of a larger
- * matrix do: whether the columns of some row meet. `gap` is from x to y, in bytes; so are all lengths. */
+/* With equal leading dimensions, one may lie beside the other in the same rows, as the blocks of a
+ * larger matrix do: whether the columns of some row meet. `gap` is from x to y, in bytes; so are
+ * all lengths. */
 static bool rows_meet(const struct stored *x, const struct stored *y, ptrdiff_t gap, size_t real)
 {
     const ptrdiff_t stride = (ptrdiff_t)(*x->ld * real), wx = (ptrdiff_t)(x->cols * real),
                     wy = (ptrdiff_t)(y->cols * real);
-    /* Row i of x and row j of y meet when (i - j) stride + wx > gap and (i - j) stride < gap + wy. */
+    /* Row i of x and row j of y meet when (i - j) stride + wx > gap and (i - j) stride < gap +
+     * wy. */
     ptrdiff_t t = (gap - wx) / stride - 2;
     const ptrdiff_t least = 1 - (ptrdiff_t)y->rows, most = (ptrdiff_t)x->rows - 1;
     for (t = t < least ? least : t; t <= most && t * stride < gap + wy; t++)
@@ -56,7 +59,8 @@ static bool rows_meet(const struct stored *x, const struct stored *y, ptrdiff_t 
 static bool overlap(const struct stored *x, const struct stored *y, size_t real)
 {
     const uintptr_t px = (uintptr_t)x->x, py = (uintptr_t)y->x;
-    if (!extent(x, real) || !extent(y, real) || px + extent(x, real) <= py || py + extent(y, real) <= px)
+    if (!extent(x, real) || !extent(y, real) || px + extent(x, real) <= py ||
+        py + extent(y, real) <= px)
         return false;
     return *x->ld != *y->ld || rows_meet(x, y, (ptrdiff_t)(py - px), real);
 }
@@ -68,10 +72,12 @@ int matmul_check(const char *call, size_t real, struct host_product *p)
     const struct stored b = {"B", p->b, tb ? p->n : p->k, tb ? p->k : p->n, &p->ldb};
     const struct stored c = {"C", p->c, p->m, p->n, &p->ldc};
     if ((unsigned)p->trans > MATMUL_TT)
-        return clerror_set(EINVAL, "%s: there is no transposition %d; take MATMUL_NN, _NT, _TN or _TT", call, (int)p->trans);
+        return clerror_set(EINVAL,
+                           "%s: there is no transposition %d; take MATMUL_NN, _NT, _TN or _TT",
+                           call, (int)p->trans);
     if (p->m > MOST || p->n > MOST || p->k > MOST)
-        return clerror_set(EINVAL, "%s: a product of %zu x %zu by %zu x %zu; sizes go up to %zu", call, p->m, p->k,
-                           p->k, p->n, MOST);
+        return clerror_set(EINVAL, "%s: a product of %zu x %zu by %zu x %zu; sizes go up to %zu",
+                           call, p->m, p->k, p->k, p->n, MOST);
     if (check_stored(call, real, &c) != 0)
         return -1;
     if (p->m == 0 || p->n == 0 || p->alpha == 0) /* A and B are not looked at */

@@ -9,12 +9,14 @@
 
 enum { ROW_MAJOR = 101, NOT_TRANSPOSED = 111, TRANSPOSED = 112 };
 
-typedef int gemm_single(int layout, int trans_a, int trans_b, size_t m, size_t n, size_t k, float alpha, cl_mem a,
-                        size_t a0, size_t lda, cl_mem b, size_t b0, size_t ldb, float beta, cl_mem c, size_t c0,
-                        size_t ldc, cl_command_queue *queue, cl_event *event);
-typedef int gemm_double(int layout, int trans_a, int trans_b, size_t m, size_t n, size_t k, double alpha, cl_mem a,
-                        size_t a0, size_t lda, cl_mem b, size_t b0, size_t ldb, double beta, cl_mem c, size_t c0,
-                        size_t ldc, cl_command_queue *queue, cl_event *event);
+typedef int gemm_single(int layout, int trans_a, int trans_b, size_t m, size_t n, size_t k,
+                        float alpha, cl_mem a, size_t a0, size_t lda, cl_mem b, size_t b0,
+                        size_t ldb, float beta, cl_mem c, size_t c0, size_t ldc,
+                        cl_command_queue *queue, cl_event *event);
+typedef int gemm_double(int layout, int trans_a, int trans_b, size_t m, size_t n, size_t k,
+                        double alpha, cl_mem a, size_t a0, size_t lda, cl_mem b, size_t b0,
+                        size_t ldb, double beta, cl_mem c, size_t c0, size_t ldc,
+                        cl_command_queue *queue, cl_event *event);
 
 static cl_mem buffer_of(struct matmul *mm, const struct share *p, const struct operand *o)
 {
@@ -24,7 +26,8 @@ static cl_mem buffer_of(struct matmul *mm, const struct share *p, const struct o
 /* Waits for the product: the context knows nothing of what CLBlast queues. */
 int matmul_clblast_start(struct matmul *mm, struct share *p, const struct product *x)
 {
-    const int ta = x->trans_a ? TRANSPOSED : NOT_TRANSPOSED, tb = x->trans_b ? TRANSPOSED : NOT_TRANSPOSED;
+    const int ta = x->trans_a ? TRANSPOSED : NOT_TRANSPOSED,
+              tb = x->trans_b ? TRANSPOSED : NOT_TRANSPOSED;
     const bool doubles = mm->precision == MATMUL_DOUBLE;
     void *found = dlsym(matmul_clblast(), doubles ? "CLBlastDgemm" : "CLBlastSgemm");
     cl_mem a = buffer_of(mm, p, &x->a), b = buffer_of(mm, p, &x->b), c = buffer_of(mm, p, &x->c);
@@ -38,12 +41,14 @@ int matmul_clblast_start(struct matmul *mm, struct share *p, const struct produc
     if (!a || !b || !c || !queue)
         return -1;
     const int status =
-        doubles ? dgemm(ROW_MAJOR, ta, tb, x->m, x->n, x->k, x->alpha, a, x->a.offset, x->a.ld, b, x->b.offset,
-                        x->b.ld, x->beta, c, x->c.offset, x->c.ld, &queue, NULL)
-                : sgemm(ROW_MAJOR, ta, tb, x->m, x->n, x->k, (float)x->alpha, a, x->a.offset, x->a.ld, b,
-                        x->b.offset, x->b.ld, (float)x->beta, c, x->c.offset, x->c.ld, &queue, NULL);
+        doubles
+            ? dgemm(ROW_MAJOR, ta, tb, x->m, x->n, x->k, x->alpha, a, x->a.offset, x->a.ld, b,
+                    x->b.offset, x->b.ld, x->beta, c, x->c.offset, x->c.ld, &queue, NULL)
+            : sgemm(ROW_MAJOR, ta, tb, x->m, x->n, x->k, (float)x->alpha, a, x->a.offset, x->a.ld,
+                    b, x->b.offset, x->b.ld, (float)x->beta, c, x->c.offset, x->c.ld, &queue, NULL);
     if (status != 0 || clFinish(queue) != CL_SUCCESS)
-        return clerror_set(EIO, "matmul: CLBlast cannot multiply on %s (its status is %d)", p->info.dev_name, status);
+        return clerror_set(EIO, "matmul: CLBlast cannot multiply on %s (its status is %d)",
+                           p->info.dev_name, status);
     return 0;
 }
 

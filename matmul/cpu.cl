@@ -1,28 +1,35 @@
 /* cpu.cl - C = alpha op(A) op(B) + beta C for CPUs: vectors, panels in cache order, no barriers.
  *
- *   After K. Goto and R. van de Geijn, "Anatomy of high-performance matrix multiplication", ACM TOMS 34 (2008).
- *   A work-group is one item, which runs on one core:
+ *   After K. Goto and R. van de Geijn, "Anatomy of high-performance matrix multiplication", ACM
+ *   TOMS 34 (2008). A work-group is one item, which runs on one core:
  *
- *     micro tile  ROWS x COLS of C (COLS = VECTORS x WIDTH) in registers. A step along k takes VECTORS vectors
+ *     micro tile  ROWS x COLS of C (COLS = VECTORS x WIDTH) in registers. A step along k takes
+ *                 VECTORS vectors
  *                 of B and ROWS numbers of A, each spread over a vector.
- *     panel of B  DEPTH x COLS. Stays in the first-level cache while all micro tiles of a column use it.
- *     block of A  up to `high` x ROWS rows x DEPTH. Stays in the second-level cache, for all panels of B.
- *                 The group itself copies it there, into local memory, once for each block of the depth.
+ *     panel of B  DEPTH x COLS. Stays in the first-level cache while all micro tiles of a column
+ *     use it.
+ *     block of A  up to `high` x ROWS rows x DEPTH. Stays in the second-level cache, for all panels
+ *     of B.
+ *                 The group itself copies it there, into local memory, once for each block of the
+ *                 depth.
  *
  *            COLS                          k ->   COLS
  *        +-----+-----+-----+         +---------+-----+
- *   ROWS |tile |     |     |    ROWS |         |     |      One group: for every block of the depth, pack a block of A;
- *        +-----+-----+-----+   =     +---------+  panel     for every panel of B, for every tile down: tile += A B.
+ *   ROWS |tile |     |     |    ROWS |         |     |      One group: for every block of the
+ *   depth, pack a block of A;
+ *        +-----+-----+-----+   =     +---------+  panel     for every panel of B, for every tile
+ *                              down: tile += A B.
  *        |     |     |     |         | block   |  of B
  *        +-----+-----+-----+         | of A    |  DEPTH
  *                                    +---------+  rows
  *
- *   matmul_pack_b packs B before, for all groups, as [panel][k][COLS], with zeros beyond the last column. With few rows of
- *   A that would take longer than it saves; then B is read where it is (DIRECT), whole panels only.
- *   A's block is [tile][k][ROWS], so that a micro tile reads both operands from front to back. Rows beyond the last repeat the
- *   last; they are never stored.
- *   While a micro tile is computed, what comes next is fetched a line or two at a time: what it reads of B STEPS steps later
- *   and, near its end, the rows of C for which its sums are, into the first-level cache; the next panel of B into the second.
+ *   matmul_pack_b packs B before, for all groups, as [panel][k][COLS], with zeros beyond the last
+ *   column. With few rows of A that would take longer than it saves; then B is read where it is
+ *   (DIRECT), whole panels only. A's block is [tile][k][ROWS], so that a micro tile reads both
+ *   operands from front to back. Rows beyond the last repeat the last; they are never stored.
+ *   While a micro tile is computed, what comes next is fetched a line or two at a time: what it
+ *   reads of B STEPS steps later and, near its end, the rows of C for which its sums are, into the
+ *   first-level cache; the next panel of B into the second.
  * SPDX-License-Identifier: MIT
  */
 #ifdef DOUBLES
@@ -68,7 +75,9 @@
 #define COLS (VECTORS * WIDTH)
 #define STEPS 8 /* along k, between two lines that are fetched */
 #define LINE (64 / (int)sizeof(T))
-#define SHARES ((STEPS * COLS + LINE - 1) / LINE) /* of a panel of B, of a line every STEPS steps */
+#define SHARES                                                                                     \
+    ((STEPS * COLS + LINE - 1) / LINE) /* of a panel of B, of a line every STEPS steps             \
+                                        */
 #define GROUPS_OF_ROWS ((ROWS + WIDTH - 1) / WIDTH)
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
@@ -91,10 +100,12 @@ typedef CAT(T, WIDTH) vec;
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 #endif
 
-/* Hints to bring a line into a cache: the first-level one, to be written or read, or the second. Nothing happens where there is
- * no memory. PoCL does nothing for OpenCL's prefetch(); so these are clang's, and only where the kernel is compiled for a CPU
- * itself (PoCL): a driver that takes it through an intermediate form (rusticl, Oclgrind) stops at the word. */
-#if defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__) || defined(__powerpc64__) || defined(__riscv))
+/* Hints to bring a line into a cache: the first-level one, to be written or read, or the second.
+ * Nothing happens where there is no memory. PoCL does nothing for OpenCL's prefetch(); so these are
+ * clang's, and only where the kernel is compiled for a CPU itself (PoCL): a driver that takes it
+ * through an intermediate form (rusticl, Oclgrind) stops at the word. */
+#if defined(__clang__) &&                                                                          \
+    (defined(__x86_64__) || defined(__aarch64__) || defined(__powerpc64__) || defined(__riscv))
 #define FETCH_TO_WRITE(p) __builtin_prefetch((const void *)(size_t)(p), 1, 3)
 #define FETCH_SOON(p) __builtin_prefetch((const void *)(size_t)(p), 0, 3)
 #define FETCH_LATER(p) __builtin_prefetch((const void *)(size_t)(p), 0, 2)
@@ -104,14 +115,16 @@ typedef CAT(T, WIDTH) vec;
 #define FETCH_LATER(p)
 #endif
 
-/* ---- Packing. ---------------------------------------------------------------------------------- */
+/* ---- Packing. -------------------------------------------------------------------------------- */
 
-/* Packs rows k0 ... k1 - 1 of the panel of B that begins with column `col`; trans: B is stored N x K. `to` holds k x COLS for each panel. */
-static void pack_panel(bool trans, int n, int k, int col, int k0, int k1, __global const T *restrict b, ulong ldb,
-                       __global T *restrict to)
+/* Packs rows k0 ... k1 - 1 of the panel of B that begins with column `col`; trans: B is stored N x
+ * K. `to` holds k x COLS for each panel. */
+static void pack_panel(bool trans, int n, int k, int col, int k0, int k1,
+                       __global const T *restrict b, ulong ldb, __global T *restrict to)
 {
     const int exist = min(COLS, n - col);
-    const ulong step = trans ? 1 : ldb, apart = trans ? ldb : 1; /* from row to row, and from column to column */
+    const ulong step = trans ? 1 : ldb,
+                apart = trans ? ldb : 1; /* from row to row, and from column to column */
     to += (size_t)col * k;
     b += (ulong)col * apart;
     for (int x = k0; x < k1; x++)
@@ -125,21 +138,24 @@ static void pack_panel(bool trans, int n, int k, int col, int k0, int k1, __glob
 }
 
 /* A group packs DEPTH rows of one panel. */
-__kernel void matmul_pack_b(int n, int k, __global const T *restrict b, ulong b0, ulong ldb, __global T *restrict to)
+__kernel void matmul_pack_b(int n, int k, __global const T *restrict b, ulong b0, ulong ldb,
+                            __global T *restrict to)
 {
     const int col = (int)get_group_id(0) * COLS, k0 = (int)get_group_id(1) * DEPTH;
     pack_panel(false, n, k, col, k0, min(k, k0 + DEPTH), b + b0, ldb, to);
 }
 
 /* The same of a B that is stored N x K. */
-__kernel void matmul_pack_b_transposed(int n, int k, __global const T *restrict b, ulong b0, ulong ldb, __global T *restrict to)
+__kernel void matmul_pack_b_transposed(int n, int k, __global const T *restrict b, ulong b0,
+                                       ulong ldb, __global T *restrict to)
 {
     const int col = (int)get_group_id(0) * COLS, k0 = (int)get_group_id(1) * DEPTH;
     pack_panel(true, n, k, col, k0, min(k, k0 + DEPTH), b + b0, ldb, to);
 }
 
 #if !TRANS_A
-/* Row i of v becomes its column i. Each round halves a row's length and doubles how many rows stand side by side. */
+/* Row i of v becomes its column i. Each round halves a row's length and doubles how many rows stand
+ * side by side. */
 static void transpose(vec v[WIDTH])
 {
     UNROLLED for (int round = 1; round < WIDTH; round *= 2)
@@ -155,8 +171,8 @@ static void transpose(vec v[WIDTH])
 }
 #endif
 
-/* Packs the rows of A of one micro tile, over a depth that starts at `a`; `exist` of the rows exist. Whole vectors are
- * written: up to WIDTH - 1 elements behind the tile are overwritten. */
+/* Packs the rows of A of one micro tile, over a depth that starts at `a`; `exist` of the rows
+ * exist. Whole vectors are written: up to WIDTH - 1 elements behind the tile are overwritten. */
 static void pack_a(__local T *to, __global const T *a, ulong lda, int exist, int depth)
 {
     int x = 0;
@@ -169,12 +185,12 @@ static void pack_a(__local T *to, __global const T *a, ulong lda, int exist, int
         vec v[GROUPS_OF_ROWS][WIDTH];
         UNROLLED for (int g = 0; g < GROUPS_OF_ROWS; g++)
         {
-            UNROLLED for (int i = 0; i < WIDTH; i++)
-                v[g][i] = LOAD(a + min(min(g * WIDTH + i, ROWS - 1), exist - 1) * lda + x);
+            UNROLLED for (int i = 0; i < WIDTH; i++) v[g][i] =
+                LOAD(a + min(min(g * WIDTH + i, ROWS - 1), exist - 1) * lda + x);
             transpose(v[g]);
         }
-        UNROLLED for (int e = 0; e < WIDTH; e++)
-            UNROLLED for (int g = 0; g < GROUPS_OF_ROWS; g++) STORE(v[g][e], to + e * ROWS + g * WIDTH);
+        UNROLLED for (int e = 0; e < WIDTH; e++) UNROLLED for (int g = 0; g < GROUPS_OF_ROWS; g++)
+            STORE(v[g][e], to + e * ROWS + g * WIDTH);
     }
     for (; x < depth; x++, to += ROWS)
         for (int r = 0; r < ROWS; r++)
@@ -182,20 +198,20 @@ static void pack_a(__local T *to, __global const T *a, ulong lda, int exist, int
 #endif
 }
 
-/* ---- The micro tile. --------------------------------------------------------------------------- */
+/* ---- The micro tile. ------------------------------------------------------------------------- */
 
-/* One step along k: `b` holds VECTORS vectors, and `a` the numbers of ROWS rows. `soon`: what is read STEPS steps later. */
-static void step_along_k(vec sum[ROWS][VECTORS], __local const T *a, __global const T *b, __global const T *soon)
+/* One step along k: `b` holds VECTORS vectors, and `a` the numbers of ROWS rows. `soon`: what is
+ * read STEPS steps later. */
+static void step_along_k(vec sum[ROWS][VECTORS], __local const T *a, __global const T *b,
+                         __global const T *soon)
 {
     vec bv[VECTORS];
-    UNROLLED for (int v = 0; v < VECTORS; v++)
-        bv[v] = LOAD_B(b + v * WIDTH);
+    UNROLLED for (int v = 0; v < VECTORS; v++) bv[v] = LOAD_B(b + v * WIDTH);
     UNROLLED for (int j = 0; j < COLS; j += LINE) FETCH_SOON(soon + j);
     UNROLLED for (int r = 0; r < ROWS; r++)
     {
         const vec av = (vec)(a[r]);
-        UNROLLED for (int v = 0; v < VECTORS; v++)
-            sum[r][v] = MULTIPLY_ADD(av, bv[v], sum[r][v]);
+        UNROLLED for (int v = 0; v < VECTORS; v++) sum[r][v] = MULTIPLY_ADD(av, bv[v], sum[r][v]);
     }
 }
 
@@ -205,17 +221,18 @@ static void fetch_row(__global const T *c)
     FETCH_TO_WRITE(c + COLS - 1);
 }
 
-/* C = alpha A B + beta C for one micro tile, over `depth` of k. rows and cols: how much of the tile exists. Of the next
- * panel of B it fetches `shares` times depth / STEPS lines, from `next` on. */
-static void tile(__local const T *a, __global const T *b, ulong ldb, int depth, T alpha, T beta, __global T *c,
-                 ulong ldc, int rows, int cols, __global const T *next, int shares)
+/* C = alpha A B + beta C for one micro tile, over `depth` of k. rows and cols: how much of the tile
+ * exists. Of the next panel of B it fetches `shares` times depth / STEPS lines, from `next` on. */
+static void tile(__local const T *a, __global const T *b, ulong ldb, int depth, T alpha, T beta,
+                 __global T *c, ulong ldc, int rows, int cols, __global const T *next, int shares)
 {
     vec sum[ROWS][VECTORS];
-    UNROLLED for (int r = 0; r < ROWS; r++)
-        UNROLLED for (int v = 0; v < VECTORS; v++) sum[r][v] = (vec)(0);
+    UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int v = 0; v < VECTORS; v++) sum[r][v] =
+        (vec)(0);
     int steps = depth / STEPS;
     const int apart = steps * LINE;
-    int left = rows; /* of C to fetch: one every STEPS steps at the end, and before those for which there are no steps */
+    int left = rows; /* of C to fetch: one every STEPS steps at the end, and before those for which
+                        there are no steps */
     for (; left > steps; left--)
         fetch_row(c + (left - 1) * ldc);
     for (; steps > 0; steps--, a += STEPS * ROWS, b += STEPS * STEP_B, next += LINE) {
@@ -237,13 +254,14 @@ static void tile(__local const T *a, __global const T *b, ulong ldb, int depth, 
         if (r < rows && cols == COLS) {
             UNROLLED for (int v = 0; v < VECTORS; v++)
             {
-                const vec old = beta == 0 ? (vec)(0) : (vec)(beta) * LOAD(to + v * WIDTH);
+                const vec old = beta == 0 ? (vec)(0) : (vec)(beta)*LOAD(to + v * WIDTH);
                 STORE(MULTIPLY_ADD((vec)(alpha), sum[r][v], old), to + v * WIDTH);
             }
         } else if (r < rows) {
             T line[COLS];
             UNROLLED for (int v = 0; v < VECTORS; v++) STORE(sum[r][v], line + v * WIDTH);
-            for (int j = 0; j < cols; j++) { /* rounded as above: bits do not depend on where C ends */
+            for (int j = 0; j < cols;
+                 j++) { /* rounded as above: bits do not depend on where C ends */
                 const T old = beta == 0 ? (T)0 : beta * to[j];
                 to[j] = MULTIPLY_ADD(alpha, line[j], old);
             }
@@ -251,29 +269,34 @@ static void tile(__local const T *a, __global const T *b, ulong ldb, int depth, 
     }
 }
 
-/* ---- The product. ------------------------------------------------------------------------------ */
+/* ---- The product. ---------------------------------------------------------------------------- */
 
-/* Rows row0 ... row1 - 1 and columns col0 ... col1 - 1 of C. `b` is B as matmul_pack_b packed it or, with DIRECT, B itself.
- * `block` has room for those rows, up to a multiple of ROWS, of DEPTH, and for WIDTH elements more. */
-static void area(int n, int k, int row0, int row1, int col0, int col1, T alpha, __global const T *restrict a, ulong lda,
-                 __global const T *restrict b, ulong ldb, T beta, __global T *restrict c, ulong ldc, __local T *block)
+/* Rows row0 ... row1 - 1 and columns col0 ... col1 - 1 of C. `b` is B as matmul_pack_b packed it
+ * or, with DIRECT, B itself. `block` has room for those rows, up to a multiple of ROWS, of DEPTH,
+ * and for WIDTH elements more. */
+static void area(int n, int k, int row0, int row1, int col0, int col1, T alpha,
+                 __global const T *restrict a, ulong lda, __global const T *restrict b, ulong ldb,
+                 T beta, __global T *restrict c, ulong ldc, __local T *block)
 {
     const int tiles = (row1 - row0 + ROWS - 1) / ROWS;
     for (int k0 = 0; k0 < k; k0 += DEPTH) {
         const int depth = min(DEPTH, k - k0);
         for (int t = 0; t < tiles; t++) {
             const int i = row0 + t * ROWS;
-            pack_a(block + (size_t)t * depth * ROWS, a + (TRANS_A ? (ulong)k0 * lda + i : (ulong)i * lda + k0), lda, row1 - i,
-                   depth);
+            pack_a(block + (size_t)t * depth * ROWS,
+                   a + (TRANS_A ? (ulong)k0 * lda + i : (ulong)i * lda + k0), lda, row1 - i, depth);
         }
         for (int j = col0; j < col1; j += COLS) {
-            __global const T *bt = b + (DIRECT ? (size_t)k0 * ldb + j : (size_t)j * k + (size_t)k0 * COLS);
+            __global const T *bt =
+                b + (DIRECT ? (size_t)k0 * ldb + j : (size_t)j * k + (size_t)k0 * COLS);
             __global const T *next = bt + (size_t)COLS * k;
             const bool fetches = !DIRECT && j + COLS < col1;
             for (int t = 0; t < tiles; t++) {
-                const int i = row0 + t * ROWS, first = SHARES * t / tiles, last = SHARES * (t + 1) / tiles;
-                tile(block + (size_t)t * depth * ROWS, bt, ldb, depth, alpha, k0 ? (T)1 : beta, c + (ulong)i * ldc + j, ldc,
-                     min(ROWS, row1 - i), min(COLS, n - j), next + first * (depth / STEPS) * LINE, fetches ? last - first : 0);
+                const int i = row0 + t * ROWS, first = SHARES * t / tiles,
+                          last = SHARES * (t + 1) / tiles;
+                tile(block + (size_t)t * depth * ROWS, bt, ldb, depth, alpha, k0 ? (T)1 : beta,
+                     c + (ulong)i * ldc + j, ldc, min(ROWS, row1 - i), min(COLS, n - j),
+                     next + first * (depth / STEPS) * LINE, fetches ? last - first : 0);
             }
         }
     }
@@ -286,23 +309,28 @@ static int part_start(int whole, ulong i, int parts)
     return (int)((ulong)whole * i / (ulong)parts);
 }
 
-/* The micro tiles of C are divided among `down` rows and `across` columns of groups, as equally as may be. b0 is 0 for a packed B. */
-__kernel void matmul_cpu(int m, int n, int k, int down, int across, T alpha, __global const T *restrict a, ulong a0,
-                         ulong lda, __global const T *restrict b, ulong b0, ulong ldb, T beta, __global T *restrict c,
-                         ulong c0, ulong ldc, __local T *block)
+/* The micro tiles of C are divided among `down` rows and `across` columns of groups, as equally as
+ * may be. b0 is 0 for a packed B. */
+__kernel void matmul_cpu(int m, int n, int k, int down, int across, T alpha,
+                         __global const T *restrict a, ulong a0, ulong lda,
+                         __global const T *restrict b, ulong b0, ulong ldb, T beta,
+                         __global T *restrict c, ulong c0, ulong ldc, __local T *block)
 {
     const int tiles = (m + ROWS - 1) / ROWS, panels = (n + COLS - 1) / COLS;
     const ulong x = get_global_id(0), y = get_global_id(1);
-    const int row0 = part_start(tiles, x, down) * ROWS, row1 = min(m, part_start(tiles, x + 1, down) * ROWS);
-    const int col0 = part_start(panels, y, across) * COLS, col1 = min(n, part_start(panels, y + 1, across) * COLS);
+    const int row0 = part_start(tiles, x, down) * ROWS,
+              row1 = min(m, part_start(tiles, x + 1, down) * ROWS);
+    const int col0 = part_start(panels, y, across) * COLS,
+              col1 = min(n, part_start(panels, y + 1, across) * COLS);
     area(n, k, row0, row1, col0, col1, alpha, a + a0, lda, b + b0, ldb, beta, c + c0, ldc, block);
 }
 #else
-/* A group computes `each` products of a batch of `count`, one after the other: operand X of product p begins at
- * x0 + p step_x. `packed` has room for one B a group. */
-__kernel void matmul_cpu_batch(int m, int n, int k, int high, T alpha, __global const T *restrict a, ulong a0, ulong lda,
-                               ulong step_a, __global const T *restrict b, ulong b0, ulong ldb, ulong step_b, T beta,
-                               __global T *restrict c, ulong c0, ulong ldc, ulong step_c, ulong count, ulong each,
+/* A group computes `each` products of a batch of `count`, one after the other: operand X of product
+ * p begins at x0 + p step_x. `packed` has room for one B a group. */
+__kernel void matmul_cpu_batch(int m, int n, int k, int high, T alpha, __global const T *restrict a,
+                               ulong a0, ulong lda, ulong step_a, __global const T *restrict b,
+                               ulong b0, ulong ldb, ulong step_b, T beta, __global T *restrict c,
+                               ulong c0, ulong ldc, ulong step_c, ulong count, ulong each,
                                __global T *restrict packed, __local T *block)
 {
     const ulong first = get_global_id(0) * each, last = min(count, first + each);
@@ -318,8 +346,8 @@ __kernel void matmul_cpu_batch(int m, int n, int k, int high, T alpha, __global 
         bp = packed;
 #endif
         for (int row0 = 0; row0 < m; row0 += high * ROWS)
-            area(n, k, row0, min(m, row0 + high * ROWS), 0, n, alpha, a + a0 + p * step_a, lda, bp, ldb, beta,
-                 c + c0 + p * step_c, ldc, block);
+            area(n, k, row0, min(m, row0 + high * ROWS), 0, n, alpha, a + a0 + p * step_a, lda, bp,
+                 ldb, beta, c + c0 + p * step_c, ldc, block);
     }
 }
 #endif

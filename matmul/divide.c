@@ -1,9 +1,10 @@
-/* divide.c - how much of a product each rank computes: by the weights that callers give (matmul_divide), by the best speeds of devices where
- * they are unlike, or all alike.
+/* divide.c - how much of a product each rank computes: by the weights that callers give
+ * (matmul_divide), by the best speeds of devices where they are unlike, or all alike.
  *
- * An element has the same bits whatever rank computes it, if their devices are of one model: shapes, panels and the order in which these are
- * added up follow from sizes alone (matmul_grid_shape, matmul_grid_panel), and no kernel of ours rounds otherwise where a block ends. Of other
- * libraries' products that is not known, so ranks have equal parts of these.
+ * An element has the same bits whatever rank computes it, if their devices are of one model:
+ * shapes, panels and the order in which these are added up follow from sizes alone
+ * (matmul_grid_shape, matmul_grid_panel), and no kernel of ours rounds otherwise where a block
+ * ends. Of other libraries' products that is not known, so ranks have equal parts of these.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/grid.h"
@@ -45,7 +46,8 @@ static double peak_of(struct matmul *mm)
     return mm->peak;
 }
 
-/* Weights that callers gave, if all did; else peaks, if models are unlike. Where one is not known, all are alike. */
+/* Weights that callers gave, if all did; else peaks, if models are unlike. Where one is not known,
+ * all are alike. */
 static int weigh(struct matmul_grid *g, const struct telling *each)
 {
     bool given = true, alike = true, known = true;
@@ -58,7 +60,9 @@ static int weigh(struct matmul_grid *g, const struct telling *each)
     if (!is_ours(g->mm->kind) || (!given && alike))
         return 0;
     g->weight = calloc((size_t)g->ranks, sizeof *g->weight);
-    if (world_agree(g->mm->world, g->weight ? 0 : clerror_set(ENOMEM, "matmul: no memory for a list of ranks")) != 0)
+    if (world_agree(g->mm->world,
+                    g->weight ? 0 : clerror_set(ENOMEM, "matmul: no memory for a list of ranks")) !=
+        0)
         return -1;
     const double peak = given ? 0 : peak_of(g->mm);
     if (!given && world_gather(g->mm->world, &peak, sizeof peak, g->weight) != 0)
@@ -97,7 +101,8 @@ int matmul_divide(matmul *mm, double weight)
     if (no_handle(mm, __func__))
         return -1;
     if (!isfinite(weight) || weight <= 0)
-        return clerror_set(EINVAL, "matmul_divide: a weight of %g; it must be a number > 0", weight);
+        return clerror_set(EINVAL, "matmul_divide: a weight of %g; it must be a number > 0",
+                           weight);
     bool measured = mm->world != NULL;
     for (cl_uint d = 0; d < mm->ndev; d++)
         measured = measured && mm->share[d].effort.work > 0 && mm->share[d].effort.seconds > 0;

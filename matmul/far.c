@@ -22,11 +22,13 @@ int matmul_far_write(const struct matmul_grid *g, struct region r, const void *f
 void matmul_far_fit(const struct matmul *mm, size_t *high, size_t *wide, size_t *deep)
 {
     const int ranks = world_size(mm->world), hosts = mm->world ? world_hosts(mm->world) : 1;
-    const double have = 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / ((ranks + hosts - 1) / hosts);
+    const double have = 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) /
+                        ((ranks + hosts - 1) / hosts);
     const double room = mm->memory ? (double)mm->memory : have;
     for (;;) {
-        const double area = (double)*high * (double)*wide, panels = (double)SLOTS * (double)(*high + *wide) * (double)*deep;
-        size_t *most = area < panels && *deep > 128 ? deep : *high > *wide ? high : wide;
+        const double area = (double)*high * (double)*wide,
+                     panels = (double)SLOTS * (double)(*high + *wide) * (double)*deep;
+        size_t *most = area<panels && * deep> 128 ? deep : *high > *wide ? high : wide;
         if ((area + panels) * (double)mm->real <= room || *most == 1)
             return;
         *most = divide_up(*most, 2);
@@ -36,8 +38,10 @@ void matmul_far_fit(const struct matmul *mm, size_t *high, size_t *wide, size_t 
 int matmul_far_check(const struct matmul_grid *g)
 {
     for (int i = 0; i < 3; i++)
-        if (!g->far[i] || (i < OPERANDS || g->h.beta != 0 ? !g->far[i]->read : false) || (i == OPERANDS && !g->far[i]->write))
-            return clerror_set(EINVAL, "matmul_multiply_far: %c has no function that %s it", "ABC"[i], i < OPERANDS ? "reads" : "reads or writes");
+        if (!g->far[i] || (i < OPERANDS || g->h.beta != 0 ? !g->far[i]->read : false) ||
+            (i == OPERANDS && !g->far[i]->write))
+            return clerror_set(EINVAL, "matmul_multiply_far: %c has no function that %s it",
+                               "ABC"[i], i < OPERANDS ? "reads" : "reads or writes");
     return 0;
 }
 

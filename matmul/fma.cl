@@ -1,13 +1,16 @@
-/* fma.cl - C = alpha op(A) op(B) + beta C by fused multiply-adds: register tiles fed from local memory.
+/* fma.cl - C = alpha op(A) op(B) + beta C by fused multiply-adds: register tiles fed from local
+ * memory.
  *
- *   A lane computes WM/8 x WN/4 elements of its warp's WM x WN, in blocks of 4 x 4; the 32 lanes stand 8 x 4:
+ *   A lane computes WM/8 x WN/4 elements of its warp's WM x WN, in blocks of 4 x 4; the 32 lanes
+ *   stand 8 x 4:
  *
  *          n -->     0..3   4..7  8..11  12..15 | 16..19 ...
  *        m  0..3   lane 0      1      2      3       0   ...
- *        |  4..7   lane 4      5      6      7       4   ...      and so on for 32 rows, then lane 0 again
+ *        |  4..7   lane 4      5      6      7       4   ...      and so on for 32 rows, then lane
+ *           0 again
  *
- *   Slices lie as [k][i] in local memory, with rows padded, whichever way the operand is stored. An operand whose k is
- *   innermost in memory is transposed on the way, element by element.
+ *   Slices lie as [k][i] in local memory, with rows padded, whichever way the operand is stored. An
+ *   operand whose k is innermost in memory is transposed on the way, element by element.
  *
  * For the tiles, the pipeline and the knobs see tile.cl, which comes before this file.
  * SPDX-License-Identifier: MIT
@@ -16,19 +19,19 @@
 #include "tile.cl"
 #endif
 
-/* Where a lane stands in the 8 x 4. Lanes whose loads are served together are closer to each other with 1 and 2, which
- * is faster on some devices. */
+/* Where a lane stands in the 8 x 4. Lanes whose loads are served together are closer to each other
+ * with 1 and 2, which is faster on some devices. */
 #ifndef LANES
 #define LANES 0
 #endif
 #if LANES == 0
 #define LANE_M(lane) ((lane) >> 2)
-#define LANE_N(lane) ((lane) & 3)
+#define LANE_N(lane) ((lane)&3)
 #elif LANES == 1
 #define LANE_M(lane) ((lane) >> 1 & 7)
-#define LANE_N(lane) (((lane) & 16) >> 3 | ((lane) & 1))
+#define LANE_N(lane) (((lane)&16) >> 3 | ((lane)&1))
 #else
-#define LANE_M(lane) ((lane) & 7)
+#define LANE_M(lane) ((lane)&7)
 #define LANE_N(lane) ((lane) >> 3)
 #endif
 
@@ -39,20 +42,22 @@
 #define ORDER 0 /* of the multiply-adds of a step: see multiply */
 #endif
 
-/* ---- Slices: from memory to local memory. ------------------------------------------------------ */
+/* ---- Slices: from memory to local memory. ---------------------------------------------------- */
 
 #define STEP_A (TRANS_A && WIDE_A ? 16 / SIZE : 1) /* elements that one copy brings */
 #define STEP_B (!TRANS_B && WIDE_B ? 16 / SIZE : 1)
 #define COPIES_A (BK * BM / STEP_A / THREADS) /* of one item */
 #define COPIES_B (BK * BN / STEP_B / THREADS)
 
-/* Where k is innermost in memory, 8 k of a row are copied by K_LANES neighbouring items, at least K_LEAST: that is a whole sector of
- * memory. With fewer than 8 each makes a run of copies, for which one address serves; and more rows are copied from at the same time.
- * The padding of slices keeps those in different banks. */
+/* Where k is innermost in memory, 8 k of a row are copied by K_LANES neighbouring items, at least
+ * K_LEAST: that is a whole sector of memory. With fewer than 8 each makes a run of copies, for
+ * which one address serves; and more rows are copied from at the same time. The padding of slices
+ * keeps those in different banks. */
 #ifndef K_LEAST
 #define K_LEAST 8
 #endif
-#define K_LANES_OF(copies) ((copies) % 4 == 0 && K_LEAST < 4 ? 2 : (copies) % 2 == 0 && K_LEAST < 8 ? 4 : 8)
+#define K_LANES_OF(copies)                                                                         \
+    ((copies) % 4 == 0 && K_LEAST < 4 ? 2 : (copies) % 2 == 0 && K_LEAST < 8 ? 4 : 8)
 #define K_LANES_A K_LANES_OF(COPIES_A)
 #define K_LANES_B K_LANES_OF(COPIES_B)
 #define RUN_A (TRANS_A ? 1 : 8 / K_LANES_A) /* copies of a run */
@@ -63,8 +68,9 @@
 #define SLICE_A (BK * ROW_A)
 #define SLICE_B (BK * ROW_B)
 
-/* Which element of a slice the first copy of a run starts at; w counts runs. With k innermost and 2 items along k, for example,
- * run 13 of a slice of 128 rows is k = 1, 3, 5, 7 of i = 6; run 256 + 13 is 8 steps deeper. */
+/* Which element of a slice the first copy of a run starts at; w counts runs. With k innermost and 2
+ * items along k, for example, run 13 of a slice of 128 rows is k = 1, 3, 5, 7 of i = 6; run 256 +
+ * 13 is 8 steps deeper. */
 static int run_k(int w, int lanes, int along_k, int step, int span)
 {
     return along_k ? w % lanes + w / (lanes * span) * 8 : w / (span / step);
@@ -75,34 +81,39 @@ static int run_i(int w, int lanes, int along_k, int step, int span)
     return along_k ? w / lanes % span : w % (span / step) * step;
 }
 
-/* How much further on in a slice run r of an item goes than its first one; 0: that is not the same for all items. */
+/* How much further on in a slice run r of an item goes than its first one; 0: that is not the same
+ * for all items. */
 static int apart(int r, int lanes, int along_k, int step, int span, int row)
 {
-    const int w = r * THREADS, block = along_k ? lanes * span : span / step; /* runs of 8 k, or of one k */
+    const int w = r * THREADS,
+              block = along_k ? lanes * span : span / step; /* runs of 8 k, or of one k */
     if (along_k && block % THREADS == 0)
         return w % block / lanes + w / block * 8 * row;
     return THREADS % block == 0 ? w / block * (along_k ? 8 : 1) * row : 0;
 }
 
-/* Where an item's runs come from and go to. `exist`: how many i exist in this tile; `before`: there is a tile before it. Places a constant apart cost no
- * registers. */
-static void plan_runs(__global const T **address, __global const T *first, int *place, int runs, int lanes, int along_k,
-                      int step, int span, int row, int ld, int exist, int before, int thread)
+/* Where an item's runs come from and go to. `exist`: how many i exist in this tile; `before`: there
+ * is a tile before it. Places a constant apart cost no registers. */
+static void plan_runs(__global const T **address, __global const T *first, int *place, int runs,
+                      int lanes, int along_k, int step, int span, int row, int ld, int exist,
+                      int before, int thread)
 {
 #pragma unroll
     for (int r = 0; r < runs; r++) {
         const int w = thread + r * THREADS, k = run_k(w, lanes, along_k, step, span);
-        const int i = run_i(w, lanes, along_k, step, span), from = brought(i, step, span, exist, before);
+        const int i = run_i(w, lanes, along_k, step, span),
+                  from = brought(i, step, span, exist, before);
         const int on = apart(r, lanes, along_k, step, span, row);
         place[r] = r && on ? place[0] + on : k * row + i;
         address[r] = first + (along_k ? from * ld + k : k * ld + from);
     }
 }
 
-/* One copy. With `brief` only `left` of the depth exists from its first element on, which may be too little, and what does not exist becomes 0; otherwise
- * nobody looks. `other`: an address that exists. */
-static void copy_part(__local T *to, __global const T *from, __global const T *other, int step, int along_k, int brief,
-                      int left)
+/* One copy. With `brief` only `left` of the depth exists from its first element on, which may be
+ * too little, and what does not exist becomes 0; otherwise nobody looks. `other`: an address that
+ * exists. */
+static void copy_part(__local T *to, __global const T *from, __global const T *other, int step,
+                      int along_k, int brief, int left)
 {
     int exist = step;
     if (brief)
@@ -110,22 +121,23 @@ static void copy_part(__local T *to, __global const T *from, __global const T *o
     copy(to, brief && !exist ? other : from, step, exist);
 }
 
-/* ---- A step: from local memory to registers, and its product. ----------------------------------- */
+/* ---- A step: from local memory to registers, and its product. -------------------------------- */
 
 #define TM (WM / 8)
 #define TN (WN / 4)
 #define OWN (TM * TN / SETS) /* sums that an item has to store */
 typedef CAT(T, 4) T4;
 
-/* PoCL 7.0 and 7.1 read local memory again behind a barrier, where others have written (tests/drivers/reread.cl), unless it is volatile. */
+/* PoCL 7.0 and 7.1 read local memory again behind a barrier, where others have written
+ * (tests/drivers/reread.cl), unless it is volatile. */
 #ifdef __CPU__
 #define READ_ONCE volatile
 #else
 #define READ_ONCE
 #endif
 
-/* An item's TM numbers of A and TN of B, four at a time: blocks of 4 are 32 rows, or 16 columns, apart (see the drawing
- * above). a0, b0: where its first ones of this step lie. */
+/* An item's TM numbers of A and TN of B, four at a time: blocks of 4 are 32 rows, or 16 columns,
+ * apart (see the drawing above). a0, b0: where its first ones of this step lie. */
 static void fill(T *av, T *bv, __local const T *a0, __local const T *b0)
 {
 #pragma unroll
@@ -140,8 +152,8 @@ static void fill(T *av, T *bv, __local const T *a0, __local const T *b0)
     }
 }
 
-/* Back and forth: an operand that was just read is at hand. ORDER 0: row by row; 1: four rows at a time, column by column; 2: eight columns at a time, row
- * by row. */
+/* Back and forth: an operand that was just read is at hand. ORDER 0: row by row; 1: four rows at a
+ * time, column by column; 2: eight columns at a time, row by row. */
 static void multiply(T *sum, const T *av, const T *bv)
 {
 #if ORDER == 0
@@ -176,19 +188,22 @@ static void multiply(T *sum, const T *av, const T *bv)
 #endif
 }
 
-/* ---- The pipeline: what is done when. ----------------------------------------------------------- */
+/* ---- The pipeline: what is done when. -------------------------------------------------------- */
 
 /* What an item brings of every slice. */
 struct feed {
-    __global const T *a[COPIES_A / RUN_A], *b[COPIES_B / RUN_B]; /* where the runs of the next slice begin in memory */
-    int place_a[COPIES_A / RUN_A], place_b[COPIES_B / RUN_B];    /* and in a slot */
-    __global const T *other_a, *other_b;                         /* addresses that exist */
-    size_t advance_a, advance_b;                                 /* from one slice to the next */
-    int thread, left; /* left: of the depth, from the next slice on; a multiple of BK behind the first */
+    __global const T *a[COPIES_A / RUN_A],
+        *b[COPIES_B / RUN_B]; /* where the runs of the next slice begin in memory */
+    int place_a[COPIES_A / RUN_A], place_b[COPIES_B / RUN_B]; /* and in a slot */
+    __global const T *other_a, *other_b;                      /* addresses that exist */
+    size_t advance_a, advance_b;                              /* from one slice to the next */
+    int thread,
+        left; /* left: of the depth, from the next slice on; a multiple of BK behind the first */
 };
 
-/* Begins this item's copies of the next slice, into the slot at as and bs, and moves on to the one after it. Only with `late` may there be none.
- * Where the depth is no multiple of BK the first slice is the short one, `brief`, of which `deep` exist: so all that the loop copies are whole. */
+/* Begins this item's copies of the next slice, into the slot at as and bs, and moves on to the one
+ * after it. Only with `late` may there be none. Where the depth is no multiple of BK the first
+ * slice is the short one, `brief`, of which `deep` exist: so all that the loop copies are whole. */
 static INLINE void feed(struct feed *f, __local T *as, __local T *bs, int late, int brief, int deep)
 {
     if (!late || f->left > 0) {
@@ -197,15 +212,19 @@ static INLINE void feed(struct feed *f, __local T *as, __local T *bs, int late, 
         for (int r = 0; r < COPIES_A / RUN_A; r++)
 #pragma unroll
             for (int q = 0; q < RUN_A; q++)
-                copy_part(to + (f->place_a[r] - f->place_a[0]) + q * K_LANES_A * ROW_A, f->a[r] + q * K_LANES_A, f->other_a, STEP_A,
-                          !TRANS_A, brief, deep - q * K_LANES_A - run_k(f->thread + r * THREADS, K_LANES_A, !TRANS_A, STEP_A, BM));
+                copy_part(to + (f->place_a[r] - f->place_a[0]) + q * K_LANES_A * ROW_A,
+                          f->a[r] + q * K_LANES_A, f->other_a, STEP_A, !TRANS_A, brief,
+                          deep - q * K_LANES_A -
+                              run_k(f->thread + r * THREADS, K_LANES_A, !TRANS_A, STEP_A, BM));
         to = kept_place(bs + f->place_b[0]);
 #pragma unroll
         for (int r = 0; r < COPIES_B / RUN_B; r++)
 #pragma unroll
             for (int q = 0; q < RUN_B; q++)
-                copy_part(to + (f->place_b[r] - f->place_b[0]) + q * K_LANES_B * ROW_B, f->b[r] + q * K_LANES_B, f->other_b, STEP_B,
-                          TRANS_B, brief, deep - q * K_LANES_B - run_k(f->thread + r * THREADS, K_LANES_B, TRANS_B, STEP_B, BN));
+                copy_part(to + (f->place_b[r] - f->place_b[0]) + q * K_LANES_B * ROW_B,
+                          f->b[r] + q * K_LANES_B, f->other_b, STEP_B, TRANS_B, brief,
+                          deep - q * K_LANES_B -
+                              run_k(f->thread + r * THREADS, K_LANES_B, TRANS_B, STEP_B, BN));
     }
     COMMIT();
 #pragma unroll
@@ -217,14 +236,16 @@ static INLINE void feed(struct feed *f, __local T *as, __local T *bs, int late, 
     f->left -= deep;
 }
 
-/* All have read the last of this slice, so that its slot may be filled again, and the next slice is there. */
+/* All have read the last of this slice, so that its slot may be filled again, and the next slice is
+ * there. */
 static INLINE void next_slice(void)
 {
     AWAIT(STAGES - 2);
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/* What an item multiplies: where its first numbers lie in slot 0 and in the slot at hand, and registers for two steps. */
+/* What an item multiplies: where its first numbers lie in slot 0 and in the slot at hand, and
+ * registers for two steps. */
 struct step {
     __local T *first_a, *first_b, *here_a, *here_b;
     T a[2][TM], b[2][TN];
@@ -241,17 +262,19 @@ static INLINE void fill_step(struct step *r, int set, int k)
     fill(r->a[set], r->b[set], r->here_a + k * ROW_A, r->here_b + k * ROW_B);
 }
 
-/* A slice is DEEP steps of this set's. With AHEAD the registers of the next step are filled before this one is multiplied, from two sets
- * that take turns:
+/* A slice is DEEP steps of this set's. With AHEAD the registers of the next step are filled before
+ * this one is multiplied, from two sets that take turns:
  *
  *     step        0          1          ...   DEEP - 2      DEEP - 1
  *     next_slice                                            before the fill
  *     fill        step 1     step 2           step DEEP - 1 step 0 of the next slice
- *     feed                                                  behind the fill, or EARLY before it, into the slot of this slice
+ *     feed                                                  behind the fill, or EARLY before it,
+ *                                                           into the slot of this slice
  *     multiply    step 0     step 1           step DEEP - 2 step DEEP - 1
  *
  * `here`: the slot of this slice. Returns that of the next. */
-static INLINE int multiply_slice(T *sum, struct step *r, struct feed *f, __local T *as, __local T *bs, int here, int late)
+static INLINE int multiply_slice(T *sum, struct step *r, struct feed *f, __local T *as,
+                                 __local T *bs, int here, int late)
 {
     const int next = here + 1 < STAGES ? here + 1 : 0;
 #if AHEAD
@@ -284,12 +307,12 @@ static INLINE int multiply_slice(T *sum, struct step *r, struct feed *f, __local
     return next;
 }
 
-/* ---- The product. ------------------------------------------------------------------------------ */
+/* ---- The product. ---------------------------------------------------------------------------- */
 
-__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void
-matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0, int lda,
-           __global const T *restrict b, ulong b0, int ldb, T beta, __global T *c, ulong c0, int ldc, int whole,
-           int splits, __global T *partial, ulong partial0, __global uint *counter STEP_ARGS)
+__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void matmul_fma(
+    int m, int n, int k, T alpha, __global const T *restrict a, ulong a0, int lda,
+    __global const T *restrict b, ulong b0, int ldb, T beta, __global T *c, ulong c0, int ldc,
+    int whole, int splits, __global T *partial, ulong partial0, __global uint *counter STEP_ARGS)
 {
     __local T slices[STAGES * (SLICE_A + SLICE_B)] __attribute__((aligned(128)));
     __local T *const as = slices, *const bs = slices + STAGES * SLICE_A;
@@ -313,8 +336,10 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
     f.advance_b = TRANS_B ? BK : (size_t)BK * ldb;
     f.thread = thread;
     f.left = work.k1 - work.k0;
-    plan_runs(f.a, f.other_a, f.place_a, COPIES_A / RUN_A, K_LANES_A, !TRANS_A, STEP_A, BM, ROW_A, lda, m - row, row > 0, thread);
-    plan_runs(f.b, f.other_b, f.place_b, COPIES_B / RUN_B, K_LANES_B, TRANS_B, STEP_B, BN, ROW_B, ldb, n - col, col > 0, thread);
+    plan_runs(f.a, f.other_a, f.place_a, COPIES_A / RUN_A, K_LANES_A, !TRANS_A, STEP_A, BM, ROW_A,
+              lda, m - row, row > 0, thread);
+    plan_runs(f.b, f.other_b, f.place_b, COPIES_B / RUN_B, K_LANES_B, TRANS_B, STEP_B, BN, ROW_B,
+              ldb, n - col, col > 0, thread);
 
     T sum[TM * TN];
 #pragma unroll
@@ -349,7 +374,8 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
 #if SPLIT == 2
     STORE_PART()
 #else
-    if (SPLIT && work.parts > 1 && !join_parts(work, own, OWN, partial + partial0, counter, (__local uint *)slices, thread))
+    if (SPLIT && work.parts > 1 &&
+        !join_parts(work, own, OWN, partial + partial0, counter, (__local uint *)slices, thread))
         return;
 #endif
 #if PIECES
@@ -362,10 +388,12 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
 #pragma unroll
         for (int j = 0; j < TN; j += 4) {
             const T *s = own + q * TN + j;
-            *(__local T4 *)(piece + LANE_M(lane) * PIECE_ROW + j * 4 + LANE_N(lane) * 4) = (T4)(s[0], s[1], s[2], s[3]);
+            *(__local T4 *)(piece + LANE_M(lane) * PIECE_ROW + j * 4 + LANE_N(lane) * 4) =
+                (T4)(s[0], s[1], s[2], s[3]);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        store_piece(c + c0 + (size_t)y * ldc + x, ldc, piece, WN, 4, m - y, n - x, alpha, beta, lane);
+        store_piece(c + c0 + (size_t)y * ldc + x, ldc, piece, WN, 4, m - y, n - x, alpha, beta,
+                    lane);
     }
 #else
 #pragma unroll
@@ -377,7 +405,8 @@ matmul_fma(int m, int n, int k, T alpha, __global const T *restrict a, ulong a0,
             const int x = col + wn + j / 4 * 16 + LANE_N(lane) * 4;
             const T *s = own + q * TN + j;
             if (y < m && x < n)
-                store_run(c + c0 + (size_t)y * ldc + x, (run_t)(s[0], s[1], s[2], s[3]), alpha, beta, n - x);
+                store_run(c + c0 + (size_t)y * ldc + x, (run_t)(s[0], s[1], s[2], s[3]), alpha,
+                          beta, n - x);
         }
 #endif
 }

@@ -8,12 +8,16 @@
 enum {
     GRAIN = 128,
     DIRECT_ROWS = 1024, /* a slab of fewer rows is not worth panels that end where it does */
-    PATCH = 8           /* ranks that take panels in one order: more of them would wait for the one rank that has a panel */
+    PATCH = 8 /* ranks that take panels in one order: more of them would wait for the one rank that
+                 has a panel */
 };
 
-/* ---- Parts. ----------------------------------------------------------------------------------- */
+/* ---- Parts. ---------------------------------------------------------------------------------- */
 
-static size_t grain_of(size_t length, size_t parts) { return length >= 4 * GRAIN * parts ? GRAIN : 1; }
+static size_t grain_of(size_t length, size_t parts)
+{
+    return length >= 4 * GRAIN * parts ? GRAIN : 1;
+}
 
 static size_t cut(size_t length, size_t k, size_t parts)
 {
@@ -52,11 +56,12 @@ struct part matmul_grid_slab(const struct matmul_grid *g, int operand, int rank)
     return matmul_part(matmul_grid_rows(g, operand), rank, g->ranks);
 }
 
-/* ---- The grid. -------------------------------------------------------------------------------- */
+/* ---- The grid. ------------------------------------------------------------------------------- */
 
-/* Seconds of a product, of ranks that compute 2.5e13 multiply-adds a second and receive 45e9 bytes: what counts is their ratio. What is
- * received counts a little also where it is hidden. */
-static double seconds_of(int ranks, double m, double n, double k, double real, int pm, int pn, int pk)
+/* Seconds of a product, of ranks that compute 2.5e13 multiply-adds a second and receive 45e9 bytes:
+ * what counts is their ratio. What is received counts a little also where it is hidden. */
+static double seconds_of(int ranks, double m, double n, double k, double real, int pm, int pn,
+                         int pk)
 {
     const double rate = 2.5e13, net = 45e9;
     const double rows = ceil(m / pm), cols = ceil(n / pn), depth = ceil(k / pk);
@@ -65,7 +70,8 @@ static double seconds_of(int ranks, double m, double n, double k, double real, i
     return fmax(work, mail) + 0.01 * mail + (pk - 1) * real * rows * cols / net;
 }
 
-void matmul_grid_choose(int ranks, size_t m, size_t n, size_t k, size_t real, int layers, int *pm, int *pn, int *pk)
+void matmul_grid_choose(int ranks, size_t m, size_t n, size_t k, size_t real, int layers, int *pm,
+                        int *pn, int *pk)
 {
     double least = INFINITY;
     for (int i = ranks; i >= 1; i--)
@@ -73,7 +79,8 @@ void matmul_grid_choose(int ranks, size_t m, size_t n, size_t k, size_t real, in
             for (int l = 1; i * j * l <= ranks && l <= layers; l++) {
                 if ((size_t)i > m || (size_t)j > n || (size_t)l > k)
                     continue;
-                const double seconds = seconds_of(ranks, (double)m, (double)n, (double)k, (double)real, i, j, l);
+                const double seconds =
+                    seconds_of(ranks, (double)m, (double)n, (double)k, (double)real, i, j, l);
                 if (seconds >= least)
                     continue;
                 least = seconds;
@@ -107,7 +114,8 @@ static struct part weighed(struct part whole, double from, double to, double all
 {
     const double scale = (double)whole.count / (double)grain / all;
     const size_t begin = smaller((size_t)(from * scale + 0.5) * grain, whole.count);
-    const size_t end = to < all ? smaller((size_t)(to * scale + 0.5) * grain, whole.count) : whole.count;
+    const size_t end =
+        to < all ? smaller((size_t)(to * scale + 0.5) * grain, whole.count) : whole.count;
     return (struct part){whole.first + begin, end - begin};
 }
 
@@ -127,7 +135,8 @@ static void divide_patch(const struct matmul_grid *g, struct plan *p)
     patch_of(g, &down, &across);
     const int i0 = p->i / down * down, i1 = i0 + down < g->pm ? i0 + down : g->pm;
     const int j0 = p->j / across * across, j1 = j0 + across < g->pn ? j0 + across : g->pn;
-    double left = 0, right = 0, all = 0; /* sums in one order, so that one part ends where the next begins */
+    double left = 0, right = 0,
+           all = 0; /* sums in one order, so that one part ends where the next begins */
     double above = 0, below = 0, column = 0;
     for (int j = j0; j < j1; j++)
         for (int i = i0; i < i1; i++) {
@@ -139,8 +148,10 @@ static void divide_patch(const struct matmul_grid *g, struct plan *p)
             below += j == p->j && i <= p->i ? weight : 0;
             column += j == p->j ? weight : 0;
         }
-    p->cols = weighed(run_of(g->h.n, j0, j1, g->pn), left, right, all, grain_of(g->h.n, (size_t)g->pn));
-    p->rows = weighed(run_of(g->h.m, i0, i1, g->pm), above, below, column, grain_of(g->h.m, (size_t)g->pm));
+    p->cols =
+        weighed(run_of(g->h.n, j0, j1, g->pn), left, right, all, grain_of(g->h.n, (size_t)g->pn));
+    p->rows = weighed(run_of(g->h.m, i0, i1, g->pm), above, below, column,
+                      grain_of(g->h.m, (size_t)g->pm));
 }
 
 struct plan matmul_grid_place(const struct matmul_grid *g, int rank)
@@ -157,14 +168,17 @@ struct plan matmul_grid_place(const struct matmul_grid *g, int rank)
 
 void matmul_grid_shape(const struct matmul_grid *g, size_t deep, bool on)
 {
-    const double each = g->devices / g->ranks, cols = (double)g->h.n / g->pn / (each > 1 ? each : 1);
+    const double each = g->devices / g->ranks,
+                 cols = (double)g->h.n / g->pn / (each > 1 ? each : 1);
     const size_t as[3] = {divide_up(g->h.m, (size_t)g->pm), cols > 1 ? (size_t)cols : 1, deep};
     for (int i = 0; i < 3; i++)
         g->mm->as[i] = on ? as[i] : 0;
 }
 
-/* Panels end where slabs do, if these have many rows: then a panel comes from one rank, and one's own need not be copied. */
-static size_t panels_of(const struct matmul_grid *g, size_t deep, struct part depth, struct part *panel)
+/* Panels end where slabs do, if these have many rows: then a panel comes from one rank, and one's
+ * own need not be copied. */
+static size_t panels_of(const struct matmul_grid *g, size_t deep, struct part depth,
+                        struct part *panel)
 {
     const struct part slab = matmul_part(g->h.k, 0, g->ranks);
     size_t n = 0;
@@ -209,8 +223,10 @@ int matmul_grid_make(struct matmul_grid *g, size_t high, size_t wide, size_t dee
     uint64_t least = deep, own[2] = {high, wide}, *all = calloc(ranks, sizeof own);
     g->plan = calloc(ranks, sizeof *g->plan);
     int status = all && g->plan ? 0 : clerror_set(ENOMEM, "matmul_multiply: no memory on the host");
-    if (world_agree(g->mm->world, status) != 0 || world_reduce(g->mm->world, &least, sizeof least, join_least, NULL) != 0 ||
-        world_gather(g->mm->world, own, sizeof own, all) != 0 || world_agree(g->mm->world, make_panels(g, (size_t)least)) != 0) {
+    if (world_agree(g->mm->world, status) != 0 ||
+        world_reduce(g->mm->world, &least, sizeof least, join_least, NULL) != 0 ||
+        world_gather(g->mm->world, own, sizeof own, all) != 0 ||
+        world_agree(g->mm->world, make_panels(g, (size_t)least)) != 0) {
         free(all);
         return -1;
     }
@@ -237,7 +253,7 @@ void matmul_grid_free(struct matmul_grid *g)
     free(g->plan);
 }
 
-/* ---- Steps. ----------------------------------------------------------------------------------- */
+/* ---- Steps. ---------------------------------------------------------------------------------- */
 
 static size_t panels_in(const struct matmul_grid *g, const struct plan *p)
 {
@@ -246,24 +262,31 @@ static size_t panels_in(const struct matmul_grid *g, const struct plan *p)
 
 struct area matmul_grid_area(const struct matmul_grid *g, const struct plan *p, size_t area)
 {
-    const size_t across = divide_up(p->cols.count, p->wide), row = area / across * p->high, col = area % across * p->wide;
+    const size_t across = divide_up(p->cols.count, p->wide), row = area / across * p->high,
+                 col = area % across * p->wide;
     (void)g;
-    return (struct area){row, smaller(p->high, p->rows.count - row), col, smaller(p->wide, p->cols.count - col)};
+    return (struct area){row, smaller(p->high, p->rows.count - row), col,
+                         smaller(p->wide, p->cols.count - col)};
 }
 
-/* Patches begin with different panels, so that not all ranks want the same from one at the same time. */
+/* Patches begin with different panels, so that not all ranks want the same from one at the same
+ * time. */
 struct part matmul_grid_panel(const struct matmul_grid *g, const struct plan *p, size_t step)
 {
     int down, across;
     patch_of(g, &down, &across);
-    const size_t panels = panels_in(g, p), ways = (size_t)((g->pm + down - 1) / down + (g->pn + across - 1) / across - 1);
-    return g->panel[g->panels[p->l] + (step + panels * (size_t)(p->i / down + p->j / across) / ways) % panels];
+    const size_t panels = panels_in(g, p),
+                 ways = (size_t)((g->pm + down - 1) / down + (g->pn + across - 1) / across - 1);
+    return g->panel[g->panels[p->l] +
+                    (step + panels * (size_t)(p->i / down + p->j / across) / ways) % panels];
 }
 
-struct region matmul_grid_region(const struct matmul_grid *g, const struct plan *p, size_t step, int operand)
+struct region matmul_grid_region(const struct matmul_grid *g, const struct plan *p, size_t step,
+                                 int operand)
 {
     const struct area a = matmul_grid_area(g, p, step / panels_in(g, p));
-    const struct part panel = matmul_grid_panel(g, p, step), rows = {p->rows.first + a.row, a.rows}, cols = {p->cols.first + a.col, a.cols};
+    const struct part panel = matmul_grid_panel(g, p, step), rows = {p->rows.first + a.row, a.rows},
+                      cols = {p->cols.first + a.col, a.cols};
     if (operand == OF_A)
         return trans_a(g->h.trans) ? (struct region){panel, rows} : (struct region){rows, panel};
     return trans_b(g->h.trans) ? (struct region){cols, panel} : (struct region){panel, cols};

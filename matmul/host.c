@@ -7,9 +7,10 @@
 #include <dlfcn.h>
 #include <limits.h>
 
-/* ---- The ladder's host side. ------------------------------------------------------------------ */
+/* ---- The ladder's host side. ----------------------------------------------------------------- */
 
-/* Element (i, x) of op(A) is at a[i * a_row + x * a_col], and (x, j) of op(B) at b[x * b_row + j * b_col]. */
+/* Element (i, x) of op(A) is at a[i * a_row + x * a_col], and (x, j) of op(B) at b[x * b_row + j *
+ * b_col]. */
 struct strides {
     size_t a_row, a_col, b_row, b_col;
 };
@@ -20,68 +21,71 @@ static struct strides strides_of(const struct host_product *p)
     return (struct strides){ta ? 1 : p->lda, ta ? p->lda : 1, tb ? 1 : p->ldb, tb ? p->ldb : 1};
 }
 
-/* Blocks of C, each the sum of products of blocks of A and B; a block of B is read row by row, so that the
- * innermost loop runs along rows wherever B is not transposed. */
-#define LOOPS(T)                                                                                               \
-    static void naive_##T(const struct host_product *p)                                                        \
-    {                                                                                                          \
-        const struct strides s = strides_of(p);                                                                \
-        const T *a = p->a, *b = p->b, alpha = (T)p->alpha, beta = (T)p->beta;                                  \
-        T *c = p->c;                                                                                           \
-        for (size_t i = 0; i < p->m; i++)                                                                      \
-            for (size_t j = 0; j < p->n; j++) {                                                                \
-                T sum = 0;                                                                                     \
-                for (size_t x = 0; x < p->k; x++)                                                              \
-                    sum += a[i * s.a_row + x * s.a_col] * b[x * s.b_row + j * s.b_col];                        \
-                T *to = &c[i * p->ldc + j];                                                                    \
-                *to = beta == 0 ? alpha * sum : alpha * sum + beta * *to;                                      \
-            }                                                                                                  \
-    }                                                                                                          \
-    static void block_##T(const struct host_product *p, const struct strides *s, size_t i0, size_t j0,         \
-                          size_t x0, size_t block)                                                             \
-    {                                                                                                          \
-        const size_t i1 = smaller(i0 + block, p->m), j1 = smaller(j0 + block, p->n),                           \
-                     x1 = smaller(x0 + block, p->k), b_col = s->b_col;                                         \
-        const T alpha = (T)p->alpha;                                                                           \
-        for (size_t i = i0; i < i1; i++)                                                                       \
-            for (size_t x = x0; x < x1; x++) {                                                                 \
-                const T f = alpha * ((const T *)p->a)[i * s->a_row + x * s->a_col];                            \
-                const T *b = (const T *)p->b + x * s->b_row;                                                   \
-                T *c = (T *)p->c + i * p->ldc;                                                                 \
-                for (size_t j = j0; j < j1; j++)                                                               \
-                    c[j] += f * b[j * b_col];                                                                  \
-            }                                                                                                  \
-    }                                                                                                          \
-    static void blocked_##T(const struct host_product *p, size_t block)                                        \
-    {                                                                                                          \
-        const struct strides s = strides_of(p);                                                                \
-        const T beta = (T)p->beta;                                                                             \
-        for (size_t i = 0; i < p->m; i++)                                                                      \
-            for (size_t j = 0; j < p->n; j++) {                                                                \
-                T *to = (T *)p->c + i * p->ldc + j;                                                            \
-                *to = beta == 0 ? 0 : beta * *to;                                                              \
-            }                                                                                                  \
-        for (size_t i = 0; i < p->m; i += block)                                                               \
-            for (size_t j = 0; j < p->n; j += block)                                                           \
-                for (size_t x = 0; x < p->k; x += block)                                                       \
-                    block_##T(p, &s, i, j, x, block);                                                          \
+/* Blocks of C, each the sum of products of blocks of A and B; a block of B is read row by row, so
+ * that the innermost loop runs along rows wherever B is not transposed. */
+#define LOOPS(T)                                                                                   \
+    static void naive_##T(const struct host_product *p)                                            \
+    {                                                                                              \
+        const struct strides s = strides_of(p);                                                    \
+        const T *a = p->a, *b = p->b, alpha = (T)p->alpha, beta = (T)p->beta;                      \
+        T *c = p->c;                                                                               \
+        for (size_t i = 0; i < p->m; i++)                                                          \
+            for (size_t j = 0; j < p->n; j++) {                                                    \
+                T sum = 0;                                                                         \
+                for (size_t x = 0; x < p->k; x++)                                                  \
+                    sum += a[i * s.a_row + x * s.a_col] * b[x * s.b_row + j * s.b_col];            \
+                T *to = &c[i * p->ldc + j];                                                        \
+                *to = beta == 0 ? alpha * sum : alpha * sum + beta * *to;                          \
+            }                                                                                      \
+    }                                                                                              \
+    static void block_##T(const struct host_product *p, const struct strides *s, size_t i0,        \
+                          size_t j0, size_t x0, size_t block)                                      \
+    {                                                                                              \
+        const size_t i1 = smaller(i0 + block, p->m), j1 = smaller(j0 + block, p->n),               \
+                     x1 = smaller(x0 + block, p->k), b_col = s->b_col;                             \
+        const T alpha = (T)p->alpha;                                                               \
+        for (size_t i = i0; i < i1; i++)                                                           \
+            for (size_t x = x0; x < x1; x++) {                                                     \
+                const T f = alpha * ((const T *)p->a)[i * s->a_row + x * s->a_col];                \
+                const T *b = (const T *)p->b + x * s->b_row;                                       \
+                T *c = (T *)p->c + i * p->ldc;                                                     \
+                for (size_t j = j0; j < j1; j++)                                                   \
+                    c[j] += f * b[j * b_col];                                                      \
+            }                                                                                      \
+    }                                                                                              \
+    static void blocked_##T(const struct host_product *p, size_t block)                            \
+    {                                                                                              \
+        const struct strides s = strides_of(p);                                                    \
+        const T beta = (T)p->beta;                                                                 \
+        for (size_t i = 0; i < p->m; i++)                                                          \
+            for (size_t j = 0; j < p->n; j++) {                                                    \
+                T *to = (T *)p->c + i * p->ldc + j;                                                \
+                *to = beta == 0 ? 0 : beta * *to;                                                  \
+            }                                                                                      \
+        for (size_t i = 0; i < p->m; i += block)                                                   \
+            for (size_t j = 0; j < p->n; j += block)                                               \
+                for (size_t x = 0; x < p->k; x += block)                                           \
+                    block_##T(p, &s, i, j, x, block);                                              \
     }
 LOOPS(float)
 LOOPS(double)
 
-/* ---- OpenBLAS, by its CBLAS interface. -------------------------------------------------------- */
+/* ---- OpenBLAS, by its CBLAS interface. ------------------------------------------------------- */
 
 enum { ROW_MAJOR = 101, NOT_TRANSPOSED = 111, TRANSPOSED = 112 };
 
-typedef void gemm_single(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float *a,
-                         int lda, const float *b, int ldb, float beta, float *c, int ldc);
-typedef void gemm_double(int order, int trans_a, int trans_b, int m, int n, int k, double alpha, const double *a,
-                         int lda, const double *b, int ldb, double beta, double *c, int ldc);
+typedef void gemm_single(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
+                         const float *a, int lda, const float *b, int ldb, float beta, float *c,
+                         int ldc);
+typedef void gemm_double(int order, int trans_a, int trans_b, int m, int n, int k, double alpha,
+                         const double *a, int lda, const double *b, int ldb, double beta, double *c,
+                         int ldc);
 
 static int run_openblas(const struct host_product *p, bool doubles)
 {
     void *found = dlsym(matmul_openblas(), doubles ? "cblas_dgemm" : "cblas_sgemm");
-    const int ta = trans_a(p->trans) ? TRANSPOSED : NOT_TRANSPOSED, tb = trans_b(p->trans) ? TRANSPOSED : NOT_TRANSPOSED;
+    const int ta = trans_a(p->trans) ? TRANSPOSED : NOT_TRANSPOSED,
+              tb = trans_b(p->trans) ? TRANSPOSED : NOT_TRANSPOSED;
     gemm_single *sgemm;
     gemm_double *dgemm;
     memcpy(&sgemm, &found, sizeof found);
@@ -91,22 +95,23 @@ static int run_openblas(const struct host_product *p, bool doubles)
     if (p->lda > INT_MAX || p->ldb > INT_MAX || p->ldc > INT_MAX)
         return clerror_set(EINVAL, "matmul: OpenBLAS takes leading dimensions up to %d", INT_MAX);
     if (doubles)
-        dgemm(ROW_MAJOR, ta, tb, (int)p->m, (int)p->n, (int)p->k, p->alpha, p->a, (int)p->lda, p->b, (int)p->ldb,
-              p->beta, p->c, (int)p->ldc);
+        dgemm(ROW_MAJOR, ta, tb, (int)p->m, (int)p->n, (int)p->k, p->alpha, p->a, (int)p->lda, p->b,
+              (int)p->ldb, p->beta, p->c, (int)p->ldc);
     else
-        sgemm(ROW_MAJOR, ta, tb, (int)p->m, (int)p->n, (int)p->k, (float)p->alpha, p->a, (int)p->lda, p->b,
-              (int)p->ldb, (float)p->beta, p->c, (int)p->ldc);
+        sgemm(ROW_MAJOR, ta, tb, (int)p->m, (int)p->n, (int)p->k, (float)p->alpha, p->a,
+              (int)p->lda, p->b, (int)p->ldb, (float)p->beta, p->c, (int)p->ldc);
     return 0;
 }
 
-/* ---- Any of them. ----------------------------------------------------------------------------- */
+/* ---- Any of them. ---------------------------------------------------------------------------- */
 
 #ifdef STDCL_HAVE_SYCL
 static int run_sycl(const struct matmul *mm, const struct host_product *p)
 {
     char why[512];
-    if (matmul_sycl_run(mm->precision == MATMUL_DOUBLE, trans_a(p->trans), trans_b(p->trans), p->m, p->n, p->k, p->alpha,
-                        p->a, p->lda, p->b, p->ldb, p->beta, p->c, p->ldc, mm->block, why, sizeof why) == 0)
+    if (matmul_sycl_run(mm->precision == MATMUL_DOUBLE, trans_a(p->trans), trans_b(p->trans), p->m,
+                        p->n, p->k, p->alpha, p->a, p->lda, p->b, p->ldb, p->beta, p->c, p->ldc,
+                        mm->block, why, sizeof why) == 0)
         return 0;
     return clerror_set(EIO, "matmul: SYCL: %s", why);
 }

@@ -1,7 +1,7 @@
 /* kinds.c - the kinds of engine: names, and what they need to be here.
  *
- * OpenBLAS and CLBlast are for comparison. They are opened when somebody asks for them, so everything else works without
- * them.
+ * OpenBLAS and CLBlast are for comparison. They are opened when somebody asks for them, so
+ * everything else works without them.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
@@ -22,11 +22,23 @@ static const struct {
     [MATMUL_CLBLAST] = {"clblast", "the library CLBlast", false},
 };
 
-static bool is_kind(enum matmul_kind k) { return (unsigned)k < MATMUL_KINDS; }
+static bool is_kind(enum matmul_kind k)
+{
+    return (unsigned)k < MATMUL_KINDS;
+}
 
-const char *matmul_kind_name(enum matmul_kind k) { return is_kind(k) ? kind[k].name : "?"; }
-const char *matmul_kind_summary(enum matmul_kind k) { return is_kind(k) ? kind[k].summary : "?"; }
-int matmul_kind_is_host(enum matmul_kind k) { return is_kind(k) && kind[k].host; }
+const char *matmul_kind_name(enum matmul_kind k)
+{
+    return is_kind(k) ? kind[k].name : "?";
+}
+const char *matmul_kind_summary(enum matmul_kind k)
+{
+    return is_kind(k) ? kind[k].summary : "?";
+}
+int matmul_kind_is_host(enum matmul_kind k)
+{
+    return is_kind(k) && kind[k].host;
+}
 
 int matmul_kind_by_name(const char *name)
 {
@@ -39,7 +51,7 @@ int matmul_kind_by_name(const char *name)
     return clerror_set(EINVAL, "matmul: no engine is called \"%s\"; there are %s", name, names);
 }
 
-/* ---- Libraries. ------------------------------------------------------------------------------- */
+/* ---- Libraries. ------------------------------------------------------------------------------ */
 
 struct library {
     const char *const *names;
@@ -47,8 +59,10 @@ struct library {
     pthread_once_t once;
 };
 
-static const char *const openblas_names[] = {"libopenblas.so.0", "libopenblas.so", "libopenblas.dylib", NULL};
-static const char *const clblast_names[] = {"libclblast.so.1", "libclblast.so", "libclblast.dylib", NULL};
+static const char *const openblas_names[] = {"libopenblas.so.0", "libopenblas.so",
+                                             "libopenblas.dylib", NULL};
+static const char *const clblast_names[] = {"libclblast.so.1", "libclblast.so", "libclblast.dylib",
+                                            NULL};
 static struct library openblas = {openblas_names, NULL, PTHREAD_ONCE_INIT};
 static struct library clblast = {clblast_names, NULL, PTHREAD_ONCE_INIT};
 
@@ -59,8 +73,14 @@ static void open_library(struct library *l)
         l->handle = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
 }
 
-static void open_openblas(void) { open_library(&openblas); }
-static void open_clblast(void) { open_library(&clblast); }
+static void open_openblas(void)
+{
+    open_library(&openblas);
+}
+static void open_clblast(void)
+{
+    open_library(&clblast);
+}
 
 void *matmul_openblas(void)
 {

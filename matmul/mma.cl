@@ -1,13 +1,13 @@
 /* mma.cl - C = alpha op(A) op(B) + beta C in double precision on NVIDIA's tensor cores.
  *
- *   mma.sync.m16n8k8 multiplies 16 x 8 by 8 x 8. With g = lane / 4 and t = lane % 4 a lane holds (PTX ISA,
- *   fragments of mma.m16n8k8 with .f64)
+ *   mma.sync.m16n8k8 multiplies 16 x 8 by 8 x 8. With g = lane / 4 and t = lane % 4 a lane holds
+ *   (PTX ISA, fragments of mma.m16n8k8 with .f64)
  *       a0 = A[g][t]   a1 = A[g + 8][t]   a2 = A[g][t + 4]   a3 = A[g + 8][t + 4]
  *       b0 = B[t][g]   b1 = B[t + 4][g]
  *       c0 = C[g][2t]  c1 = C[g][2t + 1]  c2 = C[g + 8][2t]  c3 = C[g + 8][2t + 1]
  *
- *   The file follows a number on its way: slices (from memory to local memory), fragments (from there to registers),
- *   the pipeline (what is done when), the product.
+ *   The file follows a number on its way: slices (from memory to local memory), fragments (from
+ *   there to registers), the pipeline (what is done when), the product.
  *
  * For the tiles, the split of the depth and the knobs see tile.cl, which comes before this file.
  * SPDX-License-Identifier: MIT
@@ -18,7 +18,7 @@
 #include "tile.cl"
 #endif
 
-/* ---- Slices: from memory to local memory. ------------------------------------------------------ */
+/* ---- Slices: from memory to local memory. ---------------------------------------------------- */
 
 #define SLICE_A (BK * BM)
 #define SLICE_B (BK * BN)
@@ -35,29 +35,33 @@
 #define COPIES_B (BK * BN / STEP_B / THREADS)
 #define COPIES (COPIES_A + COPIES_B)
 
-/* Where element (k, i) of a slice lies in local memory; i counts rows of A or columns of B, and there are `span` of
- * them. A slice lies as its operand does in memory, so that 16 bytes can be copied at once, but permuted, so that the
- * 16 lanes that are served together read 16 different pairs of banks:
+/* Where element (k, i) of a slice lies in local memory; i counts rows of A or columns of B, and
+ * there are `span` of them. A slice lies as its operand does in memory, so that 16 bytes can be
+ * copied at once, but permuted, so that the 16 lanes that are served together read 16 different
+ * pairs of banks:
  *
  *     k innermost    [BK / 8][i][8]    of the four 16-byte words of a row, word w is at w ^ (i & 2)
  *     i innermost    [BK][i]           element i of row k is at i ^ (k & 3) * 4
  *
  * The element k = 5, i = 6 of a slice with 128 rows, for example:
  *
- *     k innermost    row 6 begins at 6 * 8 = 48; k = 5 is the second element of word 2, which is at 2 ^ 2 = 0:
+ *     k innermost    row 6 begins at 6 * 8 = 48; k = 5 is the second element of word 2, which is at
+ *                    2 ^ 2 = 0:
  *                    48 + 0 * 2 + 1 = 49
  *     i innermost    row 5 begins at 5 * 128 = 640; i = 6 is at 6 ^ 4 = 2:  640 + 2 = 642
  *
- * Loads of 16 bytes, with rows and depth renumbered for them, were measured to be 15 % slower (H200). */
+ * Loads of 16 bytes, with rows and depth renumbered for them, were measured to be 15 % slower
+ * (H200). */
 static int place_of(int k, int i, int along_k, int span)
 {
     return along_k ? ((k >> 3) * span + i) * 8 + (((k & 7) >> 1 ^ (i & 2)) << 1 | (k & 1))
                    : k * span + (i ^ (k & 3) << 2);
 }
 
-/* Where copy w of a slice comes from and goes to; returns how deep in the slice it starts. `exist`: how many i exist in
- * this tile; `before`: there is a tile before it. */
-static int copy_plan(int w, int along_k, int step, int span, int ld, int exist, int before, int *offset, int *place)
+/* Where copy w of a slice comes from and goes to; returns how deep in the slice it starts. `exist`:
+ * how many i exist in this tile; `before`: there is a tile before it. */
+static int copy_plan(int w, int along_k, int step, int span, int ld, int exist, int before,
+                     int *offset, int *place)
 {
     const int k = along_k ? w % (BK / step) * step : w / (span / step);
     const int i = along_k ? w / (BK / step) : w % (span / step) * step;
@@ -67,16 +71,21 @@ static int copy_plan(int w, int along_k, int step, int span, int ld, int exist, 
     return k;
 }
 
-/* The same for all copies of an item; deep[] is how deep they start. Places a constant apart cost no registers. */
-static void plan_copies(int *offset, int *place, int *deep, int copies, int step, int along_k, int span, int ld, int exist,
-                        int before, int thread)
+/* The same for all copies of an item; deep[] is how deep they start. Places a constant apart cost
+ * no registers. */
+static void plan_copies(int *offset, int *place, int *deep, int copies, int step, int along_k,
+                        int span, int ld, int exist, int before, int thread)
 {
     const int across = along_k ? BK / step : span / step; /* copies of one row of the slice */
-    const int apart = THREADS % across == 0 && THREADS / across % 4 == 0 ? THREADS / across * (along_k ? 8 : span) : 0;
+    const int apart = THREADS % across == 0 && THREADS / across % 4 == 0
+                          ? THREADS / across * (along_k ? 8 : span)
+                          : 0;
 #pragma unroll
     for (int c = 0; c < copies; c++) {
-        deep[c] = copy_plan(thread + c * THREADS, along_k, step, span, ld, exist, before, offset + c, place + c);
-        deep[c] = c && THREADS % across == 0 ? deep[0] + (along_k ? 0 : c * (THREADS / across)) : deep[c];
+        deep[c] = copy_plan(thread + c * THREADS, along_k, step, span, ld, exist, before,
+                            offset + c, place + c);
+        deep[c] =
+            c && THREADS % across == 0 ? deep[0] + (along_k ? 0 : c * (THREADS / across)) : deep[c];
 #if EDGE
         const int w = thread + c * THREADS;
         if ((along_k ? w / (BK / step) : w % (span / step) * step) >= exist)
@@ -86,25 +95,29 @@ static void plan_copies(int *offset, int *place, int *deep, int copies, int step
     }
 }
 
-/* All copies of an item, of a slice that may be short: `left` is what is left of the depth, and what lies beyond
- * becomes 0. */
-static void copy_short(__local double *slot, __global const double *slice, int copies, int step, int along_k, int span,
-                       int ld, int exist, int before, int left, int thread)
+/* All copies of an item, of a slice that may be short: `left` is what is left of the depth, and
+ * what lies beyond becomes 0. */
+static void copy_short(__local double *slot, __global const double *slice, int copies, int step,
+                       int along_k, int span, int ld, int exist, int before, int left, int thread)
 {
 #pragma unroll 1
     for (int c = 0; c < copies; c++) {
         int offset, place;
-        const int k = copy_plan(thread + c * THREADS, along_k, step, span, ld, exist, before, &offset, &place);
+        const int k = copy_plan(thread + c * THREADS, along_k, step, span, ld, exist, before,
+                                &offset, &place);
         const int valid = along_k ? clamp(left - k, 0, step) : left > k ? step : 0;
         copy(slot + place, valid ? slice + offset : slice, step, valid);
     }
 }
 
-/* How 16 bytes are copied. A sector of the caches has 32: where rows start beside one, slices that are neighbours want halves of it, and the first cache keeps
- * what else would come from the second one twice. Where they do not, the way past it is faster. An H200 did 38 TFLOP/s of 1,022 that way, and 43 this way; of
- * 1,000 x 1,002 x 1,000, where only B lies so, 47 and 43. */
+/* How 16 bytes are copied. A sector of the caches has 32: where rows start beside one, slices that
+ * are neighbours want halves of it, and the first cache keeps what else would come from the second
+ * one twice. Where they do not, the way past it is faster. An H200 did 38 TFLOP/s of 1,022 that
+ * way, and 43 this way; of 1,000 x 1,002 x 1,000, where only B lies so, 47 and 43. */
 #ifndef BESIDE
-#define BESIDE 0 /* 1: with WIDE_A and WIDE_B, but not all rows of A, nor of B, start at multiples of 32 bytes */
+#define BESIDE                                                                                     \
+    0 /* 1: with WIDE_A and WIDE_B, but not all rows of A, nor of B, start at multiples of 32      \
+         bytes */
 #endif
 #if !BESIDE
 #define COPY_16 "cp.async.cg.shared.global"
@@ -114,31 +127,40 @@ static void copy_short(__local double *slot, __global const double *slice, int c
 #define COPY_16 "cp.async.ca.shared.global"
 #endif
 
-/* One copy, if more than `before` is left of the depth. Where slices may be short (TAIL), zeros take the place of what does not exist; with `partial`
- * one of two may exist. Predicates decide: a branch would keep the compiler from mixing copies and products. */
-static void copy_whole(__local double *to, __global const double *from, int step, int partial, int left, int before)
+/* One copy, if more than `before` is left of the depth. Where slices may be short (TAIL), zeros
+ * take the place of what does not exist; with `partial` one of two may exist. Predicates decide: a
+ * branch would keep the compiler from mixing copies and products. */
+static void copy_whole(__local double *to, __global const double *from, int step, int partial,
+                       int left, int before)
 {
 #if ASYNC
     const uint place = (uint)(size_t)to;
     if (TAIL && partial)
-        __asm volatile(COPY_16 " [%0], [%1], 16, %2;" ::"r"(place), "l"(from), "r"(clamp(left - before, 0, 2) * 8));
+        __asm volatile(COPY_16 " [%0], [%1], 16, %2;" ::"r"(place), "l"(from),
+                       "r"(clamp(left - before, 0, 2) * 8));
     else if (TAIL && step == 2)
-        __asm volatile("{ .reg .pred p; setp.le.s32 p, %2, %3; " COPY_16 " [%0], [%1], 16, p; }"
-                       ::"r"(place), "l"(from), "r"(left), "r"(before));
+        __asm volatile("{ .reg .pred p; setp.le.s32 p, %2, %3; " COPY_16
+                       " [%0], [%1], 16, p; }" ::"r"(place),
+                       "l"(from), "r"(left), "r"(before));
     else if (TAIL)
-        __asm volatile("{ .reg .pred p; setp.le.s32 p, %2, %3; cp.async.ca.shared.global [%0], [%1], 8, p; }"
-                       ::"r"(place), "l"(from), "r"(left), "r"(before));
+        __asm volatile(
+            "{ .reg .pred p; setp.le.s32 p, %2, %3; cp.async.ca.shared.global [%0], [%1], 8, p; }" ::
+                "r"(place),
+            "l"(from), "r"(left), "r"(before));
     else if (step == 2)
-        __asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p " COPY_16 " [%0], [%1], 16; }"
-                       ::"r"(place), "l"(from), "r"((int)(left > before)));
+        __asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p " COPY_16
+                       " [%0], [%1], 16; }" ::"r"(place),
+                       "l"(from), "r"((int)(left > before)));
     else
-        __asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async.ca.shared.global [%0], [%1], 8; }"
-                       ::"r"(place), "l"(from), "r"((int)(left > before)));
+        __asm volatile(
+            "{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async.ca.shared.global [%0], [%1], 8; }" ::
+                "r"(place),
+            "l"(from), "r"((int)(left > before)));
 #endif
 }
 
-/* The same number, in a register from here on. NVIDIA's compiler would load what comes from a parameter of the kernel
- * anew for every slice, into a register that a product still reads. */
+/* The same number, in a register from here on. NVIDIA's compiler would load what comes from a
+ * parameter of the kernel anew for every slice, into a register that a product still reads. */
 static int kept(int x)
 {
 #if PTX
@@ -150,16 +172,18 @@ static int kept(int x)
 /* An operand, and what an item needs to know of it. */
 struct source {
     __global const double *first; /* where this tile's first slice begins */
-    int ld, exist, before, advance; /* leading dimension; see copy_plan; from one slice to the next */
+    int ld, exist, before,
+        advance; /* leading dimension; see copy_plan; from one slice to the next */
 };
 
-/* What is left of the depth from the slice on that is copied next; with TAIL also from where this item's first copy of each operand starts. */
+/* What is left of the depth from the slice on that is copied next; with TAIL also from where this
+ * item's first copy of each operand starts. */
 struct left {
     int slice, a, b;
 };
 
-/* The same one slice further on. With TAIL each number stays in a register of its own: the compiler would compute them in registers that it must
- * wait for. */
+/* The same one slice further on. With TAIL each number stays in a register of its own: the compiler
+ * would compute them in registers that it must wait for. */
 static struct left less(struct left x)
 {
     x.slice -= BK;
@@ -172,27 +196,40 @@ static struct left less(struct left x)
 }
 
 /* Starts copy q of a slice: the first COPIES_A bring A, the others B. */
-static void start_copy(int q, struct left left, __local double *slot_a, const int *place_a, const int *deep_a, __global const double *const *from_a,
-                       __local double *slot_b, const int *place_b, const int *deep_b, __global const double *const *from_b)
+static void start_copy(int q, struct left left, __local double *slot_a, const int *place_a,
+                       const int *deep_a, __global const double *const *from_a,
+                       __local double *slot_b, const int *place_b, const int *deep_b,
+                       __global const double *const *from_b)
 {
     const int p = q - COPIES_A;
     if (q < COPIES_A)
-        copy_whole(slot_a + place_a[q], from_a[q], STEP_A, PARTIAL && WIDE_A && !TRANS_A, TAIL ? left.a : left.slice, TAIL ? deep_a[q] - deep_a[0] : 0);
+        copy_whole(slot_a + place_a[q], from_a[q], STEP_A, PARTIAL && WIDE_A && !TRANS_A,
+                   TAIL ? left.a : left.slice, TAIL ? deep_a[q] - deep_a[0] : 0);
     else
-        copy_whole(slot_b + place_b[p], from_b[p], STEP_B, PARTIAL && WIDE_B && TRANS_B, TAIL ? left.b : left.slice, TAIL ? deep_b[p] - deep_b[0] : 0);
+        copy_whole(slot_b + place_b[p], from_b[p], STEP_B, PARTIAL && WIDE_B && TRANS_B,
+                   TAIL ? left.b : left.slice, TAIL ? deep_b[p] - deep_b[0] : 0);
 }
 
-/* Ends a slice, whose copies have been started (where there is no cp.async: makes them), closes the batch, and moves the pointers on to the next
- * slice. Behind the last slice they go on moving, but nothing is read there. Returns what is left of the depth then. */
-static struct left end_copies(struct source a, __local double *slot_a, __global const double **from_a, struct source b,
-                      __local double *slot_b, __global const double **from_b, int depth, struct left left, int thread)
+/* Ends a slice, whose copies have been started (where there is no cp.async: makes them), closes the
+ * batch, and moves the pointers on to the next slice. Behind the last slice they go on moving, but
+ * nothing is read there. Returns what is left of the depth then. */
+static struct left end_copies(struct source a, __local double *slot_a,
+                              __global const double **from_a, struct source b,
+                              __local double *slot_b, __global const double **from_b, int depth,
+                              struct left left, int thread)
 {
 #if !ASYNC
     const size_t at = (size_t)(depth - left.slice);
-    copy_short(slot_a, a.first + (left.slice <= 0 ? 0 : TRANS_A ? at * a.ld : at), COPIES_A, STEP_A, !TRANS_A, BM, a.ld, a.exist, a.before,
-               left.slice, thread);
-    copy_short(slot_b, b.first + (left.slice <= 0 ? 0 : TRANS_B ? at : at * b.ld), COPIES_B, STEP_B, TRANS_B, BN, b.ld, b.exist, b.before,
-               left.slice, thread);
+    copy_short(slot_a,
+               a.first + (left.slice <= 0 ? 0
+                          : TRANS_A       ? at * a.ld
+                                          : at),
+               COPIES_A, STEP_A, !TRANS_A, BM, a.ld, a.exist, a.before, left.slice, thread);
+    copy_short(slot_b,
+               b.first + (left.slice <= 0 ? 0
+                          : TRANS_B       ? at
+                                          : at * b.ld),
+               COPIES_B, STEP_B, TRANS_B, BN, b.ld, b.exist, b.before, left.slice, thread);
 #endif
     COMMIT();
 #pragma unroll
@@ -204,36 +241,40 @@ static struct left end_copies(struct source a, __local double *slot_a, __global 
     return less(left);
 }
 
-/* ---- Fragments: from local memory to registers. ------------------------------------------------ */
+/* ---- Fragments: from local memory to registers. ---------------------------------------------- */
 
-#define ROWS (WM / 16) /* fragments down a warp's part of C; an even number */
-#define COLS (WN / 8)  /* and across */
+#define ROWS (WM / 16)                 /* fragments down a warp's part of C; an even number */
+#define COLS (WN / 8)                  /* and across */
 #define FRAGMENTS (ROWS * COLS / SETS) /* that a set of warps has to store */
 #define ACROSS (COLS < FRAGMENTS ? COLS : FRAGMENTS) /* of them side by side */
 
-/* Where a lane reads in a slice. From one element of a lane to another it is as far in every lane, and the compiler knows
- * how far, with one exception: what is permuted. With k innermost, k + 4 lies two words further on in some lanes and two
- * words back in others; with i innermost, i + 8 lies 8 elements further on or back. So a lane has two bases: `which` = 1
- * is the one for k + 4, or for i + 8. `from`: the warp's first row or column. */
+/* Where a lane reads in a slice. From one element of a lane to another it is as far in every lane,
+ * and the compiler knows how far, with one exception: what is permuted. With k innermost, k + 4
+ * lies two words further on in some lanes and two words back in others; with i innermost, i + 8
+ * lies 8 elements further on or back. So a lane has two bases: `which` = 1 is the one for k + 4, or
+ * for i + 8. `from`: the warp's first row or column. */
 static int base_of(int which, int along_k, int span, int from, int lane)
 {
     const int g = lane >> 2, t = lane & 3;
-    return along_k ? place_of(which * 4 + t, from + g, 1, span) : place_of(t, from + which * 8 + g, 0, span);
+    return along_k ? place_of(which * 4 + t, from + g, 1, span)
+                   : place_of(t, from + which * 8 + g, 0, span);
 }
 
-/* The element that lane (g, t) holds of k = step * 8 + quad * 4 + t and i = eighth * 8 + g, counted from the warp's first
- * row or column. For example, with i innermost, a span of 128 and `from` 0: lane (g = 1, t = 2) wants step 1, quad 1,
- * eighth 3. Its base1 is the place of k = 2, i = 8 + 1, which is 2 * 128 + (9 ^ 8) = 257. What it wants is 12 rows and 16
- * elements further on, at 257 + 12 * 128 + 16 = 1809; and so says place_of(14, 25): 14 * 128 + (25 ^ 8) = 1809. */
-static double element(__local const double *base0, __local const double *base1, int step, int quad, int eighth,
-                      int along_k, int span)
+/* The element that lane (g, t) holds of k = step * 8 + quad * 4 + t and i = eighth * 8 + g, counted
+ * from the warp's first row or column. For example, with i innermost, a span of 128 and `from` 0:
+ * lane (g = 1, t = 2) wants step 1, quad 1, eighth 3. Its base1 is the place of k = 2, i = 8 + 1,
+ * which is 2 * 128 + (9 ^ 8) = 257. What it wants is 12 rows and 16 elements further on, at 257 +
+ * 12 * 128 + 16 = 1809; and so says place_of(14, 25): 14 * 128 + (25 ^ 8) = 1809. */
+static double element(__local const double *base0, __local const double *base1, int step, int quad,
+                      int eighth, int along_k, int span)
 {
     return along_k ? (quad ? base1 : base0)[(step * span + eighth * 8) * 8]
                    : (eighth % 2 ? base1 : base0)[(step * 8 + quad * 4) * span + eighth / 2 * 16];
 }
 
 /* a0, a1, a2, a3 of row r of fragments, in a step of a slice. */
-static void fill_a(double *av, __local const double *base0, __local const double *base1, int step, int r)
+static void fill_a(double *av, __local const double *base0, __local const double *base1, int step,
+                   int r)
 {
 #pragma unroll
     for (int e = 0; e < 4; e++)
@@ -241,16 +282,19 @@ static void fill_a(double *av, __local const double *base0, __local const double
 }
 
 /* b0, b1 of fragment column c. */
-static void fill_b(double *bv, __local const double *base0, __local const double *base1, int step, int c)
+static void fill_b(double *bv, __local const double *base0, __local const double *base1, int step,
+                   int c)
 {
 #pragma unroll
     for (int e = 0; e < 2; e++)
         bv[e] = element(base0, base1, step, e, c, TRANS_B, BN);
 }
 
-/* s += A's fragment x B's. The portable version, which is for tests, goes by way of local memory. */
+/* s += A's fragment x B's. The portable version, which is for tests, goes by way of local
+ * memory. */
 #if PTX
-static void multiply(double *s, const double *av, const double *bv, __local double *exchange, int thread)
+static void multiply(double *s, const double *av, const double *bv, __local double *exchange,
+                     int thread)
 {
     __asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
                    "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -258,10 +302,12 @@ static void multiply(double *s, const double *av, const double *bv, __local doub
                    : "d"(av[0]), "d"(av[1]), "d"(av[2]), "d"(av[3]), "d"(bv[0]), "d"(bv[1]));
 }
 #else
-static void multiply(double *s, const double *av, const double *bv, __local double *exchange, int thread)
+static void multiply(double *s, const double *av, const double *bv, __local double *exchange,
+                     int thread)
 {
     const int lane = thread & 31, g = lane >> 2, t = lane & 3;
-    __local double *a = exchange + (thread >> 5) * 192, *b = a + 128; /* A [16][8], B [8][8] of this warp */
+    __local double *a = exchange + (thread >> 5) * 192,
+                   *b = a + 128; /* A [16][8], B [8][8] of this warp */
     for (int r = 0; r < 4; r++)
         a[(g + r % 2 * 8) * 8 + t + r / 2 * 4] = av[r];
     for (int r = 0; r < 2; r++)
@@ -274,51 +320,57 @@ static void multiply(double *s, const double *av, const double *bv, __local doub
 }
 #endif
 
-/* ---- The pipeline: what is done when. ----------------------------------------------------------- */
+/* ---- The pipeline: what is done when. -------------------------------------------------------- */
 
-/* A slice is BK / 8 steps of ROWS x COLS products of fragments: product p is that of row p / COLS and column p % COLS. A
- * tensor core takes one in 32 cycles, and whatever else there is to do stands between them. In the shape for H200 (BK = 8,
- * WM = 64, WN = 32: one step, four rows, four columns) a slice looks like this:
+/* A slice is BK / 8 steps of ROWS x COLS products of fragments: product p is that of row p / COLS
+ * and column p % COLS. A tensor core takes one in 32 cycles, and whatever else there is to do
+ * stands between them. In the shape for H200 (BK = 8, WM = 64, WN = 32: one step, four rows, four
+ * columns) a slice looks like this:
  *
  *     product           0   1   2   3 | 4   5   6   7 | 8   9  10  11 |12  13  14  15
  *     row of fragments  0             | 1             | 2             | 3
- *     copies start      0,1             2,3         end                                    of a later slice
+ *     copies start      0,1             2,3         end                                    of a
+ *                       later slice
  *     A is filled       row 2           row 3           row 0           row 1
  *     B is filled                                       0   1   2   3                      columns
  *                                                       of the next slice
  *     barrier                                         ^
  *
- * At the barrier all warps have read the last of this slice, and the next slice has arrived. So what follows it reads
- * from the next slice, and the copies of the next turn may write into this slot:
+ * At the barrier all warps have read the last of this slice, and the next slice has arrived. So
+ * what follows it reads from the next slice, and the copies of the next turn may write into this
+ * slot:
  *
  *     slot 0    multiplied     copied into    -
  *     slot 1    -              multiplied     copied into      (STAGES = 3)
  *     slot 2    copied into    -              multiplied
  *
- * A has registers for four rows, filled two rows before they are multiplied; B for two steps, filled one step before.
- * Slots and registers take turns, and are where they were after TURNS slices: the loop is written out so far that every
- * place is a constant for the compiler, and nothing but pointers is computed. */
+ * A has registers for four rows, filled two rows before they are multiplied; B for two steps,
+ * filled one step before. Slots and registers take turns, and are where they were after TURNS
+ * slices: the loop is written out so far that every place is a constant for the compiler, and
+ * nothing but pointers is computed. */
 #define STEPS (DEEP / 8)
-#define PRODUCTS (STEPS * ROWS * COLS)           /* of a slice */
-#define BARRIER ((STEPS * ROWS - 2) * COLS)      /* the product before which it stands */
-#define SPREAD (BARRIER < ROWS * COLS / 2 ? BARRIER : ROWS * COLS / 2) /* copies start among so many products */
+#define PRODUCTS (STEPS * ROWS * COLS)      /* of a slice */
+#define BARRIER ((STEPS * ROWS - 2) * COLS) /* the product before which it stands */
+#define SPREAD                                                                                     \
+    (BARRIER < ROWS * COLS / 2 ? BARRIER                                                           \
+                               : ROWS * COLS / 2)  /* copies start among so many products */
 #define COPY_AT(q) ((q) / 2 * 2 * SPREAD / COPIES) /* and copy q after this one: two at a time */
 #define TURNS (STEPS * STAGES % 2 ? 2 * STAGES : STAGES)
 #if PTX
-#define FOR_SLICES(count) \
-    for (int s = 0; s < (count);) \
-        _Pragma("unroll") for (int turn = 0; turn < TURNS; turn++) \
-            if (s++ < (count))
+#define FOR_SLICES(count)                                                                          \
+    for (int s = 0; s < (count);)                                                                  \
+    _Pragma("unroll") for (int turn = 0; turn < TURNS; turn++) if (s++ < (count))
 #else /* PoCL makes another copy of the body for every barrier */
 #define FOR_SLICES(count) for (int s = 0, turn = 0; s < (count); s++, turn = s % TURNS)
 #endif
 
-/* ---- The product. ------------------------------------------------------------------------------ */
+/* ---- The product. ---------------------------------------------------------------------------- */
 
-__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void
-matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a, ulong a0, int lda,
-           __global const double *restrict b, ulong b0, int ldb, double beta, __global double *c, ulong c0,
-           int ldc, int whole, int splits, __global double *partial, ulong partial0, __global uint *counter STEP_ARGS)
+__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void matmul_mma(
+    int m, int n, int k, double alpha, __global const double *restrict a, ulong a0, int lda,
+    __global const double *restrict b, ulong b0, int ldb, double beta, __global double *c, ulong c0,
+    int ldc, int whole, int splits, __global double *partial, ulong partial0,
+    __global uint *counter STEP_ARGS)
 {
     __local double slots[STAGES * (SLICE_A + SLICE_B)] __attribute__((aligned(128)));
     __local double *const as = slots, *const bs = slots + STAGES * SLICE_A;
@@ -346,9 +398,12 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
     const int depth = work.k1 - work.k0, slices = (depth + BK - 1) / BK;
 
     /* What this item copies. */
-    int offset_a[COPIES_A], place_a[COPIES_A], deep_a[COPIES_A], offset_b[COPIES_B], place_b[COPIES_B], deep_b[COPIES_B];
-    plan_copies(offset_a, place_a, deep_a, COPIES_A, STEP_A, !TRANS_A, BM, lda, m - row, row > 0, thread);
-    plan_copies(offset_b, place_b, deep_b, COPIES_B, STEP_B, TRANS_B, BN, ldb, n - col, col > 0, thread);
+    int offset_a[COPIES_A], place_a[COPIES_A], deep_a[COPIES_A], offset_b[COPIES_B],
+        place_b[COPIES_B], deep_b[COPIES_B];
+    plan_copies(offset_a, place_a, deep_a, COPIES_A, STEP_A, !TRANS_A, BM, lda, m - row, row > 0,
+                thread);
+    plan_copies(offset_b, place_b, deep_b, COPIES_B, STEP_B, TRANS_B, BN, ldb, n - col, col > 0,
+                thread);
 
     double sum[ROWS * COLS * 4];
 #pragma unroll
@@ -368,11 +423,12 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
     struct left left = {first, first - deep_a[0], first - deep_b[0]};
 
 /* The calls that stand in several places, for a slot. */
-#define START_COPY(q, slot) \
-    start_copy(q, left, as + (slot) * SLICE_A, place_a, deep_a, from_a, bs + (slot) * SLICE_B, place_b, deep_b, from_b)
-#define END_COPIES(slot)                                                                             \
-    left = end_copies(source_a, as + (slot) * SLICE_A, from_a, source_b, bs + (slot) * SLICE_B, from_b, \
-                      depth, left, thread)
+#define START_COPY(q, slot)                                                                        \
+    start_copy(q, left, as + (slot)*SLICE_A, place_a, deep_a, from_a, bs + (slot)*SLICE_B,         \
+               place_b, deep_b, from_b)
+#define END_COPIES(slot)                                                                           \
+    left = end_copies(source_a, as + (slot)*SLICE_A, from_a, source_b, bs + (slot)*SLICE_B,        \
+                      from_b, depth, left, thread)
 
     /* The first slices are on their way, and the first one of them has arrived. */
 #pragma unroll
@@ -399,7 +455,8 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
 
     FOR_SLICES(slices)
     {
-        const int here = turn % STAGES, next = (turn + 1) % STAGES, before = (turn + STAGES - 1) % STAGES; /* slots */
+        const int here = turn % STAGES, next = (turn + 1) % STAGES,
+                  before = (turn + STAGES - 1) % STAGES; /* slots */
         if (SPREAD == 0) {
 #pragma unroll
             for (int q = 0; q < COPIES; q++)
@@ -409,8 +466,10 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
 #pragma unroll
         for (int p = 0; p < PRODUCTS; p++) {
             const int j = p % COLS, i = p / COLS % ROWS, step = p / (COLS * ROWS);
-            const int line = turn * STEPS * ROWS + p / COLS; /* rows of fragments so far: their registers take turns */
-            const int ahead = p / COLS + 2;                  /* the row of fragments that is filled during this one */
+            const int line = turn * STEPS * ROWS +
+                             p / COLS; /* rows of fragments so far: their registers take turns */
+            const int ahead =
+                p / COLS + 2; /* the row of fragments that is filled during this one */
             const int b_step = (turn * STEPS + step) % 2, b_next = step + 1 < STEPS ? here : next;
             const int a_next = ahead < STEPS * ROWS ? here : next;
             if (p == BARRIER) {
@@ -419,10 +478,11 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
             }
             multiply(sum + (i * COLS + j) * 4, av[line % 4], bv[b_step] + 2 * j, exchange, thread);
             if (i == ROWS - 2)
-                fill_b(bv[1 - b_step] + 2 * j, b0s + b_next * SLICE_B, b1s + b_next * SLICE_B, (step + 1) % STEPS, j);
+                fill_b(bv[1 - b_step] + 2 * j, b0s + b_next * SLICE_B, b1s + b_next * SLICE_B,
+                       (step + 1) % STEPS, j);
             if (j == 0)
-                fill_a(av[(line + 2) % 4], a0s + a_next * SLICE_A, a1s + a_next * SLICE_A, ahead / ROWS % STEPS,
-                       ahead % ROWS);
+                fill_a(av[(line + 2) % 4], a0s + a_next * SLICE_A, a1s + a_next * SLICE_A,
+                       ahead / ROWS % STEPS, ahead % ROWS);
 #pragma unroll
             for (int q = 0; q < COPIES; q++)
                 if (p < SPREAD && p == COPY_AT(q))
@@ -437,7 +497,8 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
     STORE_PART()
 #else
     if (SPLIT && work.parts > 1 &&
-        !join_parts(work, sum, FRAGMENTS * 4, partial + partial0, counter, (__local uint *)slots, thread))
+        !join_parts(work, sum, FRAGMENTS * 4, partial + partial0, counter, (__local uint *)slots,
+                    thread))
         return;
 #endif
     /* Eight rows of C at a time: the upper half of a row of fragments, or the lower one. */
@@ -449,19 +510,23 @@ matmul_mma(int m, int n, int k, double alpha, __global const double *restrict a,
 #pragma unroll
     for (int eight = 0; eight < FRAGMENTS / ACROSS * 2; eight++) {
         const double *s = sum + eight / 2 * ACROSS * 4 + eight % 2 * 2;
-        const int f = set * FRAGMENTS + eight / 2 * ACROSS, y = row + wm + f / COLS * 16 + eight % 2 * 8, x = col + wn + f % COLS * 8;
+        const int f = set * FRAGMENTS + eight / 2 * ACROSS,
+                  y = row + wm + f / COLS * 16 + eight % 2 * 8, x = col + wn + f % COLS * 8;
 #if PIECES
         barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
-            *(__local double2 *)(piece + g * PIECE_ROW + j * 8 + 2 * t) = (double2)(s[j * 4], s[j * 4 + 1]);
+            *(__local double2 *)(piece + g * PIECE_ROW + j * 8 + 2 * t) =
+                (double2)(s[j * 4], s[j * 4 + 1]);
         barrier(CLK_LOCAL_MEM_FENCE);
-        store_piece(c + c0 + (size_t)y * ldc + x, ldc, piece, ACROSS * 8, 1, m - y, n - x, alpha, beta, lane);
+        store_piece(c + c0 + (size_t)y * ldc + x, ldc, piece, ACROSS * 8, 1, m - y, n - x, alpha,
+                    beta, lane);
 #else
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
             if (y + g < m && x + j * 8 + 2 * t < n)
-                store_run(c + c0 + (size_t)(y + g) * ldc + x + j * 8 + 2 * t, (double2)(s[j * 4], s[j * 4 + 1]), alpha, beta, n - x - j * 8 - 2 * t);
+                store_run(c + c0 + (size_t)(y + g) * ldc + x + j * 8 + 2 * t,
+                          (double2)(s[j * 4], s[j * 4 + 1]), alpha, beta, n - x - j * 8 - 2 * t);
 #endif
     }
 }

@@ -17,10 +17,11 @@
 #else
 #define T float
 #endif
-#define PACK_ROWS 4 /* rows of the result that an item fills, so that several reads are on their way at once */
+#define PACK_ROWS                                                                                  \
+    4 /* rows of the result that an item fills, so that several reads are on their way at once */
 
-static void pack_rows(__global const T *from, ulong at, ulong ld, int rows, int cols, __global T *to, ulong to_at,
-                      int to_rows, int to_ld, int group)
+static void pack_rows(__global const T *from, ulong at, ulong ld, int rows, int cols,
+                      __global T *to, ulong to_at, int to_rows, int to_ld, int group)
 {
     const int across = (to_ld + (int)get_local_size(0) - 1) / (int)get_local_size(0);
     const int j = group % across * (int)get_local_size(0) + (int)get_local_id(0);
@@ -38,9 +39,10 @@ static void pack_rows(__global const T *from, ulong at, ulong ld, int rows, int 
 }
 
 /* Groups below `groups_a` fill A's copy, the others B's. */
-__kernel void matmul_pack(int groups_a, __global const T *a, ulong a0, ulong lda, int rows_a, int cols_a,
-                          ulong to_a, int to_rows_a, int to_lda, __global const T *b, ulong b0, ulong ldb,
-                          int rows_b, int cols_b, ulong to_b, int to_rows_b, int to_ldb, __global T *to)
+__kernel void matmul_pack(int groups_a, __global const T *a, ulong a0, ulong lda, int rows_a,
+                          int cols_a, ulong to_a, int to_rows_a, int to_lda, __global const T *b,
+                          ulong b0, ulong ldb, int rows_b, int cols_b, ulong to_b, int to_rows_b,
+                          int to_ldb, __global T *to)
 {
     const int group = (int)get_group_id(0);
     if (group < groups_a)

@@ -1,7 +1,7 @@
 /* place.c - matrices that stay on the devices.
  *
- * In a GPU's memory a row begins at a multiple of 128 bytes, whatever the leading dimension on the host. A CPU device uses A and B where
- * they are.
+ * In a GPU's memory a row begins at a multiple of 128 bytes, whatever the leading dimension on the
+ * host. A CPU device uses A and B where they are.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
@@ -9,9 +9,12 @@
 #include "core/clock.h"
 #include "core/handle.h"
 
-/* ---- Copies under way. ------------------------------------------------------------------------ */
+/* ---- Copies under way. ----------------------------------------------------------------------- */
 
-static bool is_busy(const struct share *p) { return p->area.rows && p->area.cols; }
+static bool is_busy(const struct share *p)
+{
+    return p->area.rows && p->area.cols;
+}
 
 static void forget_copies(struct share *p)
 {
@@ -30,7 +33,8 @@ static int finish(struct matmul *mm, struct share *p)
         err = p->copy[i] ? matmul_await(p->copy[i]) : CL_SUCCESS;
     forget_copies(p);
     if (err != CL_SUCCESS)
-        return clerror_set(EIO, "matmul: a copy on %s failed (%s)", p->info.dev_name, oclerror_str(err));
+        return clerror_set(EIO, "matmul: a copy on %s failed (%s)", p->info.dev_name,
+                           oclerror_str(err));
     return clwait(mm->ctx, p->dev, CL_KERNEL_EVENT) == (cl_event)-1 ? -1 : 0;
 }
 
@@ -43,7 +47,7 @@ static int finish_all(struct matmul *mm)
     return status;
 }
 
-/* ---- Loading. --------------------------------------------------------------------------------- */
+/* ---- Loading. -------------------------------------------------------------------------------- */
 
 static void drop(struct share *p)
 {
@@ -70,13 +74,15 @@ void matmul_unload(struct matmul *mm)
 }
 
 /* Room for rows x cols elements on a share's device. */
-static int place(struct matmul *mm, struct share *p, size_t rows, size_t cols, const char *name, struct operand *o)
+static int place(struct matmul *mm, struct share *p, size_t rows, size_t cols, const char *name,
+                 struct operand *o)
 {
     const size_t ld = round_up(cols, 128 / mm->real), bytes = rows * ld * mm->real;
     *o = (struct operand){.ld = ld};
     if (bytes > matmul_room(mm, p) || bytes > p->info.dev_max_mem_alloc_sz)
-        return clerror_set(ENOMEM, "matmul_load: %s needs %zu bytes on %s, of which %zu may be used", name, bytes,
-                           p->info.dev_name, smaller(matmul_room(mm, p), p->info.dev_max_mem_alloc_sz));
+        return clerror_set(
+            ENOMEM, "matmul_load: %s needs %zu bytes on %s, of which %zu may be used", name, bytes,
+            p->info.dev_name, smaller(matmul_room(mm, p), p->info.dev_max_mem_alloc_sz));
     o->block = matmul_block(mm, p, bytes, p->in_place ? CL_MEM_ZEROCOPY : CL_MEM_DEVONLY);
     if (!o->block)
         return -1;
@@ -87,7 +93,8 @@ static int place(struct matmul *mm, struct share *p, size_t rows, size_t cols, c
 static int load_copies(struct matmul *mm, struct share *p, const struct host_product *h)
 {
     const bool ta = trans_a(h->trans), tb = trans_b(h->trans);
-    const size_t ra = ta ? h->k : h->m, ca = ta ? h->m : h->k, rb = tb ? h->n : h->k, cb = tb ? h->k : h->n;
+    const size_t ra = ta ? h->k : h->m, ca = ta ? h->m : h->k, rb = tb ? h->n : h->k,
+                 cb = tb ? h->k : h->n;
     cl_command_queue queue = clgetqueue(mm->ctx, p->dev);
     union {
         const void *in;
@@ -95,9 +102,11 @@ static int load_copies(struct matmul *mm, struct share *p, const struct host_pro
     } a = {h->a}, b = {h->b};
     if (place(mm, p, ra, ca, "A", &p->a) != 0 || place(mm, p, rb, cb, "B", &p->b) != 0)
         return -1;
-    if (matmul_transfer(mm, p, queue, TO_DEVICE, &p->a, a.out, h->lda, ra, ca, NULL, NULL, &p->copy[0]) != 0)
+    if (matmul_transfer(mm, p, queue, TO_DEVICE, &p->a, a.out, h->lda, ra, ca, NULL, NULL,
+                        &p->copy[0]) != 0)
         return -1;
-    return matmul_transfer(mm, p, queue, TO_DEVICE, &p->b, b.out, h->ldb, rb, cb, NULL, NULL, &p->copy[1]);
+    return matmul_transfer(mm, p, queue, TO_DEVICE, &p->b, b.out, h->ldb, rb, cb, NULL, NULL,
+                           &p->copy[1]);
 }
 
 static int load_share(struct matmul *mm, struct share *p)
@@ -131,8 +140,10 @@ static int load_host(struct matmul *mm)
 {
     mm->held.ldc = mm->held.n;
     mm->held.c = calloc(mm->held.m * mm->held.n + 1, mm->real);
-    return mm->held.c ? 0 : clerror_set(ENOMEM, "matmul_load: no memory on the host for a C of %zu x %zu",
-                                        mm->held.m, mm->held.n);
+    return mm->held.c
+               ? 0
+               : clerror_set(ENOMEM, "matmul_load: no memory on the host for a C of %zu x %zu",
+                             mm->held.m, mm->held.n);
 }
 
 static bool any_in_place(const struct matmul *mm)
@@ -143,13 +154,13 @@ static bool any_in_place(const struct matmul *mm)
     return false;
 }
 
-int matmul_load(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, const void *a, size_t lda,
-                const void *b, size_t ldb)
+int matmul_load(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, const void *a,
+                size_t lda, const void *b, size_t ldb)
 {
     if (no_handle(mm, __func__))
         return -1;
-    struct host_product h = {.trans = trans, .m = m, .n = n, .k = k, .alpha = 1, .a = a, .b = b, .lda = lda,
-                             .ldb = ldb};
+    struct host_product h = {
+        .trans = trans, .m = m, .n = n, .k = k, .alpha = 1, .a = a, .b = b, .lda = lda, .ldb = ldb};
     double any; /* for the check, which wants a C */
     h.c = &any;
     if (k == 0)
@@ -167,9 +178,10 @@ int matmul_load(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t 
     return 0;
 }
 
-/* ---- What was loaded. ------------------------------------------------------------------------- */
+/* ---- What was loaded. ------------------------------------------------------------------------ */
 
-static void copy_rows(char *to, size_t to_ld, const char *from, size_t from_ld, size_t rows, size_t bytes)
+static void copy_rows(char *to, size_t to_ld, const char *from, size_t from_ld, size_t rows,
+                      size_t bytes)
 {
     for (size_t i = 0; i < rows; i++)
         memcpy(to + i * to_ld, from + i * from_ld, bytes);
@@ -183,8 +195,9 @@ static int check_result(const struct matmul *mm, const char *call, const void *c
         return 0;
     *ldc = *ldc ? *ldc : mm->held.n;
     if (*ldc < mm->held.n)
-        return clerror_set(EINVAL, "%s: the leading dimension of C is %zu, but its rows have %zu elements", call, *ldc,
-                           mm->held.n);
+        return clerror_set(EINVAL,
+                           "%s: the leading dimension of C is %zu, but its rows have %zu elements",
+                           call, *ldc, mm->held.n);
     return c || mm->held.m == 0 || mm->held.n == 0 ? 0 : clerror_set(EINVAL, "%s: C is NULL", call);
 }
 
@@ -195,8 +208,8 @@ static int transfer_result(struct matmul *mm, enum direction direction, char *c,
     for (struct share *p = mm->share; status == 0 && p < mm->share + mm->ndev; p++)
         if (is_busy(p))
             status = matmul_transfer(mm, p, clgetqueue(mm->ctx, p->dev), direction, &p->c,
-                                     c + (p->area.row * ldc + p->area.col) * mm->real, ldc, p->area.rows, p->area.cols,
-                                     NULL, NULL, &p->copy[0]);
+                                     c + (p->area.row * ldc + p->area.col) * mm->real, ldc,
+                                     p->area.rows, p->area.cols, NULL, NULL, &p->copy[0]);
     return finish_all(mm) == 0 ? status : -1;
 }
 
@@ -205,7 +218,8 @@ static int put_result(struct matmul *mm, void *c, size_t ldc)
 {
     if (mm->ndev)
         return transfer_result(mm, TO_DEVICE, c, ldc);
-    copy_rows(mm->held.c, mm->held.n * mm->real, c, ldc * mm->real, mm->held.m, mm->held.n * mm->real);
+    copy_rows(mm->held.c, mm->held.n * mm->real, c, ldc * mm->real, mm->held.m,
+              mm->held.n * mm->real);
     return 0;
 }
 
@@ -213,7 +227,8 @@ static int get_result(struct matmul *mm, void *c, size_t ldc)
 {
     if (mm->ndev)
         return transfer_result(mm, TO_HOST, c, ldc);
-    copy_rows(c, ldc * mm->real, mm->held.c, mm->held.n * mm->real, mm->held.m, mm->held.n * mm->real);
+    copy_rows(c, ldc * mm->real, mm->held.c, mm->held.n * mm->real, mm->held.m,
+              mm->held.n * mm->real);
     return 0;
 }
 
@@ -227,7 +242,8 @@ int matmul_load_result(matmul *mm, const void *c, size_t ldc)
     } host = {c};
     if (check_result(mm, "matmul_load_result", c, &ldc) != 0)
         return -1;
-    if ((mm->world ? matmul_ranks_result(mm, host.out, ldc, true, put_result) : put_result(mm, host.out, ldc)) != 0)
+    if ((mm->world ? matmul_ranks_result(mm, host.out, ldc, true, put_result)
+                   : put_result(mm, host.out, ldc)) != 0)
         return -1;
     mm->has_result = true;
     return 0;
@@ -240,7 +256,8 @@ int matmul_result(matmul *mm, void *c, size_t ldc)
     if (check_result(mm, "matmul_result", c, &ldc) != 0)
         return -1;
     if (!mm->has_result)
-        return clerror_set(EINVAL, "matmul_result: nothing was computed; call matmul_compute first");
+        return clerror_set(EINVAL,
+                           "matmul_result: nothing was computed; call matmul_compute first");
     return mm->world ? matmul_ranks_result(mm, c, ldc, false, get_result) : get_result(mm, c, ldc);
 }
 
@@ -265,8 +282,16 @@ static int compute_devices(struct matmul *mm, double alpha, double beta)
     if (mm->ndev == 1)
         matmul_pause_by(mm, &mm->share[0], tell, &telling);
     for (struct share *p = mm->share; status == 0 && p < mm->share + mm->ndev; p++) {
-        const struct product x = {.trans_a = trans_a(h->trans), .trans_b = trans_b(h->trans), .m = p->area.rows,
-                                  .n = p->area.cols, .k = h->k, .alpha = alpha, .beta = beta, .a = p->a, .b = p->b, .c = p->c};
+        const struct product x = {.trans_a = trans_a(h->trans),
+                                  .trans_b = trans_b(h->trans),
+                                  .m = p->area.rows,
+                                  .n = p->area.cols,
+                                  .k = h->k,
+                                  .alpha = alpha,
+                                  .beta = beta,
+                                  .a = p->a,
+                                  .b = p->b,
+                                  .c = p->c};
         if (is_busy(p))
             status = matmul_start(mm, p, &x);
         if (is_busy(p) && status == 0)
@@ -301,11 +326,14 @@ int matmul_compute(matmul *mm, double alpha, double beta)
     if (!mm->loaded)
         return clerror_set(EINVAL, "matmul_compute: nothing is loaded; call matmul_load first");
     if (beta != 0 && !mm->has_result)
-        return clerror_set(EINVAL, "matmul_compute: beta is %g, but there is no C yet; call matmul_load_result first",
-                           beta);
+        return clerror_set(
+            EINVAL,
+            "matmul_compute: beta is %g, but there is no C yet; call matmul_load_result first",
+            beta);
     mm->held.alpha = alpha;
     mm->held.beta = beta;
-    if (world_agree(mm->world, mm->held.m > 0 && mm->held.n > 0 ? compute_busy(mm, alpha, beta) : 0) != 0)
+    if (world_agree(mm->world,
+                    mm->held.m > 0 && mm->held.n > 0 ? compute_busy(mm, alpha, beta) : 0) != 0)
         return -1;
     mm->has_result = true;
     return 0;

@@ -1,7 +1,8 @@
 /* program.c - kernels, built when first asked for and then kept; scratch memory.
  *
- * From one source many kernels are built, for shapes, transposes and alignments; the line of options identifies each.
- * Devices with the same shape share a program, since a stdcl kernel serves every device of its context.
+ * From one source many kernels are built, for shapes, transposes and alignments; the line of
+ * options identifies each. Devices with the same shape share a program, since a stdcl kernel serves
+ * every device of its context.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
@@ -20,24 +21,23 @@ EMBEDDED(cpu, "matmul/cpu.cl", matmul_cpu_cl);
 EMBEDDED(ladder, "matmul/ladder.cl", matmul_ladder_cl);
 EMBEDDED(thin, "matmul/thin.cl", matmul_thin_cl);
 
-/* ---- Programs. -------------------------------------------------------------------------------- */
+/* ---- Programs. ------------------------------------------------------------------------------- */
 
-/* The sources of tiles stand behind meet.cl and tile.cl, and that of few vectors behind meet.cl. One that defines what tile.cl is to know gets that as an option instead. Kernels for CPUs are
+/* The sources of tiles stand behind meet.cl and tile.cl, and that of few vectors behind meet.cl.
+ * One that defines what tile.cl is to know gets that as an option instead. Kernels for CPUs are
  * stored for the next process, but for shapes of the caller's, of which a search tries many. */
 static void *build(struct matmul *mm, enum matmul_source s, const char *options)
 {
-    static const struct embedded *const source[SOURCES] = {[SOURCE_FMA] = &fma_file,
-                                                           [SOURCE_MMA] = &mma_file,
-                                                           [SOURCE_PACK] = &pack,
-                                                           [SOURCE_CPU] = &cpu,
-                                                           [SOURCE_LADDER] = &ladder,
-                                                           [SOURCE_THIN] = &thin};
+    static const struct embedded *const source[SOURCES] = {
+        [SOURCE_FMA] = &fma_file, [SOURCE_MMA] = &mma_file,  [SOURCE_PACK] = &pack,
+        [SOURCE_CPU] = &cpu,      [SOURCE_LADDER] = &ladder, [SOURCE_THIN] = &thin};
     const struct embedded *const front[] = {&meet, &tile};
     const size_t fronts = s == SOURCE_FMA || s == SOURCE_MMA ? 2 : s == SOURCE_THIN ? 1 : 0;
     char line[1024];
-    snprintf(line, sizeof line, "%s%s", options, mm->precision == MATMUL_DOUBLE ? " -D DOUBLES" : "");
-    return embedded_open_as(s == SOURCE_CPU && !mm->words ? CLLD_KEEP : CLLD_NOW, mm->ctx, line, source[s],
-                            fronts, front);
+    snprintf(line, sizeof line, "%s%s", options,
+             mm->precision == MATMUL_DOUBLE ? " -D DOUBLES" : "");
+    return embedded_open_as(s == SOURCE_CPU && !mm->words ? CLLD_KEEP : CLLD_NOW, mm->ctx, line,
+                            source[s], fronts, front);
 }
 
 /* mm->lock is held. */
@@ -63,9 +63,13 @@ static struct program *find(struct matmul *mm, enum matmul_source s, const char 
 
 static _Thread_local double seconds_built;
 
-double matmul_seconds_built(void) { return seconds_built; }
+double matmul_seconds_built(void)
+{
+    return seconds_built;
+}
 
-cl_kernel matmul_kernel(struct matmul *mm, enum matmul_source s, const char *options, const char *name)
+cl_kernel matmul_kernel(struct matmul *mm, enum matmul_source s, const char *options,
+                        const char *name)
 {
     const double start = seconds_now();
     pthread_mutex_lock(&mm->lock);
@@ -86,7 +90,7 @@ void matmul_programs_close(struct matmul *mm)
     }
 }
 
-/* ---- Scratch memory, launches. ---------------------------------------------------------------- */
+/* ---- Scratch memory, launches. --------------------------------------------------------------- */
 
 int matmul_fill(struct matmul *mm, const struct share *p, void *block, cl_uint value, size_t bytes)
 {
@@ -102,7 +106,8 @@ int matmul_fill(struct matmul *mm, const struct share *p, void *block, cl_uint v
         clReleaseEvent(done);
     if (err == CL_SUCCESS)
         return 0;
-    return clerror_set(EIO, "matmul: %s cannot fill its scratch memory (%s)", p->info.dev_name, oclerror_str(err));
+    return clerror_set(EIO, "matmul: %s cannot fill its scratch memory (%s)", p->info.dev_name,
+                       oclerror_str(err));
 }
 
 /* Whether what nobody has written shall be NaN. */
@@ -115,7 +120,8 @@ static bool is_marked(void)
 void *matmul_block(struct matmul *mm, const struct share *p, size_t size, int flags)
 {
     void *block = clmalloc(mm->ctx, size, flags);
-    if (block && clgetbuffer(mm->ctx, p->dev, block) && (!is_marked() || matmul_fill(mm, p, block, ~0u, size) == 0))
+    if (block && clgetbuffer(mm->ctx, p->dev, block) &&
+        (!is_marked() || matmul_fill(mm, p, block, ~0u, size) == 0))
         return block;
     clfree(block);
     return NULL;
@@ -149,7 +155,8 @@ void *matmul_partials(struct matmul *mm, struct share *p, size_t elements)
     return NULL;
 }
 
-void matmul_pause_by(struct matmul *mm, struct share *p, int (*pause)(void *arg, double work), void *arg)
+void matmul_pause_by(struct matmul *mm, struct share *p, int (*pause)(void *arg, double work),
+                     void *arg)
 {
     p->pause = mm->progress ? pause : NULL;
     p->pause_arg = arg;
@@ -166,17 +173,20 @@ static int make_room(struct matmul *mm, struct share *p)
         return -1;
     if (p->pause(p->pause_arg, done) == 0)
         return 0;
-    p->scratch[SCRATCH_SPLIT].size = 0; /* its counters count groups that will not come: the next product gets new ones */
+    p->scratch[SCRATCH_SPLIT].size =
+        0; /* its counters count groups that will not come: the next product gets new ones */
     return clerror_set(ECANCELED, "matmul: stopped before the end");
 }
 
-static int fork_range(struct matmul *mm, struct share *p, cl_kernel kernel, const clndrange_t *ndr, double work,
-                      cl_uint nargs, const struct stdcl_arg *args)
+static int fork_range(struct matmul *mm, struct share *p, cl_kernel kernel, const clndrange_t *ndr,
+                      double work, cl_uint nargs, const struct stdcl_arg *args)
 {
     clndrange_t range = *ndr;
     if (p->pause && !pace_has_room(&p->pace, work) && make_room(mm, p) != 0)
         return -1;
-    const int bare = p->capability > 0 ? CL_EVENT_BARE : 0; /* which is what bare_on would ask the driver at each launch */
+    const int bare = p->capability > 0
+                         ? CL_EVENT_BARE
+                         : 0; /* which is what bare_on would ask the driver at each launch */
     const int flags = CL_EVENT_NOWAIT | CL_EVENT_CHECKED | bare;
     if (clforkv(mm->ctx, p->dev, kernel, &range, flags, nargs, args) == (cl_event)-1)
         return -1;
@@ -185,18 +195,21 @@ static int fork_range(struct matmul *mm, struct share *p, cl_kernel kernel, cons
     return 0;
 }
 
-/* Whole rows of groups (dimension 1), or of one row as many groups as a slice holds, but one for each compute unit. */
-int matmul_fork(struct matmul *mm, struct share *p, cl_kernel kernel, const clndrange_t *ndr, double work, cl_uint nargs,
-                const struct stdcl_arg *args)
+/* Whole rows of groups (dimension 1), or of one row as many groups as a slice holds, but one for
+ * each compute unit. */
+int matmul_fork(struct matmul *mm, struct share *p, cl_kernel kernel, const clndrange_t *ndr,
+                double work, cl_uint nargs, const struct stdcl_arg *args)
 {
-    const size_t across = ndr->gtid[0] / ndr->ltid[0], down = ndr->dim > 1 ? ndr->gtid[1] / ndr->ltid[1] : 1;
+    const size_t across = ndr->gtid[0] / ndr->ltid[0],
+                 down = ndr->dim > 1 ? ndr->gtid[1] / ndr->ltid[1] : 1;
     const double group = work / ((double)across * (double)down), fit = pace_slice(&p->pace) / group;
     if (!p->pause || !(fit < (double)across * (double)down))
         return fork_range(mm, p, kernel, ndr, work, nargs, args);
     const size_t units = matmul_units(p), most = fit < (double)units ? units : (size_t)fit;
     for (size_t x = 0, y = 0; y < down;) {
         const bool rows = x == 0 && most >= across;
-        const size_t wide = rows ? across : smaller(most, across - x), high = rows ? smaller(most / across, down - y) : 1;
+        const size_t wide = rows ? across : smaller(most, across - x),
+                     high = rows ? smaller(most / across, down - y) : 1;
         clndrange_t range = *ndr;
         range.gtid_offset[0] = x * ndr->ltid[0];
         range.gtid[0] = wide * ndr->ltid[0];
@@ -204,7 +217,8 @@ int matmul_fork(struct matmul *mm, struct share *p, cl_kernel kernel, const clnd
             range.gtid_offset[1] = y * ndr->ltid[1];
             range.gtid[1] = high * ndr->ltid[1];
         }
-        if (fork_range(mm, p, kernel, &range, group * (double)wide * (double)high, nargs, args) != 0)
+        if (fork_range(mm, p, kernel, &range, group * (double)wide * (double)high, nargs, args) !=
+            0)
             return -1;
         x = (x + wide) % across;
         y += x == 0 ? high : 0;
@@ -212,7 +226,8 @@ int matmul_fork(struct matmul *mm, struct share *p, cl_kernel kernel, const clnd
     return 0;
 }
 
-int matmul_scale(struct matmul *mm, struct share *p, size_t m, size_t n, double beta_, const struct operand *c)
+int matmul_scale(struct matmul *mm, struct share *p, size_t m, size_t n, double beta_,
+                 const struct operand *c)
 {
     cl_kernel kernel = matmul_kernel(mm, SOURCE_PACK, "", "matmul_scale");
     const size_t group = smaller(64, p->info.dev_max_wg_sz);
@@ -220,7 +235,7 @@ int matmul_scale(struct matmul *mm, struct share *p, size_t m, size_t n, double 
     const cl_ulong at = c->offset, ld = c->ld;
     clndrange_t ndr = clndrange_init2d(0, round_up(n, group), group, 0, m, 1);
     REAL_NUMBER(beta, beta_);
-    const struct stdcl_arg args[] = {VALUE_ARG(cols), REAL_ARG(mm, beta), operand_arg(c), VALUE_ARG(at),
-                                     VALUE_ARG(ld)};
+    const struct stdcl_arg args[] = {VALUE_ARG(cols), REAL_ARG(mm, beta), operand_arg(c),
+                                     VALUE_ARG(at), VALUE_ARG(ld)};
     return kernel ? matmul_fork(mm, p, kernel, &ndr, 0, COUNT_OF(args), args) : -1;
 }

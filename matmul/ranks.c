@@ -1,14 +1,17 @@
-/* ranks.c - a product on many ranks: panels travel from those that have them to those that multiply them.
+/* ranks.c - a product on many ranks: panels travel from those that have them to those that multiply
+ * them.
  *
- * A thread beside the devices' is the post: for each step of this rank it receives the panels that the step needs, and for the same step
- * of every other rank sends what this one has of them. There are three sets of panels: one is multiplied, and two are under way. So no
- * rank is more than a few steps before another, and none waits for one that waits for it.
+ * A thread beside the devices' is the post: for each step of this rank it receives the panels that
+ * the step needs, and for the same step of every other rank sends what this one has of them. There
+ * are three sets of panels: one is multiplied, and two are under way. So no rank is more than a few
+ * steps before another, and none waits for one that waits for it.
  *
  * Blocks of C go from and to the slabs before and after (block.c).
  *
- * A panel that is all in one's own slab is multiplied where it is. Matrices that are not in memory are read panel by panel by the post, and
- * an area of C is written when it is done. When a rank wants to end, all hear of it at one of the steps in which
- * they talk, and end after the same step: then no mail is left over.
+ * A panel that is all in one's own slab is multiplied where it is. Matrices that are not in memory
+ * are read panel by panel by the post, and an area of C is written when it is done. When a rank
+ * wants to end, all hear of it at one of the steps in which they talk, and end after the same step:
+ * then no mail is left over.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/grid.h"
@@ -21,10 +24,10 @@ struct slot {
     void *memory[OPERANDS];
     const char *at[OPERANDS]; /* in that memory, or in this rank's slab */
     size_t ld[OPERANDS];
-    world_mail **mail;        /* received, and then sent */
-    char **packed;            /* what is sent, if it does not lie in one piece */
+    world_mail **mail; /* received, and then sent */
+    char **packed;     /* what is sent, if it does not lie in one piece */
     size_t come, sent, npacked;
-    unsigned users, done;     /* devices that read it, and that have done so */
+    unsigned users, done; /* devices that read it, and that have done so */
 };
 
 struct travel {
@@ -32,25 +35,27 @@ struct travel {
     const struct matmul_grid *g;
     const struct plan *own;
     struct slot slot[SLOTS];
-    size_t deep;              /* of a panel, at most */
+    size_t deep; /* of a panel, at most */
     pthread_t post;
-    pthread_mutex_t lock;     /* of all below, and of slots' users and done */
+    pthread_mutex_t lock; /* of all below, and of slots' users and done */
     pthread_cond_t changed;
-    size_t ready;             /* steps whose panels are there */
-    size_t first;             /* step of the area at hand */
-    bool wanted, ended;       /* this rank wants to end; all do */
+    size_t ready;       /* steps whose panels are there */
+    size_t first;       /* step of the area at hand */
+    bool wanted, ended; /* this rank wants to end; all do */
     int status, code, ocl;
     char why[1024];
 };
 
-/* ---- Panels. ---------------------------------------------------------------------------------- */
+/* ---- Panels. --------------------------------------------------------------------------------- */
 
 /* Where rows and columns of an operand are in this rank's slab. */
-static const char *in_slab(const struct matmul_grid *g, int operand, struct part rows, struct part cols, size_t *ld)
+static const char *in_slab(const struct matmul_grid *g, int operand, struct part rows,
+                           struct part cols, size_t *ld)
 {
     const struct part slab = matmul_grid_slab(g, operand, g->rank);
     *ld = operand == OF_A ? g->h.lda : g->h.ldb;
-    return (const char *)(operand == OF_A ? g->h.a : g->h.b) + ((rows.first - slab.first) * *ld + cols.first) * g->mm->real;
+    return (const char *)(operand == OF_A ? g->h.a : g->h.b) +
+           ((rows.first - slab.first) * *ld + cols.first) * g->mm->real;
 }
 
 static void give_up(void *travel)
@@ -73,7 +78,8 @@ static void fail(struct travel *t)
     }
 }
 
-/* What cannot be read becomes zeros, which others wait for, until all have heard that this rank ends. */
+/* What cannot be read becomes zeros, which others wait for, until all have heard that this rank
+ * ends. */
 static void read_far(struct travel *t, int operand, struct part rows, struct part cols, char *to)
 {
     if (!t->status && matmul_far_read(t->g, operand, (struct region){rows, cols}, to) == 0)
@@ -94,11 +100,13 @@ static int receive(struct travel *t, struct slot *s, size_t step, int operand)
     const struct region r = matmul_grid_region(g, t->own, step, operand);
     const size_t real = t->mm->real, row = r.cols.count * real;
     size_t ld;
-    if (!g->far && matmul_meet(matmul_grid_slab(g, operand, g->rank), r.rows).count == r.rows.count) {
+    if (!g->far &&
+        matmul_meet(matmul_grid_slab(g, operand, g->rank), r.rows).count == r.rows.count) {
         s->at[operand] = in_slab(g, operand, r.rows, r.cols, &s->ld[operand]);
         return 0;
     }
-    if (!s->memory[operand] && !(s->memory[operand] = matmul_room_of(t->mm, panel_bytes(t, operand))))
+    if (!s->memory[operand] &&
+        !(s->memory[operand] = matmul_room_of(t->mm, panel_bytes(t, operand))))
         return -1;
     s->at[operand] = s->memory[operand];
     s->ld[operand] = r.cols.count;
@@ -110,7 +118,9 @@ static int receive(struct travel *t, struct slot *s, size_t step, int operand)
         } else if (rows.count && k == g->rank) {
             const char *from = in_slab(g, operand, rows, r.cols, &ld);
             matmul_copy_rows(place, row, from, ld * real, rows.count, row);
-        } else if (rows.count && !(s->mail[s->come++] = world_receive(t->mm->world, k, TAG_PANEL + operand, place, rows.count * row))) {
+        } else if (rows.count &&
+                   !(s->mail[s->come++] = world_receive(t->mm->world, k, TAG_PANEL + operand, place,
+                                                        rows.count * row))) {
             return -1;
         }
     }
@@ -131,7 +141,8 @@ static int send(struct travel *t, struct slot *s, int to, size_t step, int opera
     if (g->far || (ld != r.cols.count && rows.count > 1)) {
         char *packed = malloc(rows.count * row);
         if (!packed)
-            return clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes", rows.count * row);
+            return clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes",
+                               rows.count * row);
         s->packed[s->npacked++] = packed;
         if (from)
             matmul_copy_rows(packed, row, from, ld * t->mm->real, rows.count, row);
@@ -189,15 +200,17 @@ static int begin(struct travel *t, size_t step)
         if (receive(t, s, step, operand) != 0)
             return -1;
     for (int k = 0; k < g->ranks; k++)
-        for (int operand = 0; operand < OPERANDS && k != g->rank && step < g->plan[k].steps; operand++)
+        for (int operand = 0; operand < OPERANDS && k != g->rank && step < g->plan[k].steps;
+             operand++)
             if (send(t, s, k, step, operand) != 0)
                 return -1;
     return 0;
 }
 
-/* ---- The post. -------------------------------------------------------------------------------- */
+/* ---- The post. ------------------------------------------------------------------------------- */
 
-/* Returns when the panels of a slot are read, or nobody reads them any more; and when they have arrived where they were sent. */
+/* Returns when the panels of a slot are read, or nobody reads them any more; and when they have
+ * arrived where they were sent. */
 static int clear(struct travel *t, struct slot *s)
 {
     pthread_mutex_lock(&t->lock);
@@ -262,7 +275,7 @@ static void *post_main(void *travel)
     return NULL;
 }
 
-/* ---- What devices' threads ask for. ----------------------------------------------------------- */
+/* ---- What devices' threads ask for. ---------------------------------------------------------- */
 
 static int take(void *travel, size_t panel, struct host_product *from)
 {
@@ -293,7 +306,7 @@ static void done(void *travel, size_t panel)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* ---- The product. ----------------------------------------------------------------------------- */
+/* ---- The product. ---------------------------------------------------------------------------- */
 
 /* Where an area is in C. */
 static struct region region_of(const struct plan *p, const struct area *a)
@@ -316,8 +329,15 @@ static int run_areas(struct travel *t, const struct matmul_block *b)
     const struct host_product *h = &t->g->h;
     const struct plan *p = t->own;
     const size_t panels = p->areas ? p->steps / p->areas : 0;
-    const double total = (double)p->rows.count * (double)p->cols.count * (double)matmul_part(h->k, p->l < 0 ? 0 : p->l, t->g->pk).count;
-    struct matmul_feed feed = {.arg = t, .take = take, .done = done, .give_up = give_up, .panels = panels, .deep = t->deep, .total = total};
+    const double total = (double)p->rows.count * (double)p->cols.count *
+                         (double)matmul_part(h->k, p->l < 0 ? 0 : p->l, t->g->pk).count;
+    struct matmul_feed feed = {.arg = t,
+                               .take = take,
+                               .done = done,
+                               .give_up = give_up,
+                               .panels = panels,
+                               .deep = t->deep,
+                               .total = total};
     for (size_t i = 0; i < p->areas; i++) {
         const struct area a = matmul_grid_area(t->g, p, i);
         struct host_product x = *h;
@@ -326,13 +346,15 @@ static int run_areas(struct travel *t, const struct matmul_block *b)
         x.beta = p->l == 0 ? h->beta : 0;
         x.c = t->g->far ? b->c : b->c + (a.row * b->ld + a.col) * t->mm->real;
         x.ldc = t->g->far ? a.cols : b->ld;
-        if (t->g->far && h->beta != 0 && matmul_far_read(t->g, OPERANDS, region_of(p, &a), x.c) != 0)
+        if (t->g->far && h->beta != 0 &&
+            matmul_far_read(t->g, OPERANDS, region_of(p, &a), x.c) != 0)
             return -1;
-        x.a = x.b = x.c; /* until panels are there */
+        x.a = x.b = x.c;       /* until panels are there */
         t->first = i * panels; /* no device is at work */
         if (matmul_stream(t->mm, &x, &feed) != 0 || (t->g->far && put_area(t, &a, x.c) != 0))
             return -1;
-        feed.before += (double)a.rows * (double)a.cols * (double)matmul_part(h->k, p->l, t->g->pk).count;
+        feed.before +=
+            (double)a.rows * (double)a.cols * (double)matmul_part(h->k, p->l, t->g->pk).count;
     }
     return 0;
 }
@@ -399,7 +421,8 @@ static int multiply(struct matmul_grid *g, size_t deep)
     struct travel t = {.mm = g->mm, .g = g, .own = &g->plan[g->rank], .deep = deep};
     pthread_mutex_init(&t.lock, NULL);
     pthread_cond_init(&t.changed, NULL);
-    int status = world_agree(g->mm->world, g->far ? make_area(g, t.own, &b) : matmul_block_make(g, t.own, &b));
+    int status = world_agree(g->mm->world,
+                             g->far ? make_area(g, t.own, &b) : matmul_block_make(g, t.own, &b));
     if (status == 0 && g->h.beta != 0 && !g->far)
         status = matmul_block_move(g, &b, true);
     if (status == 0)
@@ -422,14 +445,17 @@ static int check_slabs(struct matmul_grid *g, int n)
 {
     struct host_product *h = &g->h;
     const size_t cols[3] = {trans_a(h->trans) ? h->m : h->k, trans_b(h->trans) ? h->k : h->n, h->n};
-    const struct part slab[3] = {matmul_grid_slab(g, OF_A, g->rank), matmul_grid_slab(g, OF_B, g->rank), matmul_slab_of_c(g, g->rank)};
+    const struct part slab[3] = {matmul_grid_slab(g, OF_A, g->rank),
+                                 matmul_grid_slab(g, OF_B, g->rank), matmul_slab_of_c(g, g->rank)};
     const void *const x[3] = {h->a, h->b, h->c};
     size_t *const ld[3] = {&h->lda, &h->ldb, &h->ldc};
     for (int i = 0; i < n; i++) {
         *ld[i] = *ld[i] ? *ld[i] : cols[i];
         if (*ld[i] < cols[i])
-            return clerror_set(EINVAL, "matmul_multiply: the leading dimension of %c is %zu, but its rows have %zu elements", "ABC"[i], *ld[i],
-                               cols[i]);
+            return clerror_set(
+                EINVAL,
+                "matmul_multiply: the leading dimension of %c is %zu, but its rows have %zu elements",
+                "ABC"[i], *ld[i], cols[i]);
         if (!x[i] && slab[i].count)
             return clerror_set(EINVAL, "matmul_multiply: %c is NULL", "ABC"[i]);
     }
@@ -437,7 +463,8 @@ static int check_slabs(struct matmul_grid *g, int n)
 }
 
 /* Makes areas of a block and panels so small that there is room for them. */
-static int fit_block(const struct matmul_grid *g, struct plan p, size_t *high, size_t *wide, size_t *deep)
+static int fit_block(const struct matmul_grid *g, struct plan p, size_t *high, size_t *wide,
+                     size_t *deep)
 {
     *high = smaller(p.i < 0 || !p.rows.count ? 1 : p.rows.count, MOST_SIDE);
     *wide = smaller(p.i < 0 || !p.cols.count ? 1 : p.cols.count, MOST_SIDE);
@@ -472,7 +499,8 @@ static int multiply_on_grid(struct matmul_grid *g)
 {
     const struct host_product *h = &g->h;
     size_t high, wide, deep;
-    matmul_grid_choose(g->ranks, h->m, h->n, h->k, g->mm->real, g->far ? 1 : g->ranks, &g->pm, &g->pn, &g->pk);
+    matmul_grid_choose(g->ranks, h->m, h->n, h->k, g->mm->real, g->far ? 1 : g->ranks, &g->pm,
+                       &g->pn, &g->pk);
     int status = matmul_divide_look(g);
     if (status == 0)
         status = fit(g, &high, &wide, &deep);
@@ -486,7 +514,8 @@ static int multiply_on_grid(struct matmul_grid *g)
 
 int matmul_ranks_multiply(struct matmul *mm, const struct host_product *h)
 {
-    struct matmul_grid g = {.mm = mm, .h = *h, .ranks = world_size(mm->world), .rank = world_rank(mm->world)};
+    struct matmul_grid g = {
+        .mm = mm, .h = *h, .ranks = world_size(mm->world), .rank = world_rank(mm->world)};
     if (world_agree(mm->world, check_slabs(&g, 3)) != 0)
         return -1;
     if (h->m == 0 || h->n == 0)
@@ -498,9 +527,14 @@ int matmul_ranks_multiply(struct matmul *mm, const struct host_product *h)
     return multiply_on_grid(&g);
 }
 
-int matmul_ranks_multiply_far(struct matmul *mm, const struct host_product *h, const struct matmul_far *const far[3])
+int matmul_ranks_multiply_far(struct matmul *mm, const struct host_product *h,
+                              const struct matmul_far *const far[3])
 {
-    struct matmul_grid g = {.mm = mm, .h = *h, .far = far, .ranks = world_size(mm->world), .rank = world_rank(mm->world)};
+    struct matmul_grid g = {.mm = mm,
+                            .h = *h,
+                            .far = far,
+                            .ranks = world_size(mm->world),
+                            .rank = world_rank(mm->world)};
     if (world_agree(mm->world, matmul_far_check(&g)) != 0)
         return -1;
     if (h->m == 0 || h->n == 0)
@@ -508,9 +542,10 @@ int matmul_ranks_multiply_far(struct matmul *mm, const struct host_product *h, c
     return h->k == 0 || h->alpha == 0 ? matmul_far_scale(&g) : multiply_on_grid(&g);
 }
 
-/* ---- Matrices that stay on the devices. ------------------------------------------------------- */
+/* ---- Matrices that stay on the devices. ------------------------------------------------------ */
 
-/* What a load has gathered: the rows of op(A) and the columns of op(B) of this rank's block of C. */
+/* What a load has gathered: the rows of op(A) and the columns of op(B) of this rank's block of
+ * C. */
 struct matmul_ranks {
     struct matmul_grid g;
     struct travel t;
@@ -553,10 +588,17 @@ static int gather(struct matmul_ranks *r)
 int matmul_ranks_load(struct matmul *mm, struct host_product *h)
 {
     struct matmul_ranks *r = calloc(1, sizeof *r);
-    if (world_agree(mm->world, r ? 0 : clerror_set(ENOMEM, "matmul_load: no memory on the host")) != 0)
+    if (world_agree(mm->world, r ? 0 : clerror_set(ENOMEM, "matmul_load: no memory on the host")) !=
+        0)
         return free(r), -1;
     mm->ranks = r;
-    r->g = (struct matmul_grid){.mm = mm, .h = *h, .ranks = world_size(mm->world), .rank = world_rank(mm->world), .pm = 1, .pn = 1, .pk = 1};
+    r->g = (struct matmul_grid){.mm = mm,
+                                .h = *h,
+                                .ranks = world_size(mm->world),
+                                .rank = world_rank(mm->world),
+                                .pm = 1,
+                                .pn = 1,
+                                .pk = 1};
     struct matmul_grid *g = &r->g;
     pthread_mutex_init(&r->t.lock, NULL);
     pthread_cond_init(&r->t.changed, NULL);
@@ -576,8 +618,15 @@ int matmul_ranks_load(struct matmul *mm, struct host_product *h)
     r->t.deep = h->k;
     if (gather(r) != 0)
         return -1;
-    *h = (struct host_product){.trans = h->trans, .m = p.rows.count, .n = p.cols.count, .k = h->k, .alpha = 1, .a = r->t.slot[0].at[OF_A],
-                               .b = r->t.slot[0].at[OF_B], .lda = r->t.slot[0].ld[OF_A], .ldb = r->t.slot[0].ld[OF_B]};
+    *h = (struct host_product){.trans = h->trans,
+                               .m = p.rows.count,
+                               .n = p.cols.count,
+                               .k = h->k,
+                               .alpha = 1,
+                               .a = r->t.slot[0].at[OF_A],
+                               .b = r->t.slot[0].at[OF_B],
+                               .lda = r->t.slot[0].ld[OF_A],
+                               .ldb = r->t.slot[0].ld[OF_B]};
     return 0;
 }
 
@@ -586,17 +635,22 @@ void matmul_ranks_shape(struct matmul *mm, bool on)
     matmul_grid_shape(&mm->ranks->g, mm->ranks->g.h.k, on);
 }
 
-int matmul_ranks_result(struct matmul *mm, void *c, size_t ldc, bool to_blocks, int (*copy)(struct matmul *mm, void *c, size_t ldc))
+int matmul_ranks_result(struct matmul *mm, void *c, size_t ldc, bool to_blocks,
+                        int (*copy)(struct matmul *mm, void *c, size_t ldc))
 {
     struct matmul_grid *g = &mm->ranks->g;
     struct matmul_block b = {0};
     g->h.c = c;
     g->h.ldc = ldc;
-    int status = world_agree(mm->world, check_slabs(g, 3) == 0 && matmul_block_make(g, &g->plan[g->rank], &b) == 0 ? 0 : -1);
+    int status = world_agree(
+        mm->world,
+        check_slabs(g, 3) == 0 && matmul_block_make(g, &g->plan[g->rank], &b) == 0 ? 0 : -1);
     if (status == 0 && to_blocks)
         status = matmul_block_move(g, &b, true);
     if (status == 0)
-        status = world_agree(mm->world, g->plan[g->rank].rows.count && g->plan[g->rank].cols.count ? copy(mm, b.c, b.ld) : 0);
+        status = world_agree(mm->world, g->plan[g->rank].rows.count && g->plan[g->rank].cols.count
+                                            ? copy(mm, b.c, b.ld)
+                                            : 0);
     if (status == 0 && !to_blocks)
         status = matmul_block_move(g, &b, false);
     if (b.own)

@@ -1,15 +1,16 @@
 /* stream.c - products of host arrays: panels travel while others are multiplied.
  *
- * A GPU computes its share of C in blocks of mb x nb, each as a sum of products of panels, mb x kb of A and
- * kb x nb of B, all as large as fits. Three queues work at once, and there are two of every buffer:
+ * A GPU computes its share of C in blocks of mb x nb, each as a sum of products of panels, mb x kb
+ * of A and kb x nb of B, all as large as fits. Three queues work at once, and there are two of
+ * every buffer:
  *
  *     up        panels 1      panels 2      panels 3      panels 4
  *     multiply                panels 1      panels 2      panels 3      panels 4
  *     down                                                              block 1 ...
  *
- * Each device has a thread, since copies from memory that is not pinned block. The first device's thread is the caller's,
- * which also reports the progress. A CPU device, and the host, work on the arrays where they are: in slabs of rows if
- * there is somebody to report to.
+ * Each device has a thread, since copies from memory that is not pinned block. The first device's
+ * thread is the caller's, which also reports the progress. A CPU device, and the host, work on the
+ * arrays where they are: in slabs of rows if there is somebody to report to.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
@@ -21,9 +22,9 @@
 #include <time.h>
 
 enum { SLOTS = 2 };
-static const size_t MOST_BLOCK = 16384;             /* rows or columns of a block of C */
-static const size_t DEEP = 4096;                    /* depth of a panel */
-static const size_t SMALL = (size_t)16 << 20;       /* bytes of operands that travel in one piece */
+static const size_t MOST_BLOCK = 16384;       /* rows or columns of a block of C */
+static const size_t DEEP = 4096;              /* depth of a panel */
+static const size_t SMALL = (size_t)16 << 20; /* bytes of operands that travel in one piece */
 static const double SLAB_WORK = 3e8, SLAB_SECONDS = 0.1;
 
 /* What the threads share. */
@@ -31,21 +32,22 @@ struct stream {
     struct matmul *mm;
     const struct host_product *all;
     const struct matmul_feed *feed; /* or NULL */
-    double total;           /* work, in multiply-adds */
+    double total;                   /* work, in multiply-adds */
     atomic_ullong done;
     atomic_bool stop;
-    atomic_uint running;    /* threads besides the caller's */
-    bool cancelled;         /* by the caller's progress function */
+    atomic_uint running; /* threads besides the caller's */
+    bool cancelled;      /* by the caller's progress function */
 };
 
 /* One device's thread. */
 struct worker {
     struct stream *s;
-    struct share *p;         /* NULL: the host */
+    struct share *p; /* NULL: the host */
     pthread_t thread;
     bool started, telling;
-    double counted;         /* work of the slab or panel at hand that was told of already; below 0: what will be told again of those before it */
-    double work, waited;    /* all work that is done, and seconds of waits for panels */
+    double counted; /* work of the slab or panel at hand that was told of already; below 0: what
+                       will be told again of those before it */
+    double work, waited; /* all work that is done, and seconds of waits for panels */
     int status, code, ocl;
     char why[1024];
 };
@@ -90,7 +92,7 @@ static int take_panels(struct worker *w, size_t panel, struct host_product *from
     return status;
 }
 
-/* ---- Where the arrays are. -------------------------------------------------------------------- */
+/* ---- Where the arrays are. ------------------------------------------------------------------- */
 
 static int run_in_place(struct worker *w, const struct host_product *h)
 {
@@ -108,9 +110,10 @@ static int run_in_place(struct worker *w, const struct host_product *h)
     return status;
 }
 
-/* In slabs of at least 64 rows that take about SLAB_SECONDS; all at once if there is nobody to report to, or if launches are cut so that they
- * take no longer (matmul_fork): B is packed anew for each slab. The host's naive loops gain nothing from many rows, and are slow: they begin
- * with one. */
+/* In slabs of at least 64 rows that take about SLAB_SECONDS; all at once if there is nobody to
+ * report to, or if launches are cut so that they take no longer (matmul_fork): B is packed anew for
+ * each slab. The host's naive loops gain nothing from many rows, and are slow: they begin with
+ * one. */
 static int run_slabs(struct worker *w, const struct host_product *h)
 {
     const struct matmul *mm = w->s->mm;
@@ -121,7 +124,7 @@ static int run_slabs(struct worker *w, const struct host_product *h)
         rows = 1;
     for (size_t i = 0; i < h->m;) {
         const double start = seconds_now();
-        const struct host_product slab = 
+        const struct host_product slab =
             matmul_piece(w->s->mm, h, (struct area){i, smaller(rows, h->m - i), 0, h->n});
         if (run_in_place(w, &slab) != 0)
             return -1;
@@ -151,7 +154,7 @@ static int run_panels(struct worker *w, struct area area)
     return 0;
 }
 
-/* ---- Through a device's memory. --------------------------------------------------------------- */
+/* ---- Through a device's memory. -------------------------------------------------------------- */
 
 /* A device's buffers, and the events that tell when they may be used again. */
 struct flow {
@@ -159,18 +162,21 @@ struct flow {
     struct share *p;
     struct worker *w;
     const struct host_product *h;
-    struct area area;       /* which is this of the whole */
+    struct area area; /* which is this of the whole */
     size_t mb, nb, kb;
     cl_command_queue up, down;
     struct operand a[SLOTS], b[SLOTS], c[SLOTS];
     cl_event sent_a[SLOTS], sent_b[SLOTS]; /* the panels of a slot are on the device */
-    cl_event used[SLOTS];   /* and were multiplied */
-    cl_event sent_c[SLOTS]; /* the block of C that is added to is on the device */
-    cl_event fetched[SLOTS]; /* the result is on the host */
-    size_t panels, blocks;  /* so far */
+    cl_event used[SLOTS];                  /* and were multiplied */
+    cl_event sent_c[SLOTS];                /* the block of C that is added to is on the device */
+    cl_event fetched[SLOTS];               /* the result is on the host */
+    size_t panels, blocks;                 /* so far */
 };
 
-static size_t padded(size_t cols, size_t real) { return round_up(cols, 128 / real); }
+static size_t padded(size_t cols, size_t real)
+{
+    return round_up(cols, 128 / real);
+}
 
 /* Bytes of the largest buffer, and of all of them. */
 static size_t bytes_of(const struct flow *f, size_t *largest)
@@ -183,12 +189,16 @@ static size_t bytes_of(const struct flow *f, size_t *largest)
     return SLOTS * (c + ab);
 }
 
-static size_t halved(size_t n) { return n > 128 ? round_up(n / 2, 64) : divide_up(n, 2); }
+static size_t halved(size_t n)
+{
+    return n > 128 ? round_up(n / 2, 64) : divide_up(n, 2);
+}
 
 static bool fits(const struct flow *f)
 {
     size_t largest;
-    return bytes_of(f, &largest) <= matmul_room(f->mm, f->p) && largest <= f->p->info.dev_max_mem_alloc_sz;
+    return bytes_of(f, &largest) <= matmul_room(f->mm, f->p) &&
+           largest <= f->p->info.dev_max_mem_alloc_sz;
 }
 
 /* The largest blocks and panels that fit; a block of C gets the greater part of the memory. */
@@ -207,8 +217,9 @@ static int choose_sizes(struct flow *f)
     }
     while (!fits(f)) {
         if (f->mb == 1 && f->nb == 1 && f->kb == 1)
-            return clerror_set(ENOMEM, "matmul_multiply: %zu bytes of %s's memory are too few for any product", room,
-                               f->p->info.dev_name);
+            return clerror_set(
+                ENOMEM, "matmul_multiply: %zu bytes of %s's memory are too few for any product",
+                room, f->p->info.dev_name);
         if ((f->kb > 2 * f->mb && f->kb > 2 * f->nb) || (f->mb == 1 && f->nb == 1))
             f->kb = halved(f->kb);
         else if (f->mb >= f->nb)
@@ -225,7 +236,8 @@ static bool all_fit(struct matmul *mm, size_t high, size_t wide, size_t deep)
 {
     for (cl_uint d = 0; d < mm->ndev; d++) {
         const struct area a = matmul_area(mm, d, high, wide);
-        const struct flow f = {.mm = mm, .p = &mm->share[d], .mb = a.rows, .nb = a.cols, .kb = deep};
+        const struct flow f = {
+            .mm = mm, .p = &mm->share[d], .mb = a.rows, .nb = a.cols, .kb = deep};
         if (!f.p->in_place && !fits(&f))
             return false;
     }
@@ -238,7 +250,8 @@ int matmul_stream_fit(struct matmul *mm, size_t *high, size_t *wide, size_t *dee
         size_t *most = *high >= *wide ? high : wide;
         most = *deep > 2 * *most ? deep : most;
         if (*most == 1)
-            return clerror_set(ENOMEM, "matmul_multiply: the memory of devices is too small for any product");
+            return clerror_set(
+                ENOMEM, "matmul_multiply: the memory of devices is too small for any product");
         *most = halved(*most);
     }
     return 0;
@@ -285,7 +298,8 @@ static void close_flow(struct flow *f)
             clFinish(queues[i]);
     clwait(f->mm->ctx, f->p->dev, CL_ALL_EVENT);
     for (int i = 0; i < SLOTS; i++) {
-        cl_event *const events[] = {&f->sent_a[i], &f->sent_b[i], &f->used[i], &f->sent_c[i], &f->fetched[i]};
+        cl_event *const events[] = {&f->sent_a[i], &f->sent_b[i], &f->used[i], &f->sent_c[i],
+                                    &f->fetched[i]};
         for (int e = 0; e < 5; e++)
             forget(events[e]);
         clfree(f->a[i].block);
@@ -301,11 +315,12 @@ static int check_cl(const struct flow *f, cl_int err, const char *doing)
 {
     if (err == CL_SUCCESS)
         return 0;
-    return clerror_set(EIO, "matmul_multiply: %s failed %s (%s)", f->p->info.dev_name, doing, oclerror_str(err));
+    return clerror_set(EIO, "matmul_multiply: %s failed %s (%s)", f->p->info.dev_name, doing,
+                       oclerror_str(err));
 }
 
-/* Waits for a command and lets go of its event: -1 when it failed. Every event ends here, or a failed copy would go
- * unseen. */
+/* Waits for a command and lets go of its event: -1 when it failed. Every event ends here, or a
+ * failed copy would go unseen. */
 static int settle(const struct flow *f, cl_event *ev, const char *doing)
 {
     const cl_int err = *ev ? matmul_await(*ev) : CL_SUCCESS;
@@ -315,22 +330,23 @@ static int settle(const struct flow *f, cl_event *ev, const char *doing)
 
 static int settle_panels(struct flow *f, size_t slot)
 {
-    return settle(f, &f->used[slot], "multiplying") != 0 || settle(f, &f->sent_a[slot], "sending A") != 0 ||
+    return settle(f, &f->used[slot], "multiplying") != 0 ||
+                   settle(f, &f->sent_a[slot], "sending A") != 0 ||
                    settle(f, &f->sent_b[slot], "sending B") != 0
                ? -1
                : 0;
 }
 
 /* Sends rows x cols of a host array as stored, transposed or not, into a slot. */
-static int send(struct flow *f, const struct operand *to, bool trans, const void *from, size_t ld, size_t rows,
-                size_t cols, cl_event after, cl_event *done)
+static int send(struct flow *f, const struct operand *to, bool trans, const void *from, size_t ld,
+                size_t rows, size_t cols, cl_event after, cl_event *done)
 {
     union {
         const void *in;
         void *out;
     } host = {from};
-    return matmul_transfer(f->mm, f->p, f->up, TO_DEVICE, to, host.out, ld, trans ? cols : rows, trans ? rows : cols,
-                           after, NULL, done);
+    return matmul_transfer(f->mm, f->p, f->up, TO_DEVICE, to, host.out, ld, trans ? cols : rows,
+                           trans ? rows : cols, after, NULL, done);
 }
 
 /* Makes a slot free for the next panels, which also keeps the host from running ahead. */
@@ -345,7 +361,8 @@ static int free_slot(struct flow *f)
 }
 
 /* Where panels q of a block of C are on the host, and how deep they are; 1: there will be none. */
-static int find_panels(struct flow *f, const struct host_product *h, size_t q, struct host_product *from)
+static int find_panels(struct flow *f, const struct host_product *h, size_t q,
+                       struct host_product *from)
 {
     const struct matmul_feed *feed = f->w->s->feed;
     const size_t k0 = q * f->kb;
@@ -363,24 +380,31 @@ static int find_panels(struct flow *f, const struct host_product *h, size_t q, s
     return 0;
 }
 
-/* Queues the product of one pair of panels; x tells the sizes, `from` where on the host they start. */
-static int multiply_panels(struct flow *f, const struct host_product *from, struct product *x, cl_event before)
+/* Queues the product of one pair of panels; x tells the sizes, `from` where on the host they
+ * start. */
+static int multiply_panels(struct flow *f, const struct host_product *from, struct product *x,
+                           cl_event before)
 {
     const size_t slot = f->panels++ % SLOTS;
     cl_command_queue queue = clgetqueue(f->mm->ctx, f->p->dev);
-    if (send(f, &f->a[slot], x->trans_a, from->a, from->lda, x->m, x->k, NULL, &f->sent_a[slot]) != 0 ||
-        send(f, &f->b[slot], x->trans_b, from->b, from->ldb, x->k, x->n, NULL, &f->sent_b[slot]) != 0)
+    if (send(f, &f->a[slot], x->trans_a, from->a, from->lda, x->m, x->k, NULL, &f->sent_a[slot]) !=
+            0 ||
+        send(f, &f->b[slot], x->trans_b, from->b, from->ldb, x->k, x->n, NULL, &f->sent_b[slot]) !=
+            0)
         return -1;
-    const cl_event wait[2] = {f->sent_b[slot], before}; /* the queue is in order: A is there before B */
+    const cl_event wait[2] = {f->sent_b[slot],
+                              before}; /* the queue is in order: A is there before B */
     int status = check_cl(f, clFlush(f->up), "sending panels");
     if (status == 0)
-        status = check_cl(f, clEnqueueBarrierWithWaitList(queue, before ? 2 : 1, wait, NULL), "waiting for panels");
+        status = check_cl(f, clEnqueueBarrierWithWaitList(queue, before ? 2 : 1, wait, NULL),
+                          "waiting for panels");
     x->a = f->a[slot];
     x->b = f->b[slot];
     if (status == 0)
         status = matmul_start(f->mm, f->p, x);
     if (status == 0)
-        status = check_cl(f, clEnqueueMarkerWithWaitList(queue, 0, NULL, &f->used[slot]), "multiplying");
+        status =
+            check_cl(f, clEnqueueMarkerWithWaitList(queue, 0, NULL, &f->used[slot]), "multiplying");
     return status == 0 ? clflush(f->mm->ctx, f->p->dev, 0) : status;
 }
 
@@ -388,13 +412,16 @@ static int multiply_panels(struct flow *f, const struct host_product *from, stru
 static int run_block(struct flow *f, size_t row, size_t col)
 {
     const size_t slot = f->blocks++ % SLOTS;
-    const struct area area = {row, smaller(f->mb, f->h->m - row), col, smaller(f->nb, f->h->n - col)};
+    const struct area area = {row, smaller(f->mb, f->h->m - row), col,
+                              smaller(f->nb, f->h->n - col)};
     const struct host_product h = matmul_piece(f->mm, f->h, area);
     const bool ta = trans_a(h.trans), tb = trans_b(h.trans);
-    struct product x = {.trans_a = ta, .trans_b = tb, .m = h.m, .n = h.n, .alpha = h.alpha, .c = f->c[slot]};
+    struct product x = {
+        .trans_a = ta, .trans_b = tb, .m = h.m, .n = h.n, .alpha = h.alpha, .c = f->c[slot]};
     if (settle(f, &f->sent_c[slot], "sending C") != 0)
         return -1;
-    if (h.beta != 0 && send(f, &f->c[slot], false, h.c, h.ldc, h.m, h.n, f->fetched[slot], &f->sent_c[slot]) != 0)
+    if (h.beta != 0 &&
+        send(f, &f->c[slot], false, h.c, h.ldc, h.m, h.n, f->fetched[slot], &f->sent_c[slot]) != 0)
         return -1; /* earlier in the queue than the panels, for which the first product waits */
     const size_t panels = f->w->s->feed ? f->w->s->feed->panels : divide_up(h.k, f->kb);
     for (size_t q = 0; q < panels; q++) {
@@ -430,7 +457,8 @@ static int run_flow(struct worker *w, const struct host_product *h, struct area 
         if (settle_panels(&f, i) != 0 || settle(&f, &f.sent_c[i], "sending C") != 0 ||
             settle(&f, &f.fetched[i], "fetching the result") != 0)
             status = -1;
-    for (size_t q = f.panels < SLOTS ? 0 : f.panels - SLOTS; status == 0 && feed && q < f.panels; q++)
+    for (size_t q = f.panels < SLOTS ? 0 : f.panels - SLOTS; status == 0 && feed && q < f.panels;
+         q++)
         feed->done(feed->arg, q);
     if (status == 0 && clwait(f.mm->ctx, f.p->dev, CL_KERNEL_EVENT) == (cl_event)-1)
         status = -1;
@@ -438,12 +466,13 @@ static int run_flow(struct worker *w, const struct host_product *h, struct area 
     return status;
 }
 
-/* ---- Threads. --------------------------------------------------------------------------------- */
+/* ---- Threads. -------------------------------------------------------------------------------- */
 
 static void run_worker(struct worker *w)
 {
     struct stream *s = w->s;
-    const struct area all = {0, s->all->m, 0, s->all->n}, area = w->p ? matmul_area(s->mm, w->p->dev, all.rows, all.cols) : all;
+    const struct area all = {0, s->all->m, 0, s->all->n},
+                      area = w->p ? matmul_area(s->mm, w->p->dev, all.rows, all.cols) : all;
     const bool in_place = !w->p || w->p->in_place;
     const struct host_product h = matmul_piece(s->mm, s->all, area);
     const double start = seconds_now(), built = matmul_seconds_built();
@@ -451,7 +480,9 @@ static void run_worker(struct worker *w)
     if (w->p)
         matmul_pause_by(s->mm, w->p, count_part, w);
     if (area.rows > 0 && area.cols > 0)
-        w->status = !in_place ? run_flow(w, &h, area) : s->feed ? run_panels(w, area) : run_slabs(w, &h);
+        w->status = !in_place ? run_flow(w, &h, area)
+                    : s->feed ? run_panels(w, area)
+                              : run_slabs(w, &h);
     if (w->p)
         matmul_pause_by(s->mm, w->p, NULL, NULL);
     effort->work += w->work;
@@ -509,7 +540,10 @@ static int run_workers(struct stream *s, struct worker *w, cl_uint count)
 int matmul_stream(struct matmul *mm, const struct host_product *h, const struct matmul_feed *feed)
 {
     const cl_uint count = mm->ndev ? mm->ndev : 1;
-    struct stream s = {.mm = mm, .all = h, .feed = feed, .total = feed ? feed->total : (double)h->m * (double)h->n * (double)h->k};
+    struct stream s = {.mm = mm,
+                       .all = h,
+                       .feed = feed,
+                       .total = feed ? feed->total : (double)h->m * (double)h->n * (double)h->k};
     atomic_init(&s.done, feed ? (unsigned long long)feed->before : 0);
     struct worker *w = calloc(count, sizeof *w);
     if (!w)

@@ -1,4 +1,5 @@
-/* sycl.cpp - the blocked product of ladder.cl in SYCL 2020: the same tiles, the same barriers, other words.
+/* sycl.cpp - the blocked product of ladder.cl in SYCL 2020: the same tiles, the same barriers,
+ * other words.
  *
  *   OpenCL                          SYCL
  *   clCreateBuffer, copies          buffer, which copies when it is made and when it ends
@@ -7,7 +8,8 @@
  *   get_local_id, get_global_id     nd_item
  *   barrier                         group_barrier
  *
- * Built when CMake finds a SYCL compiler (acpp, icpx). The rest of the engine is C and does not need it.
+ * Built when CMake finds a SYCL compiler (acpp, icpx). The rest of the engine is C and does not
+ * need it.
  * SPDX-License-Identifier: MIT
  */
 #include "sycl.h"
@@ -17,19 +19,23 @@
 #include <cstdio>
 #include <exception>
 
-namespace {
+namespace
+{
 
 /* An operand as it is stored: element (i, j) of op(X) stands at i * row + j * col. */
 struct strides {
     std::size_t row, col;
 };
 
-std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
+std::size_t round_up(std::size_t n, std::size_t to)
+{
+    return (n + to - 1) / to * to;
+}
 
 template <typename T>
-void multiply(sycl::queue &queue, strides sa, strides sb, std::size_t extent_a, std::size_t extent_b, std::size_t m,
-              std::size_t n, std::size_t k, T alpha, const T *a, const T *b, T beta, T *c, std::size_t ldc,
-              std::size_t block)
+void multiply(sycl::queue &queue, strides sa, strides sb, std::size_t extent_a,
+              std::size_t extent_b, std::size_t m, std::size_t n, std::size_t k, T alpha,
+              const T *a, const T *b, T beta, T *c, std::size_t ldc, std::size_t block)
 {
     sycl::buffer<T, 1> buffer_a(a, sycl::range<1>(extent_a)), buffer_b(b, sycl::range<1>(extent_b));
     sycl::buffer<T, 1> buffer_c(c, sycl::range<1>((m - 1) * ldc + n));
@@ -37,7 +43,8 @@ void multiply(sycl::queue &queue, strides sa, strides sb, std::size_t extent_a, 
         sycl::accessor<T, 1, sycl::access_mode::read> in_a(buffer_a, h);
         sycl::accessor<T, 1, sycl::access_mode::read> in_b(buffer_b, h);
         sycl::accessor<T, 1, sycl::access_mode::read_write> out(buffer_c, h);
-        sycl::local_accessor<T, 1> at(sycl::range<1>(block * block), h), bt(sycl::range<1>(block * block), h);
+        sycl::local_accessor<T, 1> at(sycl::range<1>(block * block), h),
+            bt(sycl::range<1>(block * block), h);
         const sycl::range<2> items(round_up(m, block), round_up(n, block)), group(block, block);
         h.parallel_for(sycl::nd_range<2>(items, group), [=](sycl::nd_item<2> item) {
             const std::size_t i = item.get_global_id(0), j = item.get_global_id(1);
@@ -52,7 +59,8 @@ void multiply(sycl::queue &queue, strides sa, strides sb, std::size_t extent_a, 
                 sycl::group_barrier(item.get_group()); /* and everybody has read them */
             }
             if (i < m && j < n)
-                out[i * ldc + j] = beta == T(0) ? alpha * sum : alpha * sum + beta * out[i * ldc + j];
+                out[i * ldc + j] =
+                    beta == T(0) ? alpha * sum : alpha * sum + beta * out[i * ldc + j];
         });
     });
     queue.wait_and_throw();
@@ -60,27 +68,32 @@ void multiply(sycl::queue &queue, strides sa, strides sb, std::size_t extent_a, 
 
 } // namespace
 
-extern "C" int matmul_sycl_run(int doubles, int trans_a, int trans_b, std::size_t m, std::size_t n, std::size_t k,
-                               double alpha, const void *a, std::size_t lda, const void *b, std::size_t ldb, double beta,
-                               void *c, std::size_t ldc, std::size_t block, char *why, std::size_t size)
+extern "C" int matmul_sycl_run(int doubles, int trans_a, int trans_b, std::size_t m, std::size_t n,
+                               std::size_t k, double alpha, const void *a, std::size_t lda,
+                               const void *b, std::size_t ldb, double beta, void *c,
+                               std::size_t ldc, std::size_t block, char *why, std::size_t size)
 {
-    const strides sa = {trans_a ? 1 : lda, trans_a ? lda : 1}, sb = {trans_b ? 1 : ldb, trans_b ? ldb : 1};
+    const strides sa = {trans_a ? 1 : lda, trans_a ? lda : 1},
+                  sb = {trans_b ? 1 : ldb, trans_b ? ldb : 1};
     const std::size_t extent_a = trans_a ? (k - 1) * lda + m : (m - 1) * lda + k;
     const std::size_t extent_b = trans_b ? (n - 1) * ldb + k : (k - 1) * ldb + n;
     try {
         sycl::queue queue;
-        const std::size_t most = queue.get_device().get_info<sycl::info::device::max_work_group_size>();
+        const std::size_t most =
+            queue.get_device().get_info<sycl::info::device::max_work_group_size>();
         if (block * block > most) {
-            std::snprintf(why, size, "a block of %zu x %zu; groups have at most %zu items", block, block, most);
+            std::snprintf(why, size, "a block of %zu x %zu; groups have at most %zu items", block,
+                          block, most);
             return -1;
         }
         if (doubles)
-            multiply<double>(queue, sa, sb, extent_a, extent_b, m, n, k, alpha, static_cast<const double *>(a),
-                             static_cast<const double *>(b), beta, static_cast<double *>(c), ldc, block);
+            multiply<double>(queue, sa, sb, extent_a, extent_b, m, n, k, alpha,
+                             static_cast<const double *>(a), static_cast<const double *>(b), beta,
+                             static_cast<double *>(c), ldc, block);
         else
             multiply<float>(queue, sa, sb, extent_a, extent_b, m, n, k, static_cast<float>(alpha),
-                            static_cast<const float *>(a), static_cast<const float *>(b), static_cast<float>(beta),
-                            static_cast<float *>(c), ldc, block);
+                            static_cast<const float *>(a), static_cast<const float *>(b),
+                            static_cast<float>(beta), static_cast<float *>(c), ldc, block);
         return 0;
     } catch (const std::exception &e) {
         std::snprintf(why, size, "%s", e.what());

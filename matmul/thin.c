@@ -1,7 +1,8 @@
 /* thin.c - TUNED on GPUs: a matrix times a few vectors (thin.cl).
  *
- * Of a product with few rows or columns the large operand is read once, where it is. How its depth is shared by groups follows from
- * sizes and the row alone, never from the device, so that all devices with one row give the same bits.
+ * Of a product with few rows or columns the large operand is read once, where it is. How its depth
+ * is shared by groups follows from sizes and the row alone, never from the device, so that all
+ * devices with one row give the same bits.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
@@ -12,7 +13,8 @@ enum {
     NEAR_BYTES = 16 * 1024, /* of vectors in local memory */
 };
 
-/* X, of `rows` rows and depth k, times `vectors` vectors Y, which are columns of C or rows of it. */
+/* X, of `rows` rows and depth k, times `vectors` vectors Y, which are columns of C or rows of
+ * it. */
 struct thin {
     size_t rows, vectors, k;
     struct operand x, y, c;
@@ -63,15 +65,17 @@ static struct thin_launch launch_of(const struct matmul *mm, const struct matmul
     l.wide = t->x.offset % step == 0 && t->x.ld % step == 0 && t->x.skew % 16 == 0;
     const size_t w = l.wide ? step : 1, beside = smaller((size_t)s->beside, l.items),
                  steps = (size_t)s->steps;
-    const size_t line = smaller(divide_up(matmul_thin_line(s, t->k * mm->real), w * mm->real), l.items);
+    const size_t line =
+        smaller(divide_up(matmul_thin_line(s, t->k * mm->real), w * mm->real), l.items);
     l.team = t->along ? line : l.items / beside;
     l.each = t->along ? (size_t)s->each : w;
     l.stride = t->along ? l.team * w * steps : l.team * steps;
     l.chunk = NEAR_BYTES / (l.vectors * mm->real) / l.stride * l.stride;
     l.chunk = l.chunk ? l.chunk : l.stride;
     l.blocks = divide_up(t->rows, l.items / l.team * l.each);
-    const size_t wanted =
-        s->part ? smaller(divide_up((size_t)s->groups, l.blocks), smaller(t->k / (size_t)s->part, MOST_PARTS)) : 1;
+    const size_t wanted = s->part ? smaller(divide_up((size_t)s->groups, l.blocks),
+                                            smaller(t->k / (size_t)s->part, MOST_PARTS))
+                                  : 1;
     const size_t parts = wanted && l.blocks <= PLAN_SHARED ? wanted : 1;
     l.span = round_up(divide_up(t->k, parts), l.stride);
     l.parts = divide_up(t->k, l.span);
@@ -79,35 +83,38 @@ static struct thin_launch launch_of(const struct matmul *mm, const struct matmul
 }
 
 /* One launch. */
-static int launch(struct matmul *mm, struct share *p, const struct matmul_shape *s, const struct thin *t, double alpha_, double beta_)
+static int launch(struct matmul *mm, struct share *p, const struct matmul_shape *s,
+                  const struct thin *t, double alpha_, double beta_)
 {
     const struct thin_launch l = launch_of(mm, s, t);
     const size_t sums = l.blocks * l.parts * (l.items / l.team) * l.each * l.vectors;
     void *shared = l.parts > 1 ? matmul_partials(mm, p, sums) : NULL;
     char options[256];
-    snprintf(options, sizeof options,
-             "-D ALONG=%d -D Y_ALONG=%d -D WIDE=%d -D VECTORS=%zu -D ITEMS=%zu -D TEAM=%zu -D ROWS_EACH=%zu "
-             "-D STEPS=%d -D CHUNK=%zu -D PTX=%d",
-             t->along, t->y_step_x == 1, l.wide, l.vectors, l.items, l.team, l.each, s->steps, l.chunk,
-             p->capability);
+    snprintf(
+        options, sizeof options,
+        "-D ALONG=%d -D Y_ALONG=%d -D WIDE=%d -D VECTORS=%zu -D ITEMS=%zu -D TEAM=%zu -D ROWS_EACH=%zu "
+        "-D STEPS=%d -D CHUNK=%zu -D PTX=%d",
+        t->along, t->y_step_x == 1, l.wide, l.vectors, l.items, l.team, l.each, s->steps, l.chunk,
+        p->capability);
     cl_kernel kernel = matmul_kernel(mm, SOURCE_THIN, options, "matmul_thin");
     if (!kernel || (l.parts > 1 && !shared))
         return -1;
     const cl_int rows = (cl_int)t->rows, vectors = (cl_int)t->vectors, k = (cl_int)t->k,
                  parts = (cl_int)l.parts, span = (cl_int)l.span;
     const cl_ulong x0 = t->x.offset, ldx = t->x.ld, y0 = t->y.offset, y_step_v = t->y_step_v,
-                   y_step_x = t->y_step_x, c0 = t->c.offset, c_step_r = t->c_step_r, c_step_v = t->c_step_v,
-                   sums0 = PLAN_SHARED * sizeof(cl_uint) / mm->real;
-    const struct operand scratch = shared ? (struct operand){.block = shared} : t->c; /* any, when unused */
+                   y_step_x = t->y_step_x, c0 = t->c.offset, c_step_r = t->c_step_r,
+                   c_step_v = t->c_step_v, sums0 = PLAN_SHARED * sizeof(cl_uint) / mm->real;
+    const struct operand scratch =
+        shared ? (struct operand){.block = shared} : t->c; /* any, when unused */
     REAL_NUMBER(alpha, alpha_);
     REAL_NUMBER(beta, beta_);
-    const struct stdcl_arg args[] = {VALUE_ARG(rows),       VALUE_ARG(vectors),  VALUE_ARG(k),
-                                     REAL_ARG(mm, alpha),   operand_arg(&t->x),  VALUE_ARG(x0),
-                                     VALUE_ARG(ldx),        operand_arg(&t->y),  VALUE_ARG(y0),
-                                     VALUE_ARG(y_step_v),   VALUE_ARG(y_step_x), REAL_ARG(mm, beta),
-                                     operand_arg(&t->c),    VALUE_ARG(c0),       VALUE_ARG(c_step_r),
-                                     VALUE_ARG(c_step_v),   VALUE_ARG(parts),    VALUE_ARG(span),
-                                     operand_arg(&scratch), VALUE_ARG(sums0),    operand_arg(&scratch)};
+    const struct stdcl_arg args[] = {
+        VALUE_ARG(rows),      VALUE_ARG(vectors),  VALUE_ARG(k),          REAL_ARG(mm, alpha),
+        operand_arg(&t->x),   VALUE_ARG(x0),       VALUE_ARG(ldx),        operand_arg(&t->y),
+        VALUE_ARG(y0),        VALUE_ARG(y_step_v), VALUE_ARG(y_step_x),   REAL_ARG(mm, beta),
+        operand_arg(&t->c),   VALUE_ARG(c0),       VALUE_ARG(c_step_r),   VALUE_ARG(c_step_v),
+        VALUE_ARG(parts),     VALUE_ARG(span),     operand_arg(&scratch), VALUE_ARG(sums0),
+        operand_arg(&scratch)};
     const double work = (double)t->rows * (double)t->vectors * (double)t->k;
     clndrange_t ndr = clndrange_init1d(0, l.blocks * l.parts * l.items, l.items);
     clprofile_work(kernel, 2.0 * work, (double)t->rows * (double)t->k * (double)mm->real,
@@ -116,7 +123,8 @@ static int launch(struct matmul *mm, struct share *p, const struct matmul_shape 
 }
 
 /* All the depth of some rows and vectors. */
-static int start_deep(struct matmul *mm, struct share *p, const struct matmul_shape *s, const struct thin *t, double alpha, double beta)
+static int start_deep(struct matmul *mm, struct share *p, const struct matmul_shape *s,
+                      const struct thin *t, double alpha, double beta)
 {
     struct thin y = *t;
     for (size_t k0 = 0; k0 < t->k; k0 += MOST_SIDE) {
@@ -129,8 +137,10 @@ static int start_deep(struct matmul *mm, struct share *p, const struct matmul_sh
     return 0;
 }
 
-/* With more vectors than a launch takes, which only the caller's words bring here, X is read so many times. */
-int matmul_thin_start(struct matmul *mm, struct share *p, const struct matmul_shape *s, const struct product *x)
+/* With more vectors than a launch takes, which only the caller's words bring here, X is read so
+ * many times. */
+int matmul_thin_start(struct matmul *mm, struct share *p, const struct matmul_shape *s,
+                      const struct product *x)
 {
     const struct thin all = thin_of(x);
     struct thin t = all;

@@ -1,22 +1,28 @@
 /* thin.cl - a matrix times a few vectors: products of which a side is 1 to 16 wide.
  *
- * All of a large matrix X is read once, for one multiply-add a vector: memory sets the pace, and what matters is that much is
- * always on its way from there. X is op(A), and the vectors Y columns of op(B), or the other way round; either way
+ * All of a large matrix X is read once, for one multiply-add a vector: memory sets the pace, and
+ * what matters is that much is always on its way from there. X is op(A), and the vectors Y columns
+ * of op(B), or the other way round; either way
  *
- *        C(r, v) = alpha * sum over x of X(r, x) Y(v, x) + beta C(r, v)         rows r, vectors v, depth x
+ *        C(r, v) = alpha * sum over x of X(r, x) Y(v, x) + beta C(r, v)         rows r, vectors v,
+ *        depth x
  *
  *   ALONG=1: x is what lies side by side          ALONG=0: r is what lies side by side
  *
  *             x ->                                           r ->
- *        r  | team 0: item 0 | 1 | 2 ..| 0 | 1 ..       x  | item 0 | item 1 | .. | item PLACES - 1 |
- *        |  | team 1: item 0 | 1 | 2 ..| 0 | 1 ..       |  | the next PLACES items                  |
- *        v  | ..                                        v  | ..          TEAM rows, then the first items again
+ *        r  | team 0: item 0 | 1 | 2 ..| 0 | 1 ..       x  | item 0 | item 1 | .. | item PLACES - 1
+ *           |
+ *        |  | team 1: item 0 | 1 | 2 ..| 0 | 1 ..       |  | the next PLACES items
+ *           |
+ *        v  | ..                                        v  | ..          TEAM rows, then the first
+ *           items again
  *
- * Here a team's TEAM items share the depth of one row, or of EACH, and there of W, which are 16 bytes (1 where rows begin
- * anywhere). The vectors' part of the depth waits in local memory, as [v][x] or [x][v]. At the end a team's sums are added up
- * there, item by item. Where there are few rows, `parts` groups share the depth of each block of them, leave their sums as
- * partial[block][part][value][place], and the group that comes last adds them up, part by part. The order of all additions
- * follows from sizes and shape alone.
+ * Here a team's TEAM items share the depth of one row, or of EACH, and there of W, which are 16
+ * bytes (1 where rows begin anywhere). The vectors' part of the depth waits in local memory, as
+ * [v][x] or [x][v]. At the end a team's sums are added up there, item by item. Where there are few
+ * rows, `parts` groups share the depth of each block of them, leave their sums as
+ * partial[block][part][value][place], and the group that comes last adds them up, part by part. The
+ * order of all additions follows from sizes and shape alone.
  * SPDX-License-Identifier: MIT
  */
 #ifndef MATMUL_MEET
@@ -61,18 +67,22 @@
 #define CHUNK 512 /* depth of the vectors in local memory, a multiple of STRIDE */
 #endif
 
-#define W (WIDE ? 16 / SIZE : 1)     /* elements of a load */
-#define EACH (ALONG ? ROWS_EACH : W) /* rows of an item */
-#define PLACES (ITEMS / TEAM)        /* teams, which have rows of their own */
-#define ROWS (PLACES * EACH)         /* of a group */
+#define W (WIDE ? 16 / SIZE : 1)                         /* elements of a load */
+#define EACH (ALONG ? ROWS_EACH : W)                     /* rows of an item */
+#define PLACES (ITEMS / TEAM)                            /* teams, which have rows of their own */
+#define ROWS (PLACES * EACH)                             /* of a group */
 #define STRIDE (ALONG ? TEAM * W * STEPS : TEAM * STEPS) /* depth of a step of a group's loop */
-#define VALUES (EACH * VECTORS)      /* sums of an item: [row of its own][vector] */
-#define LINE_Y (CHUNK + 16 / SIZE)   /* 16 bytes more: neighbours that write a vector each use different banks */
-#define BUFFER (VECTORS * LINE_Y)    /* elements of local memory */
-#define LINE_SUMS (ITEMS + PLACES)   /* one more a team, for the same reason */
-#define AT_ONCE (BUFFER / LINE_SUMS < VALUES ? BUFFER / LINE_SUMS : VALUES) /* sums of an item for which there is room there */
+#define VALUES (EACH * VECTORS) /* sums of an item: [row of its own][vector] */
+#define LINE_Y                                                                                     \
+    (CHUNK + 16 / SIZE) /* 16 bytes more: neighbours that write a vector each use different banks  \
+                         */
+#define BUFFER (VECTORS * LINE_Y)  /* elements of local memory */
+#define LINE_SUMS (ITEMS + PLACES) /* one more a team, for the same reason */
+#define AT_ONCE                                                                                    \
+    (BUFFER / LINE_SUMS < VALUES ? BUFFER / LINE_SUMS                                              \
+                                 : VALUES) /* sums of an item for which there is room there */
 
-/* ---- Loads. ----------------------------------------------------------------------------------- */
+/* ---- Loads. ---------------------------------------------------------------------------------- */
 
 static void load(T *to, __global const T *from)
 {
@@ -89,7 +99,8 @@ static void load(T *to, __global const T *from)
 #endif
 }
 
-/* The same of what exists: `left` elements, which may be none or less. The others are zeros, whatever lies there. */
+/* The same of what exists: `left` elements, which may be none or less. The others are zeros,
+ * whatever lies there. */
 static void load_some(T *to, __global const T *from, int left)
 {
 #pragma unroll
@@ -118,26 +129,30 @@ static void load_near(T *to, __local const T *from, int n)
     }
 }
 
-/* `deep` elements of each vector, from depth x0 on, into local memory; zeros behind them, to the end of a step. */
-static void fetch_vectors(__local T *to, __global const T *y, ulong step_v, ulong step_x, int vectors, int x0, int deep, int item)
+/* `deep` elements of each vector, from depth x0 on, into local memory; zeros behind them, to the
+ * end of a step. */
+static void fetch_vectors(__local T *to, __global const T *y, ulong step_v, ulong step_x,
+                          int vectors, int x0, int deep, int item)
 {
     const int all = (deep + STRIDE - 1) / STRIDE * STRIDE;
 #if Y_ALONG
     for (int v = 0; v < VECTORS; v++)
         for (int x = item; x < all; x += ITEMS)
-            to[ALONG ? v * LINE_Y + x : x * VECTORS + v] = v < vectors && x < deep ? y[v * step_v + (ulong)(x0 + x)] : (T)0;
+            to[ALONG ? v * LINE_Y + x : x * VECTORS + v] =
+                v < vectors && x < deep ? y[v * step_v + (ulong)(x0 + x)] : (T)0;
 #else
     for (int e = item; e < all * VECTORS; e += ITEMS) {
         const int v = e % VECTORS, x = e / VECTORS;
-        to[ALONG ? v * LINE_Y + x : e] = v < vectors && x < deep ? y[v * step_v + (ulong)(x0 + x) * step_x] : (T)0;
+        to[ALONG ? v * LINE_Y + x : e] =
+            v < vectors && x < deep ? y[v * step_v + (ulong)(x0 + x) * step_x] : (T)0;
     }
 #endif
 }
 
-/* ---- Products. -------------------------------------------------------------------------------- */
+/* ---- Products. ------------------------------------------------------------------------------- */
 
-/* Adds a step of depth to an item's sums. `row[t]`: where its elements of row t begin; `y`: its first of vector 0; `left`: of
- * the depth, from its first element on. */
+/* Adds a step of depth to an item's sums. `row[t]`: where its elements of row t begin; `y`: its
+ * first of vector 0; `left`: of the depth, from its first element on. */
 static void step_along(T *sum, __global const T *const *row, __local const T *y, int left)
 {
     T x[STEPS][EACH][W];
@@ -168,8 +183,10 @@ static void step_along(T *sum, __global const T *const *row, __local const T *y,
         }
 }
 
-/* The same. `x0`: its element of the first x; `rows`: that exist from its first on; `left`: of the depth, from its first x on. */
-static void step_across(T *sum, __global const T *x0, ulong ldx, __local const T *y, int rows, int left)
+/* The same. `x0`: its element of the first x; `rows`: that exist from its first on; `left`: of the
+ * depth, from its first x on. */
+static void step_across(T *sum, __global const T *x0, ulong ldx, __local const T *y, int rows,
+                        int left)
 {
     T x[STEPS][W];
     if (left > (STEPS - 1) * TEAM && rows >= W) {
@@ -193,7 +210,7 @@ static void step_across(T *sum, __global const T *x0, ulong ldx, __local const T
     }
 }
 
-/* ---- The kernel. ------------------------------------------------------------------------------ */
+/* ---- The kernel. ----------------------------------------------------------------------------- */
 
 /* Where a group's results go. */
 struct result {
@@ -215,7 +232,8 @@ static void store(struct result to, int o, T sum)
 }
 
 /* The sums of all teams' items added up, to C or, where groups share the depth, to `own`. */
-static void add_teams(const T *sum, __local T *buffer, struct result to, __global volatile T *own, int parts, int item)
+static void add_teams(const T *sum, __local T *buffer, struct result to, __global volatile T *own,
+                      int parts, int item)
 {
     const int mine = ALONG ? item + item / TEAM : item;
 #pragma unroll
@@ -226,12 +244,14 @@ static void add_teams(const T *sum, __local T *buffer, struct result to, __globa
             if (first + q < VALUES)
                 buffer[q * LINE_SUMS + mine] = sum[first + q];
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (int o = item; o < AT_ONCE * PLACES && first * PLACES + o < VALUES * PLACES; o += ITEMS) {
+        for (int o = item; o < AT_ONCE * PLACES && first * PLACES + o < VALUES * PLACES;
+             o += ITEMS) {
             const int q = o / PLACES, place = o % PLACES;
             T all = 0;
 #pragma unroll 8
             for (int i = 0; i < TEAM; i++)
-                all += buffer[q * LINE_SUMS + (ALONG ? place * (TEAM + 1) + i : i * PLACES + place)];
+                all +=
+                    buffer[q * LINE_SUMS + (ALONG ? place * (TEAM + 1) + i : i * PLACES + place)];
             if (parts > 1)
                 own[first * PLACES + o] = all;
             else
@@ -258,18 +278,23 @@ static T add_parts(__global const volatile T *one, ulong apart, int parts)
     return whole;
 }
 
-/* Groups 0 .. parts - 1 compute the first ROWS rows, a part of `span` of the depth each, and so on. `counter`: of each block of
- * rows how many groups have left their sums; 0 before and after. */
-__kernel void matmul_thin(int rows, int vectors, int k, T alpha, __global const T *x, ulong x0, ulong ldx, __global const T *y, ulong y0,
-                          ulong y_step_v, ulong y_step_x, T beta, __global T *c, ulong c0, ulong c_step_r, ulong c_step_v, int parts,
-                          int span, __global volatile T *partial, ulong sums0, __global volatile uint *counter)
+/* Groups 0 .. parts - 1 compute the first ROWS rows, a part of `span` of the depth each, and so on.
+ * `counter`: of each block of rows how many groups have left their sums; 0 before and after. */
+__kernel void matmul_thin(int rows, int vectors, int k, T alpha, __global const T *x, ulong x0,
+                          ulong ldx, __global const T *y, ulong y0, ulong y_step_v, ulong y_step_x,
+                          T beta, __global T *c, ulong c0, ulong c_step_r, ulong c_step_v,
+                          int parts, int span, __global volatile T *partial, ulong sums0,
+                          __global volatile uint *counter)
 {
     __local T buffer[BUFFER] __attribute__((aligned(16)));
     __local uint arrived;
-    const int item = (int)get_local_id(0), group = (int)(get_global_id(0) / ITEMS), block = group / parts, part = group % parts;
-    const int place = ALONG ? item / TEAM : item % PLACES, rank = ALONG ? item % TEAM : item / PLACES;
+    const int item = (int)get_local_id(0), group = (int)(get_global_id(0) / ITEMS),
+              block = group / parts, part = group % parts;
+    const int place = ALONG ? item / TEAM : item % PLACES,
+              rank = ALONG ? item % TEAM : item / PLACES;
     const int first = block * ROWS, from = part * span, to = min(k, from + span);
-    const struct result result = {c + c0 + (ulong)first * c_step_r, c_step_r, c_step_v, rows - first, vectors, alpha, beta};
+    const struct result result = {
+        c + c0 + (ulong)first * c_step_r, c_step_r, c_step_v, rows - first, vectors, alpha, beta};
     T sum[VALUES];
 #pragma unroll
     for (int q = 0; q < VALUES; q++)
@@ -278,7 +303,8 @@ __kernel void matmul_thin(int rows, int vectors, int k, T alpha, __global const 
     __global const T *row[EACH]; /* rows that do not exist repeat the last one, and are dropped */
 #pragma unroll
     for (int t = 0; t < EACH; t++)
-        row[t] = x + x0 + (ulong)min(first + t * PLACES + place, rows - 1) * ldx + (ulong)(from + rank * W);
+        row[t] = x + x0 + (ulong)min(first + t * PLACES + place, rows - 1) * ldx +
+                 (ulong)(from + rank * W);
 #else
     const int mine = first + place * EACH;
     __global const T *column = x + x0 + (ulong)(from + rank) * ldx + (ulong)mine;
@@ -290,12 +316,14 @@ __kernel void matmul_thin(int rows, int vectors, int k, T alpha, __global const 
         barrier(CLK_LOCAL_MEM_FENCE);
         for (int d = 0; d < deep; d += STRIDE) {
 #if ALONG
-            step_along(sum, row, buffer + d + rank * W, deep - d < STRIDE ? deep - d - rank * W : STRIDE);
+            step_along(sum, row, buffer + d + rank * W,
+                       deep - d < STRIDE ? deep - d - rank * W : STRIDE);
 #pragma unroll
             for (int t = 0; t < EACH; t++)
                 row[t] += STRIDE;
 #else
-            step_across(sum, column, ldx, buffer + (d + rank) * VECTORS, rows - mine, deep - d - rank);
+            step_across(sum, column, ldx, buffer + (d + rank) * VECTORS, rows - mine,
+                        deep - d - rank);
             column += (ulong)STRIDE * ldx;
 #endif
         }
@@ -312,9 +340,11 @@ __kernel void matmul_thin(int rows, int vectors, int k, T alpha, __global const 
         return;
     if (item == 0)
         counter[block] = 0;
-    for (int n = 0; n < VALUES * PLACES; n += ITEMS) { /* all items go equally often, and what is too much is not stored */
+    for (int n = 0; n < VALUES * PLACES;
+         n += ITEMS) { /* all items go equally often, and what is too much is not stored */
         const int o = n + item;
-        __global volatile T *one = partial + sums0 + (ulong)block * (ulong)parts * all + (ulong)min(o, VALUES * PLACES - 1);
+        __global volatile T *one = partial + sums0 + (ulong)block * (ulong)parts * all +
+                                   (ulong)min(o, VALUES * PLACES - 1);
         store(result, o, add_parts(one, all, parts));
     }
 }

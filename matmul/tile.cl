@@ -1,24 +1,29 @@
 /* tile.cl - what fma.cl and mma.cl share: C in tiles, operands in slices.
  *
- *   C is cut into tiles of BM x BN, one for each work-group. A group is warps of 32 items, and a warp computes WM x WN of
- *   the tile:
+ *   C is cut into tiles of BM x BN, one for each work-group. A group is warps of 32 items, and a
+ *   warp computes WM x WN of the tile:
  *
- *               BN                           op(A) and op(B) are cut along the depth into slices of BK. Local memory has
+ *               BN                           op(A) and op(B) are cut along the depth into slices of
+ *                                            BK. Local memory has
  *         +-----------+                      STAGES slots, each for a slice of both:
  *         | WN  |     |
  *         |WM 0 |  1  |                          time -->      s            s + 1        s + 2
- *     BM  |-----+-----|                          slot 0        multiplied   copied into  copied into
- *         |  2  |  3  |                          slot 1        arriving     multiplied   copied into
+ *     BM  |-----+-----|                          slot 0        multiplied   copied into  copied
+ *         into
+ *         |  2  |  3  |                          slot 1        arriving     multiplied   copied
+ *            into
  *         |     |     |                          slot 2        arriving     arriving     multiplied
  *         +-----------+
  *
- *   A slot is filled again as soon as all warps have read its slice for the last time. With cp.async (ASYNC) a warp only
- *   asks for the bytes and goes on multiplying while they arrive.
+ *   A slot is filled again as soon as all warps have read its slice for the last time. With
+ *   cp.async (ASYNC) a warp only asks for the bytes and goes on multiplying while they arrive.
  *
- *   When the tiles do not fill the device evenly, the last ones are shared: `splits` groups multiply a part of the depth
- *   each and leave their sums in `partial`. Those that come last add them up, or a kernel behind this one, always in the same order.
+ *   When the tiles do not fill the device evenly, the last ones are shared: `splits` groups
+ *   multiply a part of the depth each and leave their sums in `partial`. Those that come last add
+ *   them up, or a kernel behind this one, always in the same order.
  *
- * Host code puts this file, behind meet.cl, before the other two; read from a folder, they include it.
+ * Host code puts this file, behind meet.cl, before the other two; read from a folder, they include
+ * it.
  * SPDX-License-Identifier: MIT
  */
 #ifndef MATMUL_TILE
@@ -60,7 +65,9 @@
 #define TRANS_B 0 /* 1: B is stored N x K */
 #endif
 #ifndef WIDE_A
-#define WIDE_A 0 /* 1: rows of A start at multiples of 16 bytes, so that 16 can be copied at once */
+#define WIDE_A                                                                                     \
+    0 /* 1: rows of A start at multiples of 16 bytes, so that 16 can be copied at once             \
+       */
 #endif
 #ifndef WIDE_B
 #define WIDE_B 0
@@ -78,7 +85,9 @@
 #define RASTER 8 /* rows of tiles that are walked together, for the sake of the cache */
 #endif
 #ifndef SPLIT
-#define SPLIT 1 /* 1: groups that share a tile add up its parts; 2: matmul_join does; 0: every tile is one group's, which leaves more registers */
+#define SPLIT                                                                                      \
+    1 /* 1: groups that share a tile add up its parts; 2: matmul_join does; 0: every tile is one   \
+         group's, which leaves more registers */
 #endif
 #ifndef EDGES
 #define EDGES 1 /* 0: M is a multiple of BM, and N of BN */
@@ -92,16 +101,20 @@
 #endif
 
 #ifndef SETS
-#define SETS 1 /* 2 or 4: a group has so many times as many warps, and each set of them multiplies its part of every slice */
+#define SETS                                                                                       \
+    1 /* 2 or 4: a group has so many times as many warps, and each set of them multiplies its part \
+         of every slice */
 #endif
 #define DEEP (BK / SETS) /* of a slice that a set of warps multiplies */
 
 #define THREADS ((BM / WM) * (BN / WN) * 32 * SETS)
-#define INLINE __attribute__((always_inline)) /* what their pointers point to are registers then */
+#define INLINE                                                                                     \
+    __attribute__((always_inline)) /* what their pointers point to are registers then              \
+                                    */
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
 
-/* ---- From memory to local memory. ------------------------------------------------------------- */
+/* ---- From memory to local memory. ------------------------------------------------------------ */
 
 /* Copies `step` elements, of which `valid` exist; the others become 0. */
 static void copy(__local T *to, __global const T *from, int step, int valid)
@@ -110,19 +123,22 @@ static void copy(__local T *to, __global const T *from, int step, int valid)
     uint place = (uint)(size_t)to;
     int bytes = valid * SIZE;
     if (step * SIZE == 16)
-        __asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(place), "l"(from), "r"(bytes));
+        __asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(place), "l"(from),
+                       "r"(bytes));
     else if (step * SIZE == 8)
-        __asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(place), "l"(from), "r"(bytes));
+        __asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(place), "l"(from),
+                       "r"(bytes));
     else
-        __asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(place), "l"(from), "r"(bytes));
+        __asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(place), "l"(from),
+                       "r"(bytes));
 #else
     for (int e = 0; e < step; e++)
         to[e] = e < valid ? from[e] : (T)0;
 #endif
 }
 
-/* The same address, of which the compiler knows nothing more: what is a constant apart from it costs no instruction. Left alone it adds
- * up each address anew. */
+/* The same address, of which the compiler knows nothing more: what is a constant apart from it
+ * costs no instruction. Left alone it adds up each address anew. */
 static __local T *kept_place(__local T *p)
 {
 #if PTX
@@ -155,8 +171,9 @@ static __global const T *further(__global const T *p, size_t by)
 #define AWAIT(n)
 #endif
 
-/* Which row of A, or column of B, a copy for number i of a tile brings: steps of `step`, of which the first `exist` exist. What is brought for others is
- * never stored. It is that of the tile before, if there is one: if all repeated the last one, all groups at an edge would ask for one
+/* Which row of A, or column of B, a copy for number i of a tile brings: steps of `step`, of which
+ * the first `exist` exist. What is brought for others is never stored. It is that of the tile
+ * before, if there is one: if all repeated the last one, all groups at an edge would ask for one
  * address, and 577 took twice as long as 600. */
 static int brought(int i, int step, int span, int exist, int before)
 {
@@ -168,10 +185,11 @@ static int brought(int i, int step, int span, int exist, int before)
 #endif
 }
 
-/* ---- Which tile, and which part of the depth. -------------------------------------------------- */
+/* ---- Which tile, and which part of the depth. ------------------------------------------------ */
 
-/* The first row and column of a tile. Tiles are numbered down the columns of bands that are RASTER tiles high, so that
- * groups which run at the same time share rows of A and columns of B. With RASTER 2, and 3 x 3 tiles:
+/* The first row and column of a tile. Tiles are numbered down the columns of bands that are RASTER
+ * tiles high, so that groups which run at the same time share rows of A and columns of B. With
+ * RASTER 2, and 3 x 3 tiles:
  *
  *     0  2  4     tile 3 is in band 0, column 3 / 2 = 1, row 3 % 2 = 1
  *     1  3  5
@@ -192,7 +210,8 @@ static int2 tile_corner(int tile, int m, int n)
 #define STEP_ARGS
 #endif
 
-/* Of a group's number in a batch, which product it works for; the number becomes the one that it has there. */
+/* Of a group's number in a batch, which product it works for; the number becomes the one that it
+ * has there. */
 static ulong enter_product(int *group, int m, int n)
 {
     const int tiles = (m + BM - 1) / BM * ((n + BN - 1) / BN), product = *group / tiles;
@@ -200,14 +219,16 @@ static ulong enter_product(int *group, int m, int n)
     return (ulong)product;
 }
 
-/* A group's work: its tile, which of `parts` parts of the depth, and from where to where that goes. */
+/* A group's work: its tile, which of `parts` parts of the depth, and from where to where that
+ * goes. */
 struct work {
     int tile, shared; /* shared: its number among the tiles that are, or -1 */
     int part, parts, k0, k1;
 };
 
-/* The first `whole` groups have a tile each, the others a part of one. With k = 4096, BK = 8, whole = 128 and splits = 4, for
- * example, group 133 has part (133 - 128) % 4 = 1 of tile 128 + 5 / 4 = 129: its depth is 1024 to 2048. */
+/* The first `whole` groups have a tile each, the others a part of one. With k = 4096, BK = 8, whole
+ * = 128 and splits = 4, for example, group 133 has part (133 - 128) % 4 = 1 of tile 128 + 5 / 4 =
+ * 129: its depth is 1024 to 2048. */
 static struct work work_of(int group, int k, int whole, int splits)
 {
     struct work w = {group, -1, 0, 1, 0, k};
@@ -228,7 +249,8 @@ static struct work work_of(int group, int k, int whole, int splits)
 #endif
 #define NEAR 8 /* parts of a sum that are on their way to an item of matmul_join together */
 
-/* Leaves a group's sums, or the sum of a level, as number `slot` of a tile's. Sums lie as [slot][register][item]. */
+/* Leaves a group's sums, or the sum of a level, as number `slot` of a tile's. Sums lie as
+ * [slot][register][item]. */
 static INLINE void leave_sums(__global volatile T *partial, int slot, const T *sum, int regs)
 {
     __global volatile T *own = partial + (size_t)slot * regs * THREADS;
@@ -237,10 +259,12 @@ static INLINE void leave_sums(__global volatile T *partial, int slot, const T *s
         own[r * THREADS] = sum[r];
 }
 
-/* sum[] becomes the sum of `count` slots that are `apart` from each other, always in the same order. It is the group's own slot that is read, too, so that
- * nothing is kept in registers meanwhile: with what was kept, tiles of 64 x 64 in double precision took 255 registers in place of 162, and those of 128 x 256 in
- * single spilled 1,080 bytes. */
-static INLINE void add_slots(__global volatile T *partial, int slot, int apart, int count, T *sum, int regs)
+/* sum[] becomes the sum of `count` slots that are `apart` from each other, always in the same
+ * order. It is the group's own slot that is read, too, so that nothing is kept in registers
+ * meanwhile: with what was kept, tiles of 64 x 64 in double precision took 255 registers in place
+ * of 162, and those of 128 x 256 in single spilled 1,080 bytes. */
+static INLINE void add_slots(__global volatile T *partial, int slot, int apart, int count, T *sum,
+                             int regs)
 {
     __global volatile T *part = partial + (size_t)slot * regs * THREADS;
 #pragma unroll
@@ -254,15 +278,17 @@ static INLINE void add_slots(__global volatile T *partial, int slot, int apart, 
     }
 }
 
-/* Adds up the parts of a shared tile as a tree, FAN at a time: of so many groups the one that comes last adds up what they left, and goes on with
- * that to the next level. Nobody waits. Returns true in the group that has the whole. With 10 parts and FAN 4:
+/* Adds up the parts of a shared tile as a tree, FAN at a time: of so many groups the one that comes
+ * last adds up what they left, and goes on with that to the next level. Nobody waits. Returns true
+ * in the group that has the whole. With 10 parts and FAN 4:
  *
  *     level 0    0 1 2 3    4 5 6 7    8 9        counters 0, 4 and 8
  *     level 1    0          4          8          counter 1
  *
- * A sum of a level stands in the slot of its first part. Each counter says how many have left their sums there; it is 0 before and after. */
-static int join_parts(struct work w, T *sum, int regs, __global volatile T *partial, __global volatile uint *counter, __local uint *arrived,
-                      int thread)
+ * A sum of a level stands in the slot of its first part. Each counter says how many have left their
+ * sums there; it is 0 before and after. */
+static int join_parts(struct work w, T *sum, int regs, __global volatile T *partial,
+                      __global volatile uint *counter, __local uint *arrived, int thread)
 {
     partial += (size_t)w.shared * w.parts * regs * THREADS + thread;
     counter += w.shared * w.parts;
@@ -286,15 +312,18 @@ static int join_parts(struct work w, T *sum, int regs, __global volatile T *part
     return 1;
 }
 
-/* ---- Sets of warps. ------------------------------------------------------------------------------ */
+/* ---- Sets of warps. -------------------------------------------------------------------------- */
 
-#define QUAD (16 / SIZE)                      /* numbers that an item reads and writes at a time */
+#define QUAD (16 / SIZE) /* numbers that an item reads and writes at a time */
 
-#define MOST (STAGES * BK * (BM + BN) / THREADS / QUAD * QUAD) /* numbers of an item that go at a time, where slices were */
+#define MOST                                                                                       \
+    (STAGES * BK * (BM + BN) / THREADS / QUAD *                                                    \
+     QUAD) /* numbers of an item that go at a time, where slices were */
 
-/* Sets that are `apart` from each other exchange halves of their sums by way of local memory, and each adds what it gets to the `keep` sums that
- * it keeps; they then stand in front. */
-static INLINE void exchange_sums(T *sum, int keep, int apart, __local T *exchange, int set, int thread)
+/* Sets that are `apart` from each other exchange halves of their sums by way of local memory, and
+ * each adds what it gets to the `keep` sums that it keeps; they then stand in front. */
+static INLINE void exchange_sums(T *sum, int keep, int apart, __local T *exchange, int set,
+                                 int thread)
 {
     const int upper = set & apart, other = thread ^ (apart * (THREADS / SETS));
 #pragma unroll
@@ -315,10 +344,11 @@ static INLINE void exchange_sums(T *sum, int keep, int apart, __local T *exchang
     }
 }
 
-/* Adds up what the sets have: each of `regs` sums becomes the whole in one set, the first regs / SETS of sum[] in set 0, the next ones in set 1
- * and so on. With four sets and regs = 8:
+/* Adds up what the sets have: each of `regs` sums becomes the whole in one set, the first regs /
+ * SETS of sum[] in set 0, the next ones in set 1 and so on. With four sets and regs = 8:
  *
- *     set 0    0 1 2 3 4 5 6 7        set 0    0 1 2 3 of sets 0 + 2        set 0    0 1 of (0 + 2) + (1 + 3)
+ *     set 0    0 1 2 3 4 5 6 7        set 0    0 1 2 3 of sets 0 + 2        set 0    0 1 of (0 + 2)
+ *              + (1 + 3)
  *     set 1    0 1 2 3 4 5 6 7        set 1    0 1 2 3 of sets 1 + 3        set 1    2 3
  *     set 2    0 1 2 3 4 5 6 7        set 2    4 5 6 7 of sets 2 + 0        set 2    4 5
  *     set 3    0 1 2 3 4 5 6 7        set 3    4 5 6 7 of sets 3 + 1        set 3    6 7 */
@@ -333,7 +363,7 @@ static INLINE void join_sets(T *sum, int regs, __local T *exchange, int set, int
 #endif
 }
 
-/* ---- From registers to C. ---------------------------------------------------------------------- */
+/* ---- From registers to C. -------------------------------------------------------------------- */
 
 /* How many elements of an item stand side by side in C. */
 #ifndef RUN
@@ -357,15 +387,17 @@ static void store_run(__global T *to, run_t v, T alpha, T beta, int exist)
     }
 }
 
-/* Where rows of C begin anywhere, runs go one element at a time, and those of a warp lie in many lines of memory. So a warp leaves 8 rows of its
- * part of the tile in local memory, a piece, and stores them row by row. PIECES: whether there is room where slices were. */
+/* Where rows of C begin anywhere, runs go one element at a time, and those of a warp lie in many
+ * lines of memory. So a warp leaves 8 rows of its part of the tile in local memory, a piece, and
+ * stores them row by row. PIECES: whether there is room where slices were. */
 #define PIECE_ROW (WN + 8) /* from one row of a piece to the next, which begins in other banks */
 #define PIECE (8 * PIECE_ROW)
 #define PIECES (!WIDE_C && THREADS / 32 * PIECE <= STAGES * BK * (BM + BN))
 
-/* C = alpha piece + beta C, `across` elements of each of the 8 rows, which are `apart` rows from each other in C. `rows` and `cols`: how many of C
- * exist from `to` on. */
-static INLINE void store_piece(__global T *to, int ldc, __local const T *piece, int across, int apart, int rows, int cols, T alpha, T beta, int lane)
+/* C = alpha piece + beta C, `across` elements of each of the 8 rows, which are `apart` rows from
+ * each other in C. `rows` and `cols`: how many of C exist from `to` on. */
+static INLINE void store_piece(__global T *to, int ldc, __local const T *piece, int across,
+                               int apart, int rows, int cols, T alpha, T beta, int lane)
 {
 #pragma unroll
     for (int e = 0; e < 8 * across; e += 32) {
@@ -378,27 +410,30 @@ static INLINE void store_piece(__global T *to, int ldc, __local const T *piece, 
     }
 }
 
-/* ---- Shared tiles. ----------------------------------------------------------------------------- */
+/* ---- Shared tiles. --------------------------------------------------------------------------- */
 
 #if SPLIT == 2
 
 /* A shared tile's part is stored as it is, behind the parts before it: a tile of BM x BN. */
-#define STORE_PART()                                                                                 \
-    if (work.parts > 1) {                                                                            \
-        c = partial + partial0 + ((size_t)work.shared * work.parts + work.part) * BM * BN;           \
-        c0 = 0, ldc = BN, m = BM, n = BN, row = 0, col = 0, alpha = 1, beta = 0;                     \
+#define STORE_PART()                                                                               \
+    if (work.parts > 1) {                                                                          \
+        c = partial + partial0 + ((size_t)work.shared * work.parts + work.part) * BM * BN;         \
+        c0 = 0, ldc = BN, m = BM, n = BN, row = 0, col = 0, alpha = 1, beta = 0;                   \
     }
 
-/* C = alpha times the sum of all parts, in their order, + beta C, of the tiles behind the first `whole`. An item has a run of a tile. */
-__kernel void matmul_join(int m, int n, T alpha, T beta, __global T *c, ulong c0, int ldc, int whole, int parts, __global const T *partial,
-            ulong partial0)
+/* C = alpha times the sum of all parts, in their order, + beta C, of the tiles behind the first
+ * `whole`. An item has a run of a tile. */
+__kernel void matmul_join(int m, int n, T alpha, T beta, __global T *c, ulong c0, int ldc,
+                          int whole, int parts, __global const T *partial, ulong partial0)
 {
-    const int runs = BM * BN / RUN, shared = (int)(get_global_id(0) / runs), run = (int)(get_global_id(0) % runs);
+    const int runs = BM * BN / RUN, shared = (int)(get_global_id(0) / runs),
+              run = (int)(get_global_id(0) % runs);
     const int2 corner = tile_corner(whole + shared, m, n);
     const int y = corner.x + run / (BN / RUN), x = corner.y + run % (BN / RUN) * RUN;
     if (y >= m || x >= n)
         return;
-    __global const run_t *from = (__global const run_t *)(partial + partial0 + (size_t)shared * parts * BM * BN) + run;
+    __global const run_t *from =
+        (__global const run_t *)(partial + partial0 + (size_t)shared * parts * BM * BN) + run;
     run_t sum = (run_t)(0);
     for (int first = 0; first < parts; first += NEAR) {
         run_t part[NEAR];

@@ -1,13 +1,14 @@
-/* tune.c - what a search for better shapes needs: the values to try, a problem, its right answer, its time.
+/* tune.c - what a search for better shapes needs: the values to try, a problem, its right answer,
+ * its time.
  *
- * The problem is a square product of random matrices in the memory of the one device that is tuned. On GPUs tiles are
- * searched, on CPUs panels. For few vectors it is two products, in which they are columns and rows of C: a row serves both.
+ * The problem is a square product of random matrices in the memory of the one device that is tuned.
+ * On GPUs tiles are searched, on CPUs panels. For few vectors it is two products, in which they are
+ * columns and rows of C: a row serves both.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
 
 #include "core/asked.h"
-
 
 /* clang-format off */
 static const struct cltune_knob tiles[] = {
@@ -46,9 +47,12 @@ static const struct cltune_knob thin[] = {
     CLTUNE_KNOB("part", 128, 256, 512),
 };
 /* clang-format on */
-static const size_t sizes[] = {512, 1024, 4096}, batch_sizes[] = {16, 32, 64, 128}, vectors[] = {1, 2, 4, 8};
-enum { BATCH_ELEMENTS = 1 << 24, /* of each operand of a batch, all its matrices together */
-       THIN_SIDE = 4096 };       /* rows and columns of the matrix that few vectors are multiplied by */
+static const size_t sizes[] = {512, 1024, 4096}, batch_sizes[] = {16, 32, 64, 128},
+                    vectors[] = {1, 2, 4, 8};
+enum {
+    BATCH_ELEMENTS = 1 << 24, /* of each operand of a batch, all its matrices together */
+    THIN_SIDE = 4096
+}; /* rows and columns of the matrix that few vectors are multiplied by */
 
 /* What the kernels differ by. */
 struct variant {
@@ -60,7 +64,8 @@ struct variant {
 struct problem {
     CLCONTEXT *ctx; /* of the one device */
     struct matmul_options options;
-    size_t n, count, side, real; /* n: the size, of few vectors how many; side: of a matrix; count: products of a batch, else 0 */
+    size_t n, count, side, real; /* n: the size, of few vectors how many; side: of a matrix; count:
+                                    products of a batch, else 0 */
     char *a, *b, *c;
     matmul *mm; /* the engine of the last shape */
     char shape[512];
@@ -79,7 +84,8 @@ static void problem_close(void *problem)
 
 static int fill(struct problem *p)
 {
-    const size_t rows = p->side * (p->count ? p->count : 1), cols = p->path == PATH_THIN ? 2 * p->n : p->side;
+    const size_t rows = p->side * (p->count ? p->count : 1),
+                 cols = p->path == PATH_THIN ? 2 * p->n : p->side;
     p->a = clmalloc(p->ctx, rows * p->side * p->real, CL_MEM_ZEROCOPY);
     p->b = clmalloc(p->ctx, rows * cols * p->real, CL_MEM_ZEROCOPY);
     p->c = clmalloc(p->ctx, rows * cols * p->real, CL_MEM_ZEROCOPY);
@@ -100,7 +106,8 @@ static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, siz
     if (device_ask(cp, 0, CL_DEVICE_TYPE, sizeof type, &type, "matmul") != 0)
         return NULL;
     if ((v->path == PATH_PANELS) != !!(type & CL_DEVICE_TYPE_CPU))
-        return clerror_set(ENOTSUP, "matmul: panels are for CPUs, tiles and few vectors for GPUs"), NULL;
+        return clerror_set(ENOTSUP, "matmul: panels are for CPUs, tiles and few vectors for GPUs"),
+               NULL;
     struct problem *p = calloc(1, sizeof *p);
     if (!p)
         return clerror_set(ENOMEM, "matmul: no memory on the host"), NULL;
@@ -110,7 +117,8 @@ static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, siz
     p->real = v->precision == MATMUL_DOUBLE ? sizeof(double) : sizeof(float);
     p->path = v->path;
     p->ctx = cp;
-    p->options = (struct matmul_options){.ctx = p->ctx, .precision = v->precision, .shape = p->shape};
+    p->options =
+        (struct matmul_options){.ctx = p->ctx, .precision = v->precision, .shape = p->shape};
     if (fill(p) == 0)
         return p;
     problem_close(p);
@@ -121,8 +129,10 @@ static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, siz
 static int use(struct problem *p, const char *shape)
 {
     char words[sizeof p->shape];
-    /* A stored row is used without the `rate` that the row of the start may have, which is of other tiles. */
-    snprintf(words, sizeof words, "path=%d %s%s", (int)p->path, shape, p->path == PATH_TILES ? " rate=0" : "");
+    /* A stored row is used without the `rate` that the row of the start may have, which is of other
+     * tiles. */
+    snprintf(words, sizeof words, "path=%d %s%s", (int)p->path, shape,
+             p->path == PATH_TILES ? " rate=0" : "");
     if (p->mm && strcmp(words, p->shape) == 0)
         return 0;
     matmul_free(p->mm);
@@ -144,30 +154,38 @@ static int product(struct problem *p)
 {
     const size_t n = p->n, side = p->side, half = side * n * p->real;
     if (p->count)
-        return matmul_batch(p->mm, 0, MATMUL_NN, n, n, n, 1, p->a, n, n * n, p->b, n, n * n, 0, p->c, n, n * n, p->count);
+        return matmul_batch(p->mm, 0, MATMUL_NN, n, n, n, 1, p->a, n, n * n, p->b, n, n * n, 0,
+                            p->c, n, n * n, p->count);
     if (matmul_enqueue(p->mm, 0, MATMUL_NN, side, n, side, 1, p->a, side, p->b, n, 0, p->c, n) != 0)
         return -1;
-    return p->path != PATH_THIN ? 0 : matmul_enqueue(p->mm, 0, MATMUL_NN, n, side, side, 1, p->b + half, side, p->a, side, 0, p->c + half, side);
+    return p->path != PATH_THIN ? 0
+                                : matmul_enqueue(p->mm, 0, MATMUL_NN, n, side, side, 1, p->b + half,
+                                                 side, p->a, side, 0, p->c + half, side);
 }
 
 /* The largest error of some rows of some products. */
 static double error_of(const struct problem *p)
 {
     const enum matmul_precision precision = p->options.precision;
-    const size_t n = p->n, side = p->side, bytes = side * n * p->real, count = p->count ? p->count : 1;
+    const size_t n = p->n, side = p->side, bytes = side * n * p->real,
+                 count = p->count ? p->count : 1;
     double error = 0;
-    for (size_t i = 0; i < count && error <= matmul_tolerance(precision, side, 1); i += count / 8 + 1)
-        error = matmul_error(precision, MATMUL_NN, side, n, side, 1, p->a + i * side * side * p->real, side, p->b + i * bytes, n, 0, NULL, p->c + i * bytes,
-                             n, 8);
+    for (size_t i = 0; i < count && error <= matmul_tolerance(precision, side, 1);
+         i += count / 8 + 1)
+        error =
+            matmul_error(precision, MATMUL_NN, side, n, side, 1, p->a + i * side * side * p->real,
+                         side, p->b + i * bytes, n, 0, NULL, p->c + i * bytes, n, 8);
     if (p->path == PATH_THIN && error <= matmul_tolerance(precision, side, 1))
-        error = matmul_error(precision, MATMUL_NN, n, side, side, 1, p->b + bytes, side, p->a, side, 0, NULL, p->c + bytes, side, 1);
+        error = matmul_error(precision, MATMUL_NN, n, side, side, 1, p->b + bytes, side, p->a, side,
+                             0, NULL, p->c + bytes, side, 1);
     return error;
 }
 
 static int verify(void *problem, const char *shape)
 {
     struct problem *p = problem;
-    if (use(p, shape) != 0 || product(p) != 0 || clwait(p->ctx, 0, CL_KERNEL_EVENT) == (cl_event)-1 ||
+    if (use(p, shape) != 0 || product(p) != 0 ||
+        clwait(p->ctx, 0, CL_KERNEL_EVENT) == (cl_event)-1 ||
         clmsync(p->ctx, 0, p->c, CL_MEM_HOST) == (cl_event)-1)
         return -1;
     const double error = error_of(p);
@@ -188,7 +206,10 @@ static int products(void *problem, size_t n)
 static int measure(void *problem, const char *shape, double *seconds, double *work)
 {
     struct problem *p = problem;
-    *work = 2 * (double)p->side * (double)p->n * (double)p->side * (p->path == PATH_THIN ? 2. : p->count ? (double)p->count : 1.);
+    *work = 2 * (double)p->side * (double)p->n * (double)p->side *
+            (p->path == PATH_THIN ? 2.
+             : p->count           ? (double)p->count
+                                  : 1.);
     return use(p, shape) == 0 ? cltune_time(products, p, seconds) : -1;
 }
 

@@ -1,8 +1,11 @@
-/* adaptive.c - steps that all bodies share and that follow the motion, for all integrators but hermite4.
+/* adaptive.c - steps that all bodies share and that follow the motion, for all integrators but
+ * hermite4.
  *
- * Before each step the greatest frequency w of any body is found, by positions alone (tides.cl); the step is the longest of dt / 2^k
- * that is no longer than eta^1/2 / w and begins at a multiple of itself within the engine's step dt. So it depends on the bodies'
- * positions and on nothing else, and all ends together with dt: bits do not depend on where calls end. That of hermite4 is block_steps.c.
+ * Before each step the greatest frequency w of any body is found, by positions alone (tides.cl);
+ * the step is the longest of dt / 2^k that is no longer than eta^1/2 / w and begins at a multiple
+ * of itself within the engine's step dt. So it depends on the bodies' positions and on nothing
+ * else, and all ends together with dt: bits do not depend on where calls end. That of hermite4 is
+ * block_steps.c.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -15,12 +18,14 @@ static int start_largest(struct nbody *nb, struct share *p)
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
                   slots = p->slots - (nb->nfields > 0), nfields = (cl_uint)nb->nfields;
     void *const fields = nb->nfields ? nb->field_table : nb->posm;
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(p->phi), VALUE_ARG(first),   VALUE_ARG(rows), VALUE_ARG(count),
-                                     VALUE_ARG(slots),    BLOCK_ARG(fields), VALUE_ARG(nfields), BLOCK_ARG(p->bad)};
+    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(p->phi),  VALUE_ARG(first),
+                                     VALUE_ARG(rows),     VALUE_ARG(count),   VALUE_ARG(slots),
+                                     BLOCK_ARG(fields),   VALUE_ARG(nfields), BLOCK_ARG(p->bad)};
     return nbody_device_visit(nb, p, p->kernel[LARGEST], p->count, 1, COUNT_OF(args), args);
 }
 
-/* The square of the greatest frequency; negative after an error. The kernel leaves it as the bits of a float. */
+/* The square of the greatest frequency; negative after an error. The kernel leaves it as the bits
+ * of a float. */
 static double greatest(struct nbody *nb)
 {
     double most = 0;
@@ -30,8 +35,8 @@ static double greatest(struct nbody *nb)
         if (!p->count)
             continue;
         *p->bad = 0;
-        if (clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1 || start_largest(nb, p) != 0 ||
-            clflush(nb->ctx, p->dev, 0) != 0)
+        if (clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1 ||
+            start_largest(nb, p) != 0 || clflush(nb->ctx, p->dev, 0) != 0)
             return -1;
     }
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
@@ -65,11 +70,15 @@ static int vanished(struct nbody *nb)
     double(*pos)[3] = malloc(nb->n * sizeof *pos);
     size_t a = 0, b = 0;
     if (!pos || nbody_state(nb, pos, NULL) != 0)
-        return free(pos), clerror_set(ENOMEM, "nbody_step: no memory on the host for %zu bodies", nb->n);
+        return free(pos),
+               clerror_set(ENOMEM, "nbody_step: no memory on the host for %zu bodies", nb->n);
     nbody_host_closest(nb->n, pos[0], &a, &b);
     free(pos);
-    return clerror_set(EDOM, "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that steps "
-                             "vanish; a softening helps", nb->steps + 1, nbody_time(nb), a, b);
+    return clerror_set(
+        EDOM,
+        "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that steps "
+        "vanish; a softening helps",
+        nb->steps + 1, nbody_time(nb), a, b);
 }
 
 /* Steps until the engine's step ends, at `done` of the call. */
@@ -87,8 +96,11 @@ static int run(struct nbody *nb, double done)
         if (bad < 0)
             return -1;
         if (bad <= 2)
-            return clerror_set(EDOM, "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller eta or a "
-                                     "larger softening may help", nb->steps + 1, nbody_time(nb) + nb->dt);
+            return clerror_set(
+                EDOM,
+                "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller eta or a "
+                "larger softening may help",
+                nb->steps + 1, nbody_time(nb) + nb->dt);
         now += TICKS >> level;
         nb->counts.blocks++;
         nb->counts.steps += (double)nb->n;
@@ -105,7 +117,9 @@ int nbody_adaptive_step(struct nbody *nb, size_t steps)
     for (size_t k = 0; k < steps; k++) {
         nb->task.stoppable = k > 0;
         if (nbody_task_tell(nb) != 0 || nbody_task_whole(nb, run, (double)k) != 0)
-            return nb->task.stopped ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->steps) : -1;
+            return nb->task.stopped
+                       ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->steps)
+                       : -1;
         nb->steps++;
     }
     return 0;

@@ -1,8 +1,10 @@
-/* block_steps.c - steps that bodies choose, each its own or all the same, within a step of the engine: the host's part.
+/* block_steps.c - steps that bodies choose, each its own or all the same, within a step of the
+ * engine: the host's part.
  *
- * The device decides whose steps end when, and how long the next ones are (block_steps.cl). The host starts blocks without
- * waiting, many at a time, and then reads one line: the time they came to, and how many bodies have which step. One device does
- * it all, since most blocks are of few bodies.
+ * The device decides whose steps end when, and how long the next ones are (block_steps.cl). The
+ * host starts blocks without waiting, many at a time, and then reads one line: the time they came
+ * to, and how many bodies have which step. One device does it all, since most blocks are of few
+ * bodies.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/block_steps.h"
@@ -21,25 +23,27 @@ static const char *const kernel_name[BLOCK_KERNELS] = {
     [LEVELS] = "levels", [PREDICT] = "predict", [CORRECT] = "correct", [PULLS] = "pulls"};
 
 enum {
-    PIECE = 32,            /* as in block_pulls.cl */
-    STRETCHES = 64,        /* at most */
+    PIECE = 32,     /* as in block_pulls.cl */
+    STRETCHES = 64, /* at most */
     MOST_LANES = 16,
     LOCAL_BYTES = 32 << 10,
-    GROUPS_OF_UNIT = 16,   /* more than a compute unit runs at a time */
+    GROUPS_OF_UNIT = 16, /* more than a compute unit runs at a time */
     MOST_BATCH = 256
 };
 static const double BATCH_SECONDS = 0.1; /* between looks at the clock */
 
-/* ---- Making. ---------------------------------------------------------------------------------- */
+/* ---- Making. --------------------------------------------------------------------------------- */
 
-/* Stretches are whole pieces, and there are enough of them that ten bodies are work for a large device. */
+/* Stretches are whole pieces, and there are enough of them that ten bodies are work for a large
+ * device. */
 static void divide(const struct nbody *nb, struct blocks *b)
 {
     size_t wanted = nb->n / (PIECE * MOST_LANES);
     wanted = wanted < 1 ? 1 : wanted < STRETCHES ? wanted : STRETCHES;
     b->stretch = ((nb->n + wanted - 1) / wanted + PIECE - 1) / PIECE * PIECE;
     b->stretches = (nb->n + b->stretch - 1) / b->stretch;
-    const size_t filling = (size_t)b->share->shape.fill * b->share->units * b->width, most = ((size_t)1 << 22) / b->stretches;
+    const size_t filling = (size_t)b->share->shape.fill * b->share->units * b->width,
+                 most = ((size_t)1 << 22) / b->stretches;
     b->room = filling < most ? filling : most;
     b->room = b->room < b->share->rows ? b->room : b->share->rows;
 }
@@ -55,13 +59,16 @@ static int lanes_of(const struct nbody *nb, const struct nbody_shape *s)
 
 static int open_kernels(struct nbody *nb, struct blocks *b)
 {
-    const struct embedded *const before_steps[] = {&step, &levels, &field}, *const before_pulls = &root;
+    const struct embedded *const before_steps[] = {&step, &levels, &field}, *const before_pulls =
+                                                                                &root;
     char options[512];
     nbody_shape_options(nb, b->share, nbody_has_doubles(nb), options, sizeof options);
     const size_t used = strlen(options);
     snprintf(options + used, sizeof options - used, " -D LANES=%d", lanes_of(nb, &b->share->shape));
-    b->program[0] = embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &block_steps, 3, before_steps);
-    b->program[1] = b->program[0] ? embedded_open(nb->ctx, options, &block_pulls, 1, &before_pulls) : NULL;
+    b->program[0] = embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &block_steps,
+                                  3, before_steps);
+    b->program[1] =
+        b->program[0] ? embedded_open(nb->ctx, options, &block_pulls, 1, &before_pulls) : NULL;
     if (!b->program[1])
         return -1;
     for (int k = 0; k < BLOCK_KERNELS; k++)
@@ -112,7 +119,7 @@ void nbody_blocks_free(struct nbody *nb)
     free(b);
 }
 
-/* ---- Launches. -------------------------------------------------------------------------------- */
+/* ---- Launches. ------------------------------------------------------------------------------- */
 
 static int start_levels(struct nbody *nb, struct blocks *b)
 {
@@ -120,8 +127,9 @@ static int start_levels(struct nbody *nb, struct blocks *b)
     const cl_uint rows = (cl_uint)p->rows, count = (cl_uint)p->count;
     REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
     REAL_NUMBER(root_eta, sqrt(nb->eta));
-    const struct stdcl_arg args[] = {BLOCK_ARG(p->state), BLOCK_ARG(b->level), BLOCK_ARG(b->clock), VALUE_ARG(rows),
-                                     VALUE_ARG(count),    REAL_ARG(nb, dt),    REAL_ARG(nb, root_eta)};
+    const struct stdcl_arg args[] = {
+        BLOCK_ARG(p->state), BLOCK_ARG(b->level), BLOCK_ARG(b->clock),   VALUE_ARG(rows),
+        VALUE_ARG(count),    REAL_ARG(nb, dt),    REAL_ARG(nb, root_eta)};
     return nbody_device_visit(nb, p, b->kernel[LEVELS], p->count, 1, COUNT_OF(args), args);
 }
 
@@ -131,54 +139,63 @@ static int start_predict(struct nbody *nb, struct blocks *b, double tick_length,
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
                   shared = nb->stepping == NBODY_ADAPTIVE;
     REAL_NUMBER(tick, tick_length);
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(nb->velo), BLOCK_ARG(p->state), BLOCK_ARG(b->level),
-                                     BLOCK_ARG(b->list),  BLOCK_ARG(b->clock), VALUE_ARG(first),    VALUE_ARG(rows),
-                                     VALUE_ARG(count),    REAL_ARG(nb, tick),  VALUE_ARG(turn),     VALUE_ARG(shared)};
+    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(nb->velo), BLOCK_ARG(p->state),
+                                     BLOCK_ARG(b->level), BLOCK_ARG(b->list),  BLOCK_ARG(b->clock),
+                                     VALUE_ARG(first),    VALUE_ARG(rows),     VALUE_ARG(count),
+                                     REAL_ARG(nb, tick),  VALUE_ARG(turn),     VALUE_ARG(shared)};
     return nbody_device_visit(nb, p, b->kernel[PREDICT], p->count, 1, COUNT_OF(args), args);
 }
 
-static int start_pulls(struct nbody *nb, struct blocks *b, cl_uint turn, cl_uint part, cl_uint parts)
+static int start_pulls(struct nbody *nb, struct blocks *b, cl_uint turn, cl_uint part,
+                       cl_uint parts)
 {
     struct share *p = b->share;
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, room = (cl_uint)b->room, stretch = (cl_uint)b->stretch,
-                  stretches = (cl_uint)b->stretches, end = (cl_uint)((nb->n + PIECE - 1) / PIECE * PIECE);
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, room = (cl_uint)b->room,
+                  stretch = (cl_uint)b->stretch, stretches = (cl_uint)b->stretches,
+                  end = (cl_uint)((nb->n + PIECE - 1) / PIECE * PIECE);
     const size_t group = (size_t)p->shape.group, groups = GROUPS_OF_UNIT * (size_t)p->units,
                  most = (p->count + b->width - 1) / b->width * b->stretches * MOST_LANES;
     clndrange_t ndr = clndrange_init1d(0, group * (groups < most ? groups : most), group);
     bool none;
     REAL_NUMBER(eps2, nbody_forces_softening(nb, JERKS, &none));
     REAL_NUMBER(zero, none ? eps2 : -1);
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(nb->velo), BLOCK_ARG(b->partial), BLOCK_ARG(b->list),
-                                     BLOCK_ARG(b->clock), VALUE_ARG(first),    VALUE_ARG(rows),       VALUE_ARG(room),
-                                     VALUE_ARG(stretch),  VALUE_ARG(stretches), VALUE_ARG(end),       REAL_ARG(nb, eps2),
-                                     REAL_ARG(nb, zero),  VALUE_ARG(turn),     VALUE_ARG(part),       VALUE_ARG(parts)};
-    return clforkv(nb->ctx, p->dev, b->kernel[PULLS], &ndr, nb->flags | CL_EVENT_CHECKED, COUNT_OF(args), args) == (cl_event)-1
-               ? -1 : 0;
+    const struct stdcl_arg args[] = {
+        BLOCK_ARG(nb->posm), BLOCK_ARG(nb->velo),  BLOCK_ARG(b->partial), BLOCK_ARG(b->list),
+        BLOCK_ARG(b->clock), VALUE_ARG(first),     VALUE_ARG(rows),       VALUE_ARG(room),
+        VALUE_ARG(stretch),  VALUE_ARG(stretches), VALUE_ARG(end),        REAL_ARG(nb, eps2),
+        REAL_ARG(nb, zero),  VALUE_ARG(turn),      VALUE_ARG(part),       VALUE_ARG(parts)};
+    return clforkv(nb->ctx, p->dev, b->kernel[PULLS], &ndr, nb->flags | CL_EVENT_CHECKED,
+                   COUNT_OF(args), args) == (cl_event)-1
+               ? -1
+               : 0;
 }
 
 static int start_correct(struct nbody *nb, struct blocks *b, double tick_length, cl_uint turn)
 {
     struct share *p = b->share;
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, room = (cl_uint)b->room, slots = (cl_uint)b->stretches,
-                  shared = nb->stepping == NBODY_ADAPTIVE, nfields = (cl_uint)nb->nfields;
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, room = (cl_uint)b->room,
+                  slots = (cl_uint)b->stretches, shared = nb->stepping == NBODY_ADAPTIVE,
+                  nfields = (cl_uint)nb->nfields;
     const int number = 1;
     void *const fields = nfields ? nb->field_table : nb->posm;
     REAL_NUMBER(tick, tick_length);
     REAL_NUMBER(eta, nb->eta);
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm),   BLOCK_ARG(nb->velo), BLOCK_ARG(p->state), BLOCK_ARG(b->partial),
-                                     BLOCK_ARG(b->level),   BLOCK_ARG(b->list),  BLOCK_ARG(b->clock), VALUE_ARG(first),
-                                     VALUE_ARG(rows),       REAL_ARG(nb, tick),  VALUE_ARG(room),     VALUE_ARG(slots),
-                                     REAL_ARG(nb, eta),     VALUE_ARG(turn),     VALUE_ARG(shared),   BLOCK_ARG(fields),
-                                     VALUE_ARG(nfields),    BLOCK_ARG(p->bad),   VALUE_ARG(number)};
+    const struct stdcl_arg args[] = {
+        BLOCK_ARG(nb->posm), BLOCK_ARG(nb->velo), BLOCK_ARG(p->state), BLOCK_ARG(b->partial),
+        BLOCK_ARG(b->level), BLOCK_ARG(b->list),  BLOCK_ARG(b->clock), VALUE_ARG(first),
+        VALUE_ARG(rows),     REAL_ARG(nb, tick),  VALUE_ARG(room),     VALUE_ARG(slots),
+        REAL_ARG(nb, eta),   VALUE_ARG(turn),     VALUE_ARG(shared),   BLOCK_ARG(fields),
+        VALUE_ARG(nfields),  BLOCK_ARG(p->bad),   VALUE_ARG(number)};
     return nbody_device_visit(nb, p, b->kernel[CORRECT], p->count, 1, COUNT_OF(args), args);
 }
 
-/* A sum for all bodies may take long, and only the device knows for how many it is: so the list is cut in parts, each of which
- * takes no longer than a launch should. */
+/* A sum for all bodies may take long, and only the device knows for how many it is: so the list is
+ * cut in parts, each of which takes no longer than a launch should. */
 static cl_uint parts_of(const struct nbody *nb, const struct blocks *b)
 {
     const double work = nbody_forces_sum_of(JERKS)->flops * (double)nb->n * (double)nb->n,
-                 rate = fmax(b->rate, b->share->pace.rate), heaps = ceil((double)nb->n / (double)b->width);
+                 rate = fmax(b->rate, b->share->pace.rate),
+                 heaps = ceil((double)nb->n / (double)b->width);
     return (cl_uint)fmax(1, fmin(ceil(work / (rate * b->share->pace.seconds)), heaps));
 }
 
@@ -193,7 +210,7 @@ static int start_block(struct nbody *nb, struct blocks *b, cl_uint turn, cl_uint
     return start_correct(nb, b, tick, turn);
 }
 
-/* ---- A step of the engine. -------------------------------------------------------------------- */
+/* ---- A step of the engine. ------------------------------------------------------------------- */
 
 static int begin(struct nbody *nb, struct blocks *b)
 {
@@ -201,15 +218,15 @@ static int begin(struct nbody *nb, struct blocks *b)
     *b->clock = (struct block_clock){.first_bad = INT_MAX};
     *p->bad = INT_MAX;
     if (clmsync(nb->ctx, p->dev, b->clock, CL_MEM_DEVICE) == (cl_event)-1 ||
-        clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1 || nbody_integrate_prime(nb) != 0 ||
-        start_levels(nb, b) != 0)
+        clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1 ||
+        nbody_integrate_prime(nb) != 0 || start_levels(nb, b) != 0)
         return -1;
     nb->settled = nb->planted = false;
     return 0;
 }
 
-/* How many blocks are left at most, if no body's step becomes shorter. At first the host does not know, and takes it for as many
- * as the last step had. */
+/* How many blocks are left at most, if no body's step becomes shorter. At first the host does not
+ * know, and takes it for as many as the last step had. */
 static size_t left(const struct blocks *b, cl_ulong now)
 {
     const struct block_clock *c = b->clock;
@@ -237,7 +254,9 @@ static int run_batch(struct nbody *nb, struct blocks *b, cl_uint *turn)
     b->rate = fmax(b->rate, done * (double)nb->n * nbody_forces_sum_of(JERKS)->flops / took);
     nb->evaluations += done / (double)nb->n;
     if (blocks == b->batch)
-        b->batch = took < BATCH_SECONDS / 2 ? 2 * b->batch : took > BATCH_SECONDS && b->batch > 1 ? b->batch / 2 : b->batch;
+        b->batch = took < BATCH_SECONDS / 2               ? 2 * b->batch
+                   : took > BATCH_SECONDS && b->batch > 1 ? b->batch / 2
+                                                          : b->batch;
     b->batch = b->batch < MOST_BATCH ? b->batch : MOST_BATCH;
     return 0;
 }
@@ -269,16 +288,22 @@ static int check(struct nbody *nb, const struct blocks *b)
     if (nbody_device_fetch(nb, p, p->bad, sizeof *p->bad) != 0)
         return -1;
     if (*p->bad != INT_MAX)
-        return clerror_set(EDOM, "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller eta or a "
-                                 "larger softening may help", nb->steps + 1, nbody_time(nb) + nb->dt);
+        return clerror_set(
+            EDOM,
+            "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller eta or a "
+            "larger softening may help",
+            nb->steps + 1, nbody_time(nb) + nb->dt);
     if (b->clock->first_bad == INT_MAX)
         return 0;
     const size_t i = (size_t)b->clock->first_bad, plane = p->rows * nb->real;
     if (nbody_device_fetch(nb, p, (char *)p->state + STATE_POS * plane, 3 * plane) != 0)
         return -1;
     const size_t j = nearest(nb, p, i);
-    return clerror_set(EDOM, "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that steps "
-                             "vanish; a softening helps", nb->steps + 1, nbody_time(nb), i < j ? i : j, i < j ? j : i);
+    return clerror_set(
+        EDOM,
+        "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that steps "
+        "vanish; a softening helps",
+        nb->steps + 1, nbody_time(nb), i < j ? i : j, i < j ? j : i);
 }
 
 /* Blocks until the step's end. */
@@ -309,7 +334,9 @@ int nbody_blocks_step(struct nbody *nb, size_t steps)
     for (size_t k = 0; k < steps; k++) {
         nb->task.stoppable = k > 0;
         if (nbody_task_tell(nb) != 0 || nbody_task_whole(nb, one_step, (double)k) != 0)
-            return nb->task.stopped ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->steps) : -1;
+            return nb->task.stopped
+                       ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->steps)
+                       : -1;
         nb->steps++;
     }
     return 0;

@@ -1,17 +1,21 @@
-/* block_steps.cl - Hermite's 4th-order scheme with a step of its own for each body (Makino & Aarseth 1992), scheduled here.
+/* block_steps.cl - Hermite's 4th-order scheme with a step of its own for each body (Makino &
+ * Aarseth 1992), scheduled here.
  *
- * Levels are those of levels.cl: so a body's step began at `now` rounded down, all end together with the engine's, and the next time
- * at which any ends is one step of the deepest level from now: nothing but levels and how many bodies have each (clock->count) needs
- * to be known.
+ * Levels are those of levels.cl: so a body's step began at `now` rounded down, all end together
+ * with the engine's, and the next time at which any ends is one step of the deepest level from now:
+ * nothing but levels and how many bodies have each (clock->count) needs to be known.
  *
- *   state   acceleration, velocity, position, jerk of a body at its own time; the step that it wants, a time
+ *   state   acceleration, velocity, position, jerk of a body at its own time; the step that it
+ *           wants, a time
  *   posm    and velo: everybody's positions and velocities, predicted for the time that comes
- *   list    the rows of the bodies whose steps end then, in any order: sums over pairs (block_pulls.cl) do not depend on it
+ *   list    the rows of the bodies whose steps end then, in any order: sums over pairs
+ *           (block_pulls.cl) do not depend on it
  *
- * A block is three launches: predict, pulls, correct. Launches come in turns, 0 and 1, by which they find their half of what
- * the launch before leaves; those behind the end of the engine's step do nothing. Where a launch has failed, more bodies may be
- * counted than there are: the next ones stay within the list. With `shared` all bodies make the step of the
- * deepest level, and it is chosen anew each time.
+ * A block is three launches: predict, pulls, correct. Launches come in turns, 0 and 1, by which
+ * they find their half of what the launch before leaves; those behind the end of the engine's step
+ * do nothing. Where a launch has failed, more bodies may be counted than there are: the next ones
+ * stay within the list. With `shared` all bodies make the step of the deepest level, and it is
+ * chosen anew each time.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_LEVELS_CL /* the host puts them in front */
@@ -21,8 +25,8 @@
 
 /* The same for the host: block_steps.h. */
 typedef struct {
-    ulong now[2];  /* ticks; before and after the block of a turn */
-    ulong pulled;  /* bodies that were summed for, so far */
+    ulong now[2]; /* ticks; before and after the block of a turn */
+    ulong pulled; /* bodies that were summed for, so far */
     uint active[2];
     uint blocks;
     int first_bad; /* the first row whose step vanishes, or INT_MAX */
@@ -33,7 +37,8 @@ typedef struct {
 static inline ulong next_time(ulong now, uint deepest, uint shared_step)
 {
     ulong step = TICKS >> deepest;
-    if (shared_step && now) step = min(step, now & (~now + 1)); /* which divides now */
+    if (shared_step && now)
+        step = min(step, now & (~now + 1)); /* which divides now */
     return min(now + step, TICKS);
 }
 
@@ -42,13 +47,15 @@ static inline ulong step_began(ulong now, uint level, uint shared_step)
     return shared_step ? now : now & ~((TICKS >> level) - 1);
 }
 
-/* The beginning of a step of the engine: everybody's level. A body that has made no step wants eta^1/2 / 10 of the time in which
- * its acceleration changes as much as it is, at most 2^-10 dt; next to nothing where there is no acceleration, or where it is at
- * rest. */
-kernel void levels(global real *state, global uint *level, global block_clock *clock, uint rows, uint count, real dt, real root_eta)
+/* The beginning of a step of the engine: everybody's level. A body that has made no step wants
+ * eta^1/2 / 10 of the time in which its acceleration changes as much as it is, at most 2^-10 dt;
+ * next to nothing where there is no acceleration, or where it is at rest. */
+kernel void levels(global real *state, global uint *level, global block_clock *clock, uint rows,
+                   uint count, real dt, real root_eta)
 {
     const size_t i = get_global_id(0), plane = rows;
-    if (i >= count) return;
+    if (i >= count)
+        return;
     real want = state[12 * plane + i];
     if (!(want > 0)) {
         const real a = size3(state[i], state[plane + i], state[2 * plane + i]),
@@ -61,16 +68,19 @@ kernel void levels(global real *state, global uint *level, global block_clock *c
     atomic_inc(&clock->count[level[i]]);
 }
 
-/* Everybody's positions and velocities at the next time, and the list of those whose steps end then. */
-kernel void predict(global real4 *posm, global real4 *velo, global const real *state, global const uint *level, global uint *list,
-                    global block_clock *clock, uint first, uint rows, uint count, real tick, uint turn, uint shared_step)
+/* Everybody's positions and velocities at the next time, and the list of those whose steps end
+ * then. */
+kernel void predict(global real4 *posm, global real4 *velo, global const real *state,
+                    global const uint *level, global uint *list, global block_clock *clock,
+                    uint first, uint rows, uint count, real tick, uint turn, uint shared_step)
 {
     local uint deepest, found, base;
     const size_t i = get_global_id(0), plane = rows;
     const ulong now = clock->now[turn];
     if (get_local_id(0) == 0) {
         deepest = DEEPEST;
-        while (deepest > 0 && clock->count[deepest] == 0) deepest--;
+        while (deepest > 0 && clock->count[deepest] == 0)
+            deepest--;
         found = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -80,14 +90,16 @@ kernel void predict(global real4 *posm, global real4 *velo, global const real *s
     const bool ends = moves && (shared_step || next - began == TICKS >> level[i]);
     const uint place = ends ? atomic_inc(&found) : 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_id(0) == 0) base = found ? atomic_add(&clock->active[turn], found) : 0;
+    if (get_local_id(0) == 0)
+        base = found ? atomic_add(&clock->active[turn], found) : 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (ends && base + place < rows) list[base + place] = i;
+    if (ends && base + place < rows)
+        list[base + place] = i;
     if (moves) {
         const real t = (real)(next - began) * tick;
         for (uint c = 0; c < 3; c++) {
-            const real a = state[c * plane + i], v = state[(3 + c) * plane + i], x = state[(6 + c) * plane + i],
-                       j = state[(9 + c) * plane + i];
+            const real a = state[c * plane + i], v = state[(3 + c) * plane + i],
+                       x = state[(6 + c) * plane + i], j = state[(9 + c) * plane + i];
             COMPONENT(posm, first + i, c) = x + t * fma(t / 2, fma(t / 3, j, a), v);
             COMPONENT(velo, first + i, c) = v + t * fma(t / 2, j, a);
         }
@@ -99,29 +111,35 @@ kernel void predict(global real4 *posm, global real4 *velo, global const real *s
     }
 }
 
-/* The steps of listed bodies end, by their sums over pairs: the corrector, and which step comes next. That is Aarseth's,
- * (eta (|a| |a2| + |j|^2) / (|j| |a3| + |a2|^2))^1/2 with derivatives at the end, at most twice the last, and longer only where a
- * longer one may begin. */
-kernel void correct(global real4 *posm, global real4 *velo, global real *state, global const real *partial, global uint *level,
-                    global const uint *list, global block_clock *clock, uint first, uint rows, real tick, uint room, uint slots,
-                    real eta, uint turn, uint shared_step, global const real *fields, uint nfields, global int *bad, int step)
+/* The steps of listed bodies end, by their sums over pairs: the corrector, and which step comes
+ * next. That is Aarseth's, (eta (|a| |a2| + |j|^2) / (|j| |a3| + |a2|^2))^1/2 with derivatives at
+ * the end, at most twice the last, and longer only where a longer one may begin. */
+kernel void correct(global real4 *posm, global real4 *velo, global real *state,
+                    global const real *partial, global uint *level, global const uint *list,
+                    global block_clock *clock, uint first, uint rows, real tick, uint room,
+                    uint slots, real eta, uint turn, uint shared_step, global const real *fields,
+                    uint nfields, global int *bad, int step)
 {
     const size_t k = get_global_id(0), plane = rows;
     const uint active = min(clock->active[turn], rows);
-    if (k >= active) return;
+    if (k >= active)
+        return;
     const ulong now = clock->now[turn], next = clock->now[!turn];
     const size_t i = list[k];
     const ulong length = next - step_began(now, level[i], shared_step);
     const real h = (real)length * tick;
     const bool chained = active > room; /* as block_pulls.cl has it */
-    real a1[3], j1[3], s2[3], s3[3]; /* at the end; h^2 a2 and h^3 a3 there */
+    real a1[3], j1[3], s2[3], s3[3];    /* at the end; h^2 a2 and h^3 a3 there */
     real4 field[2];
     (void)field_pull(fields, nfields, posm[first + i], velo[first + i], &field[0], &field[1]);
     for (uint c = 0; c < 3; c++) {
-        global real *acc = state + c * plane + i, *vel = acc + 3 * plane, *pos = acc + 6 * plane, *jrk = acc + 9 * plane;
+        global real *acc = state + c * plane + i, *vel = acc + 3 * plane, *pos = acc + 6 * plane,
+                    *jrk = acc + 9 * plane;
         const real a0 = *acc, j0 = *jrk;
-        a1[c] = joined(partial, k, chained ? rows : room, c, 6, chained ? 1 : slots) + ((real *)&field[0])[c];
-        j1[c] = joined(partial, k, chained ? rows : room, c + 3, 6, chained ? 1 : slots) + ((real *)&field[1])[c];
+        a1[c] = joined(partial, k, chained ? rows : room, c, 6, chained ? 1 : slots) +
+                ((real *)&field[0])[c];
+        j1[c] = joined(partial, k, chained ? rows : room, c + 3, 6, chained ? 1 : slots) +
+                ((real *)&field[1])[c];
         s2[c] = C(-6) * (a0 - a1[c]) - h * (C(4) * j0 + C(2) * j1[c]);
         s3[c] = C(12) * (a0 - a1[c]) + C(6) * h * (j0 + j1[c]);
         const real x = COMPONENT(posm, first + i, c) + h * h * (s2[c] / 24 + s3[c] / 120),
@@ -131,11 +149,12 @@ kernel void correct(global real4 *posm, global real4 *velo, global real *state, 
         check(v, bad, step);
         s2[c] += s3[c];
     }
-    const real a = size3(a1[0], a1[1], a1[2]), j = fabs(h) * size3(j1[0], j1[1], j1[2]), b = size3(s2[0], s2[1], s2[2]),
-               d = size3(s3[0], s3[1], s3[2]);
+    const real a = size3(a1[0], a1[1], a1[2]), j = fabs(h) * size3(j1[0], j1[1], j1[2]),
+               b = size3(s2[0], s2[1], s2[2]), d = size3(s3[0], s3[1], s3[2]);
     const real over = fma(a, b, j * j), under = fma(j, d, b * b);
     real want = 2 * fabs(h);
-    if (under > 0) want = fmin(want, fabs(h) * sqrt(eta * (over / under)));
+    if (under > 0)
+        want = fmin(want, fabs(h) * sqrt(eta * (over / under)));
     state[12 * plane + i] = want;
     uint deeper = level_of(want, (real)TICKS * tick, &clock->first_bad, (int)i);
     if (!shared_step && deeper < level[i]) /* by one, since want <= 2 h */
@@ -145,5 +164,6 @@ kernel void correct(global real4 *posm, global real4 *velo, global real *state, 
         atomic_inc(&clock->count[deeper]);
         level[i] = deeper;
     }
-    if (k == 0) clock->pulled += active;
+    if (k == 0)
+        clock->pulled += active;
 }

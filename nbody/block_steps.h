@@ -1,4 +1,5 @@
-/* block_steps.h - steps that bodies choose, each its own or all the same, within a step of the engine.
+/* block_steps.h - steps that bodies choose, each its own or all the same, within a step of the
+ * engine.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_BLOCK_STEPS_H
@@ -24,10 +25,11 @@ struct blocks {
     void *level, *list, *partial;
     struct block_clock *clock;
     size_t stretch, stretches; /* of attracting bodies */
-    size_t room;               /* bodies whose sums over stretches are kept apart; more make enough groups by themselves */
-    size_t width;              /* bodies of a group, at most */
-    double rate;               /* operations a second, the most that was measured */
-    size_t batch, last;        /* blocks that are started at once; those of the last step */
+    size_t room;  /* bodies whose sums over stretches are kept apart; more make enough groups by
+                     themselves */
+    size_t width; /* bodies of a group, at most */
+    double rate;  /* operations a second, the most that was measured */
+    size_t batch, last; /* blocks that are started at once; those of the last step */
 };
 
 #endif

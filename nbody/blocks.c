@@ -20,10 +20,12 @@ static void work_on_block(void *each_, size_t block)
 {
     const struct each *each = each_;
     const size_t first = block * BODIES_OF_A_BLOCK, rest = each->n - first;
-    each->work(each->arg, block, first, first + (rest < BODIES_OF_A_BLOCK ? rest : BODIES_OF_A_BLOCK));
+    each->work(each->arg, block, first,
+               first + (rest < BODIES_OF_A_BLOCK ? rest : BODIES_OF_A_BLOCK));
 }
 
-void nbody_each_block(size_t n, void (*work)(void *arg, size_t block, size_t first, size_t end), void *arg)
+void nbody_each_block(size_t n, void (*work)(void *arg, size_t block, size_t first, size_t end),
+                      void *arg)
 {
     struct each each = {n, work, arg};
     crew_work(nbody_blocks(n), work_on_block, &each);

@@ -15,15 +15,17 @@ static void swap(void **a, void **b)
     *b = was;
 }
 
-/* One sum of a step, whose positions are where forces are wanted, and what follows it. An integrator with a `begin` moves
- * bodies there, so not when no other sum follows; one without moves them at the end of every step. Where launches make many steps
- * this is the last of nb->together. */
+/* One sum of a step, whose positions are where forces are wanted, and what follows it. An
+ * integrator with a `begin` moves bodies there, so not when no other sum follows; one without moves
+ * them at the end of every step. Where launches make many steps this is the last of
+ * nb->together. */
 static int stage(struct nbody *nb, int number, bool last)
 {
     const bool begins = nb->integrator->begin != NULL, together = nb->together > 0;
     const cl_uint phases = last || !begins ? SUM | FINISH : SUM | FINISH | BEGIN;
     if ((!together && nbody_forces_evaluate(nb, nb->integrator->sum) != 0) ||
-        nbody_visit_all(nb, together ? PULL | phases : phases, number) != 0 || nbody_parts_visit_late(nb, phases, number) != 0)
+        nbody_visit_all(nb, together ? PULL | phases : phases, number) != 0 ||
+        nbody_parts_visit_late(nb, phases, number) != 0)
         return -1;
     const size_t some = together ? nb->together : 1, moves = some - !(phases & BEGIN);
     if (together && moves % 2)
@@ -52,8 +54,9 @@ static int stages_from(struct nbody *nb, size_t from, size_t steps)
     return status;
 }
 
-/* Clears (CL_MEM_DEVICE) or fetches (CL_MEM_HOST) the number of the first bad step from every device. Returns
- * the smallest, INT_MAX when there is none, -1 after an error, or below that where a tree had no room (tree.cl). Fetching waits for all that was started. */
+/* Clears (CL_MEM_DEVICE) or fetches (CL_MEM_HOST) the number of the first bad step from every
+ * device. Returns the smallest, INT_MAX when there is none, -1 after an error, or below that where
+ * a tree had no room (tree.cl). Fetching waits for all that was started. */
 static int bad_steps(struct nbody *nb, int direction)
 {
     int first = INT_MAX;
@@ -62,12 +65,16 @@ static int bad_steps(struct nbody *nb, int direction)
             continue;
         if (direction == CL_MEM_DEVICE)
             *p->bad = INT_MAX, p->bad[MEET_PLACE] = 0;
-        if (direction == CL_MEM_HOST ? nbody_device_fetch(nb, p, p->bad, BAD_WORDS * sizeof *p->bad) != 0
-                                     : clmsync(nb->ctx, p->dev, p->bad, direction) == (cl_event)-1)
+        if (direction == CL_MEM_HOST
+                ? nbody_device_fetch(nb, p, p->bad, BAD_WORDS * sizeof *p->bad) != 0
+                : clmsync(nb->ctx, p->dev, p->bad, direction) == (cl_event)-1)
             return -1;
         if (direction == CL_MEM_HOST && (cl_uint)p->bad[MEET_PLACE] & MEET_LOST)
-            return clerror_set(EIO, "nbody_step: work-groups of one launch waited in vain for each other, as device %u is busy otherwise; "
-                                    "bodies have not all made the same steps. Begin again, or go on from a checkpoint, when nothing else uses it", p->dev);
+            return clerror_set(
+                EIO,
+                "nbody_step: work-groups of one launch waited in vain for each other, as device %u is busy otherwise; "
+                "bodies have not all made the same steps. Begin again, or go on from a checkpoint, when nothing else uses it",
+                p->dev);
         first = *p->bad < first ? *p->bad : first;
     }
     return first;
@@ -77,7 +84,8 @@ static int bad_steps(struct nbody *nb, int direction)
 static int burst_on(struct nbody *nb, size_t steps, size_t from)
 {
     nb->evaluations -= (double)(steps * (size_t)stages(nb) - from);
-    if (nbody_tree_check(nb) < 0 || bad_steps(nb, CL_MEM_DEVICE) < 0 || stages_from(nb, from, steps) != 0)
+    if (nbody_tree_check(nb) < 0 || bad_steps(nb, CL_MEM_DEVICE) < 0 ||
+        stages_from(nb, from, steps) != 0)
         return -1;
     return bad_steps(nb, CL_MEM_HOST);
 }

@@ -1,7 +1,9 @@
-/* contacts.c - which bodies of given radii touched in the last step: by a sweep along x, on the host.
+/* contacts.c - which bodies of given radii touched in the last step: by a sweep along x, on the
+ * host.
  *
- * In a step bodies are taken to move along lines, so that fast ones do not pass through each other unseen. Intervals in x that a
- * body covers in the step, its radius included, are sorted by where they begin; only pairs whose intervals meet are looked at.
+ * In a step bodies are taken to move along lines, so that fast ones do not pass through each other
+ * unseen. Intervals in x that a body covers in the step, its radius included, are sorted by where
+ * they begin; only pairs whose intervals meet are looked at.
  * SPDX-License-Identifier: MIT
  */
 #include "stdcl/nbody.h"
@@ -19,7 +21,9 @@ struct interval {
 static int by_place(const void *a_, const void *b_)
 {
     const struct interval *a = a_, *b = b_;
-    return a->from > b->from ? 1 : a->from < b->from ? -1 : (a->body > b->body) - (a->body < b->body);
+    return a->from > b->from   ? 1
+           : a->from < b->from ? -1
+                               : (a->body > b->body) - (a->body < b->body);
 }
 
 static int by_time(const void *a_, const void *b_)
@@ -27,10 +31,12 @@ static int by_time(const void *a_, const void *b_)
     const struct nbody_contact *a = a_, *b = b_;
     if (a->before > b->before || a->before < b->before)
         return a->before < b->before ? 1 : -1;
-    return a->first != b->first ? (a->first > b->first) - (a->first < b->first) : (a->second > b->second) - (a->second < b->second);
+    return a->first != b->first ? (a->first > b->first) - (a->first < b->first)
+                                : (a->second > b->second) - (a->second < b->second);
 }
 
-/* Whether |d| <= R at some time of the last step, where d now is x and changes by v; how long ago at first, as a part of dt. */
+/* Whether |d| <= R at some time of the last step, where d now is x and changes by v; how long ago
+ * at first, as a part of dt. */
 static bool touched(const double x[3], const double v[3], double dt, double R, double *before)
 {
     double vv = 0, xv = 0, xx = 0, start = 0;
@@ -44,7 +50,8 @@ static bool touched(const double x[3], const double v[3], double dt, double R, d
     *before = 1;
     if (start <= R * R)
         return true;
-    const double at = vv > 0 ? fmax(0, fmin(1, xv / vv)) : 0, least = xx - at * (2 * xv - at * vv); /* at: of the closest */
+    const double at = vv > 0 ? fmax(0, fmin(1, xv / vv)) : 0,
+                 least = xx - at * (2 * xv - at * vv); /* at: of the closest */
     if (!(vv > 0) || least > R * R)
         return false;
     const double root = sqrt(fmax(xv * xv - vv * (xx - R * R), 0));
@@ -54,7 +61,8 @@ static bool touched(const double x[3], const double v[3], double dt, double R, d
 
 static int add(struct nbody_contact **contact, size_t *n, struct nbody_contact one)
 {
-    struct nbody_contact *grown = *n & (*n - 1) ? *contact : realloc(*contact, (*n ? 2 * *n : 1) * sizeof one);
+    struct nbody_contact *grown =
+        *n & (*n - 1) ? *contact : realloc(*contact, (*n ? 2 * *n : 1) * sizeof one);
     if (!grown)
         return clerror_set(ENOMEM, "nbody_find_contacts: no memory for %zu contacts", *n + 1);
     *contact = grown;
@@ -62,10 +70,12 @@ static int add(struct nbody_contact **contact, size_t *n, struct nbody_contact o
     return 0;
 }
 
-static int look(const struct interval *a, const struct interval *b, const double *radius, const double (*pos)[3],
-                const double (*vel)[3], double dt, struct nbody_contact **contact, size_t *n)
+static int look(const struct interval *a, const struct interval *b, const double *radius,
+                const double (*pos)[3], const double (*vel)[3], double dt,
+                struct nbody_contact **contact, size_t *n)
 {
-    const size_t i = a->body < b->body ? a->body : b->body, j = a->body < b->body ? b->body : a->body;
+    const size_t i = a->body < b->body ? a->body : b->body,
+                 j = a->body < b->body ? b->body : a->body;
     double x[3], v[3], before;
     for (int k = 0; k < 3; k++) {
         x[k] = pos[j][k] - pos[i][k];
@@ -76,8 +86,9 @@ static int look(const struct interval *a, const struct interval *b, const double
     return add(contact, n, (struct nbody_contact){i, j, before * fabs(dt)});
 }
 
-int nbody_find_contacts(size_t n, const double *radius, const double (*pos)[3], const double (*vel)[3], double dt,
-                        struct nbody_contact **contact, size_t *contacts)
+int nbody_find_contacts(size_t n, const double *radius, const double (*pos)[3],
+                        const double (*vel)[3], double dt, struct nbody_contact **contact,
+                        size_t *contacts)
 {
     struct interval *all = malloc(n * sizeof *all);
     int status = all ? 0 : clerror_set(ENOMEM, "nbody_find_contacts: no memory for %zu bodies", n);
@@ -85,7 +96,8 @@ int nbody_find_contacts(size_t n, const double *radius, const double (*pos)[3], 
     *contacts = 0;
     for (size_t i = 0; all && i < n; i++) {
         const double old = pos[i][0] - vel[i][0] * dt;
-        all[i] = (struct interval){fmin(old, pos[i][0]) - radius[i], fmax(old, pos[i][0]) + radius[i], i};
+        all[i] = (struct interval){fmin(old, pos[i][0]) - radius[i],
+                                   fmax(old, pos[i][0]) + radius[i], i};
     }
     if (all)
         qsort(all, n, sizeof *all, by_place);

@@ -1,15 +1,16 @@
 /* device.c - a device's share of the bodies: its kernels and its memory.
  *
- * Devices of the same shape share programs, since a stdcl kernel serves every device of its context.
- * Memory on a device, in numbers of the engine's precision: 4 a body for {x, y, z, G m} of all bodies
- * (4 more for velocities, where the integrator's sum needs them), and for each of its own rows the
- * planes of `state`, plus work space for the sums over pairs: none or 1 a row when rows make enough
- * work-groups, and when they do not a slot for each stretch, of which forces_sum.c makes 2^22 rows at most.
+ * Devices of the same shape share programs, since a stdcl kernel serves every device of its
+ * context. Memory on a device, in numbers of the engine's precision: 4 a body for {x, y, z, G m} of
+ * all bodies (4 more for velocities, where the integrator's sum needs them), and for each of its
+ * own rows the planes of `state`, plus work space for the sums over pairs: none or 1 a row when
+ * rows make enough work-groups, and when they do not a slot for each stretch, of which forces_sum.c
+ * makes 2^22 rows at most.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
 
-/* ---- Kernels. --------------------------------------------------------------------------------- */
+/* ---- Kernels. -------------------------------------------------------------------------------- */
 
 EMBEDDED(meeting, "core/meet.cl", core_meet_cl);
 EMBEDDED(root, "nbody/root.cl", nbody_root_cl);
@@ -31,11 +32,12 @@ static const struct {
     [FORCES] = {DIRECT, "forces"},         [JERKS] = {DIRECT, "jerks"},
     [POTENTIALS] = {DIRECT, "potentials"}, [JOIN] = {STEP, "join"},
     [DIAGNOSE] = {DIAGNOSES, "diagnose"},  [FIELD] = {DIAGNOSES, "field"},
-    [SNAPS] = {OF_SNAPS, "snaps"},
-    [TIDES] = {OF_TIDES, "tides"},         [LARGEST] = {DIAGNOSES, "largest"},
+    [SNAPS] = {OF_SNAPS, "snaps"},         [TIDES] = {OF_TIDES, "tides"},
+    [LARGEST] = {DIAGNOSES, "largest"},
 };
 
-/* Sums over pairs that few engines need: second derivatives, and what adaptive.c chooses steps by. */
+/* Sums over pairs that few engines need: second derivatives, and what adaptive.c chooses steps
+ * by. */
 static bool needs_snaps(const struct nbody *nb)
 {
     return nb->integrator->sum == SNAPS;
@@ -46,8 +48,8 @@ static bool needs_tides(const struct nbody *nb)
     return nb->stepping == NBODY_ADAPTIVE && !nb->integrator->block_steps;
 }
 
-/* Whether a launch sums and makes a step, too: where one device has all bodies, and its groups all sums of their rows. With ranks, those without
- * bodies wait for positions of each sum. */
+/* Whether a launch sums and makes a step, too: where one device has all bodies, and its groups all
+ * sums of their rows. With ranks, those without bodies wait for positions of each sum. */
 static bool makes_steps(const struct nbody *nb, const struct share *p)
 {
     return nbody_forces_pull(nb) && p->chain && p->rows == nb->padded;
@@ -58,14 +60,17 @@ static bool makes_many(const struct nbody *nb, const struct share *p)
     return p->shape.meet && p->meets && makes_steps(nb, p) && nbody_forces_pull_many(nb);
 }
 
-/* Each program is told what it depends on, no more, so that drivers find the others compiled. Fast mathematics is for
- * the sums over pairs alone: with it a compiler may take isfinite() for true. */
+/* Each program is told what it depends on, no more, so that drivers find the others compiled. Fast
+ * mathematics is for the sums over pairs alone: with it a compiler may take isfinite() for true. */
 static int open_programs(struct nbody *nb, struct share *p)
 {
-    const struct embedded *const before[] = {&meeting, &step, nb->integrator->source, &root, &pairs}, *const *const before_sums = before + 3,
-                          *const before_diagnose[] = {&step, &field};
-    const bool mixed_too = nb->precision == NBODY_MIXED, steps = makes_steps(nb, p), many = makes_many(nb, p);
-    const struct embedded *const *const before_steps = before + !many; /* where groups do not meet, all but the first */
+    const struct embedded
+        *const before[] = {&meeting, &step, nb->integrator->source, &root, &pairs},
+               *const *const before_sums = before + 3, *const before_diagnose[] = {&step, &field};
+    const bool mixed_too = nb->precision == NBODY_MIXED, steps = makes_steps(nb, p),
+               many = makes_many(nb, p);
+    const struct embedded *const *const before_steps =
+        before + !many; /* where groups do not meet, all but the first */
     const size_t nbefore = many ? 5 : 4;
     const char *real = nbody_has_doubles(nb) ? "-D DOUBLE" : "";
     char sums[512], floats[512], diagnosis[64];
@@ -76,18 +81,25 @@ static int open_programs(struct nbody *nb, struct share *p)
         strncat(sums, " -D SOFTENED", sizeof sums - strlen(sums) - 1);
     nbody_shape_options(nb, p, false, floats, sizeof floats);
     if (many)
-        snprintf(floats + strlen(floats), sizeof floats - strlen(floats), " -D MEETS=1%s", p->meets);
+        snprintf(floats + strlen(floats), sizeof floats - strlen(floats), " -D MEETS=1%s",
+                 p->meets);
     snprintf(diagnosis, sizeof diagnosis, "%s -D SUM_GROUP=%d%s", real, p->shape.flat,
              p->shape.fp64 ? "" : " -D NO_FP64");
     p->owner = true;
-    if (!(p->program[DIRECT] = steps && !mixed_too ? embedded_open(nb->ctx, sums, &direct, nbefore, before_steps)
-                                                   : embedded_open(nb->ctx, sums, &direct, 2, before_sums)) ||
-        !(p->program[STEP] = embedded_open(nb->ctx, real, nb->integrator->source, 1, before_diagnose)) ||
-        !(p->program[DIAGNOSES] = embedded_open(nb->ctx, diagnosis, &diagnose, 2, before_diagnose)) ||
-        (needs_snaps(nb) && !(p->program[OF_SNAPS] = embedded_open(nb->ctx, sums, &snaps, 2, before_sums))) ||
-        (needs_tides(nb) && !(p->program[OF_TIDES] = embedded_open(nb->ctx, sums, &tides, 2, before_sums))) ||
-        (mixed_too && !(p->program[MIXED] = steps ? embedded_open(nb->ctx, floats, &mixed, nbefore, before_steps)
-                                                  : embedded_open(nb->ctx, floats, &mixed, 2, before_sums))))
+    if (!(p->program[DIRECT] = steps && !mixed_too
+                                   ? embedded_open(nb->ctx, sums, &direct, nbefore, before_steps)
+                                   : embedded_open(nb->ctx, sums, &direct, 2, before_sums)) ||
+        !(p->program[STEP] =
+              embedded_open(nb->ctx, real, nb->integrator->source, 1, before_diagnose)) ||
+        !(p->program[DIAGNOSES] =
+              embedded_open(nb->ctx, diagnosis, &diagnose, 2, before_diagnose)) ||
+        (needs_snaps(nb) &&
+         !(p->program[OF_SNAPS] = embedded_open(nb->ctx, sums, &snaps, 2, before_sums))) ||
+        (needs_tides(nb) &&
+         !(p->program[OF_TIDES] = embedded_open(nb->ctx, sums, &tides, 2, before_sums))) ||
+        (mixed_too &&
+         !(p->program[MIXED] = steps ? embedded_open(nb->ctx, floats, &mixed, nbefore, before_steps)
+                                     : embedded_open(nb->ctx, floats, &mixed, 2, before_sums))))
         return -1;
     return 0;
 }
@@ -108,8 +120,10 @@ static int build_share(struct nbody *nb, struct share *p)
     if (!p->program[0] && open_programs(nb, p) != 0)
         return -1;
     for (int k = 0; k < KERNELS; k++) {
-        const int program = k == FORCES && nb->precision == NBODY_MIXED ? MIXED : kernel_name[k].program;
-        p->kernel[k] = is_needed(nb, k) ? clsym(nb->ctx, p->program[program], kernel_name[k].name, 0) : NULL;
+        const int program =
+            k == FORCES && nb->precision == NBODY_MIXED ? MIXED : kernel_name[k].program;
+        p->kernel[k] =
+            is_needed(nb, k) ? clsym(nb->ctx, p->program[program], kernel_name[k].name, 0) : NULL;
         if (is_needed(nb, k) && !p->kernel[k])
             return -1;
     }
@@ -124,13 +138,15 @@ static int build_share(struct nbody *nb, struct share *p)
     return makes_many(nb, p) && !(p->steps = clsym(nb->ctx, sums, "forces_steps", 0)) ? -1 : 0;
 }
 
-/* A group meets one stretch of attracting bodies where rows alone do not make enough groups, and its items do not divide
- * stretches. */
+/* A group meets one stretch of attracting bodies where rows alone do not make enough groups, and
+ * its items do not divide stretches. */
 static void choose_slots(const struct nbody *nb, struct share *p)
 {
     const size_t groups = p->rows / nbody_shape_rows(&p->shape);
-    p->chain = nb->kernel != NBODY_TUNED || p->shape.deep > 1 || groups >= (size_t)p->shape.fill * p->units;
-    p->slots = (p->chain || nb->method == NBODY_TREE ? 1 : (cl_uint)nb->stretches) + (nb->nfields > 0);
+    p->chain = nb->kernel != NBODY_TUNED || p->shape.deep > 1 ||
+               groups >= (size_t)p->shape.fill * p->units;
+    p->slots =
+        (p->chain || nb->method == NBODY_TREE ? 1 : (cl_uint)nb->stretches) + (nb->nfields > 0);
 }
 
 int nbody_device_build(struct nbody *nb)
@@ -148,7 +164,8 @@ int nbody_device_visit(const struct nbody *nb, const struct share *p, cl_kernel 
 {
     const size_t flat = (size_t)p->shape.flat;
     clndrange_t ndr = clndrange_init2d(0, (rows + flat - 1) / flat * flat, flat, 0, components, 1);
-    cl_event ev = clforkv(nb->ctx, p->dev, kernel, &ndr, nb->flags | CL_EVENT_CHECKED | p->bare, nargs, args);
+    cl_event ev =
+        clforkv(nb->ctx, p->dev, kernel, &ndr, nb->flags | CL_EVENT_CHECKED | p->bare, nargs, args);
     return ev == (cl_event)-1 ? -1 : 0;
 }
 
@@ -182,7 +199,7 @@ int nbody_device_fetch(struct nbody *nb, struct share *p, void *from, size_t siz
     return nbody_device_wait(nb, p);
 }
 
-/* ---- Memory. ---------------------------------------------------------------------------------- */
+/* ---- Memory. --------------------------------------------------------------------------------- */
 
 void *nbody_device_block(struct nbody *nb, struct share *p, size_t size, int flags)
 {
@@ -196,22 +213,28 @@ void *nbody_device_block(struct nbody *nb, struct share *p, size_t size, int fla
 size_t nbody_device_planned(const struct nbody *nb, const struct share *p)
 {
     const size_t four = nb->padded * 4 * nb->real, plane = p->rows * nb->real;
-    const size_t partial = nb->integrator->keeps_sums || p->slots > 1 ? p->slots * nbody_forces_sum(nb)->planes * plane : 0;
+    const size_t partial = nb->integrator->keeps_sums || p->slots > 1
+                               ? p->slots * nbody_forces_sum(nb)->planes * plane
+                               : 0;
     return four + nb->planes * plane + partial + p->rows / SUM_BLOCK * SUM_TERMS * sizeof(double);
 }
 
 int nbody_device_place(struct nbody *nb, struct share *p)
 {
     const size_t plane = p->rows * nb->real;
-    p->bytes = nb->padded * 4 * nb->real * (1u + (nb->velo != NULL) + (nb->acce != NULL) + (nb->moved != NULL));
+    p->bytes = nb->padded * 4 * nb->real *
+               (1u + (nb->velo != NULL) + (nb->acce != NULL) + (nb->moved != NULL));
     p->state = nbody_device_block(nb, p, nb->planes * plane, CL_MEM_ZEROCOPY);
     p->partial = p->state;
     if (p->state && (nb->integrator->keeps_sums || p->slots > 1))
-        p->partial = nbody_device_block(nb, p, p->slots * nbody_forces_sum(nb)->planes * plane, CL_MEM_DEVONLY);
+        p->partial = nbody_device_block(nb, p, p->slots * nbody_forces_sum(nb)->planes * plane,
+                                        CL_MEM_DEVONLY);
     p->phi = p->partial;
-    if (p->partial && p->partial == p->state && nb->method != NBODY_TREE) /* which has room for them */
+    if (p->partial && p->partial == p->state &&
+        nb->method != NBODY_TREE) /* which has room for them */
         p->phi = nbody_device_block(nb, p, plane, CL_MEM_DEVONLY);
-    p->sums = nbody_device_block(nb, p, (p->rows + SUM_BLOCK - 1) / SUM_BLOCK * SUM_TERMS * sizeof(double), CL_MEM_ZEROCOPY);
+    p->sums = nbody_device_block(
+        nb, p, (p->rows + SUM_BLOCK - 1) / SUM_BLOCK * SUM_TERMS * sizeof(double), CL_MEM_ZEROCOPY);
     p->bad = nbody_device_block(nb, p, BAD_WORDS * sizeof *p->bad, CL_MEM_ZEROCOPY);
     return p->state && p->partial && p->phi && p->sums && p->bad ? 0 : -1;
 }

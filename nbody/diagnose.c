@@ -1,7 +1,7 @@
 /* diagnose.c - energies, momentum and angular momentum, summed on the devices.
  *
- * Each device sums over blocks of its own bodies; the host adds those in the order of bodies, so that devices change no
- * bit. In single precision, a sum
+ * Each device sums over blocks of its own bodies; the host adds those in the order of bodies, so
+ * that devices change no bit. In single precision, a sum
  * that such numbers cannot hold is an error, whether or not the device happens to add in double.
  * SPDX-License-Identifier: MIT
  */
@@ -18,18 +18,19 @@ static int start(const struct nbody *nb, struct share *p)
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
                   slots = p->slots - (nb->nfields > 0), nfields = (cl_uint)nb->nfields;
     void *const fields = nb->nfields ? nb->field_table : nb->posm;
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm),  BLOCK_ARG(p->state), BLOCK_ARG(p->phi),
-                                     VALUE_ARG(first),     VALUE_ARG(rows),     VALUE_ARG(count),
-                                     VALUE_ARG(slots),     BLOCK_ARG(fields),   VALUE_ARG(nfields),
+    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(p->state), BLOCK_ARG(p->phi),
+                                     VALUE_ARG(first),    VALUE_ARG(rows),     VALUE_ARG(count),
+                                     VALUE_ARG(slots),    BLOCK_ARG(fields),   VALUE_ARG(nfields),
                                      BLOCK_ARG(p->sums)};
     clndrange_t ndr = clndrange_init1d(0, group * nbody_sum_blocks(p), group);
-    if (clforkv(nb->ctx, p->dev, p->kernel[DIAGNOSE], &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args), args) ==
-        (cl_event)-1)
+    if (clforkv(nb->ctx, p->dev, p->kernel[DIAGNOSE], &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
+                COUNT_OF(args), args) == (cl_event)-1)
         return -1;
     return clflush(nb->ctx, p->dev, 0);
 }
 
-/* Puts a device's blocks among those of all bodies. A sum is a double, or on devices without them a pair of floats. */
+/* Puts a device's blocks among those of all bodies. A sum is a double, or on devices without them a
+ * pair of floats. */
 static int fetch(struct nbody *nb, struct share *p, double (*all)[SUM_TERMS])
 {
     const size_t blocks = nbody_sum_blocks(p);
@@ -42,7 +43,8 @@ static int fetch(struct nbody *nb, struct share *p, double (*all)[SUM_TERMS])
             double number;
             memcpy(pair, at, sizeof pair);
             memcpy(&number, at, sizeof number);
-            all[p->first / SUM_BLOCK + block][k] = p->shape.fp64 ? number : (double)pair[0] + (double)pair[1];
+            all[p->first / SUM_BLOCK + block][k] =
+                p->shape.fp64 ? number : (double)pair[0] + (double)pair[1];
         }
     return 0;
 }
@@ -52,7 +54,9 @@ static int add(struct nbody *nb, double *sum)
 {
     const size_t blocks = (nb->n + SUM_BLOCK - 1) / SUM_BLOCK;
     double(*all)[SUM_TERMS] = calloc(blocks, sizeof *all);
-    int status = all ? 0 : clerror_set(ENOMEM, "nbody_diagnose: no memory for the sums of %zu bodies", nb->n);
+    int status =
+        all ? 0
+            : clerror_set(ENOMEM, "nbody_diagnose: no memory for the sums of %zu bodies", nb->n);
     for (struct share *p = nb->share; p < nb->share + nb->ndev && status == 0; p++)
         if (p->count)
             status = fetch(nb, p, all);
@@ -67,9 +71,9 @@ static int add(struct nbody *nb, double *sum)
 
 static int check_range(const struct nbody *nb, const double *sum)
 {
-    static const char *const name[SUM_TERMS] = {"kinetic energy",   "potential energy", "momentum",
-                                                "momentum",         "momentum",         "angular momentum",
-                                                "angular momentum", "angular momentum", "virial"};
+    static const char *const name[SUM_TERMS] = {
+        "kinetic energy",   "potential energy", "momentum",         "momentum", "momentum",
+        "angular momentum", "angular momentum", "angular momentum", "virial"};
     const bool wide = nbody_has_doubles(nb);
     for (int k = 0; k < SUM_TERMS; k++)
         if (!(fabs(sum[k]) <= (wide ? DBL_MAX : (double)FLT_MAX)))
@@ -77,7 +81,8 @@ static int check_range(const struct nbody *nb, const double *sum)
                 EDOM,
                 "nbody_diagnose: at time %g the %s is out of the range of %s precision; a smaller "
                 "time step%s or a larger softening may help",
-                nbody_time(nb), name[k], wide ? "double" : "single", wide ? "" : ", double precision");
+                nbody_time(nb), name[k], wide ? "double" : "single",
+                wide ? "" : ", double precision");
     return 0;
 }
 

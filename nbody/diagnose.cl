@@ -4,8 +4,10 @@
  *
  * The virial is the potential energy between bodies, and in fields sum m x a.
  *
- * A group takes a block of SUM_BLOCK bodies and adds them in local memory, in an order that does not depend on its size. Sums are double; where there is none (or NO_FP64 asks for it) a sum is a pair of floats
- * {value, rounding error}, which holds 48 bits (Knuth's two-sum), and the host adds the two.
+ * A group takes a block of SUM_BLOCK bodies and adds them in local memory, in an order that does
+ * not depend on its size. Sums are double; where there is none (or NO_FP64 asks for it) a sum is a
+ * pair of floats {value, rounding error}, which holds 48 bits (Knuth's two-sum), and the host adds
+ * the two.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_STEP_CL /* the host puts it in front, and field.cl behind */
@@ -22,8 +24,14 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef double wide; /* what is added */
 typedef double term; /* what terms are computed in */
-static inline wide plus(wide a, wide b) { return a + b; }
-static inline wide widen(term t) { return t; }
+static inline wide plus(wide a, wide b)
+{
+    return a + b;
+}
+static inline wide widen(term t)
+{
+    return t;
+}
 #else
 typedef float2 wide;
 typedef float term;
@@ -34,21 +42,26 @@ static inline wide plus(wide a, wide b)
     const float r = s + e;
     return (wide)(r, e - (r - s));
 }
-static inline wide widen(term t) { return (wide)(t, 0.0f); }
+static inline wide widen(term t)
+{
+    return (wide)(t, 0.0f);
+}
 #endif
 
-/* vel: the engine's `state`, whose planes 3-5 are velocities. phi: what `potentials` left, one plane a slot, without
- * that of fields; the factor 1/2 counts each pair once. */
+/* vel: the engine's `state`, whose planes 3-5 are velocities. phi: what `potentials` left, one
+ * plane a slot, without that of fields; the factor 1/2 counts each pair once. */
 kernel __attribute__((reqd_work_group_size(SUM_GROUP, 1, 1))) void diagnose(
-    global const real4 *posm, global const real *state, global const real *phi, uint first, uint rows,
-    uint count, uint slots, global const real *fields, uint nfields, global wide *sums)
+    global const real4 *posm, global const real *state, global const real *phi, uint first,
+    uint rows, uint count, uint slots, global const real *fields, uint nfields, global wide *sums)
 {
     local wide part[TERMS][SUM_BLOCK];
     const uint lid = get_local_id(0), block = get_group_id(0);
     for (uint at = lid; at < SUM_BLOCK; at += SUM_GROUP) {
         const size_t i = (size_t)block * SUM_BLOCK + at;
-        for (int k = 0; k < TERMS; k++) part[k][at] = widen(0);
-        if (i >= count) continue;
+        for (int k = 0; k < TERMS; k++)
+            part[k][at] = widen(0);
+        if (i >= count)
+            continue;
         const real4 b = posm[first + i];
         global const real *vel = state + 3 * (size_t)rows + i;
         const term m = b.w, x = b.x, y = b.y, z = b.z;
@@ -69,21 +82,27 @@ kernel __attribute__((reqd_work_group_size(SUM_GROUP, 1, 1))) void diagnose(
     for (uint half_ = SUM_BLOCK / 2; half_ > 0; half_ /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint at = lid; at < half_; at += SUM_GROUP)
-            for (int k = 0; k < TERMS; k++) part[k][at] = plus(part[k][at], part[k][at + half_]);
+            for (int k = 0; k < TERMS; k++)
+                part[k][at] = plus(part[k][at], part[k][at + half_]);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint k = lid; k < TERMS; k += SUM_GROUP) sums[block * TERMS + k] = part[k][0];
+    for (uint k = lid; k < TERMS; k += SUM_GROUP)
+        sums[block * TERMS + k] = part[k][0];
 }
 
-/* The greatest of the sums of tides.cl, with what fields add, as the bits of a float, which are in order as integers are. */
-kernel void largest(global const real4 *posm, global const real *partial, uint first, uint rows, uint count, uint slots,
-                    global const real *fields, uint nfields, global int *most)
+/* The greatest of the sums of tides.cl, with what fields add, as the bits of a float, which are in
+ * order as integers are. */
+kernel void largest(global const real4 *posm, global const real *partial, uint first, uint rows,
+                    uint count, uint slots, global const real *fields, uint nfields,
+                    global int *most)
 {
     const size_t i = get_global_id(0);
-    if (i >= count) return;
+    if (i >= count)
+        return;
     const real4 x = posm[first + i];
     const real r2 = fma(x.x, x.x, fma(x.y, x.y, x.z * x.z));
     real sum = joined(partial, i, rows, 0, 1, slots), d2, phi;
-    for (uint f = 0; f < nfields; f++) sum -= field_factor(fields + 4 * f, r2, &d2, &phi);
+    for (uint f = 0; f < nfields; f++)
+        sum -= field_factor(fields + 4 * f, r2, &d2, &phi);
     atomic_max(most, as_int((float)sum));
 }

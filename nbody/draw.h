@@ -1,9 +1,10 @@
 /* draw.h - random draws for initial conditions, the same bits on every machine.
  *
- * Every body has a stream of its own, keyed by (seed, purpose, body), so that a body does not depend
- * on how many others there are. Only + - * / and sqrt are used, which IEEE 754 defines to the last
- * bit, and frexp and ldexp, which are exact; the C library's log, exp, cbrt, sin and cos differ between systems. For the same reason files
- * that include this are compiled without fused multiply-add, see nbody/CMakeLists.txt.
+ * Every body has a stream of its own, keyed by (seed, purpose, body), so that a body does not
+ * depend on how many others there are. Only + - * / and sqrt are used, which IEEE 754 defines to
+ * the last bit, and frexp and ldexp, which are exact; the C library's log, exp, cbrt, sin and cos
+ * differ between systems. For the same reason files that include this are compiled without fused
+ * multiply-add, see nbody/CMakeLists.txt.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_DRAW_H
@@ -96,7 +97,8 @@ static inline void draw_angle(struct stream *s, double *cosine, double *sine)
     *sine = b / sqrt(q);
 }
 
-/* A vector of the given length in a uniform direction (Marsaglia 1972, Ann. Math. Stat. 43, 645). */
+/* A vector of the given length in a uniform direction (Marsaglia 1972, Ann. Math. Stat. 43,
+ * 645). */
 static inline void draw_vector(struct stream *s, double length, double out[3])
 {
     double a, b, q;

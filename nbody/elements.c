@@ -28,7 +28,8 @@ static double angle(const double a[3], const double b[3], const double h[3])
     return turn < 0 ? turn + 2 * acos(-1) : turn;
 }
 
-/* Kepler's equation from the true anomaly f; on a hyperbola M grows with time too, and may be negative. */
+/* Kepler's equation from the true anomaly f; on a hyperbola M grows with time too, and may be
+ * negative. */
 static double mean_anomaly(double e, double f)
 {
     const double t = sqrt(fabs(1 - e) / (1 + e)) * tan(f / 2);
@@ -59,6 +60,7 @@ struct nbody_elements nbody_find_elements(double gm, const double x[3], const do
     node[2] = 0;
     o.node = flat ? 0 : atan2(node[1], node[0]) + (node[1] < 0 ? 2 * acos(-1) : 0);
     o.pericentre = circle ? 0 : angle(node, towards, h);
-    o.mean_anomaly = mean_anomaly(circle ? 0 : o.eccentricity, angle(circle ? node : towards, x, h));
+    o.mean_anomaly =
+        mean_anomaly(circle ? 0 : o.eccentricity, angle(circle ? node : towards, x, h));
     return o;
 }

@@ -1,8 +1,8 @@
 /* ensemble.c - many planetary systems at once, one a work-item (ensemble.cl; ensemble_ias15.cl).
  *
- * The device has democratic heliocentric coordinates, places counted from the star, velocities from the centre of mass; or for ias15
- * both from the centre of mass, and the star's too. That centre moves along a line, which the host keeps. A launch makes so many steps
- * as end soon (core/pace.h).
+ * The device has democratic heliocentric coordinates, places counted from the star, velocities from
+ * the centre of mass; or for ias15 both from the centre of mass, and the star's too. That centre
+ * moves along a line, which the host keeps. A launch makes so many steps as end soon (core/pace.h).
  * SPDX-License-Identifier: MIT
  */
 #include "core/args.h"
@@ -22,8 +22,9 @@ EMBEDDED(source_ias15, "nbody/ensemble_ias15.cl", nbody_ensemble_ias15_cl);
 
 enum { MOST_BODIES = 16, GROUP = 64 };
 static const size_t MOST_SYSTEMS = (size_t)1 << 30;
-static const double OPERATIONS = 300; /* of a planet in a step, roughly, beside its pairs */
-static const double STEPS_OF_IAS15 = 3000; /* that a step of ias15 is worth, roughly: some dozens of evaluations for each of its own */
+static const double OPERATIONS = 300;      /* of a planet in a step, roughly, beside its pairs */
+static const double STEPS_OF_IAS15 = 3000; /* that a step of ias15 is worth, roughly: some dozens of
+                                              evaluations for each of its own */
 
 /* The systems of a device. */
 struct part {
@@ -46,23 +47,32 @@ struct nbody_ensemble {
     void *arg;
 };
 
-/* ---- Checked and placed. ----------------------------------------------------------------------- */
+/* ---- Checked and placed. --------------------------------------------------------------------- */
 
-static int check(const struct nbody_ensemble_options *o, size_t systems, size_t bodies, const double *mass,
-                 const double (*pos)[3], const double (*vel)[3])
+static int check(const struct nbody_ensemble_options *o, size_t systems, size_t bodies,
+                 const double *mass, const double (*pos)[3], const double (*vel)[3])
 {
     if (systems < 1 || systems > MOST_SYSTEMS)
-        return clerror_set(EINVAL, "nbody_ensemble_create: %zu systems; there must be 1 to %zu", systems, MOST_SYSTEMS);
+        return clerror_set(EINVAL, "nbody_ensemble_create: %zu systems; there must be 1 to %zu",
+                           systems, MOST_SYSTEMS);
     if (bodies < 2 || bodies > MOST_BODIES)
-        return clerror_set(EINVAL, "nbody_ensemble_create: %zu bodies a system; there must be a star and 1 to %d planets", bodies,
-                           MOST_BODIES - 1);
+        return clerror_set(
+            EINVAL,
+            "nbody_ensemble_create: %zu bodies a system; there must be a star and 1 to %d planets",
+            bodies, MOST_BODIES - 1);
     if (o->integrator != 0 && o->integrator != NBODY_IAS15)
-        return clerror_set(EINVAL, "nbody_ensemble_create: integrator %d; it must be 0, for steps of Wisdom and Holman, or NBODY_IAS15",
-                           (int)o->integrator);
+        return clerror_set(
+            EINVAL,
+            "nbody_ensemble_create: integrator %d; it must be 0, for steps of Wisdom and Holman, or NBODY_IAS15",
+            (int)o->integrator);
     if (!isfinite(o->dt) || o->dt == 0)
-        return clerror_set(EINVAL, "nbody_ensemble_create: a time step of %g; it must be a number other than 0", o->dt);
+        return clerror_set(
+            EINVAL, "nbody_ensemble_create: a time step of %g; it must be a number other than 0",
+            o->dt);
     if (!isfinite(o->G) || o->G < 0)
-        return clerror_set(EINVAL, "nbody_ensemble_create: a gravitational constant of %g; it must be a number > 0", o->G);
+        return clerror_set(
+            EINVAL,
+            "nbody_ensemble_create: a gravitational constant of %g; it must be a number > 0", o->G);
     if (!mass || !pos || !vel)
         return clerror_set(EINVAL, "nbody_ensemble_create: mass, pos or vel is NULL");
     for (size_t i = 0; i < systems * bodies; i++) {
@@ -70,13 +80,17 @@ static int check(const struct nbody_ensemble_options *o, size_t systems, size_t 
         for (int c = 0; c < 3; c++)
             good = good && isfinite(pos[i][c]) && isfinite(vel[i][c]);
         if (!good)
-            return clerror_set(EINVAL, "nbody_ensemble_create: system %zu: body %zu has no finite numbers, or a mass of %g; the "
-                                       "first body is the star and has some", i / bodies, i % bodies, mass[i]);
+            return clerror_set(
+                EINVAL,
+                "nbody_ensemble_create: system %zu: body %zu has no finite numbers, or a mass of %g; the "
+                "first body is the star and has some",
+                i / bodies, i % bodies, mass[i]);
     }
     return reserved_check("nbody_ensemble_create", o->reserved);
 }
 
-static void find_centre(const double *mass, const double (*pos)[3], const double (*vel)[3], size_t bodies, double centre[6])
+static void find_centre(const double *mass, const double (*pos)[3], const double (*vel)[3],
+                        size_t bodies, double centre[6])
 {
     double all = 0;
     memset(centre, 0, 6 * sizeof *centre);
@@ -98,13 +112,14 @@ static size_t first_body(const nbody_ensemble *e)
 }
 
 /* Component c of body b of the i-th system of a part; its velocity stands 3 n numbers behind. */
-static double *number_of(const nbody_ensemble *e, const struct part *p, size_t i, size_t b, size_t c)
+static double *number_of(const nbody_ensemble *e, const struct part *p, size_t i, size_t b,
+                         size_t c)
 {
     return p->state + (6 * (b - first_body(e)) + c) * p->n + i;
 }
 
-static void write_systems(nbody_ensemble *e, struct part *p, const double *mass, const double (*pos)[3],
-                          const double (*vel)[3])
+static void write_systems(nbody_ensemble *e, struct part *p, const double *mass,
+                          const double (*pos)[3], const double (*vel)[3])
 {
     for (size_t i = 0; i < p->n; i++) {
         const size_t star = (p->first + i) * e->bodies;
@@ -129,7 +144,8 @@ static int place(nbody_ensemble *e, cl_uint dev)
     p->n = e->systems * (dev + 1) / e->ndev - p->first;
     if (p->n == 0)
         return 0;
-    p->state = clmalloc(e->ctx, 6 * (e->bodies - first_body(e)) * p->n * sizeof *p->state, CL_MEM_ZEROCOPY);
+    p->state = clmalloc(e->ctx, 6 * (e->bodies - first_body(e)) * p->n * sizeof *p->state,
+                        CL_MEM_ZEROCOPY);
     p->gm = clmalloc(e->ctx, e->bodies * p->n * sizeof *p->gm, CL_MEM_ZEROCOPY);
     return p->state && p->gm ? 0 : -1;
 }
@@ -138,15 +154,20 @@ static int send(const nbody_ensemble *e, cl_uint dev)
 {
     const struct part *p = &e->part[dev];
     return p->n && (clmsync(e->ctx, dev, p->state, CL_MEM_DEVICE) == (cl_event)-1 ||
-                    clmsync(e->ctx, dev, p->gm, CL_MEM_DEVICE) == (cl_event)-1) ? -1 : 0;
+                    clmsync(e->ctx, dev, p->gm, CL_MEM_DEVICE) == (cl_event)-1)
+               ? -1
+               : 0;
 }
 
 static int has_doubles(const nbody_ensemble *e, cl_uint dev)
 {
     cl_uint width = 0;
-    if (device_ask(e->ctx, dev, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width, "nbody_ensemble_create") != 0)
+    if (device_ask(e->ctx, dev, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width,
+                   "nbody_ensemble_create") != 0)
         return -1;
-    return width ? 0 : clerror_set(ENOTSUP, "nbody_ensemble_create: device %u has no double precision", dev);
+    return width ? 0
+                 : clerror_set(ENOTSUP, "nbody_ensemble_create: device %u has no double precision",
+                               dev);
 }
 
 static int open_kernel(nbody_ensemble *e)
@@ -158,7 +179,7 @@ static int open_kernel(nbody_ensemble *e)
     return e->kernel ? 0 : -1;
 }
 
-/* ---- Steps. ----------------------------------------------------------------------------------- */
+/* ---- Steps. ---------------------------------------------------------------------------------- */
 
 /* Operations of a step of a device's systems. */
 static double work(const nbody_ensemble *e, const struct part *p)
@@ -170,10 +191,13 @@ static double work(const nbody_ensemble *e, const struct part *p)
 static int start(nbody_ensemble *e, cl_uint dev, cl_uint n, cl_uint steps)
 {
     struct part *p = &e->part[dev];
-    const struct stdcl_arg args[] = {BLOCK_ARG(p->state), BLOCK_ARG(p->gm), VALUE_ARG(n), VALUE_ARG(e->dt), VALUE_ARG(steps)};
+    const struct stdcl_arg args[] = {BLOCK_ARG(p->state), BLOCK_ARG(p->gm), VALUE_ARG(n),
+                                     VALUE_ARG(e->dt), VALUE_ARG(steps)};
     clndrange_t ndr = clndrange_init1d(0, (p->n + GROUP - 1) / GROUP * GROUP, GROUP);
-    return clforkv(e->ctx, dev, e->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args), args) == (cl_event)-1
-               ? -1 : clflush(e->ctx, dev, 0);
+    return clforkv(e->ctx, dev, e->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args),
+                   args) == (cl_event)-1
+               ? -1
+               : clflush(e->ctx, dev, 0);
 }
 
 static int launch(nbody_ensemble *e, cl_uint dev, cl_uint steps)
@@ -215,10 +239,11 @@ static int warm(nbody_ensemble *e)
     return wait_all(e);
 }
 
-/* ---- Made and freed. -------------------------------------------------------------------------- */
+/* ---- Made and freed. ------------------------------------------------------------------------- */
 
-nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *o, size_t systems, size_t bodies,
-                                      const double *mass, const double (*pos)[3], const double (*vel)[3])
+nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *o, size_t systems,
+                                      size_t bodies, const double *mass, const double (*pos)[3],
+                                      const double (*vel)[3])
 {
     o = o ? o : &(const struct nbody_ensemble_options){.ctx = NULL};
     if (check(o, systems, bodies, mass, pos, vel) != 0)
@@ -229,11 +254,20 @@ nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *o, si
     nbody_ensemble *e = calloc(1, sizeof *e);
     if (!e)
         return clerror_set(ENOMEM, "nbody_ensemble_create: no memory on the host"), NULL;
-    *e = (nbody_ensemble){.ctx = ctx, .systems = systems, .bodies = bodies, .G = o->G > 0 ? o->G : 1, .dt = o->dt,
-                          .ias15 = o->integrator == NBODY_IAS15, .ndev = clgetndev(ctx), .progress = o->progress, .arg = o->arg};
+    *e = (nbody_ensemble){.ctx = ctx,
+                          .systems = systems,
+                          .bodies = bodies,
+                          .G = o->G > 0 ? o->G : 1,
+                          .dt = o->dt,
+                          .ias15 = o->integrator == NBODY_IAS15,
+                          .ndev = clgetndev(ctx),
+                          .progress = o->progress,
+                          .arg = o->arg};
     e->part = calloc(e->ndev, sizeof *e->part);
     e->centre = malloc(systems * sizeof *e->centre);
-    int status = e->part && e->centre ? 0 : clerror_set(ENOMEM, "nbody_ensemble_create: no memory on the host");
+    int status = e->part && e->centre
+                     ? 0
+                     : clerror_set(ENOMEM, "nbody_ensemble_create: no memory on the host");
     for (cl_uint d = 0; d < e->ndev && status == 0; d++)
         status = has_doubles(e, d) == 0 ? place(e, d) : -1;
     if (status == 0)
@@ -275,16 +309,18 @@ int nbody_ensemble_step(nbody_ensemble *e, size_t steps)
         if (wait_all(e) != 0)
             return -1;
         e->steps += some;
-        if (e->progress && e->progress(e->arg, (double)(done + some) / (double)steps) != 0 && done + some < steps)
+        if (e->progress && e->progress(e->arg, (double)(done + some) / (double)steps) != 0 &&
+            done + some < steps)
             return clerror_set(ECANCELED, "nbody_ensemble_step: stopped after step %zu", e->steps);
     }
     return 0;
 }
 
-/* ---- Out. ------------------------------------------------------------------------------------- */
+/* ---- Out. ------------------------------------------------------------------------------------ */
 
 /* A system as the caller had it. */
-static void read_all(const nbody_ensemble *e, const struct part *p, size_t i, double (*pos)[3], double (*vel)[3])
+static void read_all(const nbody_ensemble *e, const struct part *p, size_t i, double (*pos)[3],
+                     double (*vel)[3])
 {
     const double *centre = e->centre[p->first + i], t = nbody_ensemble_time(e);
     for (size_t b = 0; b < e->bodies; b++)
@@ -296,7 +332,8 @@ static void read_all(const nbody_ensemble *e, const struct part *p, size_t i, do
 }
 
 /* The same: the star is where the planets leave it, its momentum what they lack. */
-static void read_system(const nbody_ensemble *e, const struct part *p, size_t i, double (*pos)[3], double (*vel)[3])
+static void read_system(const nbody_ensemble *e, const struct part *p, size_t i, double (*pos)[3],
+                        double (*vel)[3])
 {
     const double *gm = p->gm + i, *centre = e->centre[p->first + i], t = nbody_ensemble_time(e);
     double all = 0;
@@ -350,7 +387,8 @@ int nbody_ensemble_state(nbody_ensemble *e, double (*pos)[3], double (*vel)[3])
     return 0;
 }
 
-static double energy_of(const struct part *p, size_t i, size_t bodies, double G, double (*x)[3], double (*v)[3])
+static double energy_of(const struct part *p, size_t i, size_t bodies, double G, double (*x)[3],
+                        double (*v)[3])
 {
     double energy = 0;
     for (size_t b = 0; b < bodies; b++) {
@@ -380,7 +418,8 @@ int nbody_ensemble_energies(nbody_ensemble *e, double *energy)
 }
 
 /* ---- As bytes. --------------------------------------------------------------------------------
- * The head; the centres of mass; then number by number of the device's state, each of all systems. */
+ * The head; the centres of mass; then number by number of the device's state, each of all
+ * systems. */
 
 struct saved_head {
     uint64_t systems, bodies, steps, ias15;
@@ -396,7 +435,8 @@ size_t nbody_ensemble_save_bytes(const nbody_ensemble *e)
 {
     if (no_handle(e, __func__))
         return 0;
-    return sizeof(struct saved_head) + e->systems * (sizeof *e->centre + numbers(e) * sizeof(double));
+    return sizeof(struct saved_head) +
+           e->systems * (sizeof *e->centre + numbers(e) * sizeof(double));
 }
 
 static struct saved_head head_of(const nbody_ensemble *e)
@@ -440,9 +480,12 @@ int nbody_ensemble_load(nbody_ensemble *e, const void *from, size_t size)
     const size_t centres = e->systems * sizeof *e->centre;
     if (size >= sizeof h)
         memcpy(&h, from, sizeof h);
-    if (size != nbody_ensemble_save_bytes(e) || h.systems != own.systems || h.bodies != own.bodies || h.ias15 != own.ias15 ||
-        h.G < own.G || h.G > own.G || h.dt < own.dt || h.dt > own.dt)
-        return clerror_set(EINVAL, "nbody_ensemble_load: these bytes were saved by an ensemble with other systems, another integrator, G or step");
+    if (size != nbody_ensemble_save_bytes(e) || h.systems != own.systems ||
+        h.bodies != own.bodies || h.ias15 != own.ias15 || h.G < own.G || h.G > own.G ||
+        h.dt < own.dt || h.dt > own.dt)
+        return clerror_set(
+            EINVAL,
+            "nbody_ensemble_load: these bytes were saved by an ensemble with other systems, another integrator, G or step");
     memcpy(e->centre, (const char *)from + sizeof h, centres);
     copy_states(e, (char *)(uintptr_t)from + sizeof h + centres, false);
     e->steps = h.steps;

@@ -1,13 +1,14 @@
-/* ensemble.cl - many planetary systems at once, a work-item each: Wisdom & Holman's (1991) steps in democratic heliocentric
- * coordinates (Duncan, Levison & Lee 1998, AJ 116, 2067).
+/* ensemble.cl - many planetary systems at once, a work-item each: Wisdom & Holman's (1991) steps in
+ * democratic heliocentric coordinates (Duncan, Levison & Lee 1998, AJ 116, 2067).
  *
- *   state[c * systems + i]    component c of system i: for each planet 3 coordinates from its star, 3 of velocity from the
+ *   state[c * systems + i]    component c of system i: for each planet 3 coordinates from its star,
+ *   3 of velocity from the
  *                             centre of mass
  *   gm[c * systems + i]       G m: the star, then the planets
  *
- * A step of h: half a kick by the other planets, half a shift of all by -h (sum m v) / (star's m), Kepler's motion about the star, and
- * the first two again in turn. Half kicks are rounded one by one, so that no bit depends on where a launch ends. The plain-C
- * twin is nbody_ref_ensemble.
+ * A step of h: half a kick by the other planets, half a shift of all by -h (sum m v) / (star's m),
+ * Kepler's motion about the star, and the first two again in turn. Half kicks are rounded one by
+ * one, so that no bit depends on where a launch ends. The plain-C twin is nbody_ref_ensemble.
  * SPDX-License-Identifier: MIT
  */
 #pragma OPENCL FP_CONTRACT OFF
@@ -22,16 +23,19 @@ struct orbiting {
 };
 
 /* ---- Kepler's motion. -------------------------------------------------------------------------
- * In the universal variable s, where ds = dt / r, with Stumpff's functions c_k(z) = 1/k! - z/(k + 2)! + ... of z = beta s^2 and
- * G_k = s^k c_k (Stiefel & Scheifele 1971; Rein & Tamayo 2015, MNRAS 452, 376). */
+ * In the universal variable s, where ds = dt / r, with Stumpff's functions c_k(z) = 1/k! - z/(k +
+ * 2)! + ... of z = beta s^2 and G_k = s^k c_k (Stiefel & Scheifele 1971; Rein & Tamayo 2015, MNRAS
+ * 452, 376). */
 
 /* G1, G2, G3; G0 is returned. */
 static inline double stumpff(double beta, double s, double *G1, double *G2, double *G3)
 {
     double z = beta * s * s;
     int quarters = 0;
-    for (; fabs(z) > 0.125; quarters++) z *= 0.25;
-    double c3 = fma(-z, 1. / 6227020800, 1. / 39916800), c2 = fma(-z, 1. / 87178291200, 1. / 479001600);
+    for (; fabs(z) > 0.125; quarters++)
+        z *= 0.25;
+    double c3 = fma(-z, 1. / 6227020800, 1. / 39916800),
+           c2 = fma(-z, 1. / 87178291200, 1. / 479001600);
     c3 = fma(-z, c3, 1. / 362880), c2 = fma(-z, c2, 1. / 3628800);
     c3 = fma(-z, c3, 1. / 5040), c2 = fma(-z, c2, 1. / 40320);
     c3 = fma(-z, c3, 1. / 120), c2 = fma(-z, c2, 1. / 720);
@@ -50,30 +54,39 @@ static inline double stumpff(double beta, double s, double *G1, double *G2, doub
 }
 
 /* Moves along a conic for the time h. */
-static inline void kepler(double gm, double h, double *x, double *y, double *z, double *vx, double *vy, double *vz)
+static inline void kepler(double gm, double h, double *x, double *y, double *z, double *vx,
+                          double *vy, double *vz)
 {
     const double r2 = fma(*x, *x, fma(*y, *y, *z * *z)), one_r = rsqrt(r2), r = r2 * one_r;
-    const double v2 = fma(*vx, *vx, fma(*vy, *vy, *vz * *vz)), eta = fma(*x, *vx, fma(*y, *vy, *z * *vz));
+    const double v2 = fma(*vx, *vx, fma(*vy, *vy, *vz * *vz)),
+                 eta = fma(*x, *vx, fma(*y, *vy, *z * *vz));
     const double beta = fma(2 * gm, one_r, -v2), zeta = fma(-beta, r, gm);
-    /* h = r s + eta G2 + zeta G3, inverted as a series; then by Halley's method, which a bracket keeps from leaving. */
+    /* h = r s + eta G2 + zeta G3, inverted as a series; then by Halley's method, which a bracket
+     * keeps from leaving. */
     const double X = h * one_r, u = 0.5 * eta * one_r;
     const double series = fma(X * X, fma(2 * u, u, -zeta * one_r / 6), fma(-u, X, 1.));
-    double s = X * (series > 0.5 && series < 2 ? series : 1), low = -INFINITY, high = INFINITY, G1, G2, G3;
+    double s = X * (series > 0.5 && series < 2 ? series : 1), low = -INFINITY, high = INFINITY, G1,
+           G2, G3;
     for (int k = 0; k < 100; k++) {
         const double G0 = stumpff(beta, s, &G1, &G2, &G3);
         const double f = fma(r, s, fma(eta, G2, fma(zeta, G3, -h)));
         const double now = fma(eta, G1, fma(zeta, G2, r)), slope = fma(eta, G0, zeta * G1);
-        if (f > 0) high = s;
-        else low = s;
+        if (f > 0)
+            high = s;
+        else
+            low = s;
         double next = s - 2 * f * now / fma(2 * now, now, -f * slope);
-        if (!(next >= low && next <= high)) next = isinf(high) ? 2 * s : isinf(low) ? 2 * s : 0.5 * (low + high);
+        if (!(next >= low && next <= high))
+            next = isinf(high) ? 2 * s : isinf(low) ? 2 * s : 0.5 * (low + high);
         const double change = fabs(next - s);
         s = next;
-        if (!(change > 1e-7 * fabs(s))) break; /* its cube is left */
+        if (!(change > 1e-7 * fabs(s)))
+            break; /* its cube is left */
     }
     (void)stumpff(beta, s, &G1, &G2, &G3);
     const double now = fma(eta, G1, fma(zeta, G2, r));
-    const double f = -gm * G2 * one_r, g = fma(-gm, G3, h), ft = -gm * G1 * one_r / now, gt = -gm * G2 / now;
+    const double f = -gm * G2 * one_r, g = fma(-gm, G3, h), ft = -gm * G1 * one_r / now,
+                 gt = -gm * G2 / now;
     const double ox = *x, oy = *y, oz = *z;
     *x = ox + fma(f, ox, g * *vx);
     *y = oy + fma(f, oy, g * *vy);
@@ -83,41 +96,52 @@ static inline void kepler(double gm, double h, double *x, double *y, double *z, 
     *vz = *vz + fma(ft, oz, gt * *vz);
 }
 
-/* ---- A step. ---------------------------------------------------------------------------------- */
+/* ---- A step. --------------------------------------------------------------------------------- */
 
 /* What the planets do to each other. */
-static inline void pulls(const struct orbiting *o, const double *gm, double *ax, double *ay, double *az)
+static inline void pulls(const struct orbiting *o, const double *gm, double *ax, double *ay,
+                         double *az)
 {
     EACH(p) ax[p] = ay[p] = az[p] = 0;
     EACH(p)
     {
-        _Pragma("unroll") for (int q = 0; q < p; q++) {
+        _Pragma("unroll") for (int q = 0; q < p; q++)
+        {
             const double dx = o->x[q] - o->x[p], dy = o->y[q] - o->y[p], dz = o->z[q] - o->z[p];
             const double w = rsqrt(fma(dx, dx, fma(dy, dy, dz * dz))), www = w * w * w;
             const double to = gm[q] * www, from = -gm[p] * www;
             ax[p] = fma(to, dx, ax[p]), ay[p] = fma(to, dy, ay[p]), az[p] = fma(to, dz, az[p]);
-            ax[q] = fma(from, dx, ax[q]), ay[q] = fma(from, dy, ay[q]), az[q] = fma(from, dz, az[q]);
+            ax[q] = fma(from, dx, ax[q]), ay[q] = fma(from, dy, ay[q]),
+            az[q] = fma(from, dz, az[q]);
         }
     }
 }
 
-static inline void kick(struct orbiting *o, double h, const double *ax, const double *ay, const double *az)
+static inline void kick(struct orbiting *o, double h, const double *ax, const double *ay,
+                        const double *az)
 {
-    EACH(p) o->vx[p] = fma(h, ax[p], o->vx[p]), o->vy[p] = fma(h, ay[p], o->vy[p]), o->vz[p] = fma(h, az[p], o->vz[p]);
+    EACH(p)
+    o->vx[p] = fma(h, ax[p], o->vx[p]), o->vy[p] = fma(h, ay[p], o->vy[p]),
+    o->vz[p] = fma(h, az[p], o->vz[p]);
 }
 
 /* The planets' momentum over the star's mass, for the time h. */
 static inline void shift(struct orbiting *o, const double *part, double h)
 {
     double px = 0, py = 0, pz = 0;
-    EACH(p) px = fma(part[p], o->vx[p], px), py = fma(part[p], o->vy[p], py), pz = fma(part[p], o->vz[p], pz);
-    EACH(p) o->x[p] = fma(h, px, o->x[p]), o->y[p] = fma(h, py, o->y[p]), o->z[p] = fma(h, pz, o->z[p]);
+    EACH(p)
+    px = fma(part[p], o->vx[p], px), py = fma(part[p], o->vy[p], py),
+    pz = fma(part[p], o->vz[p], pz);
+    EACH(p)
+    o->x[p] = fma(h, px, o->x[p]), o->y[p] = fma(h, py, o->y[p]), o->z[p] = fma(h, pz, o->z[p]);
 }
 
-kernel void ensemble(global double *state, global const double *gms, uint systems, double h, uint steps)
+kernel void ensemble(global double *state, global const double *gms, uint systems, double h,
+                     uint steps)
 {
     const size_t i = get_global_id(0), n = systems;
-    if (i >= n) return;
+    if (i >= n)
+        return;
     struct orbiting o;
     const double star = gms[i];
     double gm[PLANETS], part[PLANETS], ax[PLANETS], ay[PLANETS], az[PLANETS];

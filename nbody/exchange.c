@@ -1,16 +1,16 @@
 /* exchange.c - how all devices get all positions.
  *
- * Every device holds the positions of all bodies, and moves those of its own share: a run of rows that begins
- * and ends where a work-group may. After a step the shares travel by way of the host: each device sends its
- * own (nbody_exchange_begin), computes with it meanwhile, and gets those of the others
- * (nbody_exchange_finish). The commands of a device run in order, so nothing else is needed there. But the
- * host's copy of a share must not be overwritten before all other devices have fetched it: that is why
- * `incoming` is waited for.
+ * Every device holds the positions of all bodies, and moves those of its own share: a run of rows
+ * that begins and ends where a work-group may. After a step the shares travel by way of the host:
+ * each device sends its own (nbody_exchange_begin), computes with it meanwhile, and gets those of
+ * the others (nbody_exchange_finish). The commands of a device run in order, so nothing else is
+ * needed there. But the host's copy of a share must not be overwritten before all other devices
+ * have fetched it: that is why `incoming` is waited for.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/ranks.h"
 
-/* ---- Positions to all devices. ---------------------------------------------------------------- */
+/* ---- Positions to all devices. --------------------------------------------------------------- */
 
 /* Of other ranks only rows are known. */
 static size_t share_bytes(const struct nbody *nb, const struct share *p)
@@ -23,8 +23,10 @@ static void *rows_of(const struct nbody *nb, void *array, const struct share *p)
     return (char *)array + p->first * 4 * nb->real;
 }
 
-/* Copies the rows of `owner` between the host and device `dev`; the event is that of the last copy. */
-static int copy_share(struct nbody *nb, const struct share *owner, cl_uint dev, int direction, cl_event *ev)
+/* Copies the rows of `owner` between the host and device `dev`; the event is that of the last
+ * copy. */
+static int copy_share(struct nbody *nb, const struct share *owner, cl_uint dev, int direction,
+                      cl_event *ev)
 {
     void *const arrays[] = {nb->posm, nb->velo, nb->acce};
     for (int a = 0; a < 3 && arrays[a]; a++) {
@@ -57,7 +59,8 @@ int nbody_exchange_begin(struct nbody *nb)
         return -1;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->rows && !alone(nb, p) &&
-            (copy_share(nb, p, p->dev, CL_MEM_HOST, &p->outgoing) != 0 || clflush(nb->ctx, p->dev, 0) != 0))
+            (copy_share(nb, p, p->dev, CL_MEM_HOST, &p->outgoing) != 0 ||
+             clflush(nb->ctx, p->dev, 0) != 0))
             return -1;
     return 0;
 }
@@ -71,7 +74,8 @@ static int bring_others(struct nbody *nb)
         return -1;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         for (size_t k = 0; p->rows && k < n; k++)
-            if (others[k].rows && copy_share(nb, &others[k], p->dev, CL_MEM_DEVICE, &p->incoming) != 0)
+            if (others[k].rows &&
+                copy_share(nb, &others[k], p->dev, CL_MEM_DEVICE, &p->incoming) != 0)
                 return -1;
     return 0;
 }

@@ -1,7 +1,8 @@
-/* field.c - fixed fields of force that bodies move in: checked, brought to the devices, and added to sums over pairs.
+/* field.c - fixed fields of force that bodies move in: checked, brought to the devices, and added
+ * to sums over pairs.
  *
- * What fields do to a body stands in a slot of its own behind those of the sums over pairs, so that it is added last
- * however many slots these have.
+ * What fields do to a body stands in a slot of its own behind those of the sums over pairs, so that
+ * it is added last however many slots these have.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -20,9 +21,13 @@ int nbody_field_check(const struct nbody_options *o)
         if ((unsigned)f->kind > NBODY_FIELD_LOGARITHMIC)
             return clerror_set(EINVAL, "nbody_create: there is no field of kind %d", (int)f->kind);
         if (!isfinite(f->strength) || f->strength <= 0)
-            return clerror_set(EINVAL, "nbody_create: field %zu has the strength %g; it must be a number > 0", i, f->strength);
+            return clerror_set(
+                EINVAL, "nbody_create: field %zu has the strength %g; it must be a number > 0", i,
+                f->strength);
         if (f->kind != NBODY_FIELD_POINT && (!isfinite(f->scale) || f->scale <= 0))
-            return clerror_set(EINVAL, "nbody_create: field %zu has the scale %g; it must be a length > 0", i, f->scale);
+            return clerror_set(EINVAL,
+                               "nbody_create: field %zu has the scale %g; it must be a length > 0",
+                               i, f->scale);
     }
     return 0;
 }
@@ -43,7 +48,8 @@ int nbody_field_copy(struct nbody *nb, const struct nbody_options *o)
 static struct nbody_field scaled(const struct nbody *nb, const struct nbody_field *f)
 {
     const bool log = f->kind == NBODY_FIELD_LOGARITHMIC, point = f->kind == NBODY_FIELD_POINT;
-    const double speed = nbody_units_factor(&nb->units, -1, 1), gm = nb->G * nbody_units_factor(&nb->units, -3, 2);
+    const double speed = nbody_units_factor(&nb->units, -1, 1),
+                 gm = nb->G * nbody_units_factor(&nb->units, -3, 2);
     return (struct nbody_field){f->kind, f->strength * (log ? speed : gm),
                                 point ? 0 : f->scale * nbody_units_factor(&nb->units, -1, 0)};
 }
@@ -53,7 +59,8 @@ static void write_table(struct nbody *nb)
     for (size_t i = 0; i < nb->nfields; i++) {
         const struct nbody_field f = nb->fields[i] = scaled(nb, &nb->given_fields[i]);
         const bool log = f.kind == NBODY_FIELD_LOGARITHMIC;
-        const double number[NUMBERS] = {log, log ? f.strength * f.strength : f.strength, f.scale * f.scale, 0};
+        const double number[NUMBERS] = {log, log ? f.strength * f.strength : f.strength,
+                                        f.scale * f.scale, 0};
         for (size_t k = 0; k < NUMBERS; k++)
             real_put(nb, nb->field_table, NUMBERS * i + k, number[k]);
     }
@@ -63,7 +70,8 @@ int nbody_field_place(struct nbody *nb)
 {
     if (!nb->nfields)
         return 0;
-    if (!nb->field_table && !(nb->field_table = clmalloc(nb->ctx, nb->nfields * NUMBERS * nb->real, CL_MEM_ZEROCOPY)))
+    if (!nb->field_table &&
+        !(nb->field_table = clmalloc(nb->ctx, nb->nfields * NUMBERS * nb->real, CL_MEM_ZEROCOPY)))
         return -1;
     write_table(nb);
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
@@ -75,12 +83,17 @@ int nbody_field_place(struct nbody *nb)
 static int start(struct nbody *nb, struct share *p, enum kernel sum)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
-                  planes = nbody_forces_sum_of(sum)->planes, slot = p->slots - 1, n = (cl_uint)nb->nfields;
-    void *const out = sum == POTENTIALS ? p->phi : p->partial, *const velo = nb->velo ? nb->velo : nb->posm,
-               *const acce = nb->acce ? nb->acce : nb->posm;
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(velo),   BLOCK_ARG(acce), BLOCK_ARG(out),  VALUE_ARG(first),
-                                     VALUE_ARG(rows),     VALUE_ARG(count),  VALUE_ARG(slot), VALUE_ARG(planes),
-                                     BLOCK_ARG(nb->field_table), VALUE_ARG(n)};
+                  planes = nbody_forces_sum_of(sum)->planes, slot = p->slots - 1,
+                  n = (cl_uint)nb->nfields;
+    void *const out = sum == POTENTIALS ? p->phi : p->partial,
+                *const velo = nb->velo ? nb->velo : nb->posm,
+                *const acce = nb->acce ? nb->acce : nb->posm;
+    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(velo),
+                                     BLOCK_ARG(acce),     BLOCK_ARG(out),
+                                     VALUE_ARG(first),    VALUE_ARG(rows),
+                                     VALUE_ARG(count),    VALUE_ARG(slot),
+                                     VALUE_ARG(planes),   BLOCK_ARG(nb->field_table),
+                                     VALUE_ARG(n)};
     return nbody_device_visit(nb, p, p->kernel[FIELD], p->count, 1, COUNT_OF(args), args);
 }
 

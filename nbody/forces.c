@@ -1,10 +1,11 @@
 /* forces.c - the sums over all pairs, on all devices.
  *
- * Attracting bodies come in stretches that depend on their number alone (forces_sum.c), and the sums of stretches are added in
- * their order: so bits depend neither on how many devices there are nor on which stretch was summed first. A device first
- * sums over the stretches of its own bodies, whose positions it has, while the others' positions travel; then over those
- * before and behind. A sum is cut into launches that each take a quarter of a second at
- * most, so that a device that also drives a screen stays usable, and so that the caller hears how far it is.
+ * Attracting bodies come in stretches that depend on their number alone (forces_sum.c), and the
+ * sums of stretches are added in their order: so bits depend neither on how many devices there are
+ * nor on which stretch was summed first. A device first sums over the stretches of its own bodies,
+ * whose positions it has, while the others' positions travel; then over those before and behind. A
+ * sum is cut into launches that each take a quarter of a second at most, so that a device that also
+ * drives a screen stays usable, and so that the caller hears how far it is.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -12,25 +13,31 @@
 /* Bodies of so many stretches. */
 static size_t bodies(const struct nbody *nb, size_t from, size_t until)
 {
-    const size_t first = from * nb->stretch, end = until * nb->stretch < nb->n ? until * nb->stretch : nb->n;
+    const size_t first = from * nb->stretch,
+                 end = until * nb->stretch < nb->n ? until * nb->stretch : nb->n;
     return first < end ? end - first : 0;
 }
 
-/* One launch: the pull of the stretches from .. until - 1 on `rows` rows of p from `top` on. With arguments of a step,
- * it is also made. */
-static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size_t from_stretch, size_t until_stretch,
-                  size_t top_row, size_t rows_of_launch, cl_uint nstep, const struct stdcl_arg *step)
+/* One launch: the pull of the stretches from .. until - 1 on `rows` rows of p from `top` on. With
+ * arguments of a step, it is also made. */
+static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size_t from_stretch,
+                  size_t until_stretch, size_t top_row, size_t rows_of_launch, cl_uint nstep,
+                  const struct stdcl_arg *step)
 {
     const struct nbody_shape *s = &p->shape;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, top = (cl_uint)top_row,
-                  stretch = (cl_uint)nb->stretch, all = (cl_uint)nb->n, from = (cl_uint)from_stretch, until = (cl_uint)until_stretch,
-                  end = (cl_uint)((nb->n + (size_t)s->tile - 1) / (size_t)s->tile) * (cl_uint)s->tile;
+                  stretch = (cl_uint)nb->stretch, all = (cl_uint)nb->n,
+                  from = (cl_uint)from_stretch, until = (cl_uint)until_stretch,
+                  end =
+                      (cl_uint)((nb->n + (size_t)s->tile - 1) / (size_t)s->tile) * (cl_uint)s->tile;
     const size_t groups = rows_of_launch / nbody_shape_rows(s), group = (size_t)s->group;
     const size_t deep = p->chain || from == until ? 1 : until - from;
     clndrange_t ndr = clndrange_init2d(0, groups * group, group, 0, deep, 1);
     bool none;
     REAL_NUMBER(eps2, nbody_forces_softening(nb, sum, &none));
-    REAL_NUMBER(zero, none ? eps2 : -1); /* with softenings of single bodies, which have no other eps, too */
+    REAL_NUMBER(zero,
+                none ? eps2
+                     : -1); /* with softenings of single bodies, which have no other eps, too */
     void *out = nbody_forces_sum_of(sum)->planes == 1 ? p->phi : p->partial;
     const bool many = nstep && nb->together > 1;
     const cl_uint together = many ? (cl_uint)nb->together : 1;
@@ -72,8 +79,10 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
         PUT(VALUE_ARG(p->patience));
     }
 #undef PUT
-    const double work = together * nbody_forces_sum_of(sum)->flops * (double)rows_of_launch * (double)bodies(nb, from, until);
-    if (clprofile_work(kernel, work, 0, nbody_forces_in_doubles(nb, sum) ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
+    const double work = together * nbody_forces_sum_of(sum)->flops * (double)rows_of_launch *
+                        (double)bodies(nb, from, until);
+    if (clprofile_work(kernel, work, 0,
+                       nbody_forces_in_doubles(nb, sum) ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
         return -1;
     cl_event ev = clforkv(nb->ctx, p->dev, kernel, &ndr, nb->flags | CL_EVENT_CHECKED, nargs, args);
     if (ev == (cl_event)-1)
@@ -99,7 +108,8 @@ size_t nbody_forces_steps_that_fit(const struct nbody *nb, size_t left)
     return !p->steps || most < 2 ? 1 : most < (double)left ? (size_t)most : left;
 }
 
-int nbody_forces_step(const struct nbody *nb, struct share *p, bool all, cl_uint nargs, const struct stdcl_arg *args)
+int nbody_forces_step(const struct nbody *nb, struct share *p, bool all, cl_uint nargs,
+                      const struct stdcl_arg *args)
 {
     return launch(nb, p, nb->integrator->sum, 0, all ? nb->stretches : 0, 0, p->rows, nargs, args);
 }
@@ -134,7 +144,8 @@ static int start_slice(const struct nbody *nb, struct share *p, enum kernel sum)
     const size_t group = nbody_shape_rows(&p->shape);
     while (is_left(p)) {
         const struct todo *t = &p->todo;
-        const double row = nbody_forces_sum_of(sum)->flops * (double)bodies(nb, t->from[0], t->to[0]),
+        const double row =
+                         nbody_forces_sum_of(sum)->flops * (double)bodies(nb, t->from[0], t->to[0]),
                      fit = pace_slice(&p->pace) / row;
         size_t rows = p->rows - t->top;
         if (fit < (double)rows)
@@ -148,16 +159,19 @@ static int start_slice(const struct nbody *nb, struct share *p, enum kernel sum)
     return clflush(nb->ctx, p->dev, 0);
 }
 
-/* Waits for the device that has least to do of those with more to start, since a wait for all would leave it idle. */
+/* Waits for the device that has least to do of those with more to start, since a wait for all would
+ * leave it idle. */
 static int wait_for_one(struct nbody *nb)
 {
     struct share *first = NULL;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
-        if (is_left(p) && (!first || pace_time(&p->pace, p->pace.queued) < pace_time(&first->pace, first->pace.queued)))
+        if (is_left(p) && (!first || pace_time(&p->pace, p->pace.queued) <
+                                         pace_time(&first->pace, first->pace.queued)))
             first = p;
     if (nbody_device_wait(nb, first) == 0 && nbody_task_tell(nb) == 0)
         return 0;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) /* nothing runs on when a sum is given up */
+    for (struct share *p = nb->share; p < nb->share + nb->ndev;
+         p++) /* nothing runs on when a sum is given up */
         if (p->rows)
             nbody_device_wait(nb, p);
     return -1;
@@ -179,8 +193,8 @@ static int start_planned(struct nbody *nb, enum kernel sum)
     return 0;
 }
 
-/* The stretches whose bodies are all p's own, before any others arrive; none where sums of stretches are chained, since
- * these are added in order. */
+/* The stretches whose bodies are all p's own, before any others arrive; none where sums of
+ * stretches are chained, since these are added in order. */
 static void own_stretches(const struct nbody *nb, const struct share *p, size_t *from, size_t *to)
 {
     const size_t end = p->first + p->rows;

@@ -1,4 +1,5 @@
-/* forces_out.c - forces and potentials for the caller, in the caller's units, and how long sums take.
+/* forces_out.c - forces and potentials for the caller, in the caller's units, and how long sums
+ * take.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -22,37 +23,43 @@ static void collect_block(void *collecting, size_t block, size_t first, size_t e
     (void)block;
     for (size_t i = first; i < end; i++)
         for (cl_uint c = 0; c < k->wanted; c++)
-            k->out[(k->p->first + i) * k->wanted + c] = k->factor * real_at(k->nb, k->joined, c * k->p->rows + i);
+            k->out[(k->p->first + i) * k->wanted + c] =
+                k->factor * real_at(k->nb, k->joined, c * k->p->rows + i);
 }
 
-int nbody_forces_collect(struct nbody *nb, struct share *p, void *from, cl_uint slots, cl_uint planes,
-                         cl_uint wanted, double factor, double *out)
+int nbody_forces_collect(struct nbody *nb, struct share *p, void *from, cl_uint slots,
+                         cl_uint planes, cl_uint wanted, double factor, double *out)
 {
     const cl_uint rows = (cl_uint)p->rows;
     void *joined = clmalloc(nb->ctx, planes * p->rows * nb->real, CL_MEM_ZEROCOPY);
-    const struct stdcl_arg args[] = {BLOCK_ARG(from), BLOCK_ARG(joined), VALUE_ARG(rows), VALUE_ARG(slots)};
+    const struct stdcl_arg args[] = {BLOCK_ARG(from), BLOCK_ARG(joined), VALUE_ARG(rows),
+                                     VALUE_ARG(slots)};
     int status =
-        joined ? nbody_device_visit(nb, p, p->kernel[JOIN], p->rows, planes, COUNT_OF(args), args) : -1;
+        joined ? nbody_device_visit(nb, p, p->kernel[JOIN], p->rows, planes, COUNT_OF(args), args)
+               : -1;
     if (status == 0)
         status = nbody_device_fetch(nb, p, joined, planes * p->rows * nb->real);
     if (status == 0)
-        nbody_each_block(p->count, collect_block, &(struct collecting){nb, p, joined, wanted, factor, out});
+        nbody_each_block(p->count, collect_block,
+                         &(struct collecting){nb, p, joined, wanted, factor, out});
     clfree(joined);
     return status;
 }
 
-/* What an integrator that predicts has in `state` was summed at predicted positions, so it is summed anew. */
+/* What an integrator that predicts has in `state` was summed at predicted positions, so it is
+ * summed anew. */
 static int start_accelerations(struct nbody *nb)
 {
-    return predicts(nb) ? nbody_forces_evaluate(nb, nb->integrator->sum) : nbody_integrate_prime(nb);
+    return predicts(nb) ? nbody_forces_evaluate(nb, nb->integrator->sum)
+                        : nbody_integrate_prime(nb);
 }
 
 static int accelerations(struct nbody *nb, struct share *p, double *out)
 {
     const double factor = nbody_units_factor(&nb->units, 1, -2);
     if (predicts(nb))
-        return nbody_forces_collect(nb, p, p->partial, p->slots, nbody_forces_sum(nb)->planes, 3, factor,
-                                    out);
+        return nbody_forces_collect(nb, p, p->partial, p->slots, nbody_forces_sum(nb)->planes, 3,
+                                    factor, out);
     return nbody_forces_collect(nb, p, p->state, 1, 3, 3, factor, out);
 }
 
@@ -70,7 +77,8 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
     for (struct share *p = nb->share; acc && p < nb->share + nb->ndev; p++)
         if (p->rows && accelerations(nb, p, acc[0]) != 0)
             return -1;
-    if (acc && (nbody_ranks_spread(nb, acc, sizeof *acc, 1) != 0 || nbody_order_out(nb, acc[0], 3) != 0))
+    if (acc &&
+        (nbody_ranks_spread(nb, acc, sizeof *acc, 1) != 0 || nbody_order_out(nb, acc[0], 3) != 0))
         return -1;
     if (potential && nbody_forces_evaluate(nb, POTENTIALS) != 0)
         return -1;
@@ -95,7 +103,8 @@ int nbody_measure(nbody *nb, size_t times, double *seconds)
 {
     if (no_handle(nb, __func__))
         return -1;
-    nbody_task_begin(nb, "nbody_measure", (double)times * nbody_forces_work(nb, nb->integrator->sum));
+    nbody_task_begin(nb, "nbody_measure",
+                     (double)times * nbody_forces_work(nb, nb->integrator->sum));
     if (nbody_integrate_prime(nb) != 0 || wait_all(nb) != 0)
         return -1;
     const double start = seconds_now();

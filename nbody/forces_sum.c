@@ -1,4 +1,5 @@
-/* forces_sum.c - what is summed over all pairs: names, planes, operations, softening; and in which order.
+/* forces_sum.c - what is summed over all pairs: names, planes, operations, softening; and in which
+ * order.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -20,8 +21,8 @@ double nbody_forces_softening(const struct nbody *nb, enum kernel sum, bool *non
 
 bool nbody_forces_pull(const struct nbody *nb)
 {
-    return nb->integrator->pulls && world_size(nb->world) == 1 && nb->kernel == NBODY_TUNED && nb->method == NBODY_DIRECT &&
-           nb->nfields == 0 && !nb->own_eps;
+    return nb->integrator->pulls && world_size(nb->world) == 1 && nb->kernel == NBODY_TUNED &&
+           nb->method == NBODY_DIRECT && nb->nfields == 0 && !nb->own_eps;
 }
 
 bool nbody_forces_pull_many(const struct nbody *nb)
@@ -29,9 +30,11 @@ bool nbody_forces_pull_many(const struct nbody *nb)
     return nbody_forces_pull(nb) && nb->ndev == 1 && stages(nb) == 1 && nb->stepping == NBODY_FIXED;
 }
 
-/* Enough stretches to keep a large device busy with few bodies, and no more than their sums have room for with many: at
- * most 64, of at least 256 bodies, and 2^24 rows of sums, so that also what one of several devices does before positions arrive is many groups; but none of
- * much over 2^20 bodies, so that rounding errors stay small. 128: the largest tile in use; a larger one changes where stretches begin. */
+/* Enough stretches to keep a large device busy with few bodies, and no more than their sums have
+ * room for with many: at most 64, of at least 256 bodies, and 2^24 rows of sums, so that also what
+ * one of several devices does before positions arrive is many groups; but none of much over 2^20
+ * bodies, so that rounding errors stay small. 128: the largest tile in use; a larger one changes
+ * where stretches begin. */
 void nbody_forces_divide(struct nbody *nb, size_t tiles)
 {
     const size_t n = nb->n, room = ((size_t)1 << 24) / n, long_ones = n >> 20;

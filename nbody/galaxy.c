@@ -1,11 +1,12 @@
 /* galaxy.c - a disk galaxy in equilibrium; see galaxy.h.
  *
- * Disk, bulge and halo are those of McMillan & Dehnen (2007, MNRAS 378, 541): an exponential disk whose layers are
- * isothermal, 1 / cosh^2(z / height); Hernquist's sphere as bulge; and the same, cut off by 1 / cosh(r / edge), as halo.
- * Their masses are as 3 to 1 to 16, those of Barnes (1988, ApJ 331, 699). Bulge and halo are drawn from distribution
- * functions in the potential of everything, in which the disk counts as a sphere (sphere.c). The disk has Hernquist's
- * recipe (1993, ApJS 86, 389): (1) rotation curve, (2) velocity dispersions from moments of the Boltzmann equation, with the
- * same Toomre's Q at all radii, (3) bodies drawn from them.
+ * Disk, bulge and halo are those of McMillan & Dehnen (2007, MNRAS 378, 541): an exponential disk
+ * whose layers are isothermal, 1 / cosh^2(z / height); Hernquist's sphere as bulge; and the same,
+ * cut off by 1 / cosh(r / edge), as halo. Their masses are as 3 to 1 to 16, those of Barnes (1988,
+ * ApJ 331, 699). Bulge and halo are drawn from distribution functions in the potential of
+ * everything, in which the disk counts as a sphere (sphere.c). The disk has Hernquist's recipe
+ * (1993, ApJS 86, 389): (1) rotation curve, (2) velocity dispersions from moments of the Boltzmann
+ * equation, with the same Toomre's Q at all radii, (3) bodies drawn from them.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/galaxy.h"
@@ -55,7 +56,7 @@ static double slope(const double *table, int i)
     return (table[b] - table[a]) / ((b - a) * dr);
 }
 
-/* ---- Masses. ---------------------------------------------------------------------------------- */
+/* ---- Masses. --------------------------------------------------------------------------------- */
 
 /* The part of an exponential disk inside R. */
 static double disk_inside(double r)
@@ -86,7 +87,8 @@ static void make_spheres(struct nbody_galaxy *g)
     sphere_mass(&halo, other);
     for (int i = 0; i <= SPHERE_NODES; i++) {
         const double r = i < SPHERE_NODES ? sphere_radius((double)i / SPHERE_NODES) : disk_edge;
-        total[i] += other[i] + disk_mass * (r < disk_edge ? disk_inside(r) / disk_inside(disk_edge) : 1);
+        total[i] +=
+            other[i] + disk_mass * (r < disk_edge ? disk_inside(r) / disk_inside(disk_edge) : 1);
     }
     sphere_make(&g->bulge, &bulge, total);
     sphere_make(&g->halo, &halo, total);
@@ -105,18 +107,20 @@ static void make_masses(struct nbody_galaxy *g)
     }
 }
 
-/* What the spheres do to a column of stars at R: the means of -x . a in the plane, and of -z a_z. */
+/* What the spheres do to a column of stars at R: the means of -x . a in the plane, and of -z
+ * a_z. */
 static void pull_of_spheres(const struct nbody_galaxy *g, double R, double *plane, double *vertical)
 {
     *plane = *vertical = 0;
     for (int k = 0; k < HEIGHTS; k++) {
-        const double z = middle_height(k), r = sqrt(R * R + z * z), a = mass_of_spheres(g, r) / (r * r * r) / HEIGHTS;
+        const double z = middle_height(k), r = sqrt(R * R + z * z),
+                     a = mass_of_spheres(g, r) / (r * r * r) / HEIGHTS;
         *plane += R * R * a;
         *vertical += z * z * a;
     }
 }
 
-/* ---- The rotation curve. ---------------------------------------------------------------------- */
+/* ---- The rotation curve. --------------------------------------------------------------------- */
 
 /* The arithmetic-geometric mean; converges quadratically. */
 static double agm(double a, double b)
@@ -129,8 +133,9 @@ static double agm(double a, double b)
     return a;
 }
 
-/* The disk's potential at R is that of rings. A ring of mass m and radius s, z above, has -m / agm(longest, shortest
- * distance): Gauss's form of the elliptic integral. Two stars of the disk are apart in z by a 2^1/2 times a star's height. */
+/* The disk's potential at R is that of rings. A ring of mass m and radius s, z above, has -m /
+ * agm(longest, shortest distance): Gauss's form of the elliptic integral. Two stars of the disk are
+ * apart in z by a 2^1/2 times a star's height. */
 static void disk_potential(const struct nbody_galaxy *g, double potential[GRID])
 {
     for (int i = 0; i < GRID; i++) {
@@ -140,7 +145,8 @@ static void disk_potential(const struct nbody_galaxy *g, double potential[GRID])
             for (int j = 0; j < GRID - 1; j++) {
                 const double s = (j + 0.5) * dr, m = (g->inside[j + 1] - g->inside[j]) / HEIGHTS;
                 if (m > 0)
-                    potential[i] -= m / agm(sqrt((r + s) * (r + s) + z2), sqrt((r - s) * (r - s) + z2));
+                    potential[i] -=
+                        m / agm(sqrt((r + s) * (r + s) + z2), sqrt((r - s) * (r - s) + z2));
             }
         }
     }
@@ -163,10 +169,11 @@ static void make_rotation(struct nbody_galaxy *g)
     g->epicyclic2[0] = g->epicyclic2[1];
 }
 
-/* ---- The disk's velocities. ------------------------------------------------------------------- */
+/* ---- The disk's velocities. ------------------------------------------------------------------ */
 
 /* Radial dispersion from Toomre's Q = sigma kappa / (3.36 G Sigma); mean rotation from the radial
- * Jeans equation (asymmetric drift), with the azimuthal dispersion of the epicyclic approximation. */
+ * Jeans equation (asymmetric drift), with the azimuthal dispersion of the epicyclic
+ * approximation. */
 static void make_plane(struct nbody_galaxy *g)
 {
     double pressure[GRID];
@@ -180,13 +187,14 @@ static void make_plane(struct nbody_galaxy *g)
         const double r = i * dr, v2 = g->circular2[i];
         double drift = 0;
         if (i > 0 && surface(r) > 0 && v2 > 0)
-            drift = g->radial2[i] * (1 - g->epicyclic2[i] * r * r / (4 * v2)) + r * slope(pressure, i) / surface(r);
+            drift = g->radial2[i] * (1 - g->epicyclic2[i] * r * r / (4 * v2)) +
+                    r * slope(pressure, i) / surface(r);
         g->mean2[i] = v2 + drift > 0 ? v2 + drift : 0;
     }
 }
 
-/* The virial theorem in z: sigma^2 is the mean of z times the pull towards the plane. An isothermal layer's own is
- * pi G Sigma height (Spitzer 1942, ApJ 95, 329). */
+/* The virial theorem in z: sigma^2 is the mean of z times the pull towards the plane. An isothermal
+ * layer's own is pi G Sigma height (Spitzer 1942, ApJ 95, 329). */
 static void make_heights(struct nbody_galaxy *g)
 {
     for (int i = 0; i < GRID; i++) {
@@ -209,15 +217,16 @@ struct nbody_galaxy *nbody_galaxy_create(void)
     return g;
 }
 
-/* ---- Bodies. ---------------------------------------------------------------------------------- */
+/* ---- Bodies. --------------------------------------------------------------------------------- */
 
-/* Newton's method for the radius R that holds a part m of an infinite disk, from above where m grows faster and faster
- * (there, m = R^2/2 - R^3/3 ...), and from below where it grows slower. */
+/* Newton's method for the radius R that holds a part m of an infinite disk, from above where m
+ * grows faster and faster (there, m = R^2/2 - R^3/3 ...), and from below where it grows slower. */
 static double draw_disk_radius(struct stream *s)
 {
     const double m = draw(s) * disk_inside(disk_edge), q = sqrt(2 * m), small = q * (1 + q / 2);
     double r = small < 0.5 ? small : 1;
-    for (double step = 1; step > 1e-9 || step < -1e-9;) { /* the last step leaves the square of that */
+    for (double step = 1;
+         step > 1e-9 || step < -1e-9;) { /* the last step leaves the square of that */
         const double e = exponential(-r);
         step = (m - (1 - (1 + r) * e)) / (r * e);
         r += step;
@@ -227,7 +236,8 @@ static double draw_disk_radius(struct stream *s)
 
 static void disk_body(const struct nbody_galaxy *g, struct stream *s, double pos[3], double vel[3])
 {
-    const double r = draw_disk_radius(s), height = height_of(draw(s)), side = draw(s) < 0.5 ? -1 : 1;
+    const double r = draw_disk_radius(s), height = height_of(draw(s)),
+                 side = draw(s) < 0.5 ? -1 : 1;
     double cosine, sine;
     draw_angle(s, &cosine, &sine);
     const double radial2 = at(g->radial2, r), v2 = at(g->circular2, r);
@@ -247,10 +257,11 @@ double nbody_galaxy_mass(void)
     return disk_mass + bulge.mass + halo.mass;
 }
 
-void nbody_galaxy_body(const struct nbody_galaxy *g, size_t n, uint64_t seed, uint32_t which, size_t i, double *mass,
-                       double pos[3], double vel[3])
+void nbody_galaxy_body(const struct nbody_galaxy *g, size_t n, uint64_t seed, uint32_t which,
+                       size_t i, double *mass, double pos[3], double vel[3])
 {
-    const size_t disk = (size_t)((double)n * disk_bodies), in_bulge = (size_t)((double)n * bulge_bodies);
+    const size_t disk = (size_t)((double)n * disk_bodies),
+                 in_bulge = (size_t)((double)n * bulge_bodies);
     const double stars = (disk > 0 ? disk_mass : 0) + (in_bulge > 0 ? bulge.mass : 0);
     struct stream s = stream_of(seed, which, i);
     if (i < disk) {

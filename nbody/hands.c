@@ -1,7 +1,8 @@
 /* hands.c - a thread for each further GPU that has a part of a tree.
  *
- * A sum takes some eighty launches on each device, and most kernels take no longer than it takes to start one. One thread that starts all
- * of them, device after device, would keep the last device waiting for the time of all launches of those before.
+ * A sum takes some eighty launches on each device, and most kernels take no longer than it takes to
+ * start one. One thread that starts all of them, device after device, would keep the last device
+ * waiting for the time of all launches of those before.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
@@ -59,12 +60,14 @@ static void *work(void *hand)
     return NULL;
 }
 
-/* Whether a device is worth a thread. On CPUs kernels take longer than launches, and PoCL 3.1 may end a program in which two threads
- * launch the same kernel for the first time. */
+/* Whether a device is worth a thread. On CPUs kernels take longer than launches, and PoCL 3.1 may
+ * end a program in which two threads launch the same kernel for the first time. */
 static bool is_gpu(const struct nbody *nb, const struct share *p)
 {
     cl_device_type type = 0;
-    return clGetDeviceInfo(clgetdevice(nb->ctx, p->dev), CL_DEVICE_TYPE, sizeof type, &type, NULL) == CL_SUCCESS && type & CL_DEVICE_TYPE_GPU;
+    return clGetDeviceInfo(clgetdevice(nb->ctx, p->dev), CL_DEVICE_TYPE, sizeof type, &type,
+                           NULL) == CL_SUCCESS &&
+           type & CL_DEVICE_TYPE_GPU;
 }
 
 /* Fewer where there are no more threads, or processors: their devices are the caller's then. */
@@ -129,9 +132,9 @@ int nbody_hands_all(struct nbody *nb, start_on start, cl_uint arg)
     all->call++;
     pthread_cond_broadcast(&all->begun);
     pthread_mutex_unlock(&all->lock);
-    EACH_PART (nb, p)
-        if (!has_hand(all, p) && start(nb, p, arg) != 0)
-            status = -1;
+    EACH_PART(nb, p)
+    if (!has_hand(all, p) && start(nb, p, arg) != 0)
+        status = -1;
     pthread_mutex_lock(&all->lock);
     while (all->left > 0)
         pthread_cond_wait(&all->done, &all->lock);

@@ -1,7 +1,7 @@
 /* host.c - steps on the host, by an integrator that has no kernels for them: for few bodies.
  *
- * The state comes from the devices and goes back, so that questions find it there, and after every step it is rounded to the
- * engine's precision: where calls end changes no bit.
+ * The state comes from the devices and goes back, so that questions find it there, and after every
+ * step it is rounded to the engine's precision: where calls end changes no bit.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -14,12 +14,14 @@ int nbody_host_check(const struct nbody *nb)
 {
     if (!nb->integrator->host || nb->n <= MOST_BODIES)
         return 0;
-    return clerror_set(EINVAL, "nbody_create: %zu bodies; the integrator %s computes on the host, and takes at most %d", nb->n,
-                       nb->integrator->info.name, MOST_BODIES);
+    return clerror_set(
+        EINVAL,
+        "nbody_create: %zu bodies; the integrator %s computes on the host, and takes at most %d",
+        nb->n, nb->integrator->info.name, MOST_BODIES);
 }
 
-/* Positions, velocities, G m, the first two again as they were before a step, and what the integrator needs: in the engine's
- * units. */
+/* Positions, velocities, G m, the first two again as they were before a step, and what the
+ * integrator needs: in the engine's units. */
 struct host_state {
     double *x, *v, *mass, *old_x, *old_v, *memory;
     double *eps; /* of each body; NULL: one for all */
@@ -28,7 +30,8 @@ struct host_state {
 static int make(const struct nbody *nb, struct host_state *h)
 {
     const size_t m = 3 * nb->n;
-    *h = (struct host_state){.x = calloc((6 + (size_t)nb->integrator->host_planes) * m, sizeof(double))};
+    *h = (struct host_state){
+        .x = calloc((6 + (size_t)nb->integrator->host_planes) * m, sizeof(double))};
     if (!h->x)
         return clerror_set(ENOMEM, "nbody_step: no memory on the host for %zu bodies", nb->n);
     h->v = h->x + m;
@@ -78,7 +81,8 @@ static int send(struct nbody *nb, const struct host_state *h)
         for (size_t k = 0; k < 3 * p->count; k++)
             real_put(nb, p->state, (STATE_VEL + k % 3) * p->rows + k / 3, h->v[3 * p->first + k]);
         if (p->rows && (clmsync(nb->ctx, p->dev, nb->posm, CL_MEM_DEVICE) == (cl_event)-1 ||
-                        clmsyncn(nb->ctx, p->dev, velocities(nb, p), 3 * plane_bytes(nb, p), CL_MEM_DEVICE) == (cl_event)-1))
+                        clmsyncn(nb->ctx, p->dev, velocities(nb, p), 3 * plane_bytes(nb, p),
+                                 CL_MEM_DEVICE) == (cl_event)-1))
             return -1;
     }
     nb->current = nb->settled = true;
@@ -107,7 +111,8 @@ void nbody_host_closest(size_t n, const double *x, size_t *a, size_t *b)
     double least = INFINITY;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++) {
-            const double d = hypot(hypot(x[3 * i] - x[3 * j], x[3 * i + 1] - x[3 * j + 1]), x[3 * i + 2] - x[3 * j + 2]);
+            const double d = hypot(hypot(x[3 * i] - x[3 * j], x[3 * i + 1] - x[3 * j + 1]),
+                                   x[3 * i + 2] - x[3 * j + 2]);
             if (d < least) {
                 least = d;
                 *a = j;
@@ -120,23 +125,30 @@ static int failed(const struct nbody *nb, const struct host_state *h, enum host_
 {
     size_t a = 0, b = 0;
     if (end == HOST_NOT_FINITE)
-        return clerror_set(EDOM, "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller time "
-                                 "step or a larger softening may help", nb->steps + 1, nbody_time(nb) + nb->dt);
+        return clerror_set(
+            EDOM,
+            "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller time "
+            "step or a larger softening may help",
+            nb->steps + 1, nbody_time(nb) + nb->dt);
     nbody_host_closest(nb->n, h->x, &a, &b);
-    return clerror_set(EDOM, "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that steps "
-                             "vanish; a softening helps", nb->steps + 1, nbody_time(nb), a, b);
+    return clerror_set(
+        EDOM,
+        "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that steps "
+        "vanish; a softening helps",
+        nb->steps + 1, nbody_time(nb), a, b);
 }
 
 /* One step; where it fails, the state is that before it. */
 static int one_step(struct nbody *nb, struct host_state *h)
 {
-    const struct nbody_ref_system s = {nb->n, 1, nb->eps * nbody_units_factor(&nb->units, -1, 0), h->mass, nb->fields,
-                                       nb->nfields, h->eps};
+    const struct nbody_ref_system s = {
+        nb->n,       1,     nb->eps * nbody_units_factor(&nb->units, -1, 0), h->mass, nb->fields,
+        nb->nfields, h->eps};
     const size_t m = 3 * nb->n;
     copy(h->old_x, h->x, m);
     copy(h->old_v, h->v, m);
-    enum host_end end = nb->integrator->host(&s, nb->dt * nbody_units_factor(&nb->units, 0, -1), h->x, h->v, h->memory,
-                                             &nb->evaluations);
+    enum host_end end = nb->integrator->host(&s, nb->dt * nbody_units_factor(&nb->units, 0, -1),
+                                             h->x, h->v, h->memory, &nb->evaluations);
     if (end == HOST_DONE && (round_state(nb, h->x, m) != 0 || round_state(nb, h->v, m) != 0))
         end = HOST_NOT_FINITE;
     if (end == HOST_DONE)

@@ -1,8 +1,8 @@
 /* initial.c - initial conditions, the section of that name in stdcl/nbody.h.
  *
- * One small function per model makes one body, then come the table of models and the public functions. Bodies do not
- * depend on each other (draw.h tells how random numbers stay the same everywhere), so that threads make them (blocks.h).
- * Galaxies are galaxy.c's.
+ * One small function per model makes one body, then come the table of models and the public
+ * functions. Bodies do not depend on each other (draw.h tells how random numbers stay the same
+ * everywhere), so that threads make them (blocks.h). Galaxies are galaxy.c's.
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct making {
     const void *tables; /* what the model has prepared */
 };
 
-/* ---- Spheres. --------------------------------------------------------------------------------- */
+/* ---- Spheres. -------------------------------------------------------------------------------- */
 
 /* Plummer's sphere in Henon units, by the recipe of Aarseth, Henon & Wielen (1974, A&A 37, 183):
  * radius from the enclosed mass, speed by rejection. Like most codes it leaves out the outermost
@@ -47,7 +47,8 @@ static void plummer(const struct making *m, size_t i)
 }
 
 /* A uniform sphere of radius 6/5, so that E = -1/4 in virial equilibrium; velocities uniform in a
- * sphere of their own, with 2 K = |U|. It is virialised, not stationary: it will oscillate a little. */
+ * sphere of their own, with 2 K = |U|. It is virialised, not stationary: it will oscillate a
+ * little. */
 static void uniform(const struct making *m, size_t i)
 {
     const double speed = 0.91287092917527686; /* sqrt(5/6): mean square 3/5 of that, K = 1/4 */
@@ -66,9 +67,10 @@ static void cold(const struct making *m, size_t i)
     m->mass[i] = 1 / (double)m->n;
 }
 
-/* Hernquist's sphere in Henon units but for what is left out: the bodies are the inner 99 % of a sphere of mass 1 / 0.99,
- * whose outermost 1 % would be scattered over hundreds of scales. U = -G M^2 / 6a for all of a sphere; of these bodies, by
- * the integral of M dM / r, it is -0.170034 / a. */
+/* Hernquist's sphere in Henon units but for what is left out: the bodies are the inner 99 % of a
+ * sphere of mass 1 / 0.99, whose outermost 1 % would be scattered over hundreds of scales. U = -G
+ * M^2 / 6a for all of a sphere; of these bodies, by the integral of M dM / r, it is -0.170034 /
+ * a. */
 static const double hernquist_share = 0.99;
 
 static void *hernquist_tables(void)
@@ -89,7 +91,7 @@ static void hernquist(const struct making *m, size_t i)
     m->mass[i] = 1 / (double)m->n;
 }
 
-/* ---- Galaxies. -------------------------------------------------------------------------------- */
+/* ---- Galaxies. ------------------------------------------------------------------------------- */
 
 static void *galaxy_tables(void)
 {
@@ -127,15 +129,17 @@ static size_t first_half(size_t n)
 
 static void one_of_two(const struct making *m, size_t i)
 {
-    const size_t half = first_half(m->n), first = i < half ? 0 : half, count = i < half ? half : m->n - half;
+    const size_t half = first_half(m->n), first = i < half ? 0 : half,
+                 count = i < half ? half : m->n - half;
     const philox_u32 purpose = (philox_u32)(NBODY_COLLISION + (i < half ? 0 : 16));
-    nbody_galaxy_body(m->tables, count, m->seed, purpose, i - first, &m->mass[i], m->pos[i], m->vel[i]);
+    nbody_galaxy_body(m->tables, count, m->seed, purpose, i - first, &m->mass[i], m->pos[i],
+                      m->vel[i]);
 }
 
 /* Two equal disk galaxies on a parabola in the x-y plane. With d = tan(half the true anomaly) and
- * pericentre p, the relative position is (p (1 - d^2), 2 p d) and dd/dt = sqrt(GM / 2p^3) / (1 + d^2).
- * Both disks turn nearly with the orbit, which is what draws out long tails (Toomre & Toomre 1972,
- * ApJ 178, 623). */
+ * pericentre p, the relative position is (p (1 - d^2), 2 p d) and dd/dt = sqrt(GM / 2p^3) / (1 +
+ * d^2). Both disks turn nearly with the orbit, which is what draws out long tails (Toomre & Toomre
+ * 1972, ApJ 178, 623). */
 static void place(void *making, size_t block, size_t first, size_t end)
 {
     static const struct attitude attitude[2] = {
@@ -145,7 +149,8 @@ static void place(void *making, size_t block, size_t first, size_t end)
     const struct making *m = making;
     const double p = pericentre, M = 2 * nbody_galaxy_mass(), d = -sqrt(distance / p - 1);
     const double rate = sqrt(M / (2 * p * p * p)) / (1 + d * d);
-    const double x[3] = {p * (1 - d * d), 2 * p * d, 0}, v[3] = {-2 * p * d * rate, 2 * p * rate, 0};
+    const double x[3] = {p * (1 - d * d), 2 * p * d, 0},
+                 v[3] = {-2 * p * d * rate, 2 * p * rate, 0};
     (void)block;
     for (size_t i = first; i < end; i++) {
         const int g = i >= first_half(m->n);
@@ -158,12 +163,13 @@ static void place(void *making, size_t block, size_t first, size_t end)
     }
 }
 
-/* ---- Three bodies. ---------------------------------------------------------------------------- */
+/* ---- Three bodies. --------------------------------------------------------------------------- */
 
 /* Chenciner & Montgomery (2000, Ann. Math. 152, 881), Simo's numbers; period 6.32591398. */
 static void figure8(const struct making *m, size_t i)
 {
-    static const double x[3][3] = {{0.97000436, -0.24308753, 0}, {-0.97000436, 0.24308753, 0}, {0, 0, 0}};
+    static const double x[3][3] = {
+        {0.97000436, -0.24308753, 0}, {-0.97000436, 0.24308753, 0}, {0, 0, 0}};
     static const double v[3][3] = {
         {0.466203685, 0.43236573, 0}, {0.466203685, 0.43236573, 0}, {-0.93240737, -0.86473146, 0}};
     memcpy(m->pos[i], x[i], sizeof *x);
@@ -180,7 +186,7 @@ static void pythagorean(const struct making *m, size_t i)
     m->mass[i] = 3 + (double)i;
 }
 
-/* ---- The centre of mass. ---------------------------------------------------------------------- */
+/* ---- The centre of mass. --------------------------------------------------------------------- */
 
 /* Sums over blocks, which are added in their order: the same for any number of threads. */
 struct centring {
@@ -257,7 +263,7 @@ static int leave(const struct making *m)
     return 0;
 }
 
-/* ---- The table of models. --------------------------------------------------------------------- */
+/* ---- The table of models. -------------------------------------------------------------------- */
 
 static const struct model {
     const char *name;
@@ -279,17 +285,18 @@ static const struct model {
 };
 enum { MODELS = sizeof models / sizeof *models };
 
-/* ---- The public functions. -------------------------------------------------------------------- */
+/* ---- The public functions. ------------------------------------------------------------------- */
 
 int nbody_model_by_name(const char *name)
 {
     for (int i = 0; i < MODELS; i++)
         if (name && strcmp(name, models[i].name) == 0)
             return i;
-    return clerror_set(EINVAL,
-                       "no model is called \"%s\"; there are plummer, hernquist, uniform, cold, galaxy, collision, "
-                       "figure8 and pythagorean",
-                       name ? name : "(null)");
+    return clerror_set(
+        EINVAL,
+        "no model is called \"%s\"; there are plummer, hernquist, uniform, cold, galaxy, collision, "
+        "figure8 and pythagorean",
+        name ? name : "(null)");
 }
 
 size_t nbody_model_bodies(enum nbody_model model)
@@ -319,7 +326,8 @@ int nbody_initial(enum nbody_model model, size_t n, uint64_t seed, double *mass,
         return clerror_set(EINVAL, "nbody_initial: at least one body is needed");
     const struct model *row = &models[model];
     if (row->bodies && n != row->bodies)
-        return clerror_set(EINVAL, "nbody_initial: the model %s has %zu bodies, not %zu", row->name, row->bodies, n);
+        return clerror_set(EINVAL, "nbody_initial: the model %s has %zu bodies, not %zu", row->name,
+                           row->bodies, n);
     void *tables = row->tables ? row->tables() : NULL;
     struct order order = {row, {n, seed, mass, pos, vel, tables}};
     int failed = row->tables && !tables;
@@ -328,10 +336,13 @@ int nbody_initial(enum nbody_model model, size_t n, uint64_t seed, double *mass,
         failed = row->finish(&order.making) < 0;
     }
     free(tables);
-    return failed ? clerror_set(ENOMEM, "nbody_initial: no memory for the tables of the model %s", row->name) : 0;
+    return failed ? clerror_set(ENOMEM, "nbody_initial: no memory for the tables of the model %s",
+                                row->name)
+                  : 0;
 }
 
-void nbody_initial_scale(size_t n, double kinetic, double potential, double (*pos)[3], double (*vel)[3])
+void nbody_initial_scale(size_t n, double kinetic, double potential, double (*pos)[3],
+                         double (*vel)[3])
 {
     double x = potential / -0.5, v = kinetic > 0 ? sqrt(0.25 / kinetic) : 0;
     for (size_t i = 0; i < n; i++)

@@ -1,9 +1,10 @@
 /* integrate.c - steps, by any of the integrators in the table (integrate.h).
  *
- * Most integrators keep the acceleration between steps, so that a step is one evaluation of all forces and
- * one launch that ends it and begins the next. A burst is a number of steps that the host starts without
- * waiting for results (several devices wait for each other's positions); after it the host looks whether any
- * number stopped being finite. A step that takes long is a burst of its own.
+ * Most integrators keep the acceleration between steps, so that a step is one evaluation of all
+ * forces and one launch that ends it and begins the next. A burst is a number of steps that the
+ * host starts without waiting for results (several devices wait for each other's positions); after
+ * it the host looks whether any number stopped being finite. A step that takes long is a burst of
+ * its own.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -19,16 +20,19 @@ static double step_seconds(const struct nbody *nb)
     double longest = 0;
     for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
         const double part = (double)p->rows / (double)nb->padded;
-        longest = fmax(longest, pace_time(&p->pace, part * nbody_forces_work(nb, nb->integrator->sum)));
+        longest =
+            fmax(longest, pace_time(&p->pace, part * nbody_forces_work(nb, nb->integrator->sum)));
     }
     return longest * stages(nb);
 }
 
-/* How many steps to start at once: with somebody who may stop them, so many as end soon. A step that takes long is
- * alone and may be stopped in its middle, if there is memory to keep what it changes. Negative after an error. */
+/* How many steps to start at once: with somebody who may stop them, so many as end soon. A step
+ * that takes long is alone and may be stopped in its middle, if there is memory to keep what it
+ * changes. Negative after an error. */
 static ptrdiff_t prepare(struct nbody *nb, size_t steps)
 {
-    const size_t left = nbody_order_left(nb), some = steps < left ? steps : left, most = some < nb->burst ? some : nb->burst;
+    const size_t left = nbody_order_left(nb), some = steps < left ? steps : left,
+                 most = some < nb->burst ? some : nb->burst;
     const double seconds = step_seconds(nb);
     nb->task.stoppable = false;
     if (!nb->progress || (double)most * seconds < STOP_SECONDS)
@@ -74,7 +78,8 @@ int nbody_step(nbody *nb, size_t steps)
         return nbody_rungs_step(nb, steps);
     if (nb->stepping == NBODY_ADAPTIVE)
         return nbody_adaptive_step(nb, steps);
-    nbody_task_begin(nb, "nbody_step", (double)steps * stages(nb) * nbody_forces_work(nb, nb->integrator->sum));
+    nbody_task_begin(nb, "nbody_step",
+                     (double)steps * stages(nb) * nbody_forces_work(nb, nb->integrator->sum));
     while (steps > 0) {
         if (nbody_order_due(nb) && nbody_order_rows(nb) != 0)
             return -1;
@@ -88,15 +93,17 @@ int nbody_step(nbody *nb, size_t steps)
         if (bad < 0)
             return -1;
         nb->steps += now;
-        if (nb->method == NBODY_TREE && (nbody_order_divide(nb) != 0 || nbody_tree_check(nb) < 0)) /* more room for the next, in time */
+        if (nb->method == NBODY_TREE &&
+            (nbody_order_divide(nb) != 0 ||
+             nbody_tree_check(nb) < 0)) /* more room for the next, in time */
             return -1;
         if (bad <= (int)now + 1)
-            return clerror_set(EDOM,
-                               "nbody_step: a position or velocity became NaN or infinite in step %zu "
-                               "(time %g); a smaller time step or a larger softening may help",
-                               nb->steps - now + (size_t)bad,
-                               nb->base_time +
-                                   nb->dt * (double)(nb->steps - now + (size_t)bad - nb->base_steps));
+            return clerror_set(
+                EDOM,
+                "nbody_step: a position or velocity became NaN or infinite in step %zu "
+                "(time %g); a smaller time step or a larger softening may help",
+                nb->steps - now + (size_t)bad,
+                nb->base_time + nb->dt * (double)(nb->steps - now + (size_t)bad - nb->base_steps));
         steps -= now;
         nb->task.stoppable = steps > 0 && (!nb->ranks || nb->task.asked);
         if (nbody_task_tell(nb) != 0)
@@ -118,7 +125,8 @@ int nbody_set_dt(nbody *nb, double dt)
     if (no_handle(nb, __func__))
         return -1;
     if (!(dt < 0 || dt > 0) || dt - dt != 0)
-        return clerror_set(EINVAL, "nbody_set_dt: a time step of %g; it must be a finite number other than 0", dt);
+        return clerror_set(
+            EINVAL, "nbody_set_dt: a time step of %g; it must be a finite number other than 0", dt);
     nb->base_time = nbody_time(nb);
     nb->base_steps = nb->steps;
     nb->dt = dt;

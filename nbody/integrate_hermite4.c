@@ -11,10 +11,10 @@ static int visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phase
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
     REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm),   BLOCK_ARG(nb->velo),  BLOCK_ARG(p->state),
-                                     BLOCK_ARG(p->partial), VALUE_ARG(first),     VALUE_ARG(rows),
-                                     VALUE_ARG(count),      VALUE_ARG(p->slots), VALUE_ARG(phases),
-                                     REAL_ARG(nb, dt),      BLOCK_ARG(p->bad),    VALUE_ARG(step)};
+    const struct stdcl_arg args[] = {
+        BLOCK_ARG(nb->posm), BLOCK_ARG(nb->velo), BLOCK_ARG(p->state), BLOCK_ARG(p->partial),
+        VALUE_ARG(first),    VALUE_ARG(rows),     VALUE_ARG(count),    VALUE_ARG(p->slots),
+        VALUE_ARG(phases),   REAL_ARG(nb, dt),    BLOCK_ARG(p->bad),   VALUE_ARG(step)};
     return nbody_device_visit(nb, p, p->own[HERMITE4], p->count, 3, COUNT_OF(args), args);
 }
 
@@ -50,11 +50,12 @@ static void twin(const struct nbody_ref_system *s, double dt, size_t steps, doub
 }
 
 const struct integrator nbody_integrate_hermite4 = {
-    .info = {.name = "hermite4",
-             .about =
-                 "of 4th order, from forces and their time derivatives: for few bodies and precise orbits",
-             .order = 4,
-             .derivatives = 1},
+    .info =
+        {.name = "hermite4",
+         .about =
+             "of 4th order, from forces and their time derivatives: for few bodies and precise orbits",
+         .order = 4,
+         .derivatives = 1},
     .source = &source,
     .kernels = {[HERMITE4] = "hermite4", [SETTLE] = "settle"},
     .sum = JERKS,

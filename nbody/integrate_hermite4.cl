@@ -13,8 +13,10 @@ kernel void hermite4(global real4 *posm, global real4 *velo, global real *state,
                      uint phases, real dt, global int *bad, int step)
 {
     const size_t i = get_global_id(0), c = get_global_id(1), plane = 3 * (size_t)rows;
-    if (i >= count) return;
-    global real *acc = state + c * rows + i, *vel = acc + plane, *pos = vel + plane, *jrk = pos + plane;
+    if (i >= count)
+        return;
+    global real *acc = state + c * rows + i, *vel = acc + plane, *pos = vel + plane,
+                *jrk = pos + plane;
     real a = *acc, j = *jrk, x = *pos, v = *vel;
     if (phases & SUM) {
         const real a0 = a, j0 = j;
@@ -42,7 +44,8 @@ kernel void settle(global real4 *posm, global real4 *velo, global const real *st
                    uint rows, uint count)
 {
     const size_t i = get_global_id(0), c = get_global_id(1), plane = 3 * (size_t)rows;
-    if (i >= count) return;
+    if (i >= count)
+        return;
     COMPONENT(posm, first + i, c) = state[2 * plane + c * rows + i];
     COMPONENT(velo, first + i, c) = state[plane + c * rows + i];
 }

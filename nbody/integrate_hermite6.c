@@ -1,4 +1,5 @@
-/* integrate_hermite6.c - Hermite's 6th-order scheme, one evaluation a step (Nitadori & Makino 2008).
+/* integrate_hermite6.c - Hermite's 6th-order scheme, one evaluation a step (Nitadori & Makino
+ * 2008).
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -11,18 +12,20 @@ static int visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phase
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
     REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm),   BLOCK_ARG(nb->velo), BLOCK_ARG(nb->acce), BLOCK_ARG(p->state),
-                                     BLOCK_ARG(p->partial), VALUE_ARG(first),    VALUE_ARG(rows),     VALUE_ARG(count),
-                                     VALUE_ARG(p->slots),   VALUE_ARG(phases),   REAL_ARG(nb, dt),    BLOCK_ARG(p->bad),
-                                     VALUE_ARG(step)};
+    const struct stdcl_arg args[] = {
+        BLOCK_ARG(nb->posm),   BLOCK_ARG(nb->velo), BLOCK_ARG(nb->acce), BLOCK_ARG(p->state),
+        BLOCK_ARG(p->partial), VALUE_ARG(first),    VALUE_ARG(rows),     VALUE_ARG(count),
+        VALUE_ARG(p->slots),   VALUE_ARG(phases),   REAL_ARG(nb, dt),    BLOCK_ARG(p->bad),
+        VALUE_ARG(step)};
     return nbody_device_visit(nb, p, p->own[HERMITE6], p->count, 3, COUNT_OF(args), args);
 }
 
 static int end(struct nbody *nb, struct share *p)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(nb->velo), BLOCK_ARG(nb->acce), BLOCK_ARG(p->state),
-                                     VALUE_ARG(first),    VALUE_ARG(rows),     VALUE_ARG(count)};
+    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(nb->velo), BLOCK_ARG(nb->acce),
+                                     BLOCK_ARG(p->state), VALUE_ARG(first),    VALUE_ARG(rows),
+                                     VALUE_ARG(count)};
     return nbody_device_visit(nb, p, p->own[SETTLE], p->count, 3, COUNT_OF(args), args);
 }
 
@@ -36,10 +39,12 @@ static void predict(double h, const double *d, double *to)
     to[A] = d[A] + h * (d[J] + h / 2 * (d[S] + h / 3 * d[K]));
 }
 
-/* d with new a, j, s: v and x by Hermite's formulas; a's third derivative from the polynomial of fifth degree through both ends. */
+/* d with new a, j, s: v and x by Hermite's formulas; a's third derivative from the polynomial of
+ * fifth degree through both ends. */
 static void correct(double h, double *d, double a, double j, double s)
 {
-    const double v = d[V] + h / 2 * (d[A] + a) - h * h / 10 * (j - d[J]) + h * h * h / 120 * (d[S] + s);
+    const double v =
+        d[V] + h / 2 * (d[A] + a) - h * h / 10 * (j - d[J]) + h * h * h / 120 * (d[S] + s);
     d[X] += h / 2 * (d[V] + v) - h * h / 10 * (a - d[A]) + h * h * h / 120 * (d[J] + j);
     d[K] = (60 * (a - d[A]) - h * (24 * d[J] + 36 * j) - h * h * (3 * d[S] - 9 * s)) / (h * h * h);
     d[V] = v;
@@ -48,14 +53,17 @@ static void correct(double h, double *d, double a, double j, double s)
     d[S] = s;
 }
 
-static void twin(const struct nbody_ref_system *s, double dt, size_t steps, double *x, double *v, double *work)
+static void twin(const struct nbody_ref_system *s, double dt, size_t steps, double *x, double *v,
+                 double *work)
 {
     const size_t m = 3 * s->n;
-    double *const own = calloc((DERIVATIVES + 6) * m, sizeof *own), *to[6]; /* more than `work` has room for */
+    double *const own = calloc((DERIVATIVES + 6) * m, sizeof *own),
+                  *to[6]; /* more than `work` has room for */
     double(*d)[DERIVATIVES] = (double(*)[DERIVATIVES])own;
     (void)work;
     for (size_t k = 0; own && k < 6; k++)
-        to[k] = own + (DERIVATIVES + k) * m; /* x, v, a at predicted places, and what is there: a, j, s */
+        to[k] = own +
+                (DERIVATIVES + k) * m; /* x, v, a at predicted places, and what is there: a, j, s */
     if (!own)
         return;
     for (int k = 0; k < 2; k++) { /* accelerations first, then what needs them */
@@ -85,10 +93,12 @@ static void twin(const struct nbody_ref_system *s, double dt, size_t steps, doub
 }
 
 const struct integrator nbody_integrate_hermite6 = {
-    .info = {.name = "hermite6",
-             .about = "of 6th order, from forces and two time derivatives: for few bodies and very precise orbits",
-             .order = 6,
-             .derivatives = 2},
+    .info =
+        {.name = "hermite6",
+         .about =
+             "of 6th order, from forces and two time derivatives: for few bodies and very precise orbits",
+         .order = 6,
+         .derivatives = 2},
     .source = &source,
     .kernels = {[HERMITE6] = "hermite6", [SETTLE] = "settle"},
     .sum = SNAPS,

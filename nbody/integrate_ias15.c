@@ -1,12 +1,14 @@
-/* integrate_ias15.c - Gauss-Radau steps of 15th order that choose their own length (Everhart 1985; Rein & Spiegel 2015, MNRAS
- * 446, 1424), in double precision on the host: for few bodies and orbits to rounding.
+/* integrate_ias15.c - Gauss-Radau steps of 15th order that choose their own length (Everhart 1985;
+ * Rein & Spiegel 2015, MNRAS 446, 1424), in double precision on the host: for few bodies and orbits
+ * to rounding.
  *
- * Over a step of length T the acceleration is a0 + b1 h + b2 h^2 + ... + b7 h^7 with h = time / T. It is known at eight places,
- * h = 0 and the seven of Gauss and Radau, once positions there are; these follow from integrating the polynomial twice. So
- * b is found by iteration, until it changes no more. Where the last term is too large, the step was too long.
+ * Over a step of length T the acceleration is a0 + b1 h + b2 h^2 + ... + b7 h^7 with h = time / T.
+ * It is known at eight places, h = 0 and the seven of Gauss and Radau, once positions there are;
+ * these follow from integrating the polynomial twice. So b is found by iteration, until it changes
+ * no more. Where the last term is too large, the step was too long.
  *
- * A step of the engine, dt, is made of as many of these as it takes, and begins anew from positions and velocities alone:
- * so results depend neither on where calls end nor on what was done before.
+ * A step of the engine, dt, is made of as many of these as it takes, and begins anew from positions
+ * and velocities alone: so results depend neither on where calls end nor on what was done before.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -27,18 +29,19 @@ static const double place[PLACES + 1] = {0,
                                          0.885320946839095768090359771030,
                                          0.977520613561287501891174488626};
 
-static const double ACCURACY = 1e-9;   /* the last term, as part of the largest acceleration */
-static const double SHORTER = 0.25;    /* a step this much too long is done again */
-static const double ROUNDING = 1e-16;  /* changes of b that are none */
+static const double ACCURACY = 1e-9;  /* the last term, as part of the largest acceleration */
+static const double SHORTER = 0.25;   /* a step this much too long is done again */
+static const double ROUNDING = 1e-16; /* changes of b that are none */
 
 /* What a step of the engine works with; arrays of m = 3 n numbers. */
 struct radau {
     const struct nbody_ref_system *s;
     size_t m;
     double *x, *v, *lost_x, *lost_v; /* state; what additions to it have rounded off (Kahan) */
-    double *a0, *a, *at;             /* accelerations at the step's begin and at a place; positions there */
-    double *b[PLACES], *g[PLACES];   /* the polynomial's coefficients, and the same by divided differences */
-    double c[PLACES][PLACES];        /* b[k] = sum over j >= k of c[j][k] g[j] */
+    double *a0, *a, *at; /* accelerations at the step's begin and at a place; positions there */
+    double *b[PLACES],
+        *g[PLACES]; /* the polynomial's coefficients, and the same by divided differences */
+    double c[PLACES][PLACES]; /* b[k] = sum over j >= k of c[j][k] g[j] */
     double evaluations;
 };
 
@@ -54,7 +57,8 @@ static void find_c(struct radau *r)
             r->c[j][k] = (k > 0 ? r->c[j - 1][k - 1] : 0) - (k < j ? place[j] * r->c[j - 1][k] : 0);
 }
 
-static void radau_open(struct radau *r, const struct nbody_ref_system *s, double *x, double *v, double *memory)
+static void radau_open(struct radau *r, const struct nbody_ref_system *s, double *x, double *v,
+                       double *memory)
 {
     double **const each[] = {&r->lost_x, &r->lost_v, &r->a0, &r->a, &r->at};
     *r = (struct radau){.s = s, .m = 3 * s->n, .x = x, .v = v};
@@ -89,7 +93,8 @@ static void add(double *x, double *lost, double y)
     *x = sum;
 }
 
-/* How far a body moves in a part h of a step T, beyond v h T: a0 / 2 + b1 h / 6 + ... + b7 h^7 / 72, times (h T)^2. */
+/* How far a body moves in a part h of a step T, beyond v h T: a0 / 2 + b1 h / 6 + ... + b7 h^7 /
+ * 72, times (h T)^2. */
 static double shift(const struct radau *r, size_t i, double h, double T)
 {
     double sum = 0;
@@ -98,7 +103,8 @@ static double shift(const struct radau *r, size_t i, double h, double T)
     return (sum + r->a0[i] / 2) * (h * T) * (h * T);
 }
 
-/* The acceleration at place n into g[n - 1], by divided differences; b follows. The largest change of b7. */
+/* The acceleration at place n into g[n - 1], by divided differences; b follows. The largest change
+ * of b7. */
 static double take(struct radau *r, int n)
 {
     double most = 0;
@@ -123,7 +129,8 @@ static void solve(struct radau *r, double T)
         double change = 0;
         for (int n = 1; n <= PLACES; n++) {
             for (size_t i = 0; i < r->m; i++)
-                r->at[i] = r->x[i] + (place[n] * T * r->v[i] + (shift(r, i, place[n], T) + r->lost_x[i]));
+                r->at[i] =
+                    r->x[i] + (place[n] * T * r->v[i] + (shift(r, i, place[n], T) + r->lost_x[i]));
             accelerations(r, r->at, r->a);
             change = take(r, n);
         }
@@ -156,7 +163,8 @@ static void advance(struct radau *r, double T)
     }
 }
 
-/* b of a step that follows one of length T and has `ratio` times its length: the same polynomial, seen from its end. */
+/* b of a step that follows one of length T and has `ratio` times its length: the same polynomial,
+ * seen from its end. */
 static void predict(struct radau *r, double ratio)
 {
     for (size_t i = 0; i < r->m; i++) {
@@ -211,8 +219,8 @@ static enum host_end run(struct radau *r, double t)
     return HOST_DONE;
 }
 
-static enum host_end step(const struct nbody_ref_system *s, double dt, double *x, double *v, double *memory,
-                          double *evaluations)
+static enum host_end step(const struct nbody_ref_system *s, double dt, double *x, double *v,
+                          double *memory, double *evaluations)
 {
     struct radau r;
     radau_open(&r, s, x, v, memory);
@@ -231,17 +239,20 @@ static int visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phase
 }
 
 /* By a method of its own: extrapolation, in long double. */
-static void twin(const struct nbody_ref_system *s, double dt, size_t steps, double *x, double *v, double *work)
+static void twin(const struct nbody_ref_system *s, double dt, size_t steps, double *x, double *v,
+                 double *work)
 {
     (void)work;
     (void)nbody_ref_exact_in(s, dt * (double)steps, 1e-15, (double(*)[3])x, (double(*)[3])v);
 }
 
 const struct integrator nbody_integrate_ias15 = {
-    .info = {.name = "ias15",
-             .about = "of 15th order, on the host in double precision, and chooses its steps within a step: for few bodies, "
-                      "close encounters and orbits to rounding",
-             .order = 15},
+    .info =
+        {.name = "ias15",
+         .about =
+             "of 15th order, on the host in double precision, and chooses its steps within a step: for few bodies, "
+             "close encounters and orbits to rounding",
+         .order = 15},
     .source = &source,
     .kernels = {"leapfrog"},
     .sum = FORCES,

@@ -1,4 +1,5 @@
-/* integrate_taylor.cl - x += v dt + a dt^2 / 2, v += a dt, with the acceleration at the old position.
+/* integrate_taylor.cl - x += v dt + a dt^2 / 2, v += a dt, with the acceleration at the old
+ * position.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_STEP_CL /* the host puts it in front */
@@ -6,13 +7,17 @@
 #endif
 
 kernel void taylor(global real4 *posm, global real *state, global const real *partial, uint first,
-                   uint rows, uint count, uint slots, uint phases, real dt, global int *bad, int step)
+                   uint rows, uint count, uint slots, uint phases, real dt, global int *bad,
+                   int step)
 {
     const size_t i = get_global_id(0), c = get_global_id(1);
-    if (i >= count || *bad < 0) return;
+    if (i >= count || *bad < 0)
+        return;
     global real *acc = state + c * rows + i, *vel = acc + 3 * (size_t)rows;
-    if (phases & SUM) *acc = joined(partial, i, rows, c, 3, slots);
-    if (!(phases & FINISH)) return;
+    if (phases & SUM)
+        *acc = joined(partial, i, rows, c, 3, slots);
+    if (!(phases & FINISH))
+        return;
     const real a = *acc, v = *vel;
     const real x = COMPONENT(posm, first + i, c) + dt * fma(dt / 2, a, v);
     *vel = fma(dt, a, v);

@@ -1,7 +1,8 @@
-/* integrate_yoshida4.c - three leapfrog steps that make one of 4th order (Yoshida 1990, Phys. Lett. A 150, 262).
+/* integrate_yoshida4.c - three leapfrog steps that make one of 4th order (Yoshida 1990, Phys. Lett.
+ * A 150, 262).
  *
- * They are of w1, w0 and again w1 times the step, with 2 w1 + w0 = 1 and 2 w1^3 + w0^3 = 0, so that errors of third order
- * cancel. The middle one goes back in time. Kernels are leapfrog's.
+ * They are of w1, w0 and again w1 times the step, with 2 w1 + w0 = 1 and 2 w1^3 + w0^3 = 0, so that
+ * errors of third order cancel. The middle one goes back in time. Kernels are leapfrog's.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -18,7 +19,8 @@ static int visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phase
                                 weight[(nb->stage + 1) % STAGES] * dt);
 }
 
-static void twin(const struct nbody_ref_system *s, double dt, size_t steps, double *x, double *v, double *work)
+static void twin(const struct nbody_ref_system *s, double dt, size_t steps, double *x, double *v,
+                 double *work)
 {
     const size_t m = 3 * s->n;
     double *a = work;
@@ -32,9 +34,11 @@ static void twin(const struct nbody_ref_system *s, double dt, size_t steps, doub
 }
 
 const struct integrator nbody_integrate_yoshida4 = {
-    .info = {.name = "yoshida4",
-             .about = "of 4th order and symplectic, three evaluations a step: for precise orbits over long times",
-             .order = 4},
+    .info =
+        {.name = "yoshida4",
+         .about =
+             "of 4th order and symplectic, three evaluations a step: for precise orbits over long times",
+         .order = 4},
     .source = &source,
     .kernels = {"leapfrog", "leapfrog_rows"},
     .late = true,

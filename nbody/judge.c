@@ -1,6 +1,8 @@
-/* judge.c - how good forces are: some bodies' accelerations against direct sums in double precision.
+/* judge.c - how good forces are: some bodies' accelerations against direct sums in double
+ * precision.
  *
- * The device sums over positions as it holds them, so that the engine's sums are judged and not the rounding of positions.
+ * The device sums over positions as it holds them, so that the engine's sums are judged and not the
+ * rounding of positions.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"
@@ -17,7 +19,8 @@ EMBEDDED(judge, "nbody/judge.cl", nbody_judge_cl);
 
 enum { GROUP = 16 };
 
-/* Into how many parts the attracting bodies are cut, each of them an item's: enough items for a GPU, none of them long. */
+/* Into how many parts the attracting bodies are cut, each of them an item's: enough items for a
+ * GPU, none of them long. */
 static cl_uint splits_of(size_t n)
 {
     const size_t splits = n >> 16;
@@ -32,20 +35,21 @@ static void choose(const struct nbody *nb, size_t samples, uint64_t seed, cl_uin
         which[k] = samples == nb->n ? (cl_uint)k : (cl_uint)((double)nb->n * draw(&s));
 }
 
-static int sum(struct nbody *nb, struct share *p, cl_kernel kernel, const cl_uint *which, cl_uint samples,
-               const double (*part)[4])
+static int sum(struct nbody *nb, struct share *p, cl_kernel kernel, const cl_uint *which,
+               cl_uint samples, const double (*part)[4])
 {
     const cl_uint n = (cl_uint)nb->n, splits = splits_of(nb->n), span = (n + splits - 1) / splits;
     const double eps = nb->eps * nbody_units_factor(&nb->units, -1, 0), eps2 = eps * eps;
     const cl_uint softened = nb->soft != NULL;
     void *const soft = nb->soft ? nb->soft : nb->posm;
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n),    BLOCK_ARG(which), VALUE_ARG(samples),
-                                     VALUE_ARG(span),     VALUE_ARG(eps2), BLOCK_ARG(soft),  VALUE_ARG(softened),
-                                     BLOCK_ARG(part)};
-    clndrange_t ndr = clndrange_init2d(0, (samples + GROUP - 1) / GROUP * GROUP, GROUP, 0, splits, 1);
+    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n),        BLOCK_ARG(which),
+                                     VALUE_ARG(samples),  VALUE_ARG(span),     VALUE_ARG(eps2),
+                                     BLOCK_ARG(soft),     VALUE_ARG(softened), BLOCK_ARG(part)};
+    clndrange_t ndr =
+        clndrange_init2d(0, (samples + GROUP - 1) / GROUP * GROUP, GROUP, 0, splits, 1);
     if (clmsync(nb->ctx, p->dev, (void *)(uintptr_t)which, CL_MEM_DEVICE) == (cl_event)-1 ||
-        clforkv(nb->ctx, p->dev, kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args), args) ==
-            (cl_event)-1)
+        clforkv(nb->ctx, p->dev, kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args),
+                args) == (cl_event)-1)
         return -1;
     return nbody_device_fetch(nb, p, (void *)(uintptr_t)part, splits * samples * sizeof *part);
 }
@@ -66,8 +70,9 @@ static void add_fields(const struct nbody *nb, const double pos[3], double right
 }
 
 /* |a - right| / |right| of each sample, and the worst. pos is NULL where there are no fields. */
-static void compare(const struct nbody *nb, const double (*acc)[3], const double (*pos)[3], const cl_uint *which, size_t samples,
-                    const double (*part)[4], double *error, struct nbody_force_errors *e)
+static void compare(const struct nbody *nb, const double (*acc)[3], const double (*pos)[3],
+                    const cl_uint *which, size_t samples, const double (*part)[4], double *error,
+                    struct nbody_force_errors *e)
 {
     const double factor = nbody_units_factor(&nb->units, 1, -2);
     const cl_uint splits = splits_of(nb->n);
@@ -110,16 +115,23 @@ int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_fo
     samples = samples < nb->n ? samples : nb->n;
     if (samples < 1)
         return clerror_set(EINVAL, "nbody_check_forces: 0 bodies; there must be at least 1");
-    if (device_ask(nb->ctx, p->dev, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width, "nbody_check_forces") != 0)
+    if (device_ask(nb->ctx, p->dev, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width,
+                   "nbody_check_forces") != 0)
         return -1;
     if (width == 0)
         return clerror_set(ENOTSUP, "nbody_check_forces: the device has no double precision");
-    double(*acc)[3] = malloc(nb->n * sizeof *acc), (*pos)[3] = nb->nfields ? malloc(nb->n * sizeof *pos) : NULL, *error = malloc(samples * sizeof *error);
+    double(*acc)[3] = malloc(nb->n * sizeof *acc),
+    (*pos)[3] = nb->nfields ? malloc(nb->n * sizeof *pos) : NULL,
+    *error = malloc(samples * sizeof *error);
     cl_uint *which = clmalloc(nb->ctx, samples * sizeof *which, CL_MEM_ZEROCOPY);
-    double(*part)[4] = clmalloc(nb->ctx, splits_of(nb->n) * samples * sizeof *part, CL_MEM_ZEROCOPY);
-    void *program = embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &judge, 0, NULL);
+    double(*part)[4] =
+        clmalloc(nb->ctx, splits_of(nb->n) * samples * sizeof *part, CL_MEM_ZEROCOPY);
+    void *program =
+        embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &judge, 0, NULL);
     cl_kernel kernel = program ? clsym(nb->ctx, program, "judge", 0) : NULL;
-    int status = kernel && acc && error && which && part && (pos || !nb->nfields) ? nbody_forces(nb, acc, NULL) : -1;
+    int status = kernel && acc && error && which && part && (pos || !nb->nfields)
+                     ? nbody_forces(nb, acc, NULL)
+                     : -1;
     if (status == 0)
         status = nbody_tree_spread(nb);
     if (status == 0 && pos)
@@ -135,7 +147,8 @@ int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_fo
             which[k] = nb->body[which[k]];
     }
     if (status == 0)
-        compare(nb, (const double(*)[3])acc, (const double(*)[3])pos, which, samples, (const double(*)[4])part, error, errors);
+        compare(nb, (const double(*)[3])acc, (const double(*)[3])pos, which, samples,
+                (const double(*)[4])part, error, errors);
     if (program)
         clclose(nb->ctx, program);
     clfree(part);

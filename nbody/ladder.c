@@ -1,9 +1,9 @@
 /* ladder.c - the forces by the kernels of ladder.cl, simple ones that show what tuning is worth.
  *
- * They replace the tuned sum over pairs and nothing else: they read bodies from posm and write sums to the
- * planes of `partial`, so that steps, energies and output are the same whichever kernel adds. For those that
- * work on an array of structures, one launch makes that array from posm, and another takes the sums out of
- * it; with N pulls a body, these two cost little.
+ * They replace the tuned sum over pairs and nothing else: they read bodies from posm and write sums
+ * to the planes of `partial`, so that steps, energies and output are the same whichever kernel
+ * adds. For those that work on an array of structures, one launch makes that array from posm, and
+ * another takes the sums out of it; with N pulls a body, these two cost little.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-/* ---- What the ladder cannot do. --------------------------------------------------------------- */
+/* ---- What the ladder cannot do. -------------------------------------------------------------- */
 
 static const char *const kernel_name[] = {
     [NBODY_TUNED] = "tuned",
@@ -26,19 +26,21 @@ int nbody_ladder_check(const struct nbody *nb)
     if (nb->kernel == NBODY_TUNED)
         return 0;
     if (nb->integrator->sum != FORCES)
-        return clerror_set(EINVAL,
-                           "nbody_create: the %s kernel has no derivatives of forces, which %s needs; "
-                           "take another integrator or the tuned kernel",
-                           kernel_name[nb->kernel], nb->integrator->info.name);
+        return clerror_set(
+            EINVAL,
+            "nbody_create: the %s kernel has no derivatives of forces, which %s needs; "
+            "take another integrator or the tuned kernel",
+            kernel_name[nb->kernel], nb->integrator->info.name);
     if (nb->ndev > 1)
-        return clerror_set(EINVAL,
-                           "nbody_create: the %s kernel runs on one device, and the context has %u; give it "
-                           "one, or take the tuned kernel",
-                           kernel_name[nb->kernel], nb->ndev);
+        return clerror_set(
+            EINVAL,
+            "nbody_create: the %s kernel runs on one device, and the context has %u; give it "
+            "one, or take the tuned kernel",
+            kernel_name[nb->kernel], nb->ndev);
     return 0;
 }
 
-/* ---- Opening. --------------------------------------------------------------------------------- */
+/* ---- Opening. -------------------------------------------------------------------------------- */
 
 /* The kernels stand behind the header that they share with this file. */
 EMBEDDED(header, "nbody/ladder.h", nbody_ladder_h);
@@ -48,8 +50,8 @@ static int open_kernels(struct nbody *nb)
 {
     struct ladder *l = &nb->ladder;
     const struct embedded *const front = &header;
-    l->program =
-        embedded_open(nb->ctx, nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "", &kernels, 1, &front);
+    l->program = embedded_open(nb->ctx, nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "", &kernels,
+                               1, &front);
     if (!l->program)
         return -1;
     l->pack = clsym(nb->ctx, l->program, "pack", 0);
@@ -60,7 +62,8 @@ static int open_kernels(struct nbody *nb)
 
 static size_t body_bytes(const struct nbody *nb)
 {
-    return nb->precision == NBODY_DOUBLE ? sizeof(struct ladder_double) : sizeof(struct ladder_single);
+    return nb->precision == NBODY_DOUBLE ? sizeof(struct ladder_double)
+                                         : sizeof(struct ladder_single);
 }
 
 int nbody_ladder_open(struct nbody *nb)
@@ -87,16 +90,19 @@ void nbody_ladder_free(struct nbody *nb)
     nb->ladder = (struct ladder){0};
 }
 
-/* ---- The sum. --------------------------------------------------------------------------------- */
+/* ---- The sum. -------------------------------------------------------------------------------- */
 
-/* Starts a kernel for the bodies from `first` on, `count` of them, in groups of shape.flat items; there are
- * more items than bodies when that does not divide. */
-static int start(const struct nbody *nb, cl_kernel kernel, size_t first, size_t count, cl_uint nargs,
-                 const struct stdcl_arg *args)
+/* Starts a kernel for the bodies from `first` on, `count` of them, in groups of shape.flat items;
+ * there are more items than bodies when that does not divide. */
+static int start(const struct nbody *nb, cl_kernel kernel, size_t first, size_t count,
+                 cl_uint nargs, const struct stdcl_arg *args)
 {
     const size_t group = (size_t)nb->share[0].shape.flat;
     clndrange_t ndr = clndrange_init1d(first, (count + group - 1) / group * group, group);
-    return clforkv(nb->ctx, 0, kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, nargs, args) == (cl_event)-1 ? -1 : 0;
+    return clforkv(nb->ctx, 0, kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, nargs, args) ==
+                   (cl_event)-1
+               ? -1
+               : 0;
 }
 
 /* The pull of all bodies on those from `first` on, `count` of them. */
@@ -107,7 +113,8 @@ static int start_force(const struct nbody *nb, size_t first, size_t count)
     const stdcl_local_t tile = {(size_t)p->shape.flat * 4 * nb->real};
     bool none;
     REAL_NUMBER(eps, sqrt(nbody_forces_softening(nb, FORCES, &none)));
-    const struct stdcl_arg on_structures[] = {BLOCK_ARG(nb->ladder.bodies), VALUE_ARG(n), REAL_ARG(nb, eps)};
+    const struct stdcl_arg on_structures[] = {BLOCK_ARG(nb->ladder.bodies), VALUE_ARG(n),
+                                              REAL_ARG(nb, eps)};
     const struct stdcl_arg on_tiles[] = {
         BLOCK_ARG(nb->posm),
         BLOCK_ARG(p->partial),
@@ -117,7 +124,8 @@ static int start_force(const struct nbody *nb, size_t first, size_t count)
         REAL_ARG(nb, eps),
     };
     const double work = nbody_forces_sum(nb)->flops * (double)nb->n * (double)count;
-    if (clprofile_work(nb->ladder.force, work, 0, nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
+    if (clprofile_work(nb->ladder.force, work, 0,
+                       nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
         return -1;
     pace_started(&p->pace, work);
     if (nb->kernel == NBODY_TILED)
@@ -147,8 +155,8 @@ static int start_pack(const struct nbody *nb)
 {
     const struct share *p = &nb->share[0];
     const cl_uint n = (cl_uint)nb->n, rows = (cl_uint)p->rows;
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(p->state), BLOCK_ARG(nb->ladder.bodies),
-                                     VALUE_ARG(n), VALUE_ARG(rows)};
+    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(p->state),
+                                     BLOCK_ARG(nb->ladder.bodies), VALUE_ARG(n), VALUE_ARG(rows)};
     return start(nb, nb->ladder.pack, 0, nb->n, COUNT_OF(args), args);
 }
 
@@ -156,8 +164,8 @@ static int start_unpack(const struct nbody *nb)
 {
     const struct share *p = &nb->share[0];
     const cl_uint n = (cl_uint)nb->n, rows = (cl_uint)p->rows;
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->ladder.bodies), BLOCK_ARG(p->partial), VALUE_ARG(n),
-                                     VALUE_ARG(rows)};
+    const struct stdcl_arg args[] = {BLOCK_ARG(nb->ladder.bodies), BLOCK_ARG(p->partial),
+                                     VALUE_ARG(n), VALUE_ARG(rows)};
     return start(nb, nb->ladder.unpack, 0, nb->n, COUNT_OF(args), args);
 }
 

@@ -3,10 +3,10 @@
  *   byte, in single precision   0        16       32       48    52       64
  *                               | pos    | v      | f      | mass| unused |   next body
  *
- * Each member starts at a multiple of four numbers, which are 16 bytes in single precision and 32 in
- * double. A C compiler and an OpenCL compiler may pad a structure in different ways, and then the device would
- * misread every body but the first. So both compile this file, whose checks stop a compiler that has other
- * offsets in mind. The host puts it in front of ladder.cl.
+ * Each member starts at a multiple of four numbers, which are 16 bytes in single precision and 32
+ * in double. A C compiler and an OpenCL compiler may pad a structure in different ways, and then
+ * the device would misread every body but the first. So both compile this file, whose checks stop a
+ * compiler that has other offsets in mind. The host puts it in front of ladder.cl.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_LADDER_H
@@ -19,17 +19,17 @@
 
 /* pos: x, y, z. v: velocity; no force needs it, but every fetch of a body brings it along. f: the
  * force per unit of mass. mass: G m. The fourth numbers are not used. */
-#define LADDER_BODY(name, real, real4)                                                                       \
-    struct name {                                                                                            \
-        LADDER_ALIGNED real4 pos;                                                                            \
-        LADDER_ALIGNED real4 v;                                                                              \
-        LADDER_ALIGNED real4 f;                                                                              \
-        LADDER_ALIGNED real mass;                                                                            \
-    };                                                                                                       \
-    LADDER_AGREE(name##_pos, __builtin_offsetof(struct name, pos) == 0);                                     \
-    LADDER_AGREE(name##_v, __builtin_offsetof(struct name, v) == 4 * sizeof(real));                          \
-    LADDER_AGREE(name##_f, __builtin_offsetof(struct name, f) == 8 * sizeof(real));                          \
-    LADDER_AGREE(name##_mass, __builtin_offsetof(struct name, mass) == 12 * sizeof(real));                   \
+#define LADDER_BODY(name, real, real4)                                                             \
+    struct name {                                                                                  \
+        LADDER_ALIGNED real4 pos;                                                                  \
+        LADDER_ALIGNED real4 v;                                                                    \
+        LADDER_ALIGNED real4 f;                                                                    \
+        LADDER_ALIGNED real mass;                                                                  \
+    };                                                                                             \
+    LADDER_AGREE(name##_pos, __builtin_offsetof(struct name, pos) == 0);                           \
+    LADDER_AGREE(name##_v, __builtin_offsetof(struct name, v) == 4 * sizeof(real));                \
+    LADDER_AGREE(name##_f, __builtin_offsetof(struct name, f) == 8 * sizeof(real));                \
+    LADDER_AGREE(name##_mass, __builtin_offsetof(struct name, mass) == 12 * sizeof(real));         \
     LADDER_AGREE(name##_size, sizeof(struct name) == 16 * sizeof(real))
 
 #if !defined(__OPENCL_C_VERSION__) && !defined(__OPENCL_VERSION__)

@@ -34,7 +34,8 @@ static const char *integrators_for_trees(char *text, size_t size)
     const struct integrator *row;
     for (int i = 0; used < size && (row = nbody_integrate_row((enum nbody_integrator)i)); i++)
         if (row->sum == FORCES && !row->host)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", row->info.name);
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                                     row->info.name);
     return text;
 }
 
@@ -42,22 +43,34 @@ static int refuse(const struct nbody *nb)
 {
     char names[128] = "";
     if (nb->integrator->host)
-        return clerror_set(EINVAL, "nbody_create: the integrator %s computes on the host, without a tree; take NBODY_DIRECT",
-                           nb->integrator->info.name);
+        return clerror_set(
+            EINVAL,
+            "nbody_create: the integrator %s computes on the host, without a tree; take NBODY_DIRECT",
+            nb->integrator->info.name);
     if (nb->precision == NBODY_MIXED)
-        return clerror_set(EINVAL, "nbody_create: the tree has no mixed precision; take NBODY_DOUBLE or NBODY_SINGLE");
+        return clerror_set(
+            EINVAL,
+            "nbody_create: the tree has no mixed precision; take NBODY_DOUBLE or NBODY_SINGLE");
     if (nb->own_eps)
-        return clerror_set(EINVAL, "nbody_create: the tree has one softening for all bodies; take NBODY_DIRECT, or no softenings of "
-                                   "single bodies");
+        return clerror_set(
+            EINVAL,
+            "nbody_create: the tree has one softening for all bodies; take NBODY_DIRECT, or no softenings of "
+            "single bodies");
     if (nb->stepping != NBODY_FIXED && !by_rungs(nb))
-        return clerror_set(EINVAL, "nbody_create: with the tree steps are fixed, or with NBODY_LEAPFROG those of NBODY_BLOCK; take "
-                                   "NBODY_FIXED or NBODY_DIRECT");
+        return clerror_set(
+            EINVAL,
+            "nbody_create: with the tree steps are fixed, or with NBODY_LEAPFROG those of NBODY_BLOCK; take "
+            "NBODY_FIXED or NBODY_DIRECT");
     if (nb->integrator->sum == FORCES)
-        return clerror_set(EINVAL, "nbody_create: the tree has kernels of its own; with NBODY_TREE the kernel must be "
-                                   "NBODY_TUNED");
-    return clerror_set(EINVAL, "nbody_create: the tree has no derivatives of forces, which the integrator %s needs; "
-                               "integrators without them are %s",
-                       nb->integrator->info.name, integrators_for_trees(names, sizeof names));
+        return clerror_set(
+            EINVAL,
+            "nbody_create: the tree has kernels of its own; with NBODY_TREE the kernel must be "
+            "NBODY_TUNED");
+    return clerror_set(
+        EINVAL,
+        "nbody_create: the tree has no derivatives of forces, which the integrator %s needs; "
+        "integrators without them are %s",
+        nb->integrator->info.name, integrators_for_trees(names, sizeof names));
 }
 
 int nbody_stepping_check(const struct nbody *nb)
@@ -66,9 +79,13 @@ int nbody_stepping_check(const struct nbody *nb)
         (nb->stepping == NBODY_ADAPTIVE && !nb->integrator->host))
         return 0;
     if (nb->integrator->host)
-        return clerror_set(EINVAL, "nbody_create: the integrator %s chooses its steps by itself; take NBODY_FIXED",
-                           nb->integrator->info.name);
-    return clerror_set(EINVAL, "nbody_create: the integrator %s has no block steps; NBODY_HERMITE4 has, and NBODY_LEAPFROG with NBODY_TREE", nb->integrator->info.name);
+        return clerror_set(
+            EINVAL, "nbody_create: the integrator %s chooses its steps by itself; take NBODY_FIXED",
+            nb->integrator->info.name);
+    return clerror_set(
+        EINVAL,
+        "nbody_create: the integrator %s has no block steps; NBODY_HERMITE4 has, and NBODY_LEAPFROG with NBODY_TREE",
+        nb->integrator->info.name);
 }
 
 int nbody_mixed_check(const struct nbody *nb)
@@ -76,10 +93,15 @@ int nbody_mixed_check(const struct nbody *nb)
     if (nb->precision != NBODY_MIXED)
         return 0;
     if (nb->integrator->sum != FORCES)
-        return clerror_set(EINVAL, "nbody_create: mixed precision has no derivatives of forces, which the integrator %s "
-                                   "needs; take NBODY_DOUBLE", nb->integrator->info.name);
-    return nb->kernel == NBODY_TUNED ? 0 : clerror_set(EINVAL, "nbody_create: the kernels of the ladder have no mixed "
-                                                               "precision; the kernel must be NBODY_TUNED");
+        return clerror_set(
+            EINVAL,
+            "nbody_create: mixed precision has no derivatives of forces, which the integrator %s "
+            "needs; take NBODY_DOUBLE",
+            nb->integrator->info.name);
+    return nb->kernel == NBODY_TUNED
+               ? 0
+               : clerror_set(EINVAL, "nbody_create: the kernels of the ladder have no mixed "
+                                     "precision; the kernel must be NBODY_TUNED");
 }
 
 /* From how many bodies on the tree is faster: rank 0 says. */
@@ -101,13 +123,18 @@ int nbody_method_choose(struct nbody *nb, enum nbody_method asked)
     if (asked == NBODY_TREE && why_not)
         return refuse(nb);
     if (by_rungs(nb) && (asked == NBODY_DIRECT || why_not))
-        return clerror_set(EINVAL, "nbody_create: the integrator %s has block steps with the tree alone; take NBODY_TREE, or NBODY_HERMITE4",
-                           nb->integrator->info.name);
+        return clerror_set(
+            EINVAL,
+            "nbody_create: the integrator %s has block steps with the tree alone; take NBODY_TREE, or NBODY_HERMITE4",
+            nb->integrator->info.name);
     if (by_rungs(nb) && !(nb->eps > 0))
-        return clerror_set(EINVAL, "nbody_create: steps that leapfrog's bodies choose are measured by the softening, which is 0 here; give "
-                                   "one, or take NBODY_HERMITE4");
+        return clerror_set(
+            EINVAL,
+            "nbody_create: steps that leapfrog's bodies choose are measured by the softening, which is 0 here; give "
+            "one, or take NBODY_HERMITE4");
     if (asked != NBODY_AUTO) {
-        snprintf(text, size, asked == NBODY_TREE ? "method tree, as asked for; accuracy %g" : "method direct",
+        snprintf(text, size,
+                 asked == NBODY_TREE ? "method tree, as asked for; accuracy %g" : "method direct",
                  nb->accuracy);
         return 0;
     }
@@ -115,9 +142,12 @@ int nbody_method_choose(struct nbody *nb, enum nbody_method asked)
     if (why_not)
         snprintf(text, size, "method direct: the tree has no %s", why_not);
     else if (by_rungs(nb))
-        snprintf(text, size, "method tree, accuracy %g: steps that leapfrog's bodies choose go with it alone", nb->accuracy);
+        snprintf(text, size,
+                 "method tree, accuracy %g: steps that leapfrog's bodies choose go with it alone",
+                 nb->accuracy);
     else if (nb->method == NBODY_TREE)
-        snprintf(text, size, "method tree, accuracy %g: faster from about %zu bodies on", nb->accuracy, least);
+        snprintf(text, size, "method tree, accuracy %g: faster from about %zu bodies on",
+                 nb->accuracy, least);
     else
         snprintf(text, size, "method direct: faster up to about %zu bodies", least);
     return 0;

@@ -1,4 +1,5 @@
-/* moments.cl - the moments of cells, level by level from below; a part of tree.cl, which the host puts behind it.
+/* moments.cl - the moments of cells, level by level from below; a part of tree.cl, which the host
+ * puts behind it.
  *
  *   level l + 1   | child | child | ...    their moments, moved to the parent's centre
  *                      \     |
@@ -10,10 +11,13 @@
 #ifndef NBODY_MULTIPOLE_CL /* the host puts it in front */
 #include "multipole.cl"
 #endif
-#define DIGITS 21 /* octal, of a word of a key */
+#define DIGITS 21      /* octal, of a word of a key */
 #define CROWD_PARTS 64 /* TREE_CROWD_PARTS in tree.h */
 
-static inline real length2(real4 d) { return d.x * d.x + d.y * d.y + d.z * d.z; }
+static inline real length2(real4 d)
+{
+    return d.x * d.x + d.y * d.y + d.z * d.z;
+}
 
 #if MOMENTS == 2
 
@@ -24,23 +28,40 @@ typedef real8 sums; /* of moments */
 static inline real8 second(real4 d, real m)
 {
     const real4 w = C(3) * m * d;
-    return (real8)(w.x * d.x, w.x * d.y, w.x * d.z, w.y * d.y, w.y * d.z, w.z * d.z, C(1.5) * m * length2(d), 0);
+    return (real8)(w.x * d.x, w.x * d.y, w.x * d.z, w.y * d.y, w.y * d.z, w.z * d.z,
+                   C(1.5) * m * length2(d), 0);
 }
 
-static inline void clear(sums *s) { *s = 0; }
-static inline void add_sums(sums *s, const sums other) { *s += other; }
-static inline void add_body(sums *s, real4 d, real m, real side) { *s += second(d, m); }
-static inline void add_child(sums *s, const multipole child, real4 d, real m, real side) { *s += child + second(d, m); }
-static inline multipole kept(const sums *s, real side) { return *s; }
+static inline void clear(sums *s)
+{
+    *s = 0;
+}
+static inline void add_sums(sums *s, const sums other)
+{
+    *s += other;
+}
+static inline void add_body(sums *s, real4 d, real m, real side)
+{
+    *s += second(d, m);
+}
+static inline void add_child(sums *s, const multipole child, real4 d, real m, real side)
+{
+    *s += child + second(d, m);
+}
+static inline multipole kept(const sums *s, real side)
+{
+    return *s;
+}
 
 #else
 
-/* Sums over bodies of m d d, m d d d and m d d d d in units of the side, symmetric: a part of b indices y or z, c of them z, is
- * number AT(b, c). */
+/* Sums over bodies of m d d, m d d d and m d d d d in units of the side, symmetric: a part of b
+ * indices y or z, c of them z, is number AT(b, c). */
 #define AT(b, c) ((b) * ((b) + 1) / 2 + (c))
 #define TWO(i, j) AT((i > 0) + (j > 0), (i > 1) + (j > 1))
 #define THREE(i, j, k) AT((i > 0) + (j > 0) + (k > 0), (i > 1) + (j > 1) + (k > 1))
-#define FOUR(i, j, k, l) AT((i > 0) + (j > 0) + (k > 0) + (l > 0), (i > 1) + (j > 1) + (k > 1) + (l > 1))
+#define FOUR(i, j, k, l)                                                                           \
+    AT((i > 0) + (j > 0) + (k > 0) + (l > 0), (i > 1) + (j > 1) + (k > 1) + (l > 1))
 #define UNROLL _Pragma("unroll")
 #define OVER_CHILDREN(j) for (uint j = 0; j < 8; j++) /* a child takes a thousand instructions */
 typedef struct {
@@ -64,34 +85,33 @@ static inline void add_sums(sums *s, const sums other)
 static inline void add_body(sums *s, real4 offset, real m, real side)
 {
     const real d[3] = {offset.x / side, offset.y / side, offset.z / side};
-    UNROLL for (int i = 0; i < 3; i++)
-        UNROLL for (int j = i; j < 3; j++) {
-            const real two = m * d[i] * d[j];
-            s->q[TWO(i, j)] += two;
-            UNROLL for (int k = j; k < 3; k++) {
-                const real three = two * d[k];
-                s->o[THREE(i, j, k)] += three;
-                UNROLL for (int l = k; l < 3; l++) s->h[FOUR(i, j, k, l)] += three * d[l];
-            }
+    UNROLL for (int i = 0; i < 3; i++) UNROLL for (int j = i; j < 3; j++)
+    {
+        const real two = m * d[i] * d[j];
+        s->q[TWO(i, j)] += two;
+        UNROLL for (int k = j; k < 3; k++)
+        {
+            const real three = two * d[k];
+            s->o[THREE(i, j, k)] += three;
+            UNROLL for (int l = k; l < 3; l++) s->h[FOUR(i, j, k, l)] += three * d[l];
         }
+    }
 }
 
-/* A child's moments about its own centre, in units of the parent's side; traces of fourth order are lost, which no parent's
- * moments depend on. */
+/* A child's moments about its own centre, in units of the parent's side; traces of fourth order are
+ * lost, which no parent's moments depend on. */
 static inline void open_child(const multipole *child, sums *s)
 {
     const real two = C(1. / 4), three = C(1. / 8), four = C(1. / 16), trace = child->square / C(3);
     const real v[3] = {child->skew[0] / C(15), child->skew[1] / C(15), child->skew[2] / C(15)};
-    UNROLL for (int i = 0; i < 3; i++)
-        UNROLL for (int j = i; j < 3; j++)
-            s->q[TWO(i, j)] = two * (child->second[TWO(i, j)] / C(3) + (i == j ? trace : 0));
+    UNROLL for (int i = 0; i < 3; i++) UNROLL for (int j = i; j < 3; j++) s->q[TWO(i, j)] =
+        two * (child->second[TWO(i, j)] / C(3) + (i == j ? trace : 0));
     UNROLL for (int k = 0; k < 9; k++) s->o[k] = child->third[k] / C(7.5);
     s->o[9] = -s->o[2] - s->o[7];
-    UNROLL for (int i = 0; i < 3; i++)
-        UNROLL for (int j = i; j < 3; j++)
-            UNROLL for (int k = j; k < 3; k++)
-                s->o[THREE(i, j, k)] = three * (s->o[THREE(i, j, k)] + (i == j ? v[k] : 0) + (i == k ? v[j] : 0) +
-                                                (j == k ? v[i] : 0));
+    UNROLL for (int i = 0; i < 3; i++) UNROLL for (int j = i; j < 3; j++)
+        UNROLL for (int k = j; k < 3; k++) s->o[THREE(i, j, k)] =
+        three *
+        (s->o[THREE(i, j, k)] + (i == j ? v[k] : 0) + (i == k ? v[j] : 0) + (j == k ? v[i] : 0));
     UNROLL for (int k = 0; k < 9; k++) s->h[k] = four * child->fourth[k] / C(17.5);
     UNROLL for (int k = 9; k < 12; k++) s->h[k + 1] = four * child->fourth[k] / C(17.5);
     s->h[9] = -s->h[2] - s->h[7];
@@ -105,20 +125,21 @@ static inline void add_child(sums *s, const multipole child, real4 offset, real 
     sums c;
     open_child(&child, &c);
     add_body(s, offset, m, side);
-    UNROLL for (int i = 0; i < 3; i++)
-        UNROLL for (int j = i; j < 3; j++) {
-            s->q[TWO(i, j)] += c.q[TWO(i, j)];
-            UNROLL for (int k = j; k < 3; k++) {
-                s->o[THREE(i, j, k)] += c.o[THREE(i, j, k)] + c.q[TWO(i, j)] * d[k] + c.q[TWO(i, k)] * d[j] +
-                                        c.q[TWO(j, k)] * d[i];
-                UNROLL for (int l = k; l < 3; l++)
-                    s->h[FOUR(i, j, k, l)] +=
-                        c.h[FOUR(i, j, k, l)] + c.o[THREE(i, j, k)] * d[l] + c.o[THREE(i, j, l)] * d[k] +
-                        c.o[THREE(i, k, l)] * d[j] + c.o[THREE(j, k, l)] * d[i] + c.q[TWO(i, j)] * d[k] * d[l] +
-                        c.q[TWO(i, k)] * d[j] * d[l] + c.q[TWO(i, l)] * d[j] * d[k] + c.q[TWO(j, k)] * d[i] * d[l] +
-                        c.q[TWO(j, l)] * d[i] * d[k] + c.q[TWO(k, l)] * d[i] * d[j];
-            }
+    UNROLL for (int i = 0; i < 3; i++) UNROLL for (int j = i; j < 3; j++)
+    {
+        s->q[TWO(i, j)] += c.q[TWO(i, j)];
+        UNROLL for (int k = j; k < 3; k++)
+        {
+            s->o[THREE(i, j, k)] += c.o[THREE(i, j, k)] + c.q[TWO(i, j)] * d[k] +
+                                    c.q[TWO(i, k)] * d[j] + c.q[TWO(j, k)] * d[i];
+            UNROLL for (int l = k; l < 3; l++) s->h[FOUR(i, j, k, l)] +=
+                c.h[FOUR(i, j, k, l)] + c.o[THREE(i, j, k)] * d[l] + c.o[THREE(i, j, l)] * d[k] +
+                c.o[THREE(i, k, l)] * d[j] + c.o[THREE(j, k, l)] * d[i] +
+                c.q[TWO(i, j)] * d[k] * d[l] + c.q[TWO(i, k)] * d[j] * d[l] +
+                c.q[TWO(i, l)] * d[j] * d[k] + c.q[TWO(j, k)] * d[i] * d[l] +
+                c.q[TWO(j, l)] * d[i] * d[k] + c.q[TWO(k, l)] * d[i] * d[j];
         }
+    }
 }
 
 /* Takes the traces out (Stone, The Theory of Intermolecular Forces, 2013, section 2). */
@@ -126,28 +147,31 @@ static inline multipole kept(const sums *s, real side)
 {
     multipole to;
     const real square = s->q[0] + s->q[3] + s->q[5], third = square / C(3);
-    const real v[3] = {s->o[0] + s->o[3] + s->o[5], s->o[1] + s->o[6] + s->o[8], s->o[2] + s->o[7] + s->o[9]};
+    const real v[3] = {s->o[0] + s->o[3] + s->o[5], s->o[1] + s->o[6] + s->o[8],
+                       s->o[2] + s->o[7] + s->o[9]};
     real t[6], h[15];
-    UNROLL for (int i = 0; i < 3; i++)
-        UNROLL for (int j = i; j < 3; j++)
-            t[TWO(i, j)] = (s->h[FOUR(0, 0, i, j)] + s->h[FOUR(1, 1, i, j)] + s->h[FOUR(2, 2, i, j)]) / C(7);
+    UNROLL for (int i = 0; i < 3; i++) UNROLL for (int j = i; j < 3; j++) t[TWO(i, j)] =
+        (s->h[FOUR(0, 0, i, j)] + s->h[FOUR(1, 1, i, j)] + s->h[FOUR(2, 2, i, j)]) / C(7);
     const real all = (t[0] + t[3] + t[5]) / C(5);
     to.side = side;
     to.square = square;
     UNROLL for (int i = 0; i < 3; i++) to.skew[i] = C(3) * v[i];
-    UNROLL for (int i = 0; i < 6; i++) to.second[i] = C(3) * (s->q[i] - (i == 0 || i == 3 || i == 5 ? third : 0));
-    UNROLL for (int i = 0; i < 3; i++)
-        UNROLL for (int j = i; j < 3; j++)
-            UNROLL for (int k = j; k < 3; k++) {
-                if (i < 2)
-                    to.third[THREE(i, j, k)] = C(7.5) * (s->o[THREE(i, j, k)] - ((i == j ? v[k] : 0) + (i == k ? v[j] : 0) +
-                                                                                (j == k ? v[i] : 0)) / C(5));
-                UNROLL for (int l = k; l < 3; l++)
-                    h[FOUR(i, j, k, l)] = C(17.5) * (s->h[FOUR(i, j, k, l)] -
-                        ((i == j ? t[TWO(k, l)] : 0) + (i == k ? t[TWO(j, l)] : 0) + (i == l ? t[TWO(j, k)] : 0) +
-                         (j == k ? t[TWO(i, l)] : 0) + (j == l ? t[TWO(i, k)] : 0) + (k == l ? t[TWO(i, j)] : 0)) +
-                        all * ((i == j && k == l) + (i == k && j == l) + (i == l && j == k)));
-            }
+    UNROLL for (int i = 0; i < 6; i++) to.second[i] =
+        C(3) * (s->q[i] - (i == 0 || i == 3 || i == 5 ? third : 0));
+    UNROLL for (int i = 0; i < 3; i++) UNROLL for (int j = i; j < 3; j++)
+        UNROLL for (int k = j; k < 3; k++)
+    {
+        if (i < 2)
+            to.third[THREE(i, j, k)] =
+                C(7.5) * (s->o[THREE(i, j, k)] -
+                          ((i == j ? v[k] : 0) + (i == k ? v[j] : 0) + (j == k ? v[i] : 0)) / C(5));
+        UNROLL for (int l = k; l < 3; l++) h[FOUR(i, j, k, l)] =
+            C(17.5) * (s->h[FOUR(i, j, k, l)] -
+                       ((i == j ? t[TWO(k, l)] : 0) + (i == k ? t[TWO(j, l)] : 0) +
+                        (i == l ? t[TWO(j, k)] : 0) + (j == k ? t[TWO(i, l)] : 0) +
+                        (j == l ? t[TWO(i, k)] : 0) + (k == l ? t[TWO(i, j)] : 0)) +
+                       all * ((i == j && k == l) + (i == k && j == l) + (i == l && j == k)));
+    }
     UNROLL for (int k = 0; k < 9; k++) to.fourth[k] = h[k];
     UNROLL for (int k = 9; k < 12; k++) to.fourth[k] = h[k + 1];
     return to;
@@ -162,13 +186,15 @@ static inline real corner2(real4 cube, real4 p, real side, real4 c)
     return length2(fmax(fabs(low), fabs(low + side)));
 }
 
-/* size[k]: x as the walks ask for it; y = (1.001 b)^2, where no body is farther from the centre of mass than b. The centre is
- * off by a rounding r, which counts where cells are as small: beside M l^p / d^(p + 2) also 2 M r / d^3 is to be less than a
- * part of the acceleration a. To compare with d^2 alone that is written with a for which M / L^2 of all bodies is good
- * enough, as a small root is taken (nbody_tree_blur): x is at least blur (m r)^2/3 L^1/3, or L^2/3 with fourth order. */
+/* size[k]: x as the walks ask for it; y = (1.001 b)^2, where no body is farther from the centre of
+ * mass than b. The centre is off by a rounding r, which counts where cells are as small: beside M
+ * l^p / d^(p + 2) also 2 M r / d^3 is to be less than a part of the acceleration a. To compare with
+ * d^2 alone that is written with a for which M / L^2 of all bodies is good enough, as a small root
+ * is taken (nbody_tree_blur): x is at least blur (m r)^2/3 L^1/3, or L^2/3 with fourth order. */
 static inline real2 sizes(real4 c, real side, real b2, uint geometric, real whole_side, real blur)
 {
-    const real off = cbrt(c.w * fmax(fabs(c.x), fmax(fabs(c.y), fabs(c.z)))), wide = cbrt(whole_side);
+    const real off = cbrt(c.w * fmax(fabs(c.x), fmax(fabs(c.y), fabs(c.z)))),
+               wide = cbrt(whole_side);
 #if MOMENTS == 2
     const real x = fmax(sqrt(c.w) * side, blur * off * off * wide);
 #else
@@ -177,8 +203,10 @@ static inline real2 sizes(real4 c, real side, real b2, uint geometric, real whol
     return (real2)(geometric ? side * side : x, C(1.001 * 1.001) * b2);
 }
 
-/* A leaf's, from its bodies. Their centre is found relative to the first, so that bodies at one place have theirs there. */
-static inline real leaf_moments(global const real4 *body, int2 leaf, real side, real4 *centre, sums *s)
+/* A leaf's, from its bodies. Their centre is found relative to the first, so that bodies at one
+ * place have theirs there. */
+static inline real leaf_moments(global const real4 *body, int2 leaf, real side, real4 *centre,
+                                sums *s)
 {
     const real4 r = body[leaf.x];
     real4 sum = 0;
@@ -199,8 +227,9 @@ static inline real leaf_moments(global const real4 *body, int2 leaf, real side, 
 }
 
 /* A cell's from its children, as bodies with moments of their own. */
-static inline real joined_moments(global const real4 *com, global const multipole *poles, global const real2 *size, uint child,
-                                  uint end, real side, real4 *centre, sums *s)
+static inline real joined_moments(global const real4 *com, global const multipole *poles,
+                                  global const real2 *size, uint child, uint end, real side,
+                                  real4 *centre, sums *s)
 {
     const uint n = end - child;
     real4 at[8], sum = 0; /* fetched at once, as devices wait long for each */
@@ -208,10 +237,10 @@ static inline real joined_moments(global const real4 *com, global const multipol
     OVER_CHILDREN(j) at[j] = com[min(child + j, end - 1)];
     OVER_CHILDREN(j) edge[j] = size[min(child + j, end - 1)].y;
     OVER_CHILDREN(j)
-        if (j < n) {
-            mass += at[j].w;
-            sum += at[j].w * (at[j] - at[0]);
-        }
+    if (j < n) {
+        mass += at[j].w;
+        sum += at[j].w * (at[j] - at[0]);
+    }
     *centre = at[0] + (mass > 0 ? sum / mass : C(0));
     clear(s);
 #if MOMENTS == 2
@@ -222,18 +251,19 @@ static inline real joined_moments(global const real4 *com, global const multipol
 #define POLES_OF(j) poles[child + (j)]
 #endif
     OVER_CHILDREN(j)
-        if (j < n) {
-            const real4 d = at[j] - *centre;
-            add_child(s, POLES_OF(j), d, at[j].w, side);
-            b = fmax(b, sqrt(length2(d)) + sqrt(edge[j]) / C(1.001));
-        }
+    if (j < n) {
+        const real4 d = at[j] - *centre;
+        add_child(s, POLES_OF(j), d, at[j].w, side);
+        b = fmax(b, sqrt(length2(d)) + sqrt(edge[j]) / C(1.001));
+    }
     centre->w = mass;
     return b * b;
 }
 
 /* Of one cell, whose children, if it has any, end before `end`, and have theirs. */
-static inline void cell_moments(uint k, uint end, global const real4 *body, real4 cube, uint level, uint geometric, real blur,
-                                global int2 *link, global real4 *com, global multipole *poles, global real2 *size)
+static inline void cell_moments(uint k, uint end, global const real4 *body, real4 cube, uint level,
+                                uint geometric, real blur, global int2 *link, global real4 *com,
+                                global multipole *poles, global real2 *size)
 {
     const real side = ldexp(cube.w, -(int)level);
     const int2 own = link[k];
@@ -244,7 +274,8 @@ static inline void cell_moments(uint k, uint end, global const real4 *body, real
         b2 = leaf_moments(body, own, side, &c, &s);
     else {
         b2 = joined_moments(com, poles, size, own.x, end, side, &c, &s);
-        if (level <= DIGITS) b2 = fmin(b2, corner2(cube, body[own.y], side, c));
+        if (level <= DIGITS)
+            b2 = fmin(b2, corner2(cube, body[own.y], side, c));
         link[k].y = end - own.x;
     }
     com[k] = c;
@@ -252,24 +283,26 @@ static inline void cell_moments(uint k, uint end, global const real4 *body, real
     size[k] = sizes(c, side, b2, geometric, cube.w, blur);
 }
 
-/* Of this device's cells of one level; those of the level below have theirs. A bridge has children elsewhere, too: not of that. */
-kernel void moments(global const real4 *body, global const real4 *cube, uint level, uint geometric, real blur,
-                    global const uint2 *span, global const uint *bridge, global const uint *down, global int2 *link,
-                    global real4 *com, global multipole *poles, global real2 *size)
+/* Of this device's cells of one level; those of the level below have theirs. A bridge has children
+ * elsewhere, too: not of that. */
+kernel void moments(global const real4 *body, global const real4 *cube, uint level, uint geometric,
+                    real blur, global const uint2 *span, global const uint *bridge,
+                    global const uint *down, global int2 *link, global real4 *com,
+                    global multipole *poles, global real2 *size)
 {
     const uint end = span[level].y;
     for (size_t k = span[level].x + get_global_id(0); k < end; k += get_global_size(0))
         if (k != bridge[level])
-            cell_moments(k, k + 1 < end ? down[k + 1] : span[level + 1].y, body, *cube, level, geometric, blur, link, com,
-                         poles, size);
+            cell_moments(k, k + 1 < end ? down[k + 1] : span[level + 1].y, body, *cube, level,
+                         geometric, blur, link, com, poles, size);
 }
 
-/* Of the cells of the last level, which may have any number of bodies: CROWD_PARTS items take a part of them each, whose sums
- * are added in their order. */
+/* Of the cells of the last level, which may have any number of bodies: CROWD_PARTS items take a
+ * part of them each, whose sums are added in their order. */
 kernel __attribute__((reqd_work_group_size(CROWD_PARTS, 1, 1))) void moments_last(
-    global const real4 *body, global const real4 *cube, uint level, uint geometric, real blur, global const uint2 *span,
-    global const uint *bridge, global const uint *down, global int2 *link, global real4 *com, global multipole *poles,
-    global real2 *size)
+    global const real4 *body, global const real4 *cube, uint level, uint geometric, real blur,
+    global const uint2 *span, global const uint *bridge, global const uint *down, global int2 *link,
+    global real4 *com, global multipole *poles, global real2 *size)
 {
     local real4 mean[CROWD_PARTS];
     local sums part[CROWD_PARTS];
@@ -279,14 +312,17 @@ kernel __attribute__((reqd_work_group_size(CROWD_PARTS, 1, 1))) void moments_las
     for (size_t k = span[level].x + get_group_id(0); k < span[level].y; k += get_num_groups(0)) {
         const int2 leaf = link[k];
         const uint bodies = -leaf.y, each = (bodies + CROWD_PARTS - 1) / CROWD_PARTS;
-        const uint first = leaf.x + min(lid * each, bodies), end = leaf.x + min((lid + 1) * each, bodies);
+        const uint first = leaf.x + min(lid * each, bodies),
+                   end = leaf.x + min((lid + 1) * each, bodies);
         const real4 r = body[leaf.x];
         real4 all = 0;
-        for (uint i = first; i < end; i++) all += (real4)(body[i].w * (body[i].xyz - r.xyz), body[i].w);
+        for (uint i = first; i < end; i++)
+            all += (real4)(body[i].w * (body[i].xyz - r.xyz), body[i].w);
         mean[lid] = all;
         barrier(CLK_LOCAL_MEM_FENCE);
         all = 0;
-        for (uint p = 0; p < CROWD_PARTS; p++) all += mean[p];
+        for (uint p = 0; p < CROWD_PARTS; p++)
+            all += mean[p];
         const real4 centre = (real4)(r.xyz + (all.w > 0 ? all.xyz / all.w : C(0)), all.w);
         sums s;
         real b2 = 0;
@@ -298,8 +334,11 @@ kernel __attribute__((reqd_work_group_size(CROWD_PARTS, 1, 1))) void moments_las
         }
         part[lid] = s, reach[lid] = b2;
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint p = 1; p < CROWD_PARTS && lid == 0; p++) add_sums(&s, part[p]), b2 = fmax(b2, reach[p]);
-        if (lid == 0) com[k] = centre, poles[k] = kept(&s, side), size[k] = sizes(centre, side, b2, geometric, cube->w, blur);
+        for (uint p = 1; p < CROWD_PARTS && lid == 0; p++)
+            add_sums(&s, part[p]), b2 = fmax(b2, reach[p]);
+        if (lid == 0)
+            com[k] = centre, poles[k] = kept(&s, side),
+            size[k] = sizes(centre, side, b2, geometric, cube->w, blur);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }

@@ -1,7 +1,7 @@
 /* nbody.c - making and freeing an engine, copying state in.
  *
- * Numbers change from the caller's units to the engine's here, and back in state.c and in the results of sums
- * (forces_out.c, diagnose.c). See engine.h for the other files.
+ * Numbers change from the caller's units to the engine's here, and back in state.c and in the
+ * results of sums (forces_out.c, diagnose.c). See engine.h for the other files.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -19,30 +19,32 @@
 #include <math.h>
 #include <stdatomic.h>
 
-/* In mixed precision r^-3 is a float, of bodies 1e-12 of the system's size apart too: lengths up to 2^24 leave it room. */
+/* In mixed precision r^-3 is a float, of bodies 1e-12 of the system's size apart too: lengths up to
+ * 2^24 leave it room. */
 enum { MIXED_BITS = 24 };
 
-/* The centre that coordinates are counted from then is near that of mass, on a coarse grid: so it is mostly the same for a run and for one
- * that begins with the bodies of its middle. */
+/* The centre that coordinates are counted from then is near that of mass, on a coarse grid: so it
+ * is mostly the same for a run and for one that begins with the bodies of its middle. */
 static const double MIXED_GRID = 0x1p10;
 
 #define MAX_BODIES ((size_t)1 << 30)
 
-/* ---- Checking what the caller gives. ---------------------------------------------------------- */
+/* ---- Checking what the caller gives. --------------------------------------------------------- */
 
 static int check_options(const struct nbody_options *o, size_t n)
 {
     if (n < 1 || n > MAX_BODIES)
-        return clerror_set(EINVAL, "nbody_create: %zu bodies; there must be 1 to %zu", n, MAX_BODIES);
+        return clerror_set(EINVAL, "nbody_create: %zu bodies; there must be 1 to %zu", n,
+                           MAX_BODIES);
     if (!isfinite(o->G) || o->G < 0)
-        return clerror_set(EINVAL, "nbody_create: a gravitational constant of %g; it must be a number > 0",
-                           o->G);
+        return clerror_set(
+            EINVAL, "nbody_create: a gravitational constant of %g; it must be a number > 0", o->G);
     if (!isfinite(o->eps) || o->eps < 0)
-        return clerror_set(EINVAL, "nbody_create: a softening length of %g; it must be a number >= 0",
-                           o->eps);
+        return clerror_set(
+            EINVAL, "nbody_create: a softening length of %g; it must be a number >= 0", o->eps);
     if (!isfinite(o->dt) || o->dt == 0)
-        return clerror_set(EINVAL, "nbody_create: a time step of %g; it must be a number other than 0",
-                           o->dt);
+        return clerror_set(
+            EINVAL, "nbody_create: a time step of %g; it must be a number other than 0", o->dt);
     if (!nbody_integrate_row(o->integrator))
         return clerror_set(EINVAL, "nbody_create: there is no integrator %d", (int)o->integrator);
     if ((unsigned)o->precision > NBODY_MIXED)
@@ -52,14 +54,17 @@ static int check_options(const struct nbody_options *o, size_t n)
     if ((unsigned)o->method > NBODY_AUTO)
         return clerror_set(EINVAL, "nbody_create: there is no method %d", (int)o->method);
     if (!(o->accuracy >= 0 && o->accuracy <= 0.5))
-        return clerror_set(EINVAL, "nbody_create: an accuracy of %g; it must be a number above 0 and at most 0.5",
-                           o->accuracy);
+        return clerror_set(
+            EINVAL, "nbody_create: an accuracy of %g; it must be a number above 0 and at most 0.5",
+            o->accuracy);
     if (nbody_field_check(o) != 0)
         return -1;
     if ((unsigned)o->stepping > NBODY_BLOCK)
         return clerror_set(EINVAL, "nbody_create: there is no stepping %d", (int)o->stepping);
     if (!(o->eta >= 0 && o->eta <= 1))
-        return clerror_set(EINVAL, "nbody_create: an eta of %g; it must be a number above 0 and at most 1", o->eta);
+        return clerror_set(EINVAL,
+                           "nbody_create: an eta of %g; it must be a number above 0 and at most 1",
+                           o->eta);
     return reserved_check("nbody_create", o->reserved);
 }
 
@@ -89,7 +94,8 @@ static void look_at_block(void *given, size_t block, size_t first, size_t end)
         g->wrong = true;
 }
 
-static int check_bodies(size_t n, const double *mass, const double (*pos)[3], const double (*vel)[3])
+static int check_bodies(size_t n, const double *mass, const double (*pos)[3],
+                        const double (*vel)[3])
 {
     if (!mass || !pos || !vel)
         return clerror_set(EINVAL, "nbody_create: mass, pos or vel is NULL");
@@ -102,11 +108,13 @@ static int check_bodies(size_t n, const double *mass, const double (*pos)[3], co
     while (fine(mass[i], pos[i], vel[i]))
         i++;
     if (!isfinite(mass[i]) || mass[i] < 0)
-        return clerror_set(EINVAL, "nbody_create: body %zu has the mass %g; it must be a number >= 0", i, mass[i]);
+        return clerror_set(
+            EINVAL, "nbody_create: body %zu has the mass %g; it must be a number >= 0", i, mass[i]);
     while (isfinite(pos[i][c]) && isfinite(vel[i][c]))
         c++;
     return clerror_set(EINVAL, "nbody_create: body %zu: %s %c is %g; it must be a finite number", i,
-                       isfinite(pos[i][c]) ? "velocity" : "position", "xyz"[c], isfinite(pos[i][c]) ? vel[i][c] : pos[i][c]);
+                       isfinite(pos[i][c]) ? "velocity" : "position", "xyz"[c],
+                       isfinite(pos[i][c]) ? vel[i][c] : pos[i][c]);
 }
 
 /* The power of two below what all masses are together. */
@@ -139,14 +147,15 @@ static void find_centre(size_t n, const double *mass, const double (*pos)[3], do
     }
 }
 
-/* ---- Making. ---------------------------------------------------------------------------------- */
+/* ---- Making. --------------------------------------------------------------------------------- */
 
 static int choose_shapes(struct nbody *nb, const struct cldev_info *info, const char *words)
 {
     for (cl_uint d = 0; d < nb->ndev; d++) {
         struct share *p = &nb->share[d];
         if (nbody_has_doubles(nb) && !info[d].dev_pref_vec_double)
-            return clerror_set(ENOTSUP, "nbody_create: %s has no double precision", info[d].dev_name);
+            return clerror_set(ENOTSUP, "nbody_create: %s has no double precision",
+                               info[d].dev_name);
         p->dev = d;
         p->pace = pace_of(1e8);
         p->units = info[d].dev_max_core ? info[d].dev_max_core : 1;
@@ -159,26 +168,30 @@ static int choose_shapes(struct nbody *nb, const struct cldev_info *info, const 
     return 0;
 }
 
-/* Whether rows are to lie along a curve: with the tree, and of so many bodies in mixed precision; rank 0 says how many. */
+/* Whether rows are to lie along a curve: with the tree, and of so many bodies in mixed precision;
+ * rank 0 says how many. */
 static int choose_order(struct nbody *nb)
 {
     uint64_t least = (uint64_t)nb->share[0].shape.near;
     if (world_broadcast(nb->world, 0, &least, sizeof least) != 0)
         return -1;
-    nb->ordered = nb->method == NBODY_TREE || (nb->precision == NBODY_MIXED && nb->stepping == NBODY_FIXED && nb->n >= least);
+    nb->ordered = nb->method == NBODY_TREE ||
+                  (nb->precision == NBODY_MIXED && nb->stepping == NBODY_FIXED && nb->n >= least);
     for (cl_uint d = 0; nbody_is_clustered(nb) && d < nb->ndev; d++)
         if (nbody_shape_cluster(&nb->share[d].shape) != 0)
             return -1;
     return 0;
 }
 
-/* Four numbers for every body, padding included. A CPU that is the only device needs no copy of the host's. */
+/* Four numbers for every body, padding included. A CPU that is the only device needs no copy of the
+ * host's. */
 static void *four_each(struct nbody *nb)
 {
     cl_uint owners = 0;
     for (cl_uint d = 0; d < nb->ndev; d++)
         owners += nb->share[d].rows > 0;
-    return clmalloc(nb->ctx, nb->padded * 4 * nb->real, owners == 1 && !nb->ranks ? CL_MEM_ZEROCOPY : 0);
+    return clmalloc(nb->ctx, nb->padded * 4 * nb->real,
+                    owners == 1 && !nb->ranks ? CL_MEM_ZEROCOPY : 0);
 }
 
 static int place_all(struct nbody *nb)
@@ -199,8 +212,10 @@ static int place_all(struct nbody *nb)
     return 0;
 }
 
-/* Writes body i into the host images, in the engine's units. p is its share, or another rank has it. */
-static void write_body(struct nbody *nb, struct share *p, size_t i, double gm, const double *pos, const double *vel)
+/* Writes body i into the host images, in the engine's units. p is its share, or another rank has
+ * it. */
+static void write_body(struct nbody *nb, struct share *p, size_t i, double gm, const double *pos,
+                       const double *vel)
 {
     for (size_t c = 0; c < 3; c++) {
         const double x = ldexp(pos[c], -nb->units.length);
@@ -249,7 +264,8 @@ static void write_block(void *given, size_t block, size_t first, size_t end)
     }
 }
 
-static int write_bodies(struct nbody *nb, const double *mass, const double (*pos)[3], const double (*vel)[3])
+static int write_bodies(struct nbody *nb, const double *mass, const double (*pos)[3],
+                        const double (*vel)[3])
 {
     struct given g = {mass, pos, vel, nb, false};
     nbody_each_block(nb->n, write_block, &g);
@@ -264,8 +280,9 @@ static int write_bodies(struct nbody *nb, const double *mass, const double (*pos
         i++;
     while (fabs(vel[i][c]) < fmax(fabs(vel[i][0]), fmax(fabs(vel[i][1]), fabs(vel[i][2]))))
         c++;
-    return clerror_set(EINVAL, "nbody_create: the velocity of body %zu, %g, is out of range in %s precision", i, vel[i][c],
-                       nbody_has_doubles(nb) ? "double" : "single");
+    return clerror_set(
+        EINVAL, "nbody_create: the velocity of body %zu, %g, is out of range in %s precision", i,
+        vel[i][c], nbody_has_doubles(nb) ? "double" : "single");
 }
 
 static int send_all(struct nbody *nb)
@@ -282,20 +299,21 @@ static int send_all(struct nbody *nb)
     return 0;
 }
 
-/* ---- How fast is a device? -------------------------------------------------------------------- */
+/* ---- How fast is a device? ------------------------------------------------------------------- */
 
 static bool one_model(const struct cldev_info *info, cl_uint ndev)
 {
     for (cl_uint d = 1; d < ndev; d++)
-        if (strcmp(info[d].dev_name, info[0].dev_name) != 0 || info[d].dev_max_core != info[0].dev_max_core)
+        if (strcmp(info[d].dev_name, info[0].dev_name) != 0 ||
+            info[d].dev_max_core != info[0].dev_max_core)
             return false;
     return true;
 }
 
-/* Interactions a second of one device alone, from the second of two evaluations for some of the bodies;
- * 0 after an error. */
-static double measure(struct nbody *nb, cl_uint dev, const struct nbody_options *options, const double *mass,
-                      const double (*pos)[3], const double (*vel)[3])
+/* Interactions a second of one device alone, from the second of two evaluations for some of the
+ * bodies; 0 after an error. */
+static double measure(struct nbody *nb, cl_uint dev, const struct nbody_options *options,
+                      const double *mass, const double (*pos)[3], const double (*vel)[3])
 {
     const size_t n = nb->n < 16384 ? nb->n : 16384;
     struct nbody_options trial = *options;
@@ -332,13 +350,16 @@ static int check_weights(const double *weight, cl_uint ndev)
                                d, weight[d]);
         all += weight[d];
     }
-    return all > 0 && !isinf(all) ? 0 : clerror_set(EINVAL, "nbody_create: the shares add up to %g", all);
+    return all > 0 && !isinf(all)
+               ? 0
+               : clerror_set(EINVAL, "nbody_create: the shares add up to %g", all);
 }
 
 /* Whether one device does it all: steps that bodies choose. */
 static bool on_one_device(const struct nbody *nb)
 {
-    return nb->stepping == NBODY_BLOCK || (nb->stepping == NBODY_ADAPTIVE && nb->integrator->block_steps);
+    return nb->stepping == NBODY_BLOCK ||
+           (nb->stepping == NBODY_ADAPTIVE && nb->integrator->block_steps);
 }
 
 /* To two digits. */
@@ -348,21 +369,24 @@ static double roughly(double x)
     return unit * floor(x / unit + 0.5);
 }
 
-/* Whether a tree is so small that parts of it would take longer than the whole on one of several alike; says so. */
+/* Whether a tree is so small that parts of it would take longer than the whole on one of several
+ * alike; says so. */
 static bool left_to_one(struct nbody *nb, const struct nbody_options *options)
 {
     const double least = nb->share[0].shape.alone * sqrt(nb->accuracy / 1e-3);
-    if (options->shares || nb->ndev == 1 || world_size(nb->world) > 1 || nb->method != NBODY_TREE || (double)nb->n >= least)
+    if (options->shares || nb->ndev == 1 || world_size(nb->world) > 1 || nb->method != NBODY_TREE ||
+        (double)nb->n >= least)
         return false;
     const size_t used = strlen(nb->method_text);
-    snprintf(nb->method_text + used, sizeof nb->method_text - used, "; on one device, as several are faster from about %.0f bodies on",
-             roughly(least));
+    snprintf(nb->method_text + used, sizeof nb->method_text - used,
+             "; on one device, as several are faster from about %.0f bodies on", roughly(least));
     return true;
 }
 
 /* By the caller's shares, or by how fast devices are. */
-static int divide(struct nbody *nb, const struct cldev_info *info, const struct nbody_options *options,
-                  const double *mass, const double (*pos)[3], const double (*vel)[3])
+static int divide(struct nbody *nb, const struct cldev_info *info,
+                  const struct nbody_options *options, const double *mass, const double (*pos)[3],
+                  const double (*vel)[3])
 {
     const bool given = options->shares != NULL, alike = one_model(info, nb->ndev);
     const bool by_one = on_one_device(nb) || (alike && left_to_one(nb, options));
@@ -375,7 +399,10 @@ static int divide(struct nbody *nb, const struct cldev_info *info, const struct 
     int status = 0;
     bool taken = false; /* by a device that does it all */
     for (cl_uint d = 0; d < nb->ndev && status == 0; d++) {
-        weight[d] = taken ? 0 : given ? options->shares[d] : equal ? 1 : measure(nb, d, options, mass, pos, vel);
+        weight[d] = taken   ? 0
+                    : given ? options->shares[d]
+                    : equal ? 1
+                            : measure(nb, d, options, mass, pos, vel);
         if (!given && weight[d] == 0 && !taken)
             status = -1;
         taken |= by_one && weight[d] > 0;
@@ -385,7 +412,8 @@ static int divide(struct nbody *nb, const struct cldev_info *info, const struct 
     size_t tiles = 1;
     for (cl_uint d = 0; d < nb->ndev; d++)
         tiles = common_multiple(tiles, (size_t)nb->share[d].shape.tile);
-    if (world_agree(nb->world, status) != 0 || nbody_ranks_divide(nb, weight) != 0 || nbody_ranks_multiple(nb, &tiles) != 0)
+    if (world_agree(nb->world, status) != 0 || nbody_ranks_divide(nb, weight) != 0 ||
+        nbody_ranks_multiple(nb, &tiles) != 0)
         status = -1;
     if (status == 0)
         nbody_forces_divide(nb, tiles);
@@ -420,8 +448,11 @@ static int check_ranks(const struct nbody_options *o)
 {
     if (world_size(o->world) == 1)
         return 0;
-    if (o->stepping != NBODY_FIXED || nbody_integrate_row(o->integrator)->host || o->kernel != NBODY_TUNED)
-        return clerror_set(ENOTSUP, "nbody_create: ranks divide sums of fixed steps on devices, by the tuned kernel, and no others");
+    if (o->stepping != NBODY_FIXED || nbody_integrate_row(o->integrator)->host ||
+        o->kernel != NBODY_TUNED)
+        return clerror_set(
+            ENOTSUP,
+            "nbody_create: ranks divide sums of fixed steps on devices, by the tuned kernel, and no others");
     return 0;
 }
 
@@ -430,10 +461,13 @@ static double usual_eta(const struct nbody *nb)
     return nb->integrator->block_steps ? 0.01 : nb->stepping == NBODY_BLOCK ? 0.025 : 0.001;
 }
 
-static nbody *create(const struct nbody_options *o, size_t n, const double *mass, const double (*pos)[3], const double (*vel)[3],
-                     bool one_by_one)
+static nbody *create(const struct nbody_options *o, size_t n, const double *mass,
+                     const double (*pos)[3], const double (*vel)[3], bool one_by_one)
 {
-    if (world_agree(o->world, check_options(o, n) != 0 || check_ranks(o) != 0 || check_bodies(n, mass, pos, vel) != 0 ? -1 : 0) != 0)
+    if (world_agree(o->world, check_options(o, n) != 0 || check_ranks(o) != 0 ||
+                                      check_bodies(n, mass, pos, vel) != 0
+                                  ? -1
+                                  : 0) != 0)
         return NULL;
     CLCONTEXT *ctx = o->ctx ? o->ctx : stdgpu ? stdgpu : stdcpu;
     if (clgetndev(ctx) == 0)
@@ -466,33 +500,35 @@ static nbody *create(const struct nbody_options *o, size_t n, const double *mass
     nb->burst = nb->burst < MAX_BURST ? nb->burst : MAX_BURST;
     if (nb->precision == NBODY_MIXED)
         find_centre(n, mass, pos, nb->centre);
-    nb->units = nbody_units_choose(nb->G, n, mass, pos, nb->centre, nb->precision == NBODY_MIXED ? MIXED_BITS : 0,
-                                   o->fields, o->nfields);
+    nb->units =
+        nbody_units_choose(nb->G, n, mass, pos, nb->centre,
+                           nb->precision == NBODY_MIXED ? MIXED_BITS : 0, o->fields, o->nfields);
     for (int c = 0; c < 3; c++)
         nb->centre[c] = MIXED_GRID * rint(ldexp(nb->centre[c], -nb->units.length) / MIXED_GRID);
     nb->uniform = all_equal(n, mass);
     nb->mass = about(n, nb->G, mass);
-    if (nbody_units_check(nb, n, pos) == 0 && nbody_field_copy(nb, o) == 0 && nbody_soften_copy(nb, o->softening) == 0 && nbody_mixed_check(nb) == 0 &&
-        nbody_host_check(nb) == 0 && nbody_stepping_check(nb) == 0 &&
-        nbody_ladder_check(nb) == 0 &&
+    if (nbody_units_check(nb, n, pos) == 0 && nbody_field_copy(nb, o) == 0 &&
+        nbody_soften_copy(nb, o->softening) == 0 && nbody_mixed_check(nb) == 0 &&
+        nbody_host_check(nb) == 0 && nbody_stepping_check(nb) == 0 && nbody_ladder_check(nb) == 0 &&
         nbody_method_choose(nb, o->method) == 0 && nbody_soften_check(nb) == 0 &&
-        prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 && nbody_tree_prepare(nb) == 0 && place_all(nb) == 0 &&
-        nbody_field_place(nb) == 0 && nbody_soften_place(nb) == 0 &&
-        nbody_ladder_open(nb) == 0 && nbody_tree_open(nb) == 0 && nbody_blocks_open(nb) == 0 &&
-        nbody_rungs_open(nb) == 0 &&
-        write_bodies(nb, mass, pos, vel) == 0 &&
-        send_all(nb) == 0 && nbody_order_open(nb) == 0 && nbody_integrate_warm(nb) == 0)
+        prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 &&
+        nbody_tree_prepare(nb) == 0 && place_all(nb) == 0 && nbody_field_place(nb) == 0 &&
+        nbody_soften_place(nb) == 0 && nbody_ladder_open(nb) == 0 && nbody_tree_open(nb) == 0 &&
+        nbody_blocks_open(nb) == 0 && nbody_rungs_open(nb) == 0 &&
+        write_bodies(nb, mass, pos, vel) == 0 && send_all(nb) == 0 && nbody_order_open(nb) == 0 &&
+        nbody_integrate_warm(nb) == 0)
         return nb;
     nbody_free(nb);
     return NULL;
 }
 
-nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass, const double (*pos)[3],
-                    const double (*vel)[3])
+nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
+                    const double (*pos)[3], const double (*vel)[3])
 {
     o = o ? o : &(const struct nbody_options){.ctx = NULL};
     nbody *nb = create(o, n, mass, pos, vel, false);
-    if (nb && nb->share[0].for_many && !nb->share[0].steps) { /* whose shape is not a good one for a launch a step */
+    if (nb && nb->share[0].for_many &&
+        !nb->share[0].steps) { /* whose shape is not a good one for a launch a step */
         nbody_free(nb);
         nb = create(o, n, mass, pos, vel, true);
     }

@@ -14,10 +14,13 @@
 /* The square of what softens a pair. */
 static double softening(const struct nbody_ref_system *s, size_t i, size_t j)
 {
-    return s->softening ? (s->softening[i] * s->softening[i] + s->softening[j] * s->softening[j]) / 2 : s->eps * s->eps;
+    return s->softening
+               ? (s->softening[i] * s->softening[i] + s->softening[j] * s->softening[j]) / 2
+               : s->eps * s->eps;
 }
 
-static void force(const struct nbody_ref_system *s, const double (*pos)[3], size_t i, double acc[3], double *potential)
+static void force(const struct nbody_ref_system *s, const double (*pos)[3], size_t i, double acc[3],
+                  double *potential)
 {
     double a[3] = {0, 0, 0}, p = 0;
     for (size_t j = 0; j < s->n; j++) {
@@ -39,8 +42,8 @@ static void force(const struct nbody_ref_system *s, const double (*pos)[3], size
         *potential = p;
 }
 
-void nbody_ref_force(size_t n, double G, double eps, const double *mass, const double (*pos)[3], size_t i,
-                     double acc[3], double *potential)
+void nbody_ref_force(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
+                     size_t i, double acc[3], double *potential)
 {
     const struct nbody_ref_system s = {n, G, eps, mass, NULL, 0, NULL};
     force(&s, pos, i, acc, potential);
@@ -55,8 +58,8 @@ void nbody_ref_forces(size_t n, double G, double eps, const double *mass, const 
 }
 
 /* The derivative of d / r^3 is v / r^3 - 3 d (d.v) / r^5, with softening in r. */
-static void jerks(const struct nbody_ref_system *s, const double (*pos)[3], const double (*vel)[3], double (*acc)[3],
-                  double (*jerk)[3])
+static void jerks(const struct nbody_ref_system *s, const double (*pos)[3], const double (*vel)[3],
+                  double (*acc)[3], double (*jerk)[3])
 {
     for (size_t i = 0; i < s->n; i++) {
         memset(acc[i], 0, sizeof acc[i]);
@@ -87,16 +90,18 @@ void nbody_ref_jerk(size_t n, double G, double eps, const double *mass, const do
     jerks(&s, pos, vel, acc, jerk);
 }
 
-/* ---- Fields. ---------------------------------------------------------------------------------- */
+/* ---- Fields. --------------------------------------------------------------------------------- */
 
 /* In a close encounter an error in the last place of a position is a large one of the energy, hence
  * long double: 64 bits of mantissa on x86, 113 on ARM and POWER. */
 typedef long double real;
 
-/* The factor of x in the acceleration at the distance whose square is r2, and of (x v) x beside v in its derivative. */
+/* The factor of x in the acceleration at the distance whose square is r2, and of (x v) x beside v
+ * in its derivative. */
 static real field_factor(const struct nbody_field *f, double G, real r2, real *q, real *phi)
 {
-    const real d2 = f->kind == NBODY_FIELD_POINT ? r2 : r2 + (real)f->scale * f->scale, d = sqrtl(d2);
+    const real d2 = f->kind == NBODY_FIELD_POINT ? r2 : r2 + (real)f->scale * f->scale,
+               d = sqrtl(d2);
     *q = *phi = 0;
     if (d2 == 0)
         return 0;
@@ -111,7 +116,8 @@ static real field_factor(const struct nbody_field *f, double G, real r2, real *q
     return -G * (real)f->strength / (d2 * d);
 }
 
-double nbody_ref_field(const struct nbody_ref_system *s, const double x[3], const double v[3], double acc[3], double jerk[3])
+double nbody_ref_field(const struct nbody_ref_system *s, const double x[3], const double v[3],
+                       double acc[3], double jerk[3])
 {
     real r2 = 0, xv = 0, potential = 0, q, phi;
     for (int k = 0; k < 3; k++) {
@@ -131,7 +137,7 @@ double nbody_ref_field(const struct nbody_ref_system *s, const double x[3], cons
     return (double)potential;
 }
 
-/* ---- What the twins in integrate_NAME.c are made of. ------------------------------------------ */
+/* ---- What the twins in integrate_NAME.c are made of. ----------------------------------------- */
 
 typedef double (*rows)[3];
 typedef const double (*const_rows)[3];
@@ -144,7 +150,8 @@ void nbody_ref_accelerations(const struct nbody_ref_system *s, const double *x, 
         (void)nbody_ref_field(s, x + 3 * i, NULL, a + 3 * i, NULL);
 }
 
-void nbody_ref_jerks(const struct nbody_ref_system *s, const double *x, const double *v, double *a, double *j)
+void nbody_ref_jerks(const struct nbody_ref_system *s, const double *x, const double *v, double *a,
+                     double *j)
 {
     jerks(s, (const_rows)x, (const_rows)v, (rows)a, (rows)j);
     for (size_t i = 0; s->nfields && i < s->n; i++)
@@ -152,7 +159,8 @@ void nbody_ref_jerks(const struct nbody_ref_system *s, const double *x, const do
 }
 
 /* The second derivative of what fields do to a body whose acceleration is w. */
-static void add_field_snap(const struct nbody_ref_system *s, const double *x, const double *v, const double *w, double *snap)
+static void add_field_snap(const struct nbody_ref_system *s, const double *x, const double *v,
+                           const double *w, double *snap)
 {
     real r2 = 0, xv = 0, y = 0, q, phi;
     for (int k = 0; k < 3; k++) {
@@ -161,13 +169,16 @@ static void add_field_snap(const struct nbody_ref_system *s, const double *x, co
         y += (real)v[k] * v[k] + (real)x[k] * w[k];
     }
     for (size_t f = 0; f < s->nfields; f++) {
-        const real factor = field_factor(&s->fields[f], s->G, r2, &q, &phi), power = s->fields[f].kind == NBODY_FIELD_LOGARITHMIC ? 2 : 3;
+        const real factor = field_factor(&s->fields[f], s->G, r2, &q, &phi),
+                   power = s->fields[f].kind == NBODY_FIELD_LOGARITHMIC ? 2 : 3;
         for (int k = 0; k < 3; k++)
-            snap[k] += (double)(factor * (w[k] + 2 * q * xv * v[k] + (q * y + (1 + 2 / power) * q * q * xv * xv) * x[k]));
+            snap[k] += (double)(factor * (w[k] + 2 * q * xv * v[k] +
+                                          (q * y + (1 + 2 / power) * q * q * xv * xv) * x[k]));
     }
 }
 
-void nbody_ref_snaps(const struct nbody_ref_system *s, const double *x, const double *v, const double *w, double *a, double *j, double *snap)
+void nbody_ref_snaps(const struct nbody_ref_system *s, const double *x, const double *v,
+                     const double *w, double *a, double *j, double *snap)
 {
     nbody_ref_jerks(s, x, v, a, j);
     for (size_t i = 0; i < s->n; i++) {
@@ -185,7 +196,8 @@ void nbody_ref_snaps(const struct nbody_ref_system *s, const double *x, const do
             }
             if (o == i || r2 == 0)
                 continue;
-            const double m = s->G * s->mass[o] / (r2 * sqrt(r2)), alpha = du / r2, beta = y / r2 + alpha * alpha;
+            const double m = s->G * s->mass[o] / (r2 * sqrt(r2)), alpha = du / r2,
+                         beta = y / r2 + alpha * alpha;
             for (int k = 0; k < 3; k++)
                 own[k] += m * (b[k] - 6 * alpha * (u[k] - 3 * alpha * d[k]) - 3 * beta * d[k]);
         }
@@ -223,7 +235,7 @@ void nbody_ref_diagnose(size_t n, double G, double eps, const double *mass, cons
     d->virial_ratio = d->potential < 0 ? -2 * d->kinetic / d->potential : 0;
 }
 
-/* ---- The reference integrator: one array y of 6n numbers, positions, then velocities. --------- */
+/* ---- The reference integrator: one array y of 6n numbers, positions, then velocities. -------- */
 
 enum { COLUMNS = 9 }; /* orders 2, 4, .. 18 */
 
@@ -255,10 +267,10 @@ static void derivative(const struct nbody_ref_system *s, const real *y, real *dy
     }
 }
 
-/* Gragg's modified midpoint rule: y after H by `parts` parts, into out. Its error has even powers of
- * H / parts only. f0 = derivative at y; w = 2 arrays of 6n numbers. */
-static void midpoint(const struct nbody_ref_system *s, const real *y, const real *f0, real H, int parts,
-                     real *out, real *w)
+/* Gragg's modified midpoint rule: y after H by `parts` parts, into out. Its error has even powers
+ * of H / parts only. f0 = derivative at y; w = 2 arrays of 6n numbers. */
+static void midpoint(const struct nbody_ref_system *s, const real *y, const real *f0, real H,
+                     int parts, real *out, real *w)
 {
     size_t m = 6 * s->n;
     real h = H / parts, *previous = w, *f = w + m;
@@ -307,9 +319,9 @@ static real smallest_distance(const struct nbody_ref_system *s, const real *x)
     return least;
 }
 
-/* Whether two estimates of the state agree: positions to a part `tolerance` of the smallest distance
- * (softened), so that close encounters keep their energy, and velocities of the largest speed; but
- * never to less than a few units in the last place. */
+/* Whether two estimates of the state agree: positions to a part `tolerance` of the smallest
+ * distance (softened), so that close encounters keep their energy, and velocities of the largest
+ * speed; but never to less than a few units in the last place. */
 static int agree(const struct nbody_ref_system *s, const real *a, const real *b, double tolerance)
 {
     size_t m = 3 * s->n;
@@ -319,10 +331,10 @@ static int agree(const struct nbody_ref_system *s, const real *a, const real *b,
            largest_difference(m, a + m, b + m) <= fmaxl(tolerance, least) * speed;
 }
 
-/* Tries a step H from y, with derivative f0 there. The number of columns it took until two estimates
- * agreed, the better one then in t[0]; or 0 when they never did. */
-static int extrapolated_step(const struct nbody_ref_system *s, const real *y, const real *f0, real H,
-                             double tolerance, real *t[COLUMNS], real *w)
+/* Tries a step H from y, with derivative f0 there. The number of columns it took until two
+ * estimates agreed, the better one then in t[0]; or 0 when they never did. */
+static int extrapolated_step(const struct nbody_ref_system *s, const real *y, const real *f0,
+                             real H, double tolerance, real *t[COLUMNS], real *w)
 {
     size_t m = 6 * s->n;
     for (int k = 0; k < COLUMNS; k++) {
@@ -340,7 +352,8 @@ static int extrapolated_step(const struct nbody_ref_system *s, const real *y, co
 }
 
 /* Advances y by the time t; memory holds 3 + COLUMNS arrays of 6n numbers. */
-static int extrapolate(const struct nbody_ref_system *s, real t, double tolerance, real *y, real *memory)
+static int extrapolate(const struct nbody_ref_system *s, real t, double tolerance, real *y,
+                       real *memory)
 {
     size_t m = 6 * s->n;
     real *f0 = memory, *w = f0 + m, *table[COLUMNS], done = 0, H = t / 64;
@@ -364,7 +377,8 @@ static int extrapolate(const struct nbody_ref_system *s, real t, double toleranc
     return 0;
 }
 
-int nbody_ref_exact_in(const struct nbody_ref_system *s, double t, double tolerance, double (*pos)[3], double (*vel)[3])
+int nbody_ref_exact_in(const struct nbody_ref_system *s, double t, double tolerance,
+                       double (*pos)[3], double (*vel)[3])
 {
     size_t m = 3 * s->n;
     real *y = malloc((4 + COLUMNS) * 2 * m * sizeof *y);
@@ -386,5 +400,6 @@ int nbody_ref_exact_in(const struct nbody_ref_system *s, double t, double tolera
 int nbody_ref_exact(size_t n, double G, double eps, double t, double tolerance, const double *mass,
                     double (*pos)[3], double (*vel)[3])
 {
-    return nbody_ref_exact_in(&(struct nbody_ref_system){n, G, eps, mass, NULL, 0, NULL}, t, tolerance, pos, vel);
+    return nbody_ref_exact_in(&(struct nbody_ref_system){n, G, eps, mass, NULL, 0, NULL}, t,
+                              tolerance, pos, vel);
 }

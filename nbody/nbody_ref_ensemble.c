@@ -1,7 +1,8 @@
-/* nbody_ref_ensemble.c - the steps of an ensemble in plain C: Wisdom & Holman's in democratic heliocentric coordinates.
+/* nbody_ref_ensemble.c - the steps of an ensemble in plain C: Wisdom & Holman's in democratic
+ * heliocentric coordinates.
  *
- * Kepler's motion is not that of ensemble.cl: Kepler's equation, or its hyperbolic sister, is solved for the change of the
- * eccentric anomaly by Newton's method between bounds, in long double.
+ * Kepler's motion is not that of ensemble.cl: Kepler's equation, or its hyperbolic sister, is
+ * solved for the change of the eccentric anomaly by Newton's method between bounds, in long double.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/nbody_ref.h"
@@ -12,7 +13,7 @@
 
 typedef long double real;
 
-/* ---- Kepler's motion. ------------------------------------------------------------------------- */
+/* ---- Kepler's motion. ------------------------------------------------------------------------ */
 
 struct conic {
     real a; /* semi-major axis, > 0 on both */
@@ -55,15 +56,18 @@ static real solve(const struct conic *k, real M)
 
 static void move(real gm, real t, real x[3], real v[3])
 {
-    const real r = sqrtl(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]), vv = v[0] * v[0] + v[1] * v[1] + v[2] * v[2],
+    const real r = sqrtl(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]),
+               vv = v[0] * v[0] + v[1] * v[1] + v[2] * v[2],
                xv = x[0] * v[0] + x[1] * v[1] + x[2] * v[2], alpha = 2 / r - vv / gm;
     struct conic k = {.a = 1 / fabsl(alpha), .bound = alpha > 0};
     const real n = sqrtl(gm / k.a) / k.a, root = sqrtl(gm * k.a);
     k.c = k.bound ? 1 - r / k.a : 1 + r / k.a;
     k.s = xv / root;
-    const real d = solve(&k, n * t), C = k.bound ? cosl(d) : coshl(d), S = k.bound ? sinl(d) : sinhl(d);
+    const real d = solve(&k, n * t), C = k.bound ? cosl(d) : coshl(d),
+               S = k.bound ? sinl(d) : sinhl(d);
     const real later = k.bound ? k.a * (1 - k.c * C + k.s * S) : k.a * (k.c * C + k.s * S - 1);
-    const real turn = k.bound ? 1 - C : C - 1; /* f, g and their derivatives (Danby 1988, chapter 6) */
+    const real turn =
+        k.bound ? 1 - C : C - 1; /* f, g and their derivatives (Danby 1988, chapter 6) */
     const real f = 1 - k.a / r * turn, g = t - (k.bound ? d - S : S - d) / n;
     const real ft = -root / (r * later) * S, gt = 1 - k.a / later * turn;
     for (int c = 0; c < 3; c++) {
@@ -83,7 +87,7 @@ void nbody_ref_kepler(double gm, double t, double pos[3], double vel[3])
     }
 }
 
-/* ---- Steps. ----------------------------------------------------------------------------------- */
+/* ---- Steps. ---------------------------------------------------------------------------------- */
 
 struct system {
     size_t n;
@@ -127,9 +131,10 @@ static void step(const struct system *y, real h)
     kick(y, h / 2);
 }
 
-int nbody_ref_ensemble(size_t n, double G, double dt, size_t steps, const double *mass, double (*pos)[3], double (*vel)[3])
+int nbody_ref_ensemble(size_t n, double G, double dt, size_t steps, const double *mass,
+                       double (*pos)[3], double (*vel)[3])
 {
-    real (*room)[3] = malloc(2 * n * sizeof *room), all = 0, x0[3] = {0}, v0[3] = {0};
+    real(*room)[3] = malloc(2 * n * sizeof *room), all = 0, x0[3] = {0}, v0[3] = {0};
     const struct system y = {n, G, mass, room, room ? room + n : NULL};
     if (!room)
         return -1;

@@ -3,8 +3,8 @@
  */
 #include "nbody/integrate.h"
 
-int nbody_ref_run_in(const struct nbody_ref_system *s, enum nbody_integrator integrator, double dt, size_t steps,
-                     double (*pos)[3], double (*vel)[3])
+int nbody_ref_run_in(const struct nbody_ref_system *s, enum nbody_integrator integrator, double dt,
+                     size_t steps, double (*pos)[3], double (*vel)[3])
 {
     const struct integrator *row = nbody_integrate_row(integrator);
     double *work = row ? malloc(row->planes * s->n * sizeof *work) : NULL;
@@ -15,8 +15,9 @@ int nbody_ref_run_in(const struct nbody_ref_system *s, enum nbody_integrator int
     return 0;
 }
 
-int nbody_ref_run(enum nbody_integrator integrator, size_t n, double G, double eps, double dt, size_t steps,
-                  const double *mass, double (*pos)[3], double (*vel)[3])
+int nbody_ref_run(enum nbody_integrator integrator, size_t n, double G, double eps, double dt,
+                  size_t steps, const double *mass, double (*pos)[3], double (*vel)[3])
 {
-    return nbody_ref_run_in(&(struct nbody_ref_system){n, G, eps, mass, NULL, 0, NULL}, integrator, dt, steps, pos, vel);
+    return nbody_ref_run_in(&(struct nbody_ref_system){n, G, eps, mass, NULL, 0, NULL}, integrator,
+                            dt, steps, pos, vel);
 }

@@ -1,7 +1,7 @@
 /* nbody_ref_tree.c - the tree code in plain C; see nbody_ref_tree.h.
  *
- * Decisions are made in single precision, step by step as the kernels make them: this file is compiled without fused
- * multiply-adds.
+ * Decisions are made in single precision, step by step as the kernels make them: this file is
+ * compiled without fused multiply-adds.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/nbody_ref_tree.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Places on the curve. --------------------------------------------------------------------- */
+/* ---- Places on the curve. -------------------------------------------------------------------- */
 
 /* Bits 0, 1, 2 ... of v to bits 0, 3, 6 ... */
 static uint64_t spread(uint64_t v)
@@ -42,14 +42,15 @@ uint64_t nbody_ref_hilbert(uint32_t x, uint32_t y, uint32_t z)
     return spread(X[0] ^ t) << 2 | spread(X[1] ^ t) << 1 | spread(X[2] ^ t);
 }
 
-/* ---- Order. ----------------------------------------------------------------------------------- */
+/* ---- Order. ---------------------------------------------------------------------------------- */
 
 static float side_of(float extent)
 {
     return extent > 0x1p-100f ? ldexpf(1, ilogbf(extent) + 1) : 0x1p-99f;
 }
 
-/* A cube with a side of a power of two that is above the extent of the bodies, from their least coordinates on, rounded down. */
+/* A cube with a side of a power of two that is above the extent of the bodies, from their least
+ * coordinates on, rounded down. */
 static void frame(struct nbody_ref_tree *t, size_t n, const float (*posm)[4])
 {
     float extent = 0, hi[3];
@@ -113,7 +114,7 @@ static int sort(struct nbody_ref_tree *t, const float (*posm)[4])
     return 0;
 }
 
-/* ---- Cells. ----------------------------------------------------------------------------------- */
+/* ---- Cells. ---------------------------------------------------------------------------------- */
 
 /* Where the child that begins at body i ends: in a cell of `level` that ends at `end`. */
 static size_t child_end(const struct nbody_ref_tree *t, size_t i, size_t end, int level)
@@ -125,7 +126,8 @@ static size_t child_end(const struct nbody_ref_tree *t, size_t i, size_t end, in
     return j;
 }
 
-/* Cells are divided in the order in which they were made, so children lie together, and levels one after the other. */
+/* Cells are divided in the order in which they were made, so children lie together, and levels one
+ * after the other. */
 static int divide(struct nbody_ref_tree *t)
 {
     size_t room = 2 * t->n + 64 * TREE_LEVELS, level_end = 1;
@@ -171,7 +173,10 @@ static int level_of(const struct nbody_ref_tree *t, size_t cell)
 }
 
 /* A symmetric tensor's part with b indices y or z, c of them z. */
-static int at(int b, int c) { return b * (b + 1) / 2 + c; }
+static int at(int b, int c)
+{
+    return b * (b + 1) / 2 + c;
+}
 
 /* The number of the part of a tensor with the indices of `order` base-3 digits. */
 static int part(int indices, int order)
@@ -230,7 +235,9 @@ static void keep(const double raw[31], double side, int moments, float kept[32])
         for (int a = 0; a < 4; a++)
             for (int b = a + 1; b < 4; b++) {
                 const int c = a > 0 ? 0 : b > 1 ? 1 : 2, d = 6 - a - b - c;
-                one += x[a] == x[b] ? t[part(x[c] + 3 * x[d], 2)] / 7 - (x[c] == x[d] ? all / 70 : 0) : 0;
+                one += x[a] == x[b]
+                           ? t[part(x[c] + 3 * x[d], 2)] / 7 - (x[c] == x[d] ? all / 70 : 0)
+                           : 0;
             }
         if (to < 9 || (to > 9 && to < 13)) /* all but xzzz, yzzz, zzzz */
             kept[20 + to - (to > 9)] = (float)(17.5 * (h[to] - one));
@@ -250,7 +257,8 @@ static void moments(struct nbody_ref_tree *t, size_t k, int geometric, double bl
     for (int c = 0; c < 3; c++)
         com[c] = body[0][c] + (mass > 0 ? com[c] / mass : 0);
     for (size_t i = 0; i < t->bodies[k]; i++) {
-        const double d[3] = {(body[i][0] - com[0]) / l, (body[i][1] - com[1]) / l, (body[i][2] - com[2]) / l};
+        const double d[3] = {(body[i][0] - com[0]) / l, (body[i][1] - com[1]) / l,
+                             (body[i][2] - com[2]) / l};
         add_products(t->raw[k], body[i][3], d);
         b2 = fmax(b2, l * l * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
     }
@@ -258,15 +266,16 @@ static void moments(struct nbody_ref_tree *t, size_t k, int geometric, double bl
         t->com[k][c] = (float)com[c];
     t->com[k][3] = (float)mass;
     keep(t->raw[k], l, t->moments, t->poles[k]);
-    const double off = cbrt(mass * fmax(fabs(com[0]), fmax(fabs(com[1]), fabs(com[2])))), wide = cbrt((double)t->side);
+    const double off = cbrt(mass * fmax(fabs(com[0]), fmax(fabs(com[1]), fabs(com[2])))),
+                 wide = cbrt((double)t->side);
     const double x = t->moments == 2 ? fmax(sqrt(mass) * l, blur * off * off * wide)
                                      : fmax(cbrt(mass * l) * l, blur * off * off * wide * wide);
     t->size[k][0] = (float)(geometric ? l * l : x);
     t->size[k][1] = (float)(1.001 * 1.001 * b2);
 }
 
-int nbody_ref_tree_build(struct nbody_ref_tree *t, size_t n, const float (*posm)[4], size_t leaf, int moments_, int geometric,
-                         double blur)
+int nbody_ref_tree_build(struct nbody_ref_tree *t, size_t n, const float (*posm)[4], size_t leaf,
+                         int moments_, int geometric, double blur)
 {
     *t = (struct nbody_ref_tree){.n = n,
                                  .leaf = leaf,
@@ -292,14 +301,14 @@ int nbody_ref_tree_build(struct nbody_ref_tree *t, size_t n, const float (*posm)
 
 void nbody_ref_tree_free(struct nbody_ref_tree *t)
 {
-    void *const blocks[] = {t->key, t->order, t->body, t->start, t->bodies, t->link, t->com, t->poles,
-                            t->raw, t->size};
+    void *const blocks[] = {t->key,  t->order, t->body,  t->start, t->bodies,
+                            t->link, t->com,   t->poles, t->raw,   t->size};
     for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
         free(blocks[b]);
     *t = (struct nbody_ref_tree){0};
 }
 
-/* ---- Walks. ----------------------------------------------------------------------------------- */
+/* ---- Walks. ---------------------------------------------------------------------------------- */
 
 struct box {
     float lo[3], hi[3];
@@ -331,18 +340,19 @@ static int far(const struct nbody_ref_tree *t, size_t k, const struct box *b, fl
     return d2 > limit && d2 > t->size[k][1];
 }
 
-/* How many cells are taken from a stack of `size`: so few that their children have room, and at least one. The margin
- * holds what one cell after the other leaves: 7 cells a level. */
+/* How many cells are taken from a stack of `size`: so few that their children have room, and at
+ * least one. The margin holds what one cell after the other leaves: 7 cells a level. */
 static size_t taken(size_t size, size_t lanes, size_t room)
 {
-    const size_t margin = 7 * (TREE_LEVELS + 1), fit = size + margin < room ? (room - margin - size) / 7 : 0;
+    const size_t margin = 7 * (TREE_LEVELS + 1),
+                 fit = size + margin < room ? (room - margin - size) / 7 : 0;
     size_t k = lanes < size ? lanes : size;
     k = fit < k ? fit : k;
     return k ? k : 1;
 }
 
-void nbody_ref_tree_walk(const struct nbody_ref_tree *t, size_t first, size_t count, float g2, size_t lanes, size_t room,
-                         struct nbody_ref_lists *lists)
+void nbody_ref_tree_walk(const struct nbody_ref_tree *t, size_t first, size_t count, float g2,
+                         size_t lanes, size_t room, struct nbody_ref_lists *lists)
 {
     const struct box box = box_of(t, first, count);
     uint32_t stack[room], cell[lanes];
@@ -377,7 +387,7 @@ void nbody_ref_tree_walk(const struct nbody_ref_tree *t, size_t first, size_t co
     }
 }
 
-/* ---- Sums. ------------------------------------------------------------------------------------ */
+/* ---- Sums. ----------------------------------------------------------------------------------- */
 
 /* Of a body; none of one at the same place without softening. */
 static void pull_body(const float *at, const float *from, double eps2, double acc[3], double *phi)
@@ -395,10 +405,11 @@ static void pull_body(const float *at, const float *from, double eps2, double ac
         acc[c] += w / r2 * d[c];
 }
 
-/* Adds to phi and its gradient g a term x .. x (order times) of a tensor, times factor u^power, with u = (x^2 + eps^2)^-1/2:
- * where the tensor is symmetric, its gradient is order times what one x less leaves. */
-static void add_term(const double *tensor, int order, double factor, int power, double u, const double x[3], double *phi,
-                     double g[3])
+/* Adds to phi and its gradient g a term x .. x (order times) of a tensor, times factor u^power,
+ * with u = (x^2 + eps^2)^-1/2: where the tensor is symmetric, its gradient is order times what one
+ * x less leaves. */
+static void add_term(const double *tensor, int order, double factor, int power, double u,
+                     const double x[3], double *phi, double g[3])
 {
     const int parts = order == 1 ? 3 : order == 2 ? 9 : order == 3 ? 27 : 81;
     const double scale = factor * pow(u, power);
@@ -415,8 +426,10 @@ static void add_term(const double *tensor, int order, double factor, int power, 
         g[c] += scale * (order * left[c] - power * u * u * all * x[c]);
 }
 
-/* Of a cell: sum over n of (-1)^n / n! sum m d^n (d/dx)^n u, all traces kept, as softened potentials need them. */
-static void pull_cell(const struct nbody_ref_tree *t, size_t k, const float *at_, double eps2, double acc[3], double *phi)
+/* Of a cell: sum over n of (-1)^n / n! sum m d^n (d/dx)^n u, all traces kept, as softened
+ * potentials need them. */
+static void pull_cell(const struct nbody_ref_tree *t, size_t k, const float *at_, double eps2,
+                      double acc[3], double *phi)
 {
     const double mass = t->com[k][3], l = ldexp(t->side, -level_of(t, k));
     const double x[3] = {((double)at_[0] - t->com[k][0]) / l, ((double)at_[1] - t->com[k][1]) / l,
@@ -444,8 +457,8 @@ static void pull_cell(const struct nbody_ref_tree *t, size_t k, const float *at_
         acc[c] += g[c] / (l * l);
 }
 
-void nbody_ref_tree_pull(const struct nbody_ref_tree *t, const struct nbody_ref_lists *lists, size_t i, double eps,
-                         double acc[3], double *potential)
+void nbody_ref_tree_pull(const struct nbody_ref_tree *t, const struct nbody_ref_lists *lists,
+                         size_t i, double eps, double acc[3], double *potential)
 {
     double a[3] = {0, 0, 0}, phi = 0;
     for (size_t e = 0; e < lists->cells; e++)

@@ -1,5 +1,5 @@
-/* neighbours.c - the nearest bodies of each, by a k-d tree: an array of bodies, whose middle one divides it along x, whose
- * halves' middle ones divide them along y, and so on.
+/* neighbours.c - the nearest bodies of each, by a k-d tree: an array of bodies, whose middle one
+ * divides it along x, whose halves' middle ones divide them along y, and so on.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/blocks.h"
@@ -26,12 +26,14 @@ static void swap(size_t *a, size_t *b)
     *b = kept;
 }
 
-/* Brings the one that belongs in the middle of from .. end - 1 there, smaller ones before it and larger ones behind. */
+/* Brings the one that belongs in the middle of from .. end - 1 there, smaller ones before it and
+ * larger ones behind. */
 static void divide(const struct tree *t, size_t from, size_t end, size_t middle, int axis)
 {
     while (end - from > 1) {
         const double pivot = t->pos[t->order[from + (end - from) / 2]][axis];
-        size_t less = from, more = end; /* from .. less - 1 are smaller, more .. end - 1 larger, between them equal */
+        size_t less = from, more = end; /* from .. less - 1 are smaller, more .. end - 1 larger,
+                                           between them equal */
         for (size_t i = from; i < more;) {
             const double x = t->pos[t->order[i]][axis];
             if (x < pivot)
@@ -80,7 +82,8 @@ static void offer(const struct tree *t, size_t self, size_t other, struct neighb
     best->n += best->n < NEIGHBOURS;
 }
 
-static void search(const struct tree *t, size_t from, size_t end, int axis, size_t self, struct neighbours *best)
+static void search(const struct tree *t, size_t from, size_t end, int axis, size_t self,
+                   struct neighbours *best)
 {
     if (end - from <= FEW) {
         for (size_t i = from; i < end; i++)
@@ -97,7 +100,8 @@ static void search(const struct tree *t, size_t from, size_t end, int axis, size
         search(t, far[0], far[1], (axis + 1) % 3, self, best);
 }
 
-/* For some of the bodies, in the tree's order, so that those after each other look at the same places. */
+/* For some of the bodies, in the tree's order, so that those after each other look at the same
+ * places. */
 static void search_block(void *tree, size_t block, size_t first, size_t end)
 {
     const struct tree *t = tree;

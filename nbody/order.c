@@ -1,12 +1,16 @@
-/* order.c - rows of bodies lie along Hilbert's curve: with the tree, and of many bodies in mixed precision.
+/* order.c - rows of bodies lie along Hilbert's curve: with the tree, and of many bodies in mixed
+ * precision.
  *
- * A device moves the bodies of some rows, and makes the tree of a stretch of the curve. Where rows follow the curve these are nearly
- * the same bodies, so that few go from one device to another for each sum; and on one device rows that are read together lie
- * together. In mixed precision bodies of rows that follow each other are to be near each other (mixed.cl).
- * So rows are sorted when an engine is made, and again after every ORDER_STEPS steps. This is nobody else's
- * business: what callers give and get is in their order. With the tree the first device sorts, and all put rows in order (order_on.c); without, the host does.
+ * A device moves the bodies of some rows, and makes the tree of a stretch of the curve. Where rows
+ * follow the curve these are nearly the same bodies, so that few go from one device to another for
+ * each sum; and on one device rows that are read together lie together. In mixed precision bodies
+ * of rows that follow each other are to be near each other (mixed.cl). So rows are sorted when an
+ * engine is made, and again after every ORDER_STEPS steps. This is nobody else's business: what
+ * callers give and get is in their order. With the tree the first device sorts, and all put rows in
+ * order (order_on.c); without, the host does.
  *
- * Sorting what is in order changes nothing, so that it does not matter whether a run was saved before or after.
+ * Sorting what is in order changes nothing, so that it does not matter whether a run was saved
+ * before or after.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
@@ -22,7 +26,7 @@
 
 enum { FEW_STEPS = 4 }; /* of a burst while parts of a tree are still made even */
 
-/* ---- Rows to the host and back. ---------------------------------------------------------------- */
+/* ---- Rows to the host and back. -------------------------------------------------------------- */
 
 static char *felt(const struct nbody *nb, const struct share *p, size_t which)
 {
@@ -30,7 +34,8 @@ static char *felt(const struct nbody *nb, const struct share *p, size_t which)
     return p->tree ? (char *)p->tree->felt + p->first * nb->real : NULL;
 }
 
-/* What is moved, between a device and the host: the positions of its rows, their state, and what they felt. */
+/* What is moved, between a device and the host: the positions of its rows, their state, and what
+ * they felt. */
 static int copy_rows(struct nbody *nb, struct share *p, int direction)
 {
     const struct changes c = nbody_task_changes(nb, p);
@@ -52,7 +57,7 @@ static int copy_all(struct nbody *nb, int direction)
     return world_agree(nb->world, status);
 }
 
-/* ---- The order. ------------------------------------------------------------------------------- */
+/* ---- The order. ------------------------------------------------------------------------------ */
 
 /* Which of today's rows is which of tomorrow's. The first device that has rows sorts. */
 static int sort_by_device(struct nbody *nb, cl_uint *order)
@@ -60,14 +65,17 @@ static int sort_by_device(struct nbody *nb, cl_uint *order)
     size_t n;
     struct share *p = nb->share;
     struct holder *holder = nbody_ranks_holders(nb, &n);
-    int status = holder ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host"), root = holder ? holder->rank : -1;
+    int status = holder ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host"),
+        root = holder ? holder->rank : -1;
     free(holder);
     if (root == world_rank(nb->world)) {
         while (!p->tree)
             p++;
         status = nbody_order_find_on(nb, p, order);
     }
-    return world_agree(nb->world, status) == 0 ? world_broadcast(nb->world, root, order, nb->n * sizeof *order) : -1;
+    return world_agree(nb->world, status) == 0
+               ? world_broadcast(nb->world, root, order, nb->n * sizeof *order)
+               : -1;
 }
 
 /* A cube around all bodies. */
@@ -105,8 +113,10 @@ static void place_block(void *placing, size_t block, size_t first, size_t end)
     for (size_t i = first; i < end; i++) {
         uint32_t at[3] = {0};
         for (size_t c = 0; c < 3; c++) {
-            const double x = (real_at(k->nb, k->nb->posm, 4 * i + c) - k->cube.low[c]) / k->cube.side * most;
-            at[c] = x > 0 ? x < most ? (uint32_t)x : (uint32_t)most : 0; /* 0 where all are at one place */
+            const double x =
+                (real_at(k->nb, k->nb->posm, 4 * i + c) - k->cube.low[c]) / k->cube.side * most;
+            at[c] = x > 0 ? x < most ? (uint32_t)x : (uint32_t)most
+                          : 0; /* 0 where all are at one place */
         }
         k->key[i] = nbody_ref_hilbert(at[0], at[1], at[2]);
         k->row[i] = (cl_uint)i;
@@ -118,12 +128,18 @@ static int sort_by_host(struct nbody *nb, cl_uint *order)
 {
     const size_t key = sizeof(uint64_t), each = key + sizeof *order;
     char *keys = malloc(nb->n * (key + each)), *work = keys ? keys + nb->n * key : NULL;
-    int status = keys ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host for the order of %zu bodies", nb->n);
-    if (world_agree(nb->world, status) != 0 || copy_all(nb, CL_MEM_HOST) != 0 || nbody_ranks_spread(nb, nb->posm, 4 * nb->real, 1) != 0)
+    int status =
+        keys ? 0
+             : clerror_set(ENOMEM, "nbody: no memory on the host for the order of %zu bodies",
+                           nb->n);
+    if (world_agree(nb->world, status) != 0 || copy_all(nb, CL_MEM_HOST) != 0 ||
+        nbody_ranks_spread(nb, nb->posm, 4 * nb->real, 1) != 0)
         status = -1;
     if (status == 0) {
-        nbody_each_block(nb->n, place_block, &(struct placing){nb, cube_of(nb), (uint64_t *)(void *)keys, order});
-        arrays_ref_sort((int)key, 3 * TREE_LEVELS, keys, order, nb->n, work); /* stable: of equal keys the lower row stays first */
+        nbody_each_block(nb->n, place_block,
+                         &(struct placing){nb, cube_of(nb), (uint64_t *)(void *)keys, order});
+        arrays_ref_sort((int)key, 3 * TREE_LEVELS, keys, order, nb->n,
+                        work); /* stable: of equal keys the lower row stays first */
     }
     free(keys);
     return status;
@@ -156,7 +172,9 @@ static void invert_block(void *inverse, size_t block, size_t first, size_t end)
     (void)block;
     for (size_t i = first; i < end; i++)
         if (v->order[i] < v->n)
-            __atomic_store_n(&v->place[v->order[i]], (cl_uint)i, __ATOMIC_RELAXED); /* another thread may write there if the order is wrong */
+            __atomic_store_n(
+                &v->place[v->order[i]], (cl_uint)i,
+                __ATOMIC_RELAXED); /* another thread may write there if the order is wrong */
 }
 
 static void look_block(void *inverse, size_t block, size_t first, size_t end)
@@ -170,19 +188,25 @@ static void look_block(void *inverse, size_t block, size_t first, size_t end)
         atomic_store(&v->missing, true);
 }
 
-/* Whether each row is there once; `place` has room for a number each. Else bodies would be lost, for a driver's defect. */
+/* Whether each row is there once; `place` has room for a number each. Else bodies would be lost,
+ * for a driver's defect. */
 static int check_order(size_t n, const cl_uint *order, cl_uint *place)
 {
     struct inverse v = {.n = n, .order = order, .place = place};
     nbody_each_block(n, clear_block, &v);
     nbody_each_block(n, invert_block, &v);
     nbody_each_block(n, look_block, &v);
-    return atomic_load(&v.missing) ? clerror_set(EIO, "nbody: a device sorted %zu bodies wrongly: one of them is there twice", n) : 0;
+    return atomic_load(&v.missing)
+               ? clerror_set(
+                     EIO, "nbody: a device sorted %zu bodies wrongly: one of them is there twice",
+                     n)
+               : 0;
 }
 
-/* ---- Rows to their new places. ---------------------------------------------------------------- */
+/* ---- Rows to their new places. --------------------------------------------------------------- */
 
-/* Numbers from[k * step] of rows, or words of 4 bytes; to[i] becomes that of row order[first + i]. */
+/* Numbers from[k * step] of rows, or words of 4 bytes; to[i] becomes that of row order[first +
+ * i]. */
 struct picking {
     const cl_uint *order;
     size_t first, bytes, from_step, to_step;
@@ -211,7 +235,8 @@ static void pick_block(void *picking, size_t block, size_t first, size_t end)
         pick(k, first, end, k->bytes);
 }
 
-/* Where rows begin that devices had, and where they begin that they get; NULL where these are the same. */
+/* Where rows begin that devices had, and where they begin that they get; NULL where these are the
+ * same. */
 struct division {
     const size_t *had, *get;
 };
@@ -221,21 +246,32 @@ static int divide_as(struct nbody *nb, const size_t *first)
     return first ? nbody_ranks_redivide(nb, first) : 0;
 }
 
-/* A number of each row. `own`: where the first row of a device has it, and from there on each `step` numbers. */
+/* A number of each row. `own`: where the first row of a device has it, and from there on each
+ * `step` numbers. */
 static int move_numbers(struct nbody *nb, const cl_uint *order, const struct division *d,
-                        char *(*own)(const struct nbody *nb, const struct share *p, size_t which), size_t which, size_t step, char *all)
+                        char *(*own)(const struct nbody *nb, const struct share *p, size_t which),
+                        size_t which, size_t step, char *all)
 {
     if (divide_as(nb, d->had) != 0)
         return -1;
     for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++)
-        nbody_each_block(p->count, pick_block, &(struct picking){.bytes = nb->real, .from_step = step, .to_step = 1,
-                                                                 .from = own(nb, p, which), .to = all + p->first * nb->real});
+        nbody_each_block(p->count, pick_block,
+                         &(struct picking){.bytes = nb->real,
+                                           .from_step = step,
+                                           .to_step = 1,
+                                           .from = own(nb, p, which),
+                                           .to = all + p->first * nb->real});
     if (nbody_ranks_spread(nb, all, nb->real, 1) != 0 || divide_as(nb, d->get) != 0)
         return -1;
     for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++)
-        nbody_each_block(p->count, pick_block, &(struct picking){.order = order, .first = p->first, .bytes = nb->real, .from_step = 1,
-                                                                 .to_step = step, .from = order ? all : all + p->first * nb->real,
-                                                                 .to = own(nb, p, which)});
+        nbody_each_block(p->count, pick_block,
+                         &(struct picking){.order = order,
+                                           .first = p->first,
+                                           .bytes = nb->real,
+                                           .from_step = 1,
+                                           .to_step = step,
+                                           .from = order ? all : all + p->first * nb->real,
+                                           .to = own(nb, p, which)});
     return 0;
 }
 
@@ -267,15 +303,25 @@ static int move_rows(struct nbody *nb, const cl_uint *order, const struct divisi
 /* Whose rows are whose then. */
 static void rename_rows(struct nbody *nb, const cl_uint *order, cl_uint *was)
 {
-    nbody_each_block(nb->n, pick_block, &(struct picking){.bytes = sizeof *was, .from_step = 1, .to_step = 1, .from = (const char *)nb->body,
-                                                          .to = (char *)was});
-    nbody_each_block(nb->n, pick_block, &(struct picking){.order = order, .bytes = sizeof *was, .from_step = 1, .to_step = 1,
-                                                          .from = (const char *)was, .to = (char *)nb->body});
-    nbody_each_block(nb->n, invert_block, &(struct inverse){.n = nb->n, .order = nb->body, .place = nb->row});
+    nbody_each_block(nb->n, pick_block,
+                     &(struct picking){.bytes = sizeof *was,
+                                       .from_step = 1,
+                                       .to_step = 1,
+                                       .from = (const char *)nb->body,
+                                       .to = (char *)was});
+    nbody_each_block(nb->n, pick_block,
+                     &(struct picking){.order = order,
+                                       .bytes = sizeof *was,
+                                       .from_step = 1,
+                                       .to_step = 1,
+                                       .from = (const char *)was,
+                                       .to = (char *)nb->body});
+    nbody_each_block(nb->n, invert_block,
+                     &(struct inverse){.n = nb->n, .order = nb->body, .place = nb->row});
     nb->orders++;
 }
 
-/* ---- When. ------------------------------------------------------------------------------------ */
+/* ---- When. ----------------------------------------------------------------------------------- */
 
 int nbody_order_open(struct nbody *nb)
 {
@@ -295,9 +341,15 @@ int nbody_order_rows(struct nbody *nb)
 {
     cl_uint *order = malloc(nb->n * sizeof *order);
     char *all = malloc(nb->n * nb->real);
-    int status = order && all ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host for the order of %zu bodies", nb->n);
-    if (world_agree(nb->world, status) != 0 || sort_rows(nb, order) != 0 || check_order(nb->n, order, (cl_uint *)all) != 0 ||
-        (nb->method == NBODY_TREE ? nbody_order_move_on(nb, order) : move_rows(nb, order, &(struct division){0}, all)) != 0)
+    int status =
+        order && all
+            ? 0
+            : clerror_set(ENOMEM, "nbody: no memory on the host for the order of %zu bodies",
+                          nb->n);
+    if (world_agree(nb->world, status) != 0 || sort_rows(nb, order) != 0 ||
+        check_order(nb->n, order, (cl_uint *)all) != 0 ||
+        (nb->method == NBODY_TREE ? nbody_order_move_on(nb, order)
+                                  : move_rows(nb, order, &(struct division){0}, all)) != 0)
         status = -1;
     if (status == 0)
         rename_rows(nb, order, (cl_uint *)all);
@@ -307,9 +359,10 @@ int nbody_order_rows(struct nbody *nb)
     return status;
 }
 
-/* Where the rows of devices should begin, and where they do: at multiples of what a share begins at. False where one would get more
- * than it has room for, or none, or where too few would move. */
-static bool divide_better(const struct nbody *nb, const struct holder *all, size_t n, size_t *had, size_t *get)
+/* Where the rows of devices should begin, and where they do: at multiples of what a share begins
+ * at. False where one would get more than it has room for, or none, or where too few would move. */
+static bool divide_better(const struct nbody *nb, const struct holder *all, size_t n, size_t *had,
+                          size_t *get)
 {
     const struct parts *s = nb->parts;
     size_t off = 0;
@@ -326,13 +379,14 @@ static bool divide_better(const struct nbody *nb, const struct holder *all, size
     return off > nb->n / 512;
 }
 
-/* When costs are known a little, and when parts are settled; later so seldom that it takes a hundredth of the time, or always with the
- * caller's shares. */
+/* When costs are known a little, and when parts are settled; later so seldom that it takes a
+ * hundredth of the time, or always with the caller's shares. */
 static bool is_due(const struct nbody *nb, double now)
 {
     const struct parts *s = nb->parts;
-    return s->checks >= 3 && (nb->shares_given || s->dividing <= 0 || (nbody_parts_settled(nb) && !s->placed) ||
-                              now - s->divided > 100 * s->dividing);
+    return s->checks >= 3 &&
+           (nb->shares_given || s->dividing <= 0 || (nbody_parts_settled(nb) && !s->placed) ||
+            now - s->divided > 100 * s->dividing);
 }
 
 int nbody_order_divide(struct nbody *nb)
@@ -351,8 +405,11 @@ int nbody_order_divide(struct nbody *nb)
     size_t *had = calloc(2 * n, sizeof *had), *get = had ? had + n : NULL;
     const bool better = all && had && divide_better(nb, all, n, had, get);
     char *numbers = better ? malloc(nb->n * nb->real) : NULL;
-    int status = all && had && (numbers || !better) ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host for %zu bodies", nb->n);
-    if (world_agree(nb->world, status) != 0 || (better && move_rows(nb, NULL, &(struct division){had, get}, numbers) != 0))
+    int status = all && had && (numbers || !better)
+                     ? 0
+                     : clerror_set(ENOMEM, "nbody: no memory on the host for %zu bodies", nb->n);
+    if (world_agree(nb->world, status) != 0 ||
+        (better && move_rows(nb, NULL, &(struct division){had, get}, numbers) != 0))
         status = -1;
     for (size_t k = 0; status == 0 && better && k < n; k++) {
         struct owner *o = &nb->parts->owner[k];
@@ -373,7 +430,8 @@ int nbody_order_divide(struct nbody *nb)
 size_t nbody_order_left(const struct nbody *nb)
 {
     const size_t left = nb->ordered ? nb->order_steps - nb->steps % nb->order_steps : SIZE_MAX;
-    return nb->method != NBODY_TREE || nbody_parts_settled(nb) || left < FEW_STEPS ? left : FEW_STEPS;
+    return nb->method != NBODY_TREE || nbody_parts_settled(nb) || left < FEW_STEPS ? left
+                                                                                   : FEW_STEPS;
 }
 
 bool nbody_order_due(const struct nbody *nb)
@@ -389,8 +447,13 @@ int nbody_order_out(const struct nbody *nb, double *of, size_t numbers)
     if (!rows)
         return clerror_set(ENOMEM, "nbody: no memory on the host for what %zu bodies have", nb->n);
     memcpy(rows, of, nb->n * numbers * sizeof *of);
-    nbody_each_block(nb->n, pick_block, &(struct picking){.order = nb->row, .bytes = numbers * sizeof *of, .from_step = 1, .to_step = 1,
-                                                          .from = rows, .to = (char *)of});
+    nbody_each_block(nb->n, pick_block,
+                     &(struct picking){.order = nb->row,
+                                       .bytes = numbers * sizeof *of,
+                                       .from_step = 1,
+                                       .to_step = 1,
+                                       .from = rows,
+                                       .to = (char *)of});
     free(rows);
     return 0;
 }

@@ -1,9 +1,10 @@
 /* ranks.c - which device of which rank moves which bodies, and how all ranks have all positions.
  *
- * Every rank has all positions, as every device does, and its devices move a run of the bodies. After a step each rank
- * sends its own, from the host's image to that of the others, in two rounds: ranks stand in a grid of rows and columns, in which
- * first those of a row exchange what is theirs, and then those of a column whole rows. So a rank of M sends 2 (M^1/2 - 1)
- * messages, not M - 1. Mail moves while devices sum over the bodies that they have.
+ * Every rank has all positions, as every device does, and its devices move a run of the bodies.
+ * After a step each rank sends its own, from the host's image to that of the others, in two rounds:
+ * ranks stand in a grid of rows and columns, in which first those of a row exchange what is theirs,
+ * and then those of a column whole rows. So a rank of M sends 2 (M^1/2 - 1) messages, not M - 1.
+ * Mail moves while devices sum over the bodies that they have.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/ranks.h"
@@ -15,18 +16,23 @@ struct part {
 };
 
 struct ranks {
-    struct part *part;         /* of each rank */
-    struct holder *holder;     /* devices of all ranks that have bodies */
+    struct part *part;     /* of each rank */
+    struct holder *holder; /* devices of all ranks that have bodies */
     size_t holders;
-    int columns;               /* of the grid; rank r stands in row r / columns */
-    size_t devices, before;    /* of all ranks; of those before this one */
-    world_mail **sent, **come; /* under way */
+    int columns;                 /* of the grid; rank r stands in row r / columns */
+    size_t devices, before;      /* of all ranks; of those before this one */
+    world_mail **sent, **come;   /* under way */
     size_t nsent, ncome, of_row; /* of_row: those that come from one's row, which are first */
 };
 
-enum { MOST_DEVICES = 64, ARRAYS = 3, ROUND = 3, COLLECTED = 2 * ROUND }; /* tags: an array's number, plus ROUND in the second round */
+enum {
+    MOST_DEVICES = 64,
+    ARRAYS = 3,
+    ROUND = 3,
+    COLLECTED = 2 * ROUND
+}; /* tags: an array's number, plus ROUND in the second round */
 
-/* ---- Who moves which. ------------------------------------------------------------------------- */
+/* ---- Who moves which. ------------------------------------------------------------------------ */
 
 static void join_multiple(void *a, const void *b, void *arg)
 {
@@ -42,7 +48,8 @@ int nbody_ranks_multiple(const struct nbody *nb, size_t *number)
     return status;
 }
 
-/* A share is a whole number of these: work-groups and tiles of any device begin and end there, and blocks of energies. */
+/* A share is a whole number of these: work-groups and tiles of any device begin and end there, and
+ * blocks of energies. */
 static size_t grain(const struct nbody *nb)
 {
     size_t g = nbody_is_clustered(nb) ? CLUSTER : SUM_BLOCK;
@@ -128,7 +135,9 @@ static struct ranks *make(const struct nbody *nb)
 static size_t room_for(const struct nbody *nb, size_t rows)
 {
     const size_t more = rows + (rows / 4 + nb->grain) / nb->grain * nb->grain;
-    return nb->method != NBODY_TREE || rows == nb->padded ? rows : more < nb->padded ? more : nb->padded;
+    return nb->method != NBODY_TREE || rows == nb->padded ? rows
+           : more < nb->padded                            ? more
+                                                          : nb->padded;
 }
 
 /* The runs that the devices of each rank have together, and each of them. */
@@ -140,7 +149,8 @@ static void add_up(struct nbody *nb, const struct share *all, const uint64_t *de
         for (uint64_t d = 0; d < devices[k]; d++, all++) {
             r->part[k].rows += all->rows;
             if (all->rows)
-                r->holder[r->holders++] = (struct holder){k, all->first, all->count, room_for(nb, all->rows)};
+                r->holder[r->holders++] =
+                    (struct holder){k, all->first, all->count, room_for(nb, all->rows)};
         }
     }
 }
@@ -160,17 +170,22 @@ int nbody_ranks_divide(struct nbody *nb, const double *weight)
     const size_t ranks = (size_t)world_size(nb->world);
     if (ranks == 1)
         return divide(nb, nb->share, nb->ndev, weight) == 0 ? make_room(nb), 0 : -1;
-    int status = nb->ndev <= MOST_DEVICES ? 0 : clerror_set(EINVAL, "nbody_create: a rank has at most %d devices", MOST_DEVICES);
-    memcpy(own.weight, weight, (nb->ndev < MOST_DEVICES ? nb->ndev : MOST_DEVICES) * sizeof *weight);
+    int status =
+        nb->ndev <= MOST_DEVICES
+            ? 0
+            : clerror_set(EINVAL, "nbody_create: a rank has at most %d devices", MOST_DEVICES);
+    memcpy(own.weight, weight,
+           (nb->ndev < MOST_DEVICES ? nb->ndev : MOST_DEVICES) * sizeof *weight);
     nb->ranks = make(nb);
     each = calloc(ranks, sizeof *each);
     struct share *all = calloc(ranks * MOST_DEVICES, sizeof *all);
     double *weights = calloc(ranks * MOST_DEVICES, sizeof *weights);
     uint64_t *devices = calloc(ranks, sizeof *devices);
-    if (!each || !all || !weights || !devices || !nb->ranks || !nb->ranks->part || !nb->ranks->sent || !nb->ranks->come ||
-        !nb->ranks->holder)
+    if (!each || !all || !weights || !devices || !nb->ranks || !nb->ranks->part ||
+        !nb->ranks->sent || !nb->ranks->come || !nb->ranks->holder)
         status = clerror_set(ENOMEM, "nbody_create: no memory for %zu ranks", ranks);
-    if (world_agree(nb->world, status) == 0 && world_gather(nb->world, &own, sizeof own, each) == 0) {
+    if (world_agree(nb->world, status) == 0 &&
+        world_gather(nb->world, &own, sizeof own, each) == 0) {
         size_t n = 0, before = 0;
         for (size_t k = 0; k < ranks; k++) {
             before = k == (size_t)world_rank(nb->world) ? n : before;
@@ -234,7 +249,8 @@ int nbody_ranks_redivide(struct nbody *nb, const size_t *first)
     for (int k = 0; r && k < world_size(nb->world); k++)
         r->part[k].rows = 0;
     for (size_t h = 0; h < n; h++) {
-        const size_t end = h + 1 < n ? first[h + 1] : nb->padded, bodies = end < nb->n ? end : nb->n;
+        const size_t end = h + 1 < n ? first[h + 1] : nb->padded,
+                     bodies = end < nb->n ? end : nb->n;
         const size_t count = bodies > first[h] ? bodies - first[h] : 0;
         if (all[h].rank == world_rank(nb->world)) {
             while (!p->rows)
@@ -254,7 +270,7 @@ int nbody_ranks_redivide(struct nbody *nb, const size_t *first)
     return 0;
 }
 
-/* ---- Positions to all ranks. ------------------------------------------------------------------ */
+/* ---- Positions to all ranks. ----------------------------------------------------------------- */
 
 /* All that the ranks of a row of the grid have. */
 static struct part row_of(const struct nbody *nb, int row)
@@ -295,7 +311,8 @@ static int round_of(struct nbody *nb, bool send, bool second)
         const bool peer = second ? k % r->columns == rank % r->columns : k / r->columns == row;
         if (k == rank || !peer)
             continue;
-        const struct part p = second ? row_of(nb, send ? row : k / r->columns) : r->part[send ? rank : k];
+        const struct part p =
+            second ? row_of(nb, send ? row : k / r->columns) : r->part[send ? rank : k];
         if (post(nb, send, k, second ? ROUND : 0, p) != 0)
             return -1;
     }
@@ -343,22 +360,26 @@ size_t nbody_ranks_others(const struct nbody *nb, struct share others[2])
     return 2;
 }
 
-/* ---- Results to all ranks. -------------------------------------------------------------------- */
+/* ---- Results to all ranks. ------------------------------------------------------------------- */
 
 int nbody_ranks_spread(struct nbody *nb, void *rows, size_t bytes, size_t bodies)
 {
     for (int k = 0; nb->ranks && k < world_size(nb->world); k++) {
         const struct part p = nb->ranks->part[k];
-        const size_t from = p.first < nb->n ? p.first : nb->n, to = p.first + p.rows < nb->n ? p.first + p.rows : nb->n;
+        const size_t from = p.first < nb->n ? p.first : nb->n,
+                     to = p.first + p.rows < nb->n ? p.first + p.rows : nb->n;
         const size_t first = from / bodies, end = (to + bodies - 1) / bodies;
-        if (end > first && to > from && world_broadcast(nb->world, k, (char *)rows + first * bytes, (end - first) * bytes) != 0)
+        if (end > first && to > from &&
+            world_broadcast(nb->world, k, (char *)rows + first * bytes, (end - first) * bytes) != 0)
             return -1;
     }
     return 0;
 }
 
-/* Of some rows those that a rank has: packs them into `own`, or takes them from there; how many there are. */
-static size_t rows_of(struct part p, size_t count, const cl_uint *row, float (*x)[3], float (*own)[3], bool take)
+/* Of some rows those that a rank has: packs them into `own`, or takes them from there; how many
+ * there are. */
+static size_t rows_of(struct part p, size_t count, const cl_uint *row, float (*x)[3],
+                      float (*own)[3], bool take)
 {
     size_t n = 0;
     for (size_t k = 0; k < count; k++)
@@ -369,7 +390,8 @@ static size_t rows_of(struct part p, size_t count, const cl_uint *row, float (*x
     return n;
 }
 
-static int collect_of(struct nbody *nb, int rank, size_t count, const cl_uint *row, float (*x)[3], float (*own)[3])
+static int collect_of(struct nbody *nb, int rank, size_t count, const cl_uint *row, float (*x)[3],
+                      float (*own)[3])
 {
     const struct part p = nb->ranks->part[rank];
     size_t n = 0;

@@ -1,11 +1,12 @@
-/* root.cl - numbers, vectors of them, and r^-1 and m r^-3 of a vector; the host puts it in front of the kernels that
- * sum forces.
+/* root.cl - numbers, vectors of them, and r^-1 and m r^-3 of a vector; the host puts it in front of
+ * the kernels that sum forces.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_ROOT_CL
 #define NBODY_ROOT_CL
 
-/* Products and sums are fused where FMA says so and nowhere else, whatever the shape of a kernel. */
+/* Products and sums are fused where FMA says so and nowhere else, whatever the shape of a
+ * kernel. */
 #pragma OPENCL FP_CONTRACT OFF
 
 #ifndef WIDTH
@@ -47,9 +48,10 @@ typedef PASTE(INTEGER, WIDTH) ivec;
 #endif
 #define C(x) ((real)(x))
 
-/* Fused, where the hardware does it in one step (not every compiler says so in FP_FAST_FMA); elsewhere a product and a sum, each
- * rounded. Not mad(), which a compiler may fuse in one place and not in the next, so that bits would depend on the shape. */
-#if defined(FP_FAST_FMAF) || defined(__FMA__) || defined(__AVX512F__) || defined(__aarch64__) || \
+/* Fused, where the hardware does it in one step (not every compiler says so in FP_FAST_FMA);
+ * elsewhere a product and a sum, each rounded. Not mad(), which a compiler may fuse in one place
+ * and not in the next, so that bits would depend on the shape. */
+#if defined(FP_FAST_FMAF) || defined(__FMA__) || defined(__AVX512F__) || defined(__aarch64__) ||   \
     defined(__NV_CL_C_VERSION)
 #define FMA(a, b, c) fma(a, b, c)
 #else
@@ -98,16 +100,18 @@ static inline double estimate(double x)
 #define ESTIMATE(x) rsqrt(x)
 #endif
 
-/* m (1 + e (c1 + e (c2 + e c3))), as far as ORDER asks. With ORDER 3 the fourth term counts too: where
- * |e| < d, e^4 is d^2 e^2 to within d^4 / 8 (Lanczos's economisation), so its share goes to the second. */
+/* m (1 + e (c1 + e (c2 + e c3))), as far as ORDER asks. With ORDER 3 the fourth term counts too:
+ * where |e| < d, e^4 is d^2 e^2 to within d^4 / 8 (Lanczos's economisation), so its share goes to
+ * the second. */
 #if ORDER == 1
 #define SERIES(e, m, c1, c2, c3, c4) FMA((vec)(C(c1) * (m)), e, (vec)(m))
 #elif ORDER == 2
-#define SERIES(e, m, c1, c2, c3, c4) \
+#define SERIES(e, m, c1, c2, c3, c4)                                                               \
     FMA(FMA((vec)(C(c2) * (m)), e, (vec)(C(c1) * (m))), e, (vec)(m))
 #elif ORDER == 3
-#define SERIES(e, m, c1, c2, c3, c4)                                                              \
-    FMA(FMA(FMA((vec)(C(c3) * (m)), e, (vec)(C((c2) + (c4) * 0x1p-26) * (m))), e, (vec)(C(c1) * (m))), \
+#define SERIES(e, m, c1, c2, c3, c4)                                                               \
+    FMA(FMA(FMA((vec)(C(c3) * (m)), e, (vec)(C((c2) + (c4)*0x1p-26) * (m))), e,                    \
+            (vec)(C(c1) * (m))),                                                                   \
         e, (vec)(m))
 #endif
 

@@ -1,8 +1,10 @@
-/* rungs.c - kick-drift-kick by the tree with a step of its own for each body: the host's part (rungs.cl).
+/* rungs.c - kick-drift-kick by the tree with a step of its own for each body: the host's part
+ * (rungs.cl).
  *
- * A block step drifts all bodies to the next time at which any step ends, makes the tree of all of them, and walks it for those
- * whose steps end, 64 at a time in the tree's order. How many these are follows from how many bodies have which step: that line is
- * all the host reads. One device does it all. (GADGET: Springel 2005, MNRAS 364, 1105; steps as its eq. 34.)
+ * A block step drifts all bodies to the next time at which any step ends, makes the tree of all of
+ * them, and walks it for those whose steps end, 64 at a time in the tree's order. How many these
+ * are follows from how many bodies have which step: that line is all the host reads. One device
+ * does it all. (GADGET: Springel 2005, MNRAS 364, 1105; steps as its eq. 34.)
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
@@ -24,21 +26,26 @@ struct rung_clock {
 };
 
 enum rung_kernel { LEVELS, DRIFT, MARK, GATHER, KICK, RUNG_KERNELS };
-static const char *const kernel_name[RUNG_KERNELS] = {
-    [LEVELS] = "rung_levels", [DRIFT] = "rung_drift", [MARK] = "rung_mark", [GATHER] = "rung_gather", [KICK] = "rung_kick"};
+static const char *const kernel_name[RUNG_KERNELS] = {[LEVELS] = "rung_levels",
+                                                      [DRIFT] = "rung_drift",
+                                                      [MARK] = "rung_mark",
+                                                      [GATHER] = "rung_gather",
+                                                      [KICK] = "rung_kick"};
 
 struct rungs {
     struct share *share; /* the device's */
     void *program;
     cl_kernel kernel[RUNG_KERNELS];
-    void *level, *mark, *row, *target, *feel, *felt; /* felt: the tree's, as it was before the step */
+    void *level, *mark, *row, *target, *feel,
+        *felt; /* felt: the tree's, as it was before the step */
     struct rung_clock *clock;
 };
 
-/* How far a step of the engine is, its own time tells: beside this the operations of its sums are nothing. */
+/* How far a step of the engine is, its own time tells: beside this the operations of its sums are
+ * nothing. */
 static const double STEP_WORK = 1e30;
 
-/* ---- Making. ---------------------------------------------------------------------------------- */
+/* ---- Making. --------------------------------------------------------------------------------- */
 
 static int place(struct nbody *nb, struct rungs *r)
 {
@@ -72,7 +79,8 @@ int nbody_rungs_open(struct nbody *nb)
     r->share = nb->share;
     while (!r->share->rows)
         r->share++;
-    r->program = embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &rungs, COUNT_OF(before), before);
+    r->program = embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &rungs,
+                               COUNT_OF(before), before);
     for (int k = 0; r->program && k < RUNG_KERNELS; k++)
         if (!(r->kernel[k] = clsym(nb->ctx, r->program, kernel_name[k], 0)))
             return -1;
@@ -92,7 +100,7 @@ void nbody_rungs_free(struct nbody *nb)
     free(r);
 }
 
-/* ---- Launches. -------------------------------------------------------------------------------- */
+/* ---- Launches. ------------------------------------------------------------------------------- */
 
 /* In the engine's units: dt, and 2 eta eps. */
 struct lengths {
@@ -101,7 +109,8 @@ struct lengths {
 
 static struct lengths lengths_of(const struct nbody *nb)
 {
-    return (struct lengths){nb->dt * nbody_units_factor(&nb->units, 0, -1), 2 * nb->eta * nb->eps * nbody_units_factor(&nb->units, -1, 0)};
+    return (struct lengths){nb->dt * nbody_units_factor(&nb->units, 0, -1),
+                            2 * nb->eta * nb->eps * nbody_units_factor(&nb->units, -1, 0)};
 }
 
 static int start_levels(struct nbody *nb, struct rungs *r)
@@ -111,8 +120,9 @@ static int start_levels(struct nbody *nb, struct rungs *r)
     const struct lengths l = lengths_of(nb);
     REAL_NUMBER(dt, l.dt);
     REAL_NUMBER(want2, l.want2);
-    const struct stdcl_arg args[] = {BLOCK_ARG(p->state), BLOCK_ARG(r->level), BLOCK_ARG(r->clock), VALUE_ARG(rows),
-                                     VALUE_ARG(count),    REAL_ARG(nb, dt),    REAL_ARG(nb, want2)};
+    const struct stdcl_arg args[] = {BLOCK_ARG(p->state), BLOCK_ARG(r->level), BLOCK_ARG(r->clock),
+                                     VALUE_ARG(rows),     VALUE_ARG(count),    REAL_ARG(nb, dt),
+                                     REAL_ARG(nb, want2)};
     return nbody_device_visit(nb, p, r->kernel[LEVELS], p->count, 1, COUNT_OF(args), args);
 }
 
@@ -121,9 +131,10 @@ static int start_drift(struct nbody *nb, struct rungs *r, cl_ulong now, cl_ulong
     struct share *p = r->share;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
     REAL_NUMBER(dt, lengths_of(nb).dt);
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(p->state), BLOCK_ARG(r->level), BLOCK_ARG(r->clock),
-                                     VALUE_ARG(first),    VALUE_ARG(rows),     VALUE_ARG(count),    VALUE_ARG(now),
-                                     VALUE_ARG(next),     REAL_ARG(nb, dt)};
+    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(p->state), BLOCK_ARG(r->level),
+                                     BLOCK_ARG(r->clock), VALUE_ARG(first),    VALUE_ARG(rows),
+                                     VALUE_ARG(count),    VALUE_ARG(now),      VALUE_ARG(next),
+                                     REAL_ARG(nb, dt)};
     return nbody_device_visit(nb, p, r->kernel[DRIFT], p->count, 3, COUNT_OF(args), args);
 }
 
@@ -136,9 +147,10 @@ static int start_gather(struct nbody *nb, struct rungs *r, cl_ulong next)
     const struct stdcl_arg mark[] = {BLOCK_ARG(t->order), BLOCK_ARG(r->level), VALUE_ARG(first),
                                      VALUE_ARG(n),        VALUE_ARG(next),     BLOCK_ARG(r->mark)};
     const struct arrays_scan_job scan = {.x = r->mark, .sums = r->mark, .bytes = 4, .most = nb->n};
-    const struct stdcl_arg gather[] = {BLOCK_ARG(t->order), BLOCK_ARG(r->level), BLOCK_ARG(t->body),   BLOCK_ARG(t->feel),
-                                       VALUE_ARG(first),    VALUE_ARG(n),        VALUE_ARG(next),      BLOCK_ARG(r->mark),
-                                       BLOCK_ARG(r->target), BLOCK_ARG(r->feel), BLOCK_ARG(r->row)};
+    const struct stdcl_arg gather[] = {
+        BLOCK_ARG(t->order),  BLOCK_ARG(r->level), BLOCK_ARG(t->body), BLOCK_ARG(t->feel),
+        VALUE_ARG(first),     VALUE_ARG(n),        VALUE_ARG(next),    BLOCK_ARG(r->mark),
+        BLOCK_ARG(r->target), BLOCK_ARG(r->feel),  BLOCK_ARG(r->row)};
     return nbody_device_visit(nb, p, r->kernel[MARK], nb->n, 1, COUNT_OF(mark), mark) != 0 ||
                    arrays_scan_start(t->sorter, &scan) != 0
                ? -1
@@ -149,21 +161,23 @@ static int start_kick(struct nbody *nb, struct rungs *r, cl_uint active, cl_ulon
 {
     struct share *p = r->share;
     struct tree *t = p->tree;
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, nfields = (cl_uint)nb->nfields;
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows,
+                  nfields = (cl_uint)nb->nfields;
     const struct lengths l = lengths_of(nb);
     void *const fields = nfields ? nb->field_table : nb->posm;
     REAL_NUMBER(dt, l.dt);
     REAL_NUMBER(want2, l.want2);
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(p->state),  BLOCK_ARG(nb->pulled), BLOCK_ARG(r->row),
-                                     VALUE_ARG(active),   BLOCK_ARG(r->level),  BLOCK_ARG(r->clock),   BLOCK_ARG(t->felt),
-                                     BLOCK_ARG(t->again), VALUE_ARG(first),     VALUE_ARG(rows),       VALUE_ARG(next),
-                                     REAL_ARG(nb, dt),    REAL_ARG(nb, want2),  BLOCK_ARG(fields),     VALUE_ARG(nfields)};
+    const struct stdcl_arg args[] = {
+        BLOCK_ARG(nb->posm), BLOCK_ARG(p->state), BLOCK_ARG(nb->pulled), BLOCK_ARG(r->row),
+        VALUE_ARG(active),   BLOCK_ARG(r->level), BLOCK_ARG(r->clock),   BLOCK_ARG(t->felt),
+        BLOCK_ARG(t->again), VALUE_ARG(first),    VALUE_ARG(rows),       VALUE_ARG(next),
+        REAL_ARG(nb, dt),    REAL_ARG(nb, want2), BLOCK_ARG(fields),     VALUE_ARG(nfields)};
     t->walking = false;
     t->gathered = false; /* what bodies felt is not what they feel now */
     return nbody_device_visit(nb, p, r->kernel[KICK], active, 1, COUNT_OF(args), args);
 }
 
-/* ---- A step of the engine. -------------------------------------------------------------------- */
+/* ---- A step of the engine. ------------------------------------------------------------------- */
 
 static int read_clock(struct nbody *nb, struct rungs *r)
 {
@@ -197,19 +211,27 @@ static cl_ulong next_end(const struct rung_clock *c, cl_ulong now, cl_uint *acti
 static int check(struct nbody *nb, const struct rungs *r)
 {
     if (r->clock->bad != INT_MAX)
-        return clerror_set(EDOM, "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller eta or a "
-                                 "larger softening may help", nb->steps + 1, nbody_time(nb) + nb->dt);
+        return clerror_set(
+            EDOM,
+            "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller eta or a "
+            "larger softening may help",
+            nb->steps + 1, nbody_time(nb) + nb->dt);
     if (r->clock->first_bad != INT_MAX)
-        return clerror_set(EDOM, "nbody_step: in step %zu, after time %g, the steps of body %u (from 0 on) vanish, so strong is its "
-                                 "acceleration; a larger softening helps", nb->steps + 1, nbody_time(nb), nb->body[r->clock->first_bad]);
+        return clerror_set(
+            EDOM,
+            "nbody_step: in step %zu, after time %g, the steps of body %u (from 0 on) vanish, so strong is its "
+            "acceleration; a larger softening helps",
+            nb->steps + 1, nbody_time(nb), nb->body[r->clock->first_bad]);
     return 0;
 }
 
-static int block_step(struct nbody *nb, struct rungs *r, cl_ulong now, cl_ulong next, cl_uint active)
+static int block_step(struct nbody *nb, struct rungs *r, cl_ulong now, cl_ulong next,
+                      cl_uint active)
 {
-    if (start_drift(nb, r, now, next) != 0 || nbody_tree_plant_now(nb) != 0 || start_gather(nb, r, next) != 0 ||
-        nbody_tree_walk_some(nb, r->share, r->target, r->feel, active) != 0 || start_kick(nb, r, active, next) != 0 ||
-        read_clock(nb, r) != 0)
+    if (start_drift(nb, r, now, next) != 0 || nbody_tree_plant_now(nb) != 0 ||
+        start_gather(nb, r, next) != 0 ||
+        nbody_tree_walk_some(nb, r->share, r->target, r->feel, active) != 0 ||
+        start_kick(nb, r, active, next) != 0 || read_clock(nb, r) != 0)
         return -1;
     nb->counts.blocks++;
     nb->counts.steps += active;
@@ -234,22 +256,29 @@ static int run(struct nbody *nb, double done)
     return 0;
 }
 
-/* What a step begins with, and goes back to when it is stopped: the tree opens cells by what bodies felt. */
+/* What a step begins with, and goes back to when it is stopped: the tree opens cells by what bodies
+ * felt. */
 static int prepare(struct nbody *nb, struct rungs *r)
 {
     if ((nbody_order_due(nb) && nbody_order_rows(nb) != 0) || nbody_integrate_prime(nb) != 0)
         return -1;
-    return clmcopy(nb->ctx, r->share->dev, r->share->tree->felt, r->felt, CL_EVENT_NOWAIT) == (cl_event)-1 ? -1 : 0;
+    return clmcopy(nb->ctx, r->share->dev, r->share->tree->felt, r->felt, CL_EVENT_NOWAIT) ==
+                   (cl_event)-1
+               ? -1
+               : 0;
 }
 
 static int go_back(struct nbody *nb, struct rungs *r)
 {
     char *sentence = strdup(clerror());
     const int code = clerrno;
-    if (clmcopy(nb->ctx, r->share->dev, r->felt, r->share->tree->felt, 0) != (cl_event)-1 && sentence)
+    if (clmcopy(nb->ctx, r->share->dev, r->felt, r->share->tree->felt, 0) != (cl_event)-1 &&
+        sentence)
         clerror_set(code, "%s", sentence);
     free(sentence);
-    return nb->task.stopped ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->steps) : -1;
+    return nb->task.stopped
+               ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->steps)
+               : -1;
 }
 
 int nbody_rungs_step(struct nbody *nb, size_t steps)
@@ -258,7 +287,9 @@ int nbody_rungs_step(struct nbody *nb, size_t steps)
     for (size_t k = 0; k < steps; k++) {
         nb->task.stoppable = k > 0;
         if (nbody_task_tell(nb) != 0)
-            return nb->task.stopped ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->steps) : -1;
+            return nb->task.stopped
+                       ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->steps)
+                       : -1;
         if (prepare(nb, nb->rungs) != 0)
             return -1;
         if (nbody_task_whole(nb, run, (double)k) != 0)

@@ -1,14 +1,18 @@
 /* rungs.cl - kick-drift-kick with a step of its own for each body, for sums by the tree.
  *
  *   for each time at which any body's step ends:
- *     rung_drift    opening half kicks of bodies whose steps begin now, then all bodies to that time
+ *     rung_drift    opening half kicks of bodies whose steps begin now, then all bodies to that
+ *                   time
  *     (the tree of all bodies)
- *     rung_mark     mark[k] = 1 for body k of the tree's order if its step ends then; scanned by the host
- *     rung_gather   these bodies, in this order -> target, with what they felt, and whose row each is
+ *     rung_mark     mark[k] = 1 for body k of the tree's order if its step ends then; scanned by
+ *                   the host
+ *     rung_gather   these bodies, in this order -> target, with what they felt, and whose row each
+ *                   is
  *     (walks for them)
  *     rung_kick     their closing half kicks, and which step comes next
  *
- *   state   acceleration and velocity; posm: positions. Steps are (2 eta eps / |a|)^1/2, the time in which an acceleration from
+ *   state   acceleration and velocity; posm: positions. Steps are (2 eta eps / |a|)^1/2, the time
+ *           in which an acceleration from
  *           rest covers eta eps; a longer one begins only at a multiple of its length
  * SPDX-License-Identifier: MIT
  */
@@ -24,58 +28,79 @@ typedef struct {
     uint count[DEEPEST + 1];
 } rung_clock;
 
-static inline bool ends(uint level, ulong time) { return (time & ((TICKS >> level) - 1)) == 0; }
+static inline bool ends(uint level, ulong time)
+{
+    return (time & ((TICKS >> level) - 1)) == 0;
+}
 
-static inline real wanted(real a, real want2, real dt) { return a > 0 ? sqrt(want2 / a) : fabs(dt); }
+static inline real wanted(real a, real want2, real dt)
+{
+    return a > 0 ? sqrt(want2 / a) : fabs(dt);
+}
 
 /* The beginning of a step of the engine: everybody's level. want2 = 2 eta eps. */
-kernel void rung_levels(global const real *state, global uint *level, global rung_clock *clock, uint rows, uint count, real dt, real want2)
+kernel void rung_levels(global const real *state, global uint *level, global rung_clock *clock,
+                        uint rows, uint count, real dt, real want2)
 {
     const size_t i = get_global_id(0), plane = rows;
-    if (i >= count) return;
+    if (i >= count)
+        return;
     const real a = size3(state[i], state[plane + i], state[2 * plane + i]);
     level[i] = level_of(wanted(a, want2, dt), dt, &clock->first_bad, (int)i);
     atomic_inc(&clock->count[level[i]]);
 }
 
-kernel void rung_drift(global real4 *posm, global real *state, global const uint *level, global rung_clock *clock, uint first, uint rows,
-                       uint count, ulong now, ulong next, real dt)
+kernel void rung_drift(global real4 *posm, global real *state, global const uint *level,
+                       global rung_clock *clock, uint first, uint rows, uint count, ulong now,
+                       ulong next, real dt)
 {
     const size_t i = get_global_id(0), c = get_global_id(1);
-    if (i >= count) return;
+    if (i >= count)
+        return;
     global real *vel = state + (3 + c) * (size_t)rows + i;
     real v = *vel;
-    if (ends(level[i], now)) *vel = v = fma(ldexp(dt, -(int)level[i]) / 2, state[c * (size_t)rows + i], v);
+    if (ends(level[i], now))
+        *vel = v = fma(ldexp(dt, -(int)level[i]) / 2, state[c * (size_t)rows + i], v);
     const real x = fma((real)(next - now) * ldexp(dt, -DEEPEST), v, COMPONENT(posm, first + i, c));
     COMPONENT(posm, first + i, c) = x;
     check(x, &clock->bad, 1);
 }
 
-kernel void rung_mark(global const uint *order, global const uint *level, uint first, uint n, ulong next, global uint *mark)
+kernel void rung_mark(global const uint *order, global const uint *level, uint first, uint n,
+                      ulong next, global uint *mark)
 {
     const size_t k = get_global_id(0);
-    if (k < n) mark[k] = ends(level[order[k] - first], next);
+    if (k < n)
+        mark[k] = ends(level[order[k] - first], next);
 }
 
 /* place: the scanned marks. */
-kernel void rung_gather(global const uint *order, global const uint *level, global const real4 *body, global const real *feel, uint first,
-                        uint n, ulong next, global const uint *place, global real4 *target, global real *target_feel, global uint *row)
+kernel void rung_gather(global const uint *order, global const uint *level,
+                        global const real4 *body, global const real *feel, uint first, uint n,
+                        ulong next, global const uint *place, global real4 *target,
+                        global real *target_feel, global uint *row)
 {
     const size_t k = get_global_id(0);
-    if (k >= n || !ends(level[order[k] - first], next)) return;
+    if (k >= n || !ends(level[order[k] - first], next))
+        return;
     target[place[k]] = body[k];
     target_feel[place[k]] = feel[k];
     row[place[k]] = order[k] - first;
 }
 
-/* pulled[k] = {a, |a|} of the body of row[k], k < active. No group of the walks is put off any more, and none has its turn. */
-kernel void rung_kick(global const real4 *posm, global real *state, global const real4 *pulled, global const uint *row, uint active,
-                      global uint *level, global rung_clock *clock, global real *felt, global uint *again, uint first, uint rows, ulong next,
-                      real dt, real want2, global const real *fields, uint nfields)
+/* pulled[k] = {a, |a|} of the body of row[k], k < active. No group of the walks is put off any
+ * more, and none has its turn. */
+kernel void rung_kick(global const real4 *posm, global real *state, global const real4 *pulled,
+                      global const uint *row, uint active, global uint *level,
+                      global rung_clock *clock, global real *felt, global uint *again, uint first,
+                      uint rows, ulong next, real dt, real want2, global const real *fields,
+                      uint nfields)
 {
     const size_t k = get_global_id(0), plane = rows;
-    if (k == 0) again[0] = again[1] = again[2] = 0;
-    if (k >= active) return;
+    if (k == 0)
+        again[0] = again[1] = again[2] = 0;
+    if (k >= active)
+        return;
     const uint i = row[k], old = level[i];
     const real4 p = pulled[k];
     real4 f, unused;
@@ -88,9 +113,12 @@ kernel void rung_kick(global const real4 *posm, global real *state, global const
         state[(3 + c) * plane + i] = v;
         check(v, &clock->bad, 1);
     }
-    uint deeper = level_of(wanted(size3(a[0], a[1], a[2]), want2, dt), dt, &clock->first_bad, (int)i);
-    while (deeper < old && !ends(deeper, next)) deeper++;
-    if (deeper == old) return;
+    uint deeper =
+        level_of(wanted(size3(a[0], a[1], a[2]), want2, dt), dt, &clock->first_bad, (int)i);
+    while (deeper < old && !ends(deeper, next))
+        deeper++;
+    if (deeper == old)
+        return;
     atomic_dec(&clock->count[old]);
     atomic_inc(&clock->count[deeper]);
     level[i] = deeper;

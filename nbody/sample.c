@@ -1,5 +1,5 @@
-/* sample.c - positions and velocities of some bodies, for pictures: picked on the devices, so that only these are copied, and
- * with ranks go to rank 0.
+/* sample.c - positions and velocities of some bodies, for pictures: picked on the devices, so that
+ * only these are copied, and with ranks go to rank 0.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -19,7 +19,8 @@ struct sampler {
     size_t room; /* bodies */
     cl_uint *which;
     float *out[2];   /* positions, velocities */
-    uint32_t *asked; /* which bodies were asked for last, so that the same ones need not be looked up and sent to the devices again */
+    uint32_t *asked; /* which bodies were asked for last, so that the same ones need not be looked
+                        up and sent to the devices again */
     size_t nasked, orders, n; /* how many; and what they were found by */
 };
 
@@ -72,7 +73,8 @@ static int make_room(struct nbody *nb, size_t count)
 static bool same_as_before(const struct nbody *nb, size_t count, const uint32_t *which)
 {
     const struct sampler *s = nb->sampler;
-    return which && count <= s->nasked && s->orders == nb->orders && s->n == nb->n && memcmp(which, s->asked, count * sizeof *which) == 0;
+    return which && count <= s->nasked && s->orders == nb->orders && s->n == nb->n &&
+           memcmp(which, s->asked, count * sizeof *which) == 0;
 }
 
 struct finding {
@@ -100,10 +102,12 @@ static int choose(struct nbody *nb, size_t count, const uint32_t *which)
     s->nasked = 0;
     for (size_t k = 0; k < count; k++)
         if ((which ? which[k] : k) >= nb->n)
-            return clerror_set(EINVAL, "nbody_positions: there is no body %zu among %zu", which ? (size_t)which[k] : k, nb->n);
+            return clerror_set(EINVAL, "nbody_positions: there is no body %zu among %zu",
+                               which ? (size_t)which[k] : k, nb->n);
     nbody_each_block(count, find_block, &(struct finding){nb, which});
     for (const struct share *p = nb->share; count && p < nb->share + nb->ndev; p++)
-        if (p->count && clmsyncn(nb->ctx, p->dev, s->which, count * sizeof(cl_uint), CL_MEM_DEVICE) == (cl_event)-1)
+        if (p->count && clmsyncn(nb->ctx, p->dev, s->which, count * sizeof(cl_uint),
+                                 CL_MEM_DEVICE) == (cl_event)-1)
             return -1;
     if (which) {
         memcpy(s->asked, which, count * sizeof *which);
@@ -115,7 +119,8 @@ static int choose(struct nbody *nb, size_t count, const uint32_t *which)
 }
 
 /* The rows of a device's bodies, in `from`. */
-static void take(const struct nbody *nb, const struct share *p, size_t count, const float *from, float (*to)[3])
+static void take(const struct nbody *nb, const struct share *p, size_t count, const float *from,
+                 float (*to)[3])
 {
     const struct sampler *s = nb->sampler;
     if (p->count == nb->n)
@@ -126,16 +131,20 @@ static void take(const struct nbody *nb, const struct share *p, size_t count, co
 }
 
 /* Starts to pick, and to copy to the host. */
-static int pick(struct nbody *nb, struct share *p, size_t bodies, void *from, size_t plane, double factor, float *to)
+static int pick(struct nbody *nb, struct share *p, size_t bodies, void *from, size_t plane,
+                double factor, float *to)
 {
     const struct sampler *s = nb->sampler;
-    const cl_uint n = (cl_uint)bodies, first = (cl_uint)p->first, count = (cl_uint)p->count, length = (cl_uint)plane;
+    const cl_uint n = (cl_uint)bodies, first = (cl_uint)p->first, count = (cl_uint)p->count,
+                  length = (cl_uint)plane;
     REAL_NUMBER(scale, factor);
-    const struct stdcl_arg args[] = {BLOCK_ARG(from),  BLOCK_ARG(s->which), BLOCK_ARG(to),     VALUE_ARG(n),
-                                     VALUE_ARG(first), VALUE_ARG(count),    VALUE_ARG(length), REAL_ARG(nb, scale)};
+    const struct stdcl_arg args[] = {BLOCK_ARG(from),   BLOCK_ARG(s->which), BLOCK_ARG(to),
+                                     VALUE_ARG(n),      VALUE_ARG(first),    VALUE_ARG(count),
+                                     VALUE_ARG(length), REAL_ARG(nb, scale)};
     if (nbody_device_visit(nb, p, s->kernel, bodies, 1, COUNT_OF(args), args) != 0)
         return -1;
-    return clmsyncn(nb->ctx, p->dev, to, 3 * bodies * sizeof *to, CL_MEM_HOST) == (cl_event)-1 ? -1 : 0;
+    return clmsyncn(nb->ctx, p->dev, to, 3 * bodies * sizeof *to, CL_MEM_HOST) == (cl_event)-1 ? -1
+                                                                                               : 0;
 }
 
 /* Where `state` has three planes from `index` on. */
@@ -144,12 +153,15 @@ static void *planes(const struct nbody *nb, const struct share *p, size_t index)
     return (char *)p->state + index * p->rows * nb->real;
 }
 
-static int sample_share(struct nbody *nb, struct share *p, size_t count, float (*pos)[3], float (*vel)[3])
+static int sample_share(struct nbody *nb, struct share *p, size_t count, float (*pos)[3],
+                        float (*vel)[3])
 {
-    const double length = nbody_units_factor(&nb->units, 1, 0), speed = nbody_units_factor(&nb->units, 1, -1);
+    const double length = nbody_units_factor(&nb->units, 1, 0),
+                 speed = nbody_units_factor(&nb->units, 1, -1);
     const bool apart = predicts(nb);
     float *const *out = nb->sampler->out;
-    if (pos && pick(nb, p, count, apart ? planes(nb, p, STATE_POS) : nb->posm, apart ? p->rows : 1, length, out[0]) != 0)
+    if (pos && pick(nb, p, count, apart ? planes(nb, p, STATE_POS) : nb->posm, apart ? p->rows : 1,
+                    length, out[0]) != 0)
         return -1;
     if (vel && pick(nb, p, count, planes(nb, p, STATE_VEL), p->rows, speed, out[1]) != 0)
         return -1;
@@ -162,11 +174,13 @@ static int sample_share(struct nbody *nb, struct share *p, size_t count, float (
     return 0;
 }
 
-int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3], float (*vel)[3])
+int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3],
+                    float (*vel)[3])
 {
     if (no_handle(nb, __func__))
         return -1;
-    if ((!nb->sampler && open_sampler(nb) != 0) || make_room(nb, count) != 0 || choose(nb, count, which) != 0)
+    if ((!nb->sampler && open_sampler(nb) != 0) || make_room(nb, count) != 0 ||
+        choose(nb, count, which) != 0)
         return -1;
     for (struct share *p = nb->share; count && p < nb->share + nb->ndev; p++)
         if (p->count && sample_share(nb, p, count, pos, vel) != 0)

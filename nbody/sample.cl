@@ -1,7 +1,9 @@
 /* sample.cl - three numbers of some bodies, in single precision: what a picture needs of them.
  *
- *   which[k]      a body; those that this device does not own (first to first + count - 1) are left out
- *   from          posm, where body i has 4 i, 4 i + 1 and 4 i + 2; or three planes of `state`, which begin with the device's first body
+ *   which[k]      a body; those that this device does not own (first to first + count - 1) are left
+ *                 out
+ *   from          posm, where body i has 4 i, 4 i + 1 and 4 i + 2; or three planes of `state`,
+ *                 which begin with the device's first body
  *   out[3 k + c]  times scale, a power of two
  *
  * `plane` is 1 for posm, else the length of a plane. A work-item is one k.
@@ -14,11 +16,13 @@ typedef double real;
 typedef float real;
 #endif
 
-kernel void sample(global const real *from, global const uint *which, global float *out, uint n, uint first, uint count, uint plane,
-                   real scale)
+kernel void sample(global const real *from, global const uint *which, global float *out, uint n,
+                   uint first, uint count, uint plane, real scale)
 {
     const size_t k = get_global_id(0);
-    if (k >= n || which[k] < first || which[k] - first >= count) return;
+    if (k >= n || which[k] < first || which[k] - first >= count)
+        return;
     const size_t i = plane == 1 ? 4 * (size_t)which[k] : which[k] - first;
-    for (uint c = 0; c < 3; c++) out[3 * k + c] = (float)(from[i + c * (size_t)plane] * scale);
+    for (uint c = 0; c < 3; c++)
+        out[3 * k + c] = (float)(from[i + c * (size_t)plane] * scale);
 }

@@ -1,13 +1,15 @@
 /* save.c - all that an engine needs to go on with the same bits, as bytes, and back.
  *
  *   struct head                  what engine it was, and the numbers that steps count by
- *   what a step changes          (task_save.c), row by row: {x, y, z, G m} of all; the same of velocities and accelerations where sums
+ *   what a step changes          (task_save.c), row by row: {x, y, z, G m} of all; the same of
+ *   velocities and accelerations where sums
  *                                need them; plane by plane of the state
  *   with the tree:               what all felt in the last sum, by which cells are opened
  *   where rows are ordered:      which body each row is (order.c)
  *
- * nbody_hold and nbody_held are the same in two halves. Nothing tells of devices or ranks, of which others go on. Positions of other devices' bodies travel before the next
- * sum, and a tree is made anew.
+ * nbody_hold and nbody_held are the same in two halves. Nothing tells of devices or ranks, of which
+ * others go on. Positions of other devices' bodies travel before the next sum, and a tree is made
+ * anew.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -34,18 +36,34 @@ size_t nbody_save_bytes(const nbody *nb)
 {
     if (no_handle(nb, __func__))
         return 0;
-    const size_t felt = nb->method == NBODY_TREE ? nb->real : 0, order = nb->ordered ? sizeof *nb->body : 0;
+    const size_t felt = nb->method == NBODY_TREE ? nb->real : 0,
+                 order = nb->ordered ? sizeof *nb->body : 0;
     return sizeof(struct head) + nb->n * (nb->real * (4 * fours(nb) + nb->planes) + felt + order);
 }
 
 static struct head head_of(const struct nbody *nb)
 {
-    struct head h = {.n = nb->n, .real = nb->real, .planes = nb->planes, .steps = nb->steps, .base_steps = nb->base_steps,
-                     .size = nbody_save_bytes(nb), .G = nb->G, .dt = nb->dt, .base_time = nb->base_time,
-                     .evaluations = nb->evaluations, .eta = nb->eta, .blocks = nb->counts.blocks,
-                     .body_steps = nb->counts.steps, .centre = {nb->centre[0], nb->centre[1], nb->centre[2]},
-                     .units = nb->units, .method = (int32_t)nb->method, .precision = (int32_t)nb->precision,
-                     .stepping = (int32_t)nb->stepping, .primed = nb->primed, .settled = nb->settled, .known = nb->known};
+    struct head h = {.n = nb->n,
+                     .real = nb->real,
+                     .planes = nb->planes,
+                     .steps = nb->steps,
+                     .base_steps = nb->base_steps,
+                     .size = nbody_save_bytes(nb),
+                     .G = nb->G,
+                     .dt = nb->dt,
+                     .base_time = nb->base_time,
+                     .evaluations = nb->evaluations,
+                     .eta = nb->eta,
+                     .blocks = nb->counts.blocks,
+                     .body_steps = nb->counts.steps,
+                     .centre = {nb->centre[0], nb->centre[1], nb->centre[2]},
+                     .units = nb->units,
+                     .method = (int32_t)nb->method,
+                     .precision = (int32_t)nb->precision,
+                     .stepping = (int32_t)nb->stepping,
+                     .primed = nb->primed,
+                     .settled = nb->settled,
+                     .known = nb->known};
     snprintf(h.name, sizeof h.name, "%s", nb->integrator->info.name);
     for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->tree) {
@@ -65,7 +83,7 @@ static void larger(void *a, const void *b, void *arg)
     one->words = two->words > one->words ? two->words : one->words;
 }
 
-/* ---- Out. ------------------------------------------------------------------------------------- */
+/* ---- Out. ------------------------------------------------------------------------------------ */
 
 static char *put(char *to, const void *from, size_t size)
 {
@@ -73,7 +91,8 @@ static char *put(char *to, const void *from, size_t size)
     return to + size;
 }
 
-/* What is kept of a device: parts of blocks of memory. Of arrays of four its own rows, all of its state, what its bodies felt. */
+/* What is kept of a device: parts of blocks of memory. Of arrays of four its own rows, all of its
+ * state, what its bodies felt. */
 enum { FELT = CHANGES, KEPT };
 struct kept {
     void *block[KEPT], *at[KEPT];
@@ -83,7 +102,8 @@ struct kept {
 static struct kept kept_of(const struct nbody *nb, const struct share *p)
 {
     const struct changes c = nbody_task_changes(nb, p);
-    struct kept k = {.block = {nb->posm, nb->velo, nb->acce, p->state, p->tree ? p->tree->felt : NULL}};
+    struct kept k = {
+        .block = {nb->posm, nb->velo, nb->acce, p->state, p->tree ? p->tree->felt : NULL}};
     for (int i = 0; i < CHANGES; i++) {
         k.at[i] = c.at[i];
         k.bytes[i] = c.bytes[i];
@@ -95,7 +115,8 @@ static struct kept kept_of(const struct nbody *nb, const struct share *p)
     return k;
 }
 
-/* Copies a device's rows to their places among all, from where they are on the host; returns where which body each row is stands. */
+/* Copies a device's rows to their places among all, from where they are on the host; returns where
+ * which body each row is stands. */
 static char *put_rows(const struct nbody *nb, const struct share *p, void *const at[KEPT], char *to)
 {
     const size_t four = 4 * nb->real;
@@ -105,7 +126,8 @@ static char *put_rows(const struct nbody *nb, const struct share *p, void *const
             to += nb->n * four;
         }
     for (size_t k = 0; k < nb->planes; k++, to += nb->n * nb->real)
-        memcpy(to + p->first * nb->real, (char *)at[CHANGES - 1] + k * p->rows * nb->real, p->count * nb->real);
+        memcpy(to + p->first * nb->real, (char *)at[CHANGES - 1] + k * p->rows * nb->real,
+               p->count * nb->real);
     if (at[FELT])
         memcpy(to + p->first * nb->real, at[FELT], p->count * nb->real);
     return to + nb->n * nb->real;
@@ -149,9 +171,11 @@ int nbody_save(nbody *nb, void *to_)
     return save_all(nb, put(to_, &head, sizeof head));
 }
 
-/* ---- Out, while the run goes on. ------------------------------------------------------------------
- * Devices copy what is kept to spare blocks, and those to the host, behind what they have to do; nobody waits for it but who wants
- * the bytes. Where there is no memory for spare blocks, and with ranks, which exchange rows, all bytes are made at once. */
+/* ---- Out, while the run goes on.
+ * ------------------------------------------------------------------ Devices copy what is kept to
+ * spare blocks, and those to the host, behind what they have to do; nobody waits for it but who
+ * wants the bytes. Where there is no memory for spare blocks, and with ranks, which exchange rows,
+ * all bytes are made at once. */
 
 struct spare {
     void *block[KEPT];
@@ -175,7 +199,9 @@ static int wait_for(struct spare *s)
     for (int e = 0; e < s->events; e++) {
         cl_int done = CL_COMPLETE;
         if (clWaitForEvents(1, &s->event[e]) != CL_SUCCESS ||
-            clGetEventInfo(s->event[e], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof done, &done, NULL) != CL_SUCCESS || done != CL_COMPLETE)
+            clGetEventInfo(s->event[e], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof done, &done,
+                           NULL) != CL_SUCCESS ||
+            done != CL_COMPLETE)
             status = clerror_set(EIO, "nbody_held: a device failed to copy the state");
         clReleaseEvent(s->event[e]);
     }
@@ -210,7 +236,8 @@ static bool has_spare(struct nbody *nb, struct share *p, struct spare *s)
 {
     const struct kept k = kept_of(nb, p);
     for (int i = 0; p->count && i < KEPT; i++)
-        if (k.bytes[i] && !s->block[i] && !(s->block[i] = nbody_device_block(nb, p, clsizeofmem(k.block[i]), CL_MEM_ZEROCOPY)))
+        if (k.bytes[i] && !s->block[i] &&
+            !(s->block[i] = nbody_device_block(nb, p, clsizeofmem(k.block[i]), CL_MEM_ZEROCOPY)))
             return false;
     return true;
 }
@@ -255,7 +282,8 @@ static int hold_rows(struct nbody *nb, struct share *p, struct spare *s)
 static int hold_all(struct nbody *nb, struct held *h)
 {
     for (cl_uint d = 0; d < nb->ndev; d++)
-        if (wait_for(&h->spare[d]) != 0 || (nb->share[d].count && hold_rows(nb, &nb->share[d], &h->spare[d]) != 0))
+        if (wait_for(&h->spare[d]) != 0 ||
+            (nb->share[d].count && hold_rows(nb, &nb->share[d], &h->spare[d]) != 0))
             return -1;
     h->head = head_of(nb);
     if (nb->ordered)
@@ -266,7 +294,8 @@ static int hold_all(struct nbody *nb, struct held *h)
 static int hold_image(struct nbody *nb, struct held *h)
 {
     if (!h->image && !(h->image = malloc(nbody_save_bytes(nb))))
-        clerror_set(ENOMEM, "nbody_hold: no memory on the host for %zu bytes", nbody_save_bytes(nb));
+        clerror_set(ENOMEM, "nbody_hold: no memory on the host for %zu bytes",
+                    nbody_save_bytes(nb));
     return world_agree(nb->world, h->image ? 0 : -1) == 0 ? nbody_save(nb, h->image) : -1;
 }
 
@@ -275,7 +304,8 @@ int nbody_hold(nbody *nb)
     if (no_handle(nb, __func__))
         return -1;
     struct held *h = open_held(nb);
-    if (world_agree(nb->world, h ? 0 : clerror_set(ENOMEM, "nbody_hold: no memory on the host")) != 0)
+    if (world_agree(nb->world, h ? 0 : clerror_set(ENOMEM, "nbody_hold: no memory on the host")) !=
+        0)
         return -1;
     h->any = h->spare && hold_all(nb, h) == 0;
     if (h->spare && !h->any && clerrno != ENOMEM)
@@ -310,11 +340,12 @@ int nbody_held(nbody *nb, void *to_)
     return 0;
 }
 
-/* ---- In. -------------------------------------------------------------------------------------- */
+/* ---- In. ------------------------------------------------------------------------------------- */
 
 static int refuse(const char *what)
 {
-    return clerror_set(EINVAL, "nbody_load: these bytes were saved by an engine with another %s", what);
+    return clerror_set(EINVAL, "nbody_load: these bytes were saved by an engine with another %s",
+                       what);
 }
 
 /* Whether they are of an engine such as this one. */
@@ -349,11 +380,13 @@ static int load_rows(struct nbody *nb, struct share *p, const char *from)
             from += nb->n * four;
         }
     for (size_t plane = 0; plane < nb->planes; plane++, from += nb->n * nb->real)
-        memcpy((char *)p->state + plane * p->rows * nb->real, from + p->first * nb->real, p->count * nb->real);
+        memcpy((char *)p->state + plane * p->rows * nb->real, from + p->first * nb->real,
+               p->count * nb->real);
     if (k.bytes[FELT])
         memcpy(k.at[FELT], from + p->first * nb->real, k.bytes[FELT]);
     for (int i = 0; i < KEPT; i++)
-        if (k.bytes[i] && clmsyncn(nb->ctx, p->dev, k.at[i], k.bytes[i], CL_MEM_DEVICE) == (cl_event)-1)
+        if (k.bytes[i] &&
+            clmsyncn(nb->ctx, p->dev, k.at[i], k.bytes[i], CL_MEM_DEVICE) == (cl_event)-1)
             return -1;
     return 0;
 }
@@ -397,8 +430,10 @@ int nbody_load(nbody *nb, const void *from_, size_t size)
     struct head h = {.n = 0};
     if (size >= sizeof h)
         memcpy(&h, from, sizeof h);
-    if (world_agree(nb->world, size < sizeof h ? clerror_set(EINVAL, "nbody_load: %zu bytes are no saved engine", size)
-                                               : load(nb, &h, from + sizeof h, size)) != 0)
+    if (world_agree(nb->world,
+                    size < sizeof h
+                        ? clerror_set(EINVAL, "nbody_load: %zu bytes are no saved engine", size)
+                        : load(nb, &h, from + sizeof h, size)) != 0)
         return -1;
     nb->units = h.units;
     memcpy(nb->centre, h.centre, sizeof nb->centre);

@@ -1,8 +1,8 @@
 /* shape.c - how kernels are launched on a device: rows of data.
  *
- * A row holds every number that shapes a launch (see NBODY_SHAPE_KEYS in engine.h). The layer's tuning
- * store has them, as words "KEY=NUMBER ...", for kinds of devices (tuning/nbody.json) and for devices
- * that were measured; the caller's own words, by which a benchmark sweeps, come on top.
+ * A row holds every number that shapes a launch (see NBODY_SHAPE_KEYS in engine.h). The layer's
+ * tuning store has them, as words "KEY=NUMBER ...", for kinds of devices (tuning/nbody.json) and
+ * for devices that were measured; the caller's own words, by which a benchmark sweeps, come on top.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
@@ -10,14 +10,18 @@
 #include <stddef.h>
 
 static const struct cltune_key keys[] = {
-#define X(key, least, most, value, text) {#key, offsetof(struct nbody_shape, key), least, most, value, 0},
+#define X(key, least, most, value, text)                                                           \
+    {#key, offsetof(struct nbody_shape, key), least, most, value, 0},
     NBODY_SHAPE_KEYS(X)
 #undef X
-    {0}};
+        {0}};
 
-/* ---- Numbers that do not go together. --------------------------------------------------------- */
+/* ---- Numbers that do not go together. -------------------------------------------------------- */
 
-static bool power_of_two(int n) { return n > 0 && (n & (n - 1)) == 0; }
+static bool power_of_two(int n)
+{
+    return n > 0 && (n & (n - 1)) == 0;
+}
 
 static const char *contradiction(const struct nbody_shape *s)
 {
@@ -59,7 +63,8 @@ static int fit(void *shape, int stored, void *device)
     if (s->group % s->deep) /* of a row, and the group the caller's */
         s->deep = 1;
     if (s->meet) { /* as few rows as `meet` groups need to have all bodies */
-        const size_t each = (size_t)s->meet * (size_t)(s->group / s->deep) * (size_t)s->width, items = (d->n + each - 1) / each;
+        const size_t each = (size_t)s->meet * (size_t)(s->group / s->deep) * (size_t)s->width,
+                     items = (d->n + each - 1) / each;
         s->items = items < MOST_ITEMS ? (int)items : MOST_ITEMS;
     }
     const size_t plane = s->deep > 1 ? (size_t)s->deep * nbody_shape_rows(s) * d->real : 0,
@@ -71,20 +76,26 @@ static int fit(void *shape, int stored, void *device)
     if (reason)
         return clerror_set(EINVAL, "nbody: shape: %s", reason);
     if ((size_t)s->group > info->dev_max_wg_sz || (size_t)s->flat > info->dev_max_wg_sz)
-        return clerror_set(EINVAL, "nbody: shape: group=%d and flat=%d, but %s takes groups of at most %zu",
+        return clerror_set(EINVAL,
+                           "nbody: shape: group=%d and flat=%d, but %s takes groups of at most %zu",
                            s->group, s->flat, info->dev_name, info->dev_max_wg_sz);
     if (bytes > info->dev_local_mem_sz)
-        return clerror_set(EINVAL, "nbody: shape: tile=%d and deep=%d need %zu bytes of local memory, %s has %llu", s->tile,
-                           s->deep, bytes, info->dev_name, (unsigned long long)info->dev_local_mem_sz);
+        return clerror_set(
+            EINVAL, "nbody: shape: tile=%d and deep=%d need %zu bytes of local memory, %s has %llu",
+            s->tile, s->deep, bytes, info->dev_name, (unsigned long long)info->dev_local_mem_sz);
     if (d->tree && local_bytes_of_cells(s) > info->dev_local_mem_sz)
-        return clerror_set(EINVAL, "nbody: shape: flat=%d needs %zu bytes of local memory with the tree, %s has %llu", s->flat,
-                           local_bytes_of_cells(s), info->dev_name, (unsigned long long)info->dev_local_mem_sz);
+        return clerror_set(
+            EINVAL,
+            "nbody: shape: flat=%d needs %zu bytes of local memory with the tree, %s has %llu",
+            s->flat, local_bytes_of_cells(s), info->dev_name,
+            (unsigned long long)info->dev_local_mem_sz);
     return 0;
 }
 
-/* ---- What the rest of the engine calls. ------------------------------------------------------- */
+/* ---- What the rest of the engine calls. ------------------------------------------------------ */
 
-/* The tree's in the tuning store: where moments of cells go up to fourth order cells are most of the work. */
+/* The tree's in the tuning store: where moments of cells go up to fourth order cells are most of
+ * the work. */
 static const char *tree_name(const struct nbody *nb)
 {
     const bool single = nb->precision == NBODY_SINGLE; /* there is none for mixed */
@@ -117,22 +128,27 @@ static bool has_row(const struct nbody *nb, cl_uint dev, const char *name, bool 
 static bool has_many(const struct nbody *nb, cl_uint dev, const char *name, bool *own)
 {
     struct cltune_row row;
-    return name && !nb->one_by_one && nbody_forces_pull_many(nb) && has_row(nb, dev, name, own) && cltune_find(nb->ctx, dev, name, nb->n, &row) == 0 &&
+    return name && !nb->one_by_one && nbody_forces_pull_many(nb) && has_row(nb, dev, name, own) &&
+           cltune_find(nb->ctx, dev, name, nb->n, &row) == 0 &&
            cltune_value(row.shape, "meet", 0) > 0;
 }
 
-/* The sum's in the tuning store. Launches of many steps, and equal masses, which leave a product out of it, want rows of their own on
- * some devices; one of the user's for the sum comes before those that are shipped. */
+/* The sum's in the tuning store. Launches of many steps, and equal masses, which leave a product
+ * out of it, want rows of their own on some devices; one of the user's for the sum comes before
+ * those that are shipped. */
 static const char *sum_name(const struct nbody *nb, cl_uint dev)
 {
-    static const char *const equal = "nbody.equal.single", *const many[] = {"nbody.many.single", NULL, "nbody.many.mixed"};
+    static const char *const equal = "nbody.equal.single", *const many[] = {"nbody.many.single",
+                                                                            NULL,
+                                                                            "nbody.many.mixed"};
     const struct sum *sum = nbody_forces_sum(nb);
     const char *usual = sum->name[nb->precision];
     bool own, usual_is_own = false;
     has_row(nb, dev, usual, &usual_is_own);
     if (has_many(nb, dev, many[nb->precision], &own) && (own || !usual_is_own))
         return many[nb->precision];
-    if (!nb->uniform || sum != nbody_forces_sum_of(FORCES) || nb->precision != NBODY_SINGLE || !has_row(nb, dev, equal, &own))
+    if (!nb->uniform || sum != nbody_forces_sum_of(FORCES) || nb->precision != NBODY_SINGLE ||
+        !has_row(nb, dev, equal, &own))
         return usual;
     return own || !usual_is_own ? equal : usual;
 }
@@ -141,22 +157,27 @@ int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cld
                        const char *words)
 {
     const struct sum *sum = nbody_forces_sum(nb);
-    struct device device = {info, 4 * nb->real * (size_t)(1 + sum->velocities + sum->accelerations), nb->real, nb->n,
-                            nb->method == NBODY_TREE};
+    struct device device = {info, 4 * nb->real * (size_t)(1 + sum->velocities + sum->accelerations),
+                            nb->real, nb->n, nb->method == NBODY_TREE};
     const struct cltune_rules rules = {.name = "nbody", .keys = keys, .fit = fit, .arg = &device};
     const char *name = nb->method == NBODY_TREE ? tree_name(nb) : sum_name(nb, p->dev);
     p->for_many = strncmp(name, "nbody.many.", 11) == 0;
     return cltune_choose(&rules, nb->ctx, p->dev, name, nb->n, words, &p->shape, &p->row);
 }
 
-void nbody_shape_options(const struct nbody *nb, const struct share *p, bool doubles, char *text, size_t size)
+void nbody_shape_options(const struct nbody *nb, const struct share *p, bool doubles, char *text,
+                         size_t size)
 {
     const struct nbody_shape *s = &p->shape;
-    snprintf(text, size,
-             "-D GROUP=%d -D WIDTH=%d -D ITEMS=%d -D TILE=%d -D LOCAL=%d -D AHEAD=%d -D DEEP=%d -D UNROLL=%d -D BLOCK=%d "
-             "-D RSQRT=%d -D CHAIN=%d -D UNIFORM=%d%s",
-             s->group, s->width, s->items, s->tile, s->local, s->ahead, s->deep, s->unroll, s->block, s->rsqrt, p->chain,
-             nb->uniform, doubles ? " -D DOUBLE" : nbody_has_doubles(nb) ? " -D MIXED" : "");
+    snprintf(
+        text, size,
+        "-D GROUP=%d -D WIDTH=%d -D ITEMS=%d -D TILE=%d -D LOCAL=%d -D AHEAD=%d -D DEEP=%d -D UNROLL=%d -D BLOCK=%d "
+        "-D RSQRT=%d -D CHAIN=%d -D UNIFORM=%d%s",
+        s->group, s->width, s->items, s->tile, s->local, s->ahead, s->deep, s->unroll, s->block,
+        s->rsqrt, p->chain, nb->uniform,
+        doubles                 ? " -D DOUBLE"
+        : nbody_has_doubles(nb) ? " -D MIXED"
+                                : "");
     if (nbody_is_clustered(nb) && !doubles)
         snprintf(text + strlen(text), size - strlen(text), " -D CLUSTER=%d", CLUSTER);
     if (nbody_forces_sum(nb)->velocities)
@@ -165,7 +186,8 @@ void nbody_shape_options(const struct nbody *nb, const struct share *p, bool dou
 
 int nbody_shape_cluster(struct nbody_shape *s)
 {
-    while (s->group / s->deep * s->width > CLUSTER && s->group % 2 == 0 && s->group / 2 % s->deep == 0)
+    while (s->group / s->deep * s->width > CLUSTER && s->group % 2 == 0 &&
+           s->group / 2 % s->deep == 0)
         s->group /= 2;
     const int lanes = s->group / s->deep * s->width;
     while (s->items > 1 && CLUSTER % (lanes * s->items))
@@ -173,8 +195,11 @@ int nbody_shape_cluster(struct nbody_shape *s)
     s->tile = (int)common_multiple((size_t)s->tile, CLUSTER_PIECE);
     if (CLUSTER % (lanes * s->items) == 0 && s->block % s->tile == 0)
         return 0;
-    return clerror_set(EINVAL, "nbody: shape: in mixed precision, from %d bodies on, group / deep times width must divide %d, and block "
-                               "must be a multiple of tile=%d", s->near, CLUSTER, s->tile);
+    return clerror_set(
+        EINVAL,
+        "nbody: shape: in mixed precision, from %d bodies on, group / deep times width must divide %d, and block "
+        "must be a multiple of tile=%d",
+        s->near, CLUSTER, s->tile);
 }
 
 size_t nbody_shape_rows(const struct nbody_shape *shape)

@@ -1,9 +1,10 @@
-/* sphere.c - a round part of a model; see sphere.h. Like all that makes bodies, it is the same bits everywhere (draw.h).
+/* sphere.c - a round part of a model; see sphere.h. Like all that makes bodies, it is the same bits
+ * everywhere (draw.h).
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/sphere.h"
 
-/* ---- Tables over the radius. ------------------------------------------------------------------ */
+/* ---- Tables over the radius. ----------------------------------------------------------------- */
 
 double sphere_radius(double x)
 {
@@ -64,11 +65,13 @@ static void make_potential(struct sphere *s, const double total[SPHERE_NODES + 1
     }
 }
 
-/* ---- Eddington's formula. --------------------------------------------------------------------- */
+/* ---- Eddington's formula. -------------------------------------------------------------------- */
 
-/* f(E) is proportional to the integral over P = 0 .. E of (d2 rho / dP2) / (E - P)^1/2, where P is the potential, times -1.
- * Between the middles of two intervals of the table the second derivative is taken to be constant. */
-static double eddington(const double slope[SPHERE_NODES], const double middle[SPHERE_NODES], double energy)
+/* f(E) is proportional to the integral over P = 0 .. E of (d2 rho / dP2) / (E - P)^1/2, where P is
+ * the potential, times -1. Between the middles of two intervals of the table the second derivative
+ * is taken to be constant. */
+static double eddington(const double slope[SPHERE_NODES], const double middle[SPHERE_NODES],
+                        double energy)
 {
     double sum = 0, outer = 0, outer_slope = 0;
     for (int i = SPHERE_NODES - 1; i >= 0 && outer < energy; i--) {
@@ -80,7 +83,8 @@ static double eddington(const double slope[SPHERE_NODES], const double middle[SP
     return sum > 0 ? sum : 0;
 }
 
-/* The density of bodies in phase space falls towards energy 0, and grows as w^-5 towards the centre. */
+/* The density of bodies in phase space falls towards energy 0, and grows as w^-5 towards the
+ * centre. */
 static double phase_density(const struct sphere *s, double energy)
 {
     const double part = 1 - energy / s->potential[0];
@@ -106,7 +110,8 @@ static void make_peaks(struct sphere *s)
     }
 }
 
-void sphere_make(struct sphere *s, const struct sphere_density *d, const double total[SPHERE_NODES + 1])
+void sphere_make(struct sphere *s, const struct sphere_density *d,
+                 const double total[SPHERE_NODES + 1])
 {
     double slope[SPHERE_NODES], middle[SPHERE_NODES];
     sphere_mass(d, s->inside);
@@ -119,13 +124,14 @@ void sphere_make(struct sphere *s, const struct sphere_density *d, const double 
     }
     for (int k = 1; k <= SPHERE_ENERGIES; k++) {
         const double w = (double)k / SPHERE_ENERGIES;
-        s->density[k] = eddington(slope, middle, (1 - w * w) * s->potential[0]) * (w * w * w * w * w);
+        s->density[k] =
+            eddington(slope, middle, (1 - w * w) * s->potential[0]) * (w * w * w * w * w);
     }
     s->density[0] = s->density[1];
     make_peaks(s);
 }
 
-/* ---- Bodies. ---------------------------------------------------------------------------------- */
+/* ---- Bodies. --------------------------------------------------------------------------------- */
 
 static double draw_radius(const struct sphere *s, double share, struct stream *stream)
 {
@@ -138,13 +144,15 @@ static double draw_radius(const struct sphere *s, double share, struct stream *s
         else
             high = middle;
     }
-    /* Mass grows as r^2 = q^4 in the middle, and 1/2 m^1/4 is right there; elsewhere cells are small. */
+    /* Mass grows as r^2 = q^4 in the middle, and 1/2 m^1/4 is right there; elsewhere cells are
+     * small. */
     const double part = (m - s->inside[low]) / (s->inside[high] - s->inside[low]);
     const double x = (low + (low == 0 ? sqrt(sqrt(part)) : part)) / SPHERE_NODES;
     return sphere_radius(x < 1 ? x : 1 - 0.5 / SPHERE_NODES);
 }
 
-void sphere_body(const struct sphere *s, double share, struct stream *stream, double pos[3], double vel[3])
+void sphere_body(const struct sphere *s, double share, struct stream *stream, double pos[3],
+                 double vel[3])
 {
     const double r = draw_radius(s, share, stream), potential = sphere_at(s->potential, r);
     const double q = sqrt(r), escape = sqrt(2 * potential);

@@ -7,7 +7,7 @@
 #include "nbody/blocks.h"
 #include "nbody/ranks.h"
 
-/* ---- Copying out. ----------------------------------------------------------------------------- */
+/* ---- Copying out. ------------------------------------------------------------------------- */
 
 /* Positions stand in `state` where posm holds predictions. */
 static int fetch(struct nbody *nb, struct share *p, bool pos, bool vel)
@@ -33,7 +33,8 @@ static void copy_block(void *copying, size_t block, size_t first, size_t end)
     const struct copying *c = copying;
     const struct nbody *nb = c->nb;
     const struct share *p = c->p;
-    const double length = nbody_units_factor(&nb->units, 1, 0), speed = nbody_units_factor(&nb->units, 1, -1);
+    const double length = nbody_units_factor(&nb->units, 1, 0),
+                 speed = nbody_units_factor(&nb->units, 1, -1);
     (void)block;
     for (size_t row = first; row < end; row++)
         for (size_t k = 0; k < 3; k++) {
@@ -59,12 +60,13 @@ int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
     }
     double *const out[] = {pos ? *pos : NULL, vel ? *vel : NULL};
     for (int k = 0; k < 2; k++)
-        if (out[k] && (nbody_ranks_spread(nb, out[k], sizeof *pos, 1) != 0 || nbody_order_out(nb, out[k], 3) != 0))
+        if (out[k] && (nbody_ranks_spread(nb, out[k], sizeof *pos, 1) != 0 ||
+                       nbody_order_out(nb, out[k], 3) != 0))
             return -1;
     return 0;
 }
 
-/* ---- Questions. ------------------------------------------------------------------------------- */
+/* ---- Questions. --------------------------------------------------------------------------- */
 
 double nbody_time(const nbody *nb)
 {

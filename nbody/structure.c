@@ -1,7 +1,8 @@
-/* structure.c - what a cluster is like at one time: centre of density, core, Lagrange radii, shells, escapers, binaries.
+/* structure.c - what a cluster is like at one time: centre of density, core, Lagrange radii,
+ * shells, escapers, binaries.
  *
- * Densities are those of Casertano & Hut 1985 (ApJ 298, 80) by the sixth neighbour: the mass of the five within, over the
- * volume of the sphere that the sixth lies on.
+ * Densities are those of Casertano & Hut 1985 (ApJ 298, 80) by the sixth neighbour: the mass of the
+ * five within, over the volume of the sphere that the sixth lies on.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/neighbours.h"
@@ -36,9 +37,10 @@ static double square_between(const double a[3], const double b[3])
     return s;
 }
 
-/* ---- The centre. ------------------------------------------------------------------------------ */
+/* ---- The centre. ----------------------------------------------------------------------------- */
 
-/* 0 where there are too few bodies. Bodies in one place have the largest density that a number holds. */
+/* 0 where there are too few bodies. Bodies in one place have the largest density that a number
+ * holds. */
 static double density(const struct system *y, size_t i)
 {
     const struct neighbours *near = &y->near[i];
@@ -76,7 +78,7 @@ static void find_centre(const struct system *y, struct nbody_structure *s)
     s->core_radius = squares > 0 ? sqrt(far / squares) : 0;
 }
 
-/* ---- Shells. ---------------------------------------------------------------------------------- */
+/* ---- Shells. --------------------------------------------------------------------------------- */
 
 static int nearer(const void *a_, const void *b_)
 {
@@ -102,10 +104,12 @@ static size_t count_within(const struct system *y, double fraction)
 }
 
 /* A single body, and several with one velocity, have no spread but rounding. */
-void structure_shell(struct nbody_shell *shell, size_t bodies, double mass, double radial, double radial2, double across2)
+void structure_shell(struct nbody_shell *shell, size_t bodies, double mass, double radial,
+                     double radial2, double across2)
 {
     const double mean = radial / mass, difference = radial2 / mass - mean * mean,
-                 spread = bodies > 1 && difference > 8 * DBL_EPSILON * radial2 / mass ? difference : 0;
+                 spread =
+                     bodies > 1 && difference > 8 * DBL_EPSILON * radial2 / mass ? difference : 0;
     shell->mean_mass = bodies ? mass / (double)bodies : NAN;
     shell->radial = sqrt(spread);
     shell->tangential = sqrt(across2 / mass / 2);
@@ -119,8 +123,8 @@ double structure_relaxation(size_t n, double gm, double r)
 }
 
 /* Bodies from .. end - 1 of those by distance. */
-static void measure_shell(const struct system *y, const struct nbody_structure *s, size_t from, size_t end,
-                          struct nbody_shell *shell)
+static void measure_shell(const struct system *y, const struct nbody_structure *s, size_t from,
+                          size_t end, struct nbody_shell *shell)
 {
     double mass = 0, radial = 0, radial2 = 0, across2 = 0;
     for (size_t i = from; i < end; i++) {
@@ -140,7 +144,8 @@ static void measure_shell(const struct system *y, const struct nbody_structure *
     shell->radius = y->place[end - 1].r;
 }
 
-static void measure_shells(const struct system *y, struct nbody_structure *s, size_t shells, struct nbody_shell *shell)
+static void measure_shells(const struct system *y, struct nbody_structure *s, size_t shells,
+                           struct nbody_shell *shell)
 {
     size_t from = 0;
     for (size_t k = 0; k < shells; k++) {
@@ -152,7 +157,7 @@ static void measure_shells(const struct system *y, struct nbody_structure *s, si
     s->relaxation_time = structure_relaxation(y->n, y->G * y->total, s->half_mass_radius);
 }
 
-/* ---- Escapers and binaries. ------------------------------------------------------------------- */
+/* ---- Escapers and binaries. ------------------------------------------------------------------ */
 
 static size_t count_escapers(const struct system *y, const struct nbody_structure *s)
 {
@@ -165,8 +170,8 @@ static size_t count_escapers(const struct system *y, const struct nbody_structur
     return escapers;
 }
 
-bool structure_binary(double G, const double *mass, const double (*pos)[3], const double (*vel)[3], size_t i, size_t k, double third,
-                      struct nbody_binary *binary)
+bool structure_binary(double G, const double *mass, const double (*pos)[3], const double (*vel)[3],
+                      size_t i, size_t k, double third, struct nbody_binary *binary)
 {
     double x[3], v[3];
     for (int c = 0; c < 3; c++) {
@@ -192,15 +197,19 @@ static bool is_binary(const struct system *y, size_t i, struct nbody_binary *bin
 static int closer(const void *a_, const void *b_)
 {
     const struct nbody_binary *a = a_, *b = b_;
-    const int order = (a->orbit.semi_major > b->orbit.semi_major) - (a->orbit.semi_major < b->orbit.semi_major);
+    const int order =
+        (a->orbit.semi_major > b->orbit.semi_major) - (a->orbit.semi_major < b->orbit.semi_major);
     return order ? order : (a->first > b->first) - (a->first < b->first);
 }
 
 int structure_add(struct nbody_structure *s, const struct nbody_binary *one)
 {
-    struct nbody_binary *grown = s->binaries & (s->binaries - 1) ? s->binary : realloc(s->binary, (2 * s->binaries + 1) * sizeof *one);
+    struct nbody_binary *grown = s->binaries & (s->binaries - 1)
+                                     ? s->binary
+                                     : realloc(s->binary, (2 * s->binaries + 1) * sizeof *one);
     if (!grown)
-        return clerror_set(ENOMEM, "nbody_find_structure: no memory for %zu binaries", s->binaries + 1);
+        return clerror_set(ENOMEM, "nbody_find_structure: no memory for %zu binaries",
+                           s->binaries + 1);
     s->binary = grown;
     s->binary[s->binaries++] = *one;
     return 0;
@@ -222,7 +231,7 @@ static int find_binaries(const struct system *y, struct nbody_structure *s)
     return 0;
 }
 
-/* ---- All of it. ------------------------------------------------------------------------------- */
+/* ---- All of it. ------------------------------------------------------------------------------ */
 
 int structure_check(size_t n, double total, size_t shells, const struct nbody_shell *shell)
 {
@@ -230,15 +239,19 @@ int structure_check(size_t n, double total, size_t shells, const struct nbody_sh
         return clerror_set(EINVAL, "nbody_find_structure: there is no mass");
     for (size_t k = 0; k < shells; k++)
         if (!(shell[k].fraction > (k ? shell[k - 1].fraction : 0) && shell[k].fraction <= 1))
-            return clerror_set(EINVAL, "nbody_find_structure: fraction %zu is %g; they must ascend from above 0 to at most 1", k,
-                               shell[k].fraction);
+            return clerror_set(
+                EINVAL,
+                "nbody_find_structure: fraction %zu is %g; they must ascend from above 0 to at most 1",
+                k, shell[k].fraction);
     return 0;
 }
 
-int nbody_find_structure(size_t n, double G, const double *mass, const double (*pos)[3], const double (*vel)[3],
-                         const double *potential, size_t shells, struct nbody_shell *shell, struct nbody_structure *s)
+int nbody_find_structure(size_t n, double G, const double *mass, const double (*pos)[3],
+                         const double (*vel)[3], const double *potential, size_t shells,
+                         struct nbody_shell *shell, struct nbody_structure *s)
 {
-    struct system y = {.n = n, .G = G, .mass = mass, .pos = pos, .vel = vel, .potential = potential};
+    struct system y = {
+        .n = n, .G = G, .mass = mass, .pos = pos, .vel = vel, .potential = potential};
     *s = (struct nbody_structure){.binary = NULL};
     for (size_t i = 0; i < n; i++)
         y.total += mass[i];
@@ -246,7 +259,9 @@ int nbody_find_structure(size_t n, double G, const double *mass, const double (*
         return -1;
     y.near = malloc(n * sizeof *y.near);
     y.place = malloc(n * sizeof *y.place);
-    int status = y.near && y.place ? 0 : clerror_set(ENOMEM, "nbody_find_structure: no memory for %zu bodies", n);
+    int status = y.near && y.place
+                     ? 0
+                     : clerror_set(ENOMEM, "nbody_find_structure: no memory for %zu bodies", n);
     if (status == 0)
         status = neighbours_find(n, pos, y.near);
     if (status == 0) {

@@ -7,7 +7,9 @@
 
 void nbody_task_begin(struct nbody *nb, const char *call, double work)
 {
-    nb->task = (struct task){.call = call, .work = work, .stoppable = !nb->ranks}; /* ranks end together, between bursts */
+    nb->task = (struct task){.call = call,
+                             .work = work,
+                             .stoppable = !nb->ranks}; /* ranks end together, between bursts */
 }
 
 int nbody_task_tell(struct nbody *nb)

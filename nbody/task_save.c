@@ -1,16 +1,19 @@
 /* task_save.c - a step that is stopped in its middle is taken back.
  *
- * A sum over all pairs may be stopped between two launches. In the middle of a step that would lose the state, since
- * bodies have moved already. So before a step that takes long, what it changes is copied to the host, and brought back
- * when the step is stopped. Shorter steps are not stopped.
+ * A sum over all pairs may be stopped between two launches. In the middle of a step that would lose
+ * the state, since bodies have moved already. So before a step that takes long, what it changes is
+ * copied to the host, and brought back when the step is stopped. Shorter steps are not stopped.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
 
 struct changes nbody_task_changes(const struct nbody *nb, const struct share *p)
 {
-    const size_t plane = p->rows * nb->real, at = p->first * 4 * nb->real, four = p->count * 4 * nb->real;
-    void *const velo = nb->velo ? (char *)nb->velo + at : NULL, *const acce = nb->acce ? (char *)nb->acce + at : NULL;
+    const size_t plane = p->rows * nb->real, at = p->first * 4 * nb->real,
+                 four = p->count * 4 * nb->real;
+    void *const velo = nb->velo ? (char *)nb->velo + at : NULL, *const acce =
+                                                                    nb->acce ? (char *)nb->acce + at
+                                                                             : NULL;
     return (struct changes){{(char *)nb->posm + at, velo, acce, p->state},
                             {four, velo ? four : 0, acce ? four : 0, nb->planes * plane}};
 }

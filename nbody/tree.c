@@ -1,19 +1,23 @@
 /* tree.c - forces by a tree (Barnes & Hut 1986, Nature 324, 446), on all devices.
  *
- * One device makes the tree of all bodies; of several each makes a part of it (tree_plant.c), and sums for the groups of this part.
- * Sums depend on the tree alone, so that the number of devices changes no bit. The tree of one device holds until bodies move;
- * parts are made for each sum, since what a device has of the others' depends on what bodies felt.
+ * One device makes the tree of all bodies; of several each makes a part of it (tree_plant.c), and
+ * sums for the groups of this part. Sums depend on the tree alone, so that the number of devices
+ * changes no bit. The tree of one device holds until bodies move; parts are made for each sum,
+ * since what a device has of the others' depends on what bodies felt.
  *
- * The first sum opens cells by their angle, since accelerations are not known yet, and is then repeated with them.
+ * The first sum opens cells by their angle, since accelerations are not known yet, and is then
+ * repeated with them.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
 
-/* ---- The tree. --------------------------------------------------------------------------------- */
+/* ---- The tree. ------------------------------------------------------------------------------- */
 
-static int start_keys(struct nbody *nb, struct share *p, cl_uint nargs, const struct stdcl_arg *args)
+static int start_keys(struct nbody *nb, struct share *p, cl_uint nargs,
+                      const struct stdcl_arg *args)
 {
-    return nbody_tree_launch(nb, p, TREE_KEYS, nbody_tree_groups(p, nb->n), (size_t)p->shape.flat, nargs, args);
+    return nbody_tree_launch(nb, p, TREE_KEYS, nbody_tree_groups(p, nb->n), (size_t)p->shape.flat,
+                             nargs, args);
 }
 
 /* The bodies' keys, a word of them, and the order by this word and what order there was. */
@@ -21,10 +25,15 @@ static int start_word(struct nbody *nb, struct share *p, cl_uint word, cl_uint a
 {
     const struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n;
-    const struct stdcl_arg keys[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n),      BLOCK_ARG(t->cube), VALUE_ARG(word),
-                                     VALUE_ARG(again),    BLOCK_ARG(t->key), BLOCK_ARG(t->order)};
-    const struct arrays_sort_job sort = {
-        .keys = t->key, .values = t->order, .bytes = 8, .bits = 3 * TREE_LEVELS, .most = nb->n, .work = t->sort};
+    const struct stdcl_arg keys[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n),     BLOCK_ARG(t->cube),
+                                     VALUE_ARG(word),     VALUE_ARG(again), BLOCK_ARG(t->key),
+                                     BLOCK_ARG(t->order)};
+    const struct arrays_sort_job sort = {.keys = t->key,
+                                         .values = t->order,
+                                         .bytes = 8,
+                                         .bits = 3 * TREE_LEVELS,
+                                         .most = nb->n,
+                                         .work = t->sort};
     return start_keys(nb, p, COUNT_OF(keys), keys) != 0 ? -1 : arrays_sort_start(t->sorter, &sort);
 }
 
@@ -33,11 +42,14 @@ int nbody_tree_order(struct nbody *nb, struct share *p)
 {
     const struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n, last = 1, again = 1, first = 0;
-    const struct stdcl_arg box[] = {BLOCK_ARG(nb->posm), VALUE_ARG(first), VALUE_ARG(n), BLOCK_ARG(t->part)};
+    const struct stdcl_arg box[] = {BLOCK_ARG(nb->posm), VALUE_ARG(first), VALUE_ARG(n),
+                                    BLOCK_ARG(t->part)};
     const struct stdcl_arg frame[] = {BLOCK_ARG(t->part), VALUE_ARG(t->parts), BLOCK_ARG(t->cube)};
-    const struct stdcl_arg second[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n),         BLOCK_ARG(t->cube), VALUE_ARG(last),
-                                       VALUE_ARG(again),    BLOCK_ARG(t->second), BLOCK_ARG(t->order)};
-    if (nbody_tree_launch(nb, p, TREE_BOX, t->parts, (size_t)p->shape.flat, COUNT_OF(box), box) != 0 ||
+    const struct stdcl_arg second[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n),     BLOCK_ARG(t->cube),
+                                       VALUE_ARG(last),     VALUE_ARG(again), BLOCK_ARG(t->second),
+                                       BLOCK_ARG(t->order)};
+    if (nbody_tree_launch(nb, p, TREE_BOX, t->parts, (size_t)p->shape.flat, COUNT_OF(box), box) !=
+            0 ||
         nbody_tree_launch(nb, p, TREE_FRAME, 1, (size_t)p->shape.flat, COUNT_OF(frame), frame) != 0)
         return -1;
     if (t->words == 1)
@@ -52,43 +64,51 @@ static int start_bodies(struct nbody *nb, struct share *p)
 {
     struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n;
-    const struct stdcl_arg gather[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(t->felt), VALUE_ARG(n),      BLOCK_ARG(t->order),
-                                       VALUE_ARG(t->begin), BLOCK_ARG(t->body), BLOCK_ARG(t->feel)};
+    const struct stdcl_arg gather[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(t->felt),  VALUE_ARG(n),
+                                       BLOCK_ARG(t->order), VALUE_ARG(t->begin), BLOCK_ARG(t->body),
+                                       BLOCK_ARG(t->feel)};
     t->gathered = true;
     return nbody_tree_visit(nb, p, TREE_GATHER, nb->n, COUNT_OF(gather), gather);
 }
 
 int nbody_tree_lists(struct nbody *nb, struct share *p, void *lists, cl_uint room)
 {
-    return !p->tree->gathered && start_bodies(nb, p) != 0 ? -1 : nbody_tree_walk_lists(nb, p, lists, room);
+    return !p->tree->gathered && start_bodies(nb, p) != 0
+               ? -1
+               : nbody_tree_walk_lists(nb, p, lists, room);
 }
 
 static int start_scatter(struct nbody *nb, struct share *p, enum kernel sum)
 {
     struct tree *t = p->tree;
-    const cl_uint n = (cl_uint)nb->n, first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    const struct stdcl_arg forces[] = {BLOCK_ARG(nb->pulled), VALUE_ARG(n),       BLOCK_ARG(t->order),
-                                       VALUE_ARG(t->begin),   BLOCK_ARG(t->body), BLOCK_ARG(t->again)};
-    const struct stdcl_arg planes[] = {BLOCK_ARG(t->body), VALUE_ARG(n),          VALUE_ARG(first),  VALUE_ARG(rows),
-                                       VALUE_ARG(count),   BLOCK_ARG(p->partial), BLOCK_ARG(t->felt),  BLOCK_ARG(p->bad)};
-    const struct stdcl_arg potentials[] = {BLOCK_ARG(nb->pulled), VALUE_ARG(n),      BLOCK_ARG(t->order),
-                                           VALUE_ARG(first),      VALUE_ARG(count),  BLOCK_ARG(p->phi),
-                                           BLOCK_ARG(t->again)};
+    const cl_uint n = (cl_uint)nb->n, first = (cl_uint)p->first, rows = (cl_uint)p->rows,
+                  count = (cl_uint)p->count;
+    const struct stdcl_arg forces[] = {BLOCK_ARG(nb->pulled), VALUE_ARG(n),
+                                       BLOCK_ARG(t->order),   VALUE_ARG(t->begin),
+                                       BLOCK_ARG(t->body),    BLOCK_ARG(t->again)};
+    const struct stdcl_arg planes[] = {BLOCK_ARG(t->body), VALUE_ARG(n),     VALUE_ARG(first),
+                                       VALUE_ARG(rows),    VALUE_ARG(count), BLOCK_ARG(p->partial),
+                                       BLOCK_ARG(t->felt), BLOCK_ARG(p->bad)};
+    const struct stdcl_arg potentials[] = {
+        BLOCK_ARG(nb->pulled), VALUE_ARG(n),      BLOCK_ARG(t->order), VALUE_ARG(first),
+        VALUE_ARG(count),      BLOCK_ARG(p->phi), BLOCK_ARG(t->again)};
     t->gathered = t->walking = false;
     if (sum == FORCES)
         return nbody_tree_visit(nb, p, TREE_SCATTER, nb->n, COUNT_OF(forces), forces) == 0
                    ? nbody_tree_visit(nb, p, TREE_PLANES, nb->n, COUNT_OF(planes), planes)
                    : -1;
-    return nbody_tree_visit(nb, p, TREE_SCATTER_POTENTIALS, nb->n, COUNT_OF(potentials), potentials);
+    return nbody_tree_visit(nb, p, TREE_SCATTER_POTENTIALS, nb->n, COUNT_OF(potentials),
+                            potentials);
 }
 
-/* ---- Sums. ------------------------------------------------------------------------------------ */
+/* ---- Sums. ----------------------------------------------------------------------------------- */
 
 static int plant(struct nbody *nb, struct share *p, bool geometric)
 {
     const struct key_range all = {.n = (cl_uint)nb->n, .to = (cl_uint)nb->n};
-    return nbody_tree_order(nb, p) != 0 || start_bodies(nb, p) != 0 || nbody_tree_count(nb, p, all, 0) != 0 ||
-                   nbody_tree_write(nb, p, all, 0) != 0 || nbody_tree_moments(nb, p, geometric) != 0
+    return nbody_tree_order(nb, p) != 0 || start_bodies(nb, p) != 0 ||
+                   nbody_tree_count(nb, p, all, 0) != 0 || nbody_tree_write(nb, p, all, 0) != 0 ||
+                   nbody_tree_moments(nb, p, geometric) != 0
                ? -1
                : 0;
 }
@@ -102,7 +122,8 @@ int nbody_tree_plant(struct nbody *nb, struct share *p)
 static int plant_alone(struct nbody *nb, bool geometric)
 {
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
-        if (p->tree && ((!nb->planted && plant(nb, p, geometric) != 0) || (!p->tree->gathered && start_bodies(nb, p) != 0)))
+        if (p->tree && ((!nb->planted && plant(nb, p, geometric) != 0) ||
+                        (!p->tree->gathered && start_bodies(nb, p) != 0)))
             return -1;
     nb->planted = !geometric;
     return 0;
@@ -165,7 +186,8 @@ static int plant_with_room(struct nbody *nb, bool geometric)
 
 static int first_sum(struct nbody *nb)
 {
-    const int status = nb->parts || plant_with_room(nb, true) == 0 ? sum_once(nb, FORCES, true) : -1;
+    const int status =
+        nb->parts || plant_with_room(nb, true) == 0 ? sum_once(nb, FORCES, true) : -1;
     nb->known = status == 0;
     return status;
 }
@@ -184,7 +206,8 @@ int nbody_tree_plant_now(struct nbody *nb)
     return plant_with_room(nb, false) < 0 ? -1 : 0;
 }
 
-/* Within a burst nobody waits to see whether there is room (nbody_step does, at its end); parts always do. */
+/* Within a burst nobody waits to see whether there is room (nbody_step does, at its end); parts
+ * always do. */
 int nbody_tree_evaluate(struct nbody *nb, enum kernel sum)
 {
     if (!nb->current) {

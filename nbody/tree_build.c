@@ -1,43 +1,48 @@
-/* tree_build.c - cells of a tree and their moments, on one device; and the launches of all of the tree's kernels.
+/* tree_build.c - cells of a tree and their moments, on one device; and the launches of all of the
+ * tree's kernels.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
 
 #include <math.h>
 
-/* ---- Launches. -------------------------------------------------------------------------------- */
+/* ---- Launches. ------------------------------------------------------------------------------- */
 
 static size_t round_up(size_t n, size_t to)
 {
     return (n + to - 1) / to * to;
 }
 
-int nbody_tree_launch(const struct nbody *nb, const struct share *p, enum tree_kernel k, size_t groups, size_t group,
-                      cl_uint nargs, const struct stdcl_arg *args)
+int nbody_tree_launch(const struct nbody *nb, const struct share *p, enum tree_kernel k,
+                      size_t groups, size_t group, cl_uint nargs, const struct stdcl_arg *args)
 {
     clndrange_t ndr = clndrange_init1d(0, groups * group, group);
     if (groups == 0)
         return 0;
-    cl_event ev = clforkv(nb->ctx, p->dev, p->tree->kernel[k], &ndr, nb->flags | CL_EVENT_CHECKED | p->bare, nargs, args);
+    cl_event ev = clforkv(nb->ctx, p->dev, p->tree->kernel[k], &ndr,
+                          nb->flags | CL_EVENT_CHECKED | p->bare, nargs, args);
     return ev == (cl_event)-1 ? -1 : 0;
 }
 
-int nbody_tree_visit(const struct nbody *nb, const struct share *p, enum tree_kernel k, size_t n, cl_uint nargs,
-                     const struct stdcl_arg *args)
+int nbody_tree_visit(const struct nbody *nb, const struct share *p, enum tree_kernel k, size_t n,
+                     cl_uint nargs, const struct stdcl_arg *args)
 {
     const size_t flat = (size_t)p->shape.flat;
     return nbody_tree_launch(nb, p, k, round_up(n, flat) / flat, flat, nargs, args);
 }
 
-/* ---- Cells. ----------------------------------------------------------------------------------- */
+/* ---- Cells. ---------------------------------------------------------------------------------- */
 
-int nbody_tree_count_some(struct nbody *nb, struct share *p, struct key_range r, size_t some, cl_uint before, cl_uint gap)
+int nbody_tree_count_some(struct nbody *nb, struct share *p, struct key_range r, size_t some,
+                          cl_uint before, cl_uint gap)
 {
     const struct tree *t = p->tree;
-    const struct stdcl_arg count[] = {BLOCK_ARG(t->keys), BLOCK_ARG(t->seconds), VALUE_ARG(r.lo),   VALUE_ARG(r.n),
-                                      VALUE_ARG(r.from),  VALUE_ARG(r.to),       VALUE_ARG(t->runs), VALUE_ARG(before),
-                                      VALUE_ARG(gap),     BLOCK_ARG(t->count),   BLOCK_ARG(t->cells), BLOCK_ARG(t->bridge)};
-    return nbody_tree_launch(nb, p, TREE_COUNT, some, (size_t)p->shape.flat, COUNT_OF(count), count);
+    const struct stdcl_arg count[] = {
+        BLOCK_ARG(t->keys), BLOCK_ARG(t->seconds), VALUE_ARG(r.lo),     VALUE_ARG(r.n),
+        VALUE_ARG(r.from),  VALUE_ARG(r.to),       VALUE_ARG(t->runs),  VALUE_ARG(before),
+        VALUE_ARG(gap),     BLOCK_ARG(t->count),   BLOCK_ARG(t->cells), BLOCK_ARG(t->bridge)};
+    return nbody_tree_launch(nb, p, TREE_COUNT, some, (size_t)p->shape.flat, COUNT_OF(count),
+                             count);
 }
 
 int nbody_tree_count(struct nbody *nb, struct share *p, struct key_range r, cl_uint counted)
@@ -49,7 +54,9 @@ int nbody_tree_count(struct nbody *nb, struct share *p, struct key_range r, cl_u
                                          .bytes = 4,
                                          .most = (size_t)t->runs * (t->words * TREE_LEVELS + 1)};
     const size_t some = nbody_tree_groups(p, t->bodies) - counted;
-    return nbody_tree_count_some(nb, p, r, some, TREE_AT_CUT, counted) != 0 ? -1 : arrays_scan_start(t->sorter, &scan);
+    return nbody_tree_count_some(nb, p, r, some, TREE_AT_CUT, counted) != 0
+               ? -1
+               : arrays_scan_start(t->sorter, &scan);
 }
 
 int nbody_tree_write(struct nbody *nb, struct share *p, struct key_range r, cl_uint total)
@@ -57,34 +64,40 @@ int nbody_tree_write(struct nbody *nb, struct share *p, struct key_range r, cl_u
     const struct tree *t = p->tree;
     const cl_int sum = nb->in_burst ? (cl_int)nb->sum : -1;
     const cl_uint deepen = t->words == 1 && !t->shallow && !nb->parts;
-    const struct stdcl_arg write[] = {BLOCK_ARG(t->keys),  BLOCK_ARG(t->seconds), BLOCK_ARG(t->body), VALUE_ARG(r.lo),
-                                      VALUE_ARG(r.n),      VALUE_ARG(r.from),     VALUE_ARG(r.to),    VALUE_ARG(t->begin),
-                                      VALUE_ARG(t->runs),  BLOCK_ARG(t->count),   BLOCK_ARG(t->cells), VALUE_ARG(total),
-                                      BLOCK_ARG(t->add),   VALUE_ARG(t->room),    BLOCK_ARG(t->span), BLOCK_ARG(t->bridge),
-                                      BLOCK_ARG(t->link),  BLOCK_ARG(t->down),    VALUE_ARG(deepen),  VALUE_ARG(sum),
-                                      BLOCK_ARG(p->bad)};
-    return nbody_tree_launch(nb, p, TREE_WRITE, nbody_tree_groups(p, t->bodies), (size_t)p->shape.flat, COUNT_OF(write), write);
+    const struct stdcl_arg write[] = {
+        BLOCK_ARG(t->keys), BLOCK_ARG(t->seconds), BLOCK_ARG(t->body),  VALUE_ARG(r.lo),
+        VALUE_ARG(r.n),     VALUE_ARG(r.from),     VALUE_ARG(r.to),     VALUE_ARG(t->begin),
+        VALUE_ARG(t->runs), BLOCK_ARG(t->count),   BLOCK_ARG(t->cells), VALUE_ARG(total),
+        BLOCK_ARG(t->add),  VALUE_ARG(t->room),    BLOCK_ARG(t->span),  BLOCK_ARG(t->bridge),
+        BLOCK_ARG(t->link), BLOCK_ARG(t->down),    VALUE_ARG(deepen),   VALUE_ARG(sum),
+        BLOCK_ARG(p->bad)};
+    return nbody_tree_launch(nb, p, TREE_WRITE, nbody_tree_groups(p, t->bodies),
+                             (size_t)p->shape.flat, COUNT_OF(write), write);
 }
 
-/* Measured for Plummer spheres of 10^4 to 2^17 bodies on a CPU, with moments up to second order: the 99th percentile of errors
- * is 2.9e-3 (theta / 0.75)^4 with the geometric criterion, and 7.2e-4 (alpha / 6.5e-3)^0.79 with the relative one. Two thirds
- * of the accuracy that is asked for is aimed at, for bodies that lie less well. Up to fourth order it is 2.5e-4
- * (alpha / 8.7e-3)^0.8. */
+/* Measured for Plummer spheres of 10^4 to 2^17 bodies on a CPU, with moments up to second order:
+ * the 99th percentile of errors is 2.9e-3 (theta / 0.75)^4 with the geometric criterion, and 7.2e-4
+ * (alpha / 6.5e-3)^0.79 with the relative one. Two thirds of the accuracy that is asked for is
+ * aimed at, for bodies that lie less well. Up to fourth order it is 2.5e-4 (alpha / 8.7e-3)^0.8. */
 static double relative(const struct nbody *nb, int moments)
 {
-    const double second = 6.5e-3 * pow(nb->accuracy / 1.1e-3, 1 / 0.79), fourth = 8.7e-3 * pow(nb->accuracy / 4.2e-4, 1 / 0.8);
+    const double second = 6.5e-3 * pow(nb->accuracy / 1.1e-3, 1 / 0.79),
+                 fourth = 8.7e-3 * pow(nb->accuracy / 4.2e-4, 1 / 0.8);
     return fmin(moments == 2 ? second : fourth, 0.5);
 }
 
-/* The first sum, by angle, need not be better than to a thousandth, as it only tells how large accelerations are. */
+/* The first sum, by angle, need not be better than to a thousandth, as it only tells how large
+ * accelerations are. */
 double nbody_tree_opening(const struct nbody *nb, bool geometric)
 {
-    return geometric ? fmax(fmin(0.75 * pow(nb->accuracy / 2.9e-3, 0.25), 1), 0.6) : relative(nb, nb->moments);
+    return geometric ? fmax(fmin(0.75 * pow(nb->accuracy / 2.9e-3, 0.25), 1), 0.6)
+                     : relative(nb, nb->moments);
 }
 
 cl_uint nbody_tree_usual(const struct nbody *nb, double times)
 {
-    const double alpha = nbody_tree_opening(nb, false), met = nb->moments == 2 ? 250 * pow(alpha, -0.41) : 500 * pow(alpha, -0.226);
+    const double alpha = nbody_tree_opening(nb, false),
+                 met = nb->moments == 2 ? 250 * pow(alpha, -0.41) : 500 * pow(alpha, -0.226);
     return (cl_uint)fmin(times * met, 1e9);
 }
 
@@ -93,23 +106,28 @@ double nbody_tree_blur(const struct nbody *nb)
     const double ulp = ldexp(1, nb->precision == NBODY_DOUBLE ? -53 : -24), part = relative(nb, 2);
     const double mass = ldexp(nb->mass, 2 * nb->units.time - 3 * nb->units.length);
     const double off = pow(2 * ulp / part, 2.0 / 3);
-    return mass <= 0 ? 0 : nb->moments == 2 ? off * sqrt(part) * pow(mass, -1.0 / 6) : off * cbrt(nbody_tree_opening(nb, false) / mass);
+    return mass <= 0          ? 0
+           : nb->moments == 2 ? off * sqrt(part) * pow(mass, -1.0 / 6)
+                              : off * cbrt(nbody_tree_opening(nb, false) / mass);
 }
 
 int nbody_tree_moments(struct nbody *nb, struct share *p, cl_uint geometric)
 {
     const struct tree *t = p->tree;
     REAL_NUMBER(blur, nbody_tree_blur(nb));
-    const size_t flat = (size_t)p->shape.flat, most = round_up(t->bodies, flat) / flat, some = 16 * (size_t)p->units;
+    const size_t flat = (size_t)p->shape.flat, most = round_up(t->bodies, flat) / flat,
+                 some = 16 * (size_t)p->units;
     const cl_uint last = t->words * TREE_LEVELS;
     for (cl_uint level = last + 1; level-- > 0;) {
         if (nb->parts && t->on_level[level] == 0)
             continue;
-        const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->cube), VALUE_ARG(level), VALUE_ARG(geometric),
-                                         REAL_ARG(nb, blur), BLOCK_ARG(t->span), BLOCK_ARG(t->bridge), BLOCK_ARG(t->down),
-                                         BLOCK_ARG(t->link), BLOCK_ARG(t->com),  BLOCK_ARG(t->poles), BLOCK_ARG(t->size)};
-        if (nbody_tree_launch(nb, p, level == last ? TREE_MOMENTS_LAST : TREE_MOMENTS, most < some ? most : some,
-                   level == last ? TREE_CROWD_PARTS : flat, COUNT_OF(args), args) != 0)
+        const struct stdcl_arg args[] = {
+            BLOCK_ARG(t->body), BLOCK_ARG(t->cube), VALUE_ARG(level),     VALUE_ARG(geometric),
+            REAL_ARG(nb, blur), BLOCK_ARG(t->span), BLOCK_ARG(t->bridge), BLOCK_ARG(t->down),
+            BLOCK_ARG(t->link), BLOCK_ARG(t->com),  BLOCK_ARG(t->poles),  BLOCK_ARG(t->size)};
+        if (nbody_tree_launch(nb, p, level == last ? TREE_MOMENTS_LAST : TREE_MOMENTS,
+                              most < some ? most : some, level == last ? TREE_CROWD_PARTS : flat,
+                              COUNT_OF(args), args) != 0)
             return -1;
     }
     return 0;

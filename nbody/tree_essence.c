@@ -1,8 +1,10 @@
-/* tree_essence.c - what the parts of a tree need of each other for their walks (Salmon's locally essential tree), found as
- * essential.cl draws it: a device walks its own cells for each group of the other parts.
+/* tree_essence.c - what the parts of a tree need of each other for their walks (Salmon's locally
+ * essential tree), found as essential.cl draws it: a device walks its own cells for each group of
+ * the other parts.
  *
- * How much that is was about the same in the last sum; so there is room for a quarter more, and what does not fit is found again. As
- * much as it was then, and a little more, is sent with the numbers that tell how much it is, so that nobody waits for these first.
+ * How much that is was about the same in the last sum; so there is room for a quarter more, and
+ * what does not fit is found again. As much as it was then, and a little more, is sent with the
+ * numbers that tell how much it is, so that nobody waits for these first.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
@@ -36,7 +38,7 @@ static size_t flags_at(const struct parts *s, cl_uint part, cl_uint other, enum 
     return ((size_t)(part * s->n + other) * 2 + (what == BOXES)) * TREE_FLAGS;
 }
 
-/* ---- Memory. ---------------------------------------------------------------------------------- */
+/* ---- Memory. --------------------------------------------------------------------------------- */
 
 /* Boxes of UNITED groups each. */
 static size_t united(size_t groups)
@@ -69,7 +71,8 @@ int nbody_essence_place(struct nbody *nb)
         s->fits[2 * k] = s->fits[2 * k + 1] = k / n == k % n ? 0 : 4096;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         p->bytes += p->tree ? boxes * 8 * nb->real : 0;
-    return s->box && s->flag && s->fits && s->guess && s->had && s->early && s->begun && s->boxing && s->apart && s->boxes_sent
+    return s->box && s->flag && s->fits && s->guess && s->had && s->early && s->begun &&
+                   s->boxing && s->apart && s->boxes_sent
                ? 0
                : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
 }
@@ -115,7 +118,7 @@ static void place_of(const struct parts *s, cl_uint part, cl_uint other, size_t 
             at[w] += s->fits[2 * k + w];
 }
 
-/* ---- Boxes. ----------------------------------------------------------------------------------- */
+/* ---- Boxes. ---------------------------------------------------------------------------------- */
 
 /* How many groups a part walks for, of which the first has this slot. */
 static size_t groups_of(const struct parts *s, cl_uint part, size_t *slot)
@@ -137,11 +140,15 @@ static int start_some(struct nbody *nb, struct share *p, cl_uint much)
     const cl_uint n = (cl_uint)nb->n;
     size_t slot;
     const size_t groups = groups_of(nb->parts, t->number, &slot);
-    const cl_uint to = (cl_uint)slot, some = (cl_uint)groups, counter = nbody_essence_counter(nb, t->number);
-    const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->feel), VALUE_ARG(n), VALUE_ARG(t->from), VALUE_ARG(some), VALUE_ARG(to),
-                                     BLOCK_ARG(nb->parts->box), VALUE_ARG(counter), BLOCK_ARG(nb->parts->found), BLOCK_ARG(t->info), VALUE_ARG(much),
-                                     BLOCK_ARG(t->lone)};
-    return nbody_tree_launch(nb, p, TREE_BOXES, united(groups), (size_t)p->shape.flat, COUNT_OF(args), args);
+    const cl_uint to = (cl_uint)slot, some = (cl_uint)groups,
+                  counter = nbody_essence_counter(nb, t->number);
+    const struct stdcl_arg args[] = {
+        BLOCK_ARG(t->body),        BLOCK_ARG(t->feel), VALUE_ARG(n),
+        VALUE_ARG(t->from),        VALUE_ARG(some),    VALUE_ARG(to),
+        BLOCK_ARG(nb->parts->box), VALUE_ARG(counter), BLOCK_ARG(nb->parts->found),
+        BLOCK_ARG(t->info),        VALUE_ARG(much),    BLOCK_ARG(t->lone)};
+    return nbody_tree_launch(nb, p, TREE_BOXES, united(groups), (size_t)p->shape.flat,
+                             COUNT_OF(args), args);
 }
 
 static cl_uint much_of(const struct nbody *nb)
@@ -149,12 +156,15 @@ static cl_uint much_of(const struct nbody *nb)
     return nb->known ? nbody_tree_usual(nb, 2) : 0;
 }
 
-/* Which boxes met too much is forgotten when parts are cut elsewhere, and after many sums, as others are among them then. */
+/* Which boxes met too much is forgotten when parts are cut elsewhere, and after many sums, as
+ * others are among them then. */
 static int forget_lone(struct nbody *nb, struct share *p)
 {
     const struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nbody_essence_lone(nb), none = 0;
-    const struct stdcl_arg forget[] = {BLOCK_ARG(t->lone), VALUE_ARG(n), BLOCK_ARG(nb->parts->found), VALUE_ARG(none), VALUE_ARG(none)};
+    const struct stdcl_arg forget[] = {BLOCK_ARG(t->lone), VALUE_ARG(n),
+                                       BLOCK_ARG(nb->parts->found), VALUE_ARG(none),
+                                       VALUE_ARG(none)};
     return nbody_tree_visit(nb, p, TREE_FORGET, n, COUNT_OF(forget), forget);
 }
 
@@ -164,16 +174,20 @@ static int forget(struct nbody *nb, struct share *p)
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
     const cl_uint own = t->number * s->most, all = TREE_COUNTS * s->n;
-    const struct stdcl_arg args[] = {BLOCK_ARG(t->mark), VALUE_ARG(t->room), BLOCK_ARG(s->found), VALUE_ARG(own), VALUE_ARG(all)};
+    const struct stdcl_arg args[] = {BLOCK_ARG(t->mark), VALUE_ARG(t->room), BLOCK_ARG(s->found),
+                                     VALUE_ARG(own), VALUE_ARG(all)};
     t->forgot = true;
-    return nbody_tree_visit(nb, p, TREE_FORGET, t->room > all ? t->room : all, COUNT_OF(args), args);
+    return nbody_tree_visit(nb, p, TREE_FORGET, t->room > all ? t->room : all, COUNT_OF(args),
+                            args);
 }
 
-/* Boxes that a part sends before it is known how many of single groups there are: a few more of these than the last time. */
+/* Boxes that a part sends before it is known how many of single groups there are: a few more of
+ * these than the last time. */
 static size_t boxes_guessed(const struct parts *s, cl_uint part)
 {
     size_t slot;
-    const size_t groups = groups_of(s, part, &slot), some = united(groups) + s->apart[part] + s->apart[part] / 4 + 64;
+    const size_t groups = groups_of(s, part, &slot),
+                 some = united(groups) + s->apart[part] + s->apart[part] / 4 + 64;
     return some < groups + united(groups) ? some : groups + united(groups);
 }
 
@@ -187,21 +201,26 @@ static int send_boxes(struct nbody *nb, struct share *p)
     groups_of(s, part, &slot);
     s->boxing[part] = s->counting[part] = NULL;
     return world_size(nb->world) > 1 || p->tree->bodies == 0 ||
-                   (nbody_parts_begin_down(nb, p, (char *)s->box + slot * box, boxes_guessed(s, part) * box, true, &s->boxing[part]) == 0 &&
-                    nbody_parts_begin_down(nb, p, &s->found[nbody_essence_counter(nb, part)], sizeof *s->found, false, &s->counting[part]) == 0)
+                   (nbody_parts_begin_down(nb, p, (char *)s->box + slot * box,
+                                           boxes_guessed(s, part) * box, true,
+                                           &s->boxing[part]) == 0 &&
+                    nbody_parts_begin_down(nb, p, &s->found[nbody_essence_counter(nb, part)],
+                                           sizeof *s->found, false, &s->counting[part]) == 0)
                ? 0
                : -1;
 }
 
 int nbody_essence_start_boxes(struct nbody *nb, struct share *p)
 {
-    return (nb->parts->sums_lone == 0 && forget_lone(nb, p) != 0) || start_some(nb, p, much_of(nb)) != 0 || send_boxes(nb, p) != 0
+    return (nb->parts->sums_lone == 0 && forget_lone(nb, p) != 0) ||
+                   start_some(nb, p, much_of(nb)) != 0 || send_boxes(nb, p) != 0
                ? -1
                : forget(nb, p);
 }
 
 /* Of each part, boxes from[] .. to[] - 1 to all others. */
-static int swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwith, const cl_uint *from, const cl_uint *to)
+static int swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwith,
+                      const cl_uint *from, const cl_uint *to)
 {
     struct parts *s = nb->parts;
     const size_t box = 8 * nb->real;
@@ -213,10 +232,14 @@ static int swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwit
         const size_t first = from ? from[part] : 0, end = to[part];
         if (part == k % s->n || end <= first)
             continue;
-        all[n++] = (struct parcel){part, k % s->n, (char *)s->box + (slot + first) * box, (end - first) * box, true, s->boxing[part]};
+        all[n++] = (struct parcel){
+            part, k % s->n,       (char *)s->box + (slot + first) * box, (end - first) * box,
+            true, s->boxing[part]};
         s->boxing[part] = NULL;
     }
-    const int status = !all ? no_memory() : n || nwith ? nbody_parts_exchange(nb, with, nwith, all, n, NULL) : 0;
+    const int status = !all         ? no_memory()
+                       : n || nwith ? nbody_parts_exchange(nb, with, nwith, all, n, NULL)
+                                    : 0;
     free(all);
     return status;
 }
@@ -243,12 +266,12 @@ int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with, size
     return status;
 }
 
-/* ---- Walks. ----------------------------------------------------------------------------------- */
+/* ---- Walks. ---------------------------------------------------------------------------------- */
 
-/* Walks for `count` boxes of another part, as essential.cl numbers them. A CPU looks at the limit after every 256
- * entries (BLOCK in walk.cl), which are added here. */
-static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, size_t first_, size_t united_, cl_uint odd, size_t count,
-                bool limited, cl_uint geometric)
+/* Walks for `count` boxes of another part, as essential.cl numbers them. A CPU looks at the limit
+ * after every 256 entries (BLOCK in walk.cl), which are added here. */
+static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, size_t first_,
+                size_t united_, cl_uint odd, size_t count, bool limited, cl_uint geometric)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
@@ -258,18 +281,27 @@ static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, siz
     place_of(s, t->number, other, at);
     const cl_uint first = (cl_uint)first_, several = (cl_uint)united_, stamp = other + 1,
                   limit = limited ? nbody_tree_usual(nb, 0.2 * s->limit) + 256 : 0,
-                  to = t->number * s->most + TREE_COUNTS * other, cells_to = (cl_uint)at[0], bodies_to = (cl_uint)at[1],
+                  to = t->number * s->most + TREE_COUNTS * other, cells_to = (cl_uint)at[0],
+                  bodies_to = (cl_uint)at[1],
                   flags_to = (cl_uint)flags_at(s, t->number, other, GROUPS);
     REAL_NUMBER(eps2, nbody_forces_softening(nb, FORCES, &none));
     REAL_NUMBER(opening, nbody_tree_opening(nb, geometric));
-    const struct stdcl_arg args[] = {
-        BLOCK_ARG(t->body),  BLOCK_ARG(t->link),    BLOCK_ARG(t->down),     BLOCK_ARG(t->com),    BLOCK_ARG(t->poles),
-        BLOCK_ARG(t->size),  BLOCK_ARG(t->span),    BLOCK_ARG(t->bridge),   BLOCK_ARG(box),
-        VALUE_ARG(first),    VALUE_ARG(several),    VALUE_ARG(odd),       REAL_ARG(nb, opening),  VALUE_ARG(geometric), REAL_ARG(nb, eps2), VALUE_ARG(limit),
-        VALUE_ARG(stamp),    BLOCK_ARG(t->mark),    BLOCK_ARG(s->found),    VALUE_ARG(to),        VALUE_ARG(cells_to),
-        VALUE_ARG(s->fits[2 * pair]), VALUE_ARG(bodies_to), VALUE_ARG(s->fits[2 * pair + 1]),     BLOCK_ARG(s->cells),
-        BLOCK_ARG(s->bodies), BLOCK_ARG(s->flag),   VALUE_ARG(flags_to)};
-    return nbody_tree_launch(nb, p, TREE_ESSENTIAL, count, (size_t)nbody_tree_items(&p->shape), COUNT_OF(args), args);
+    const struct stdcl_arg args[] = {BLOCK_ARG(t->body),    BLOCK_ARG(t->link),
+                                     BLOCK_ARG(t->down),    BLOCK_ARG(t->com),
+                                     BLOCK_ARG(t->poles),   BLOCK_ARG(t->size),
+                                     BLOCK_ARG(t->span),    BLOCK_ARG(t->bridge),
+                                     BLOCK_ARG(box),        VALUE_ARG(first),
+                                     VALUE_ARG(several),    VALUE_ARG(odd),
+                                     REAL_ARG(nb, opening), VALUE_ARG(geometric),
+                                     REAL_ARG(nb, eps2),    VALUE_ARG(limit),
+                                     VALUE_ARG(stamp),      BLOCK_ARG(t->mark),
+                                     BLOCK_ARG(s->found),   VALUE_ARG(to),
+                                     VALUE_ARG(cells_to),   VALUE_ARG(s->fits[2 * pair]),
+                                     VALUE_ARG(bodies_to),  VALUE_ARG(s->fits[2 * pair + 1]),
+                                     BLOCK_ARG(s->cells),   BLOCK_ARG(s->bodies),
+                                     BLOCK_ARG(s->flag),    VALUE_ARG(flags_to)};
+    return nbody_tree_launch(nb, p, TREE_ESSENTIAL, count, (size_t)nbody_tree_items(&p->shape),
+                             COUNT_OF(args), args);
 }
 
 /* What was found for a part, as it is sent; `more`: since it was noted. */
@@ -280,19 +312,25 @@ static int pack(struct nbody *nb, struct share *p, cl_uint other, cl_uint more)
     const size_t pair = (size_t)t->number * s->n + other, flat = (size_t)p->shape.flat;
     size_t at[2];
     place_of(s, t->number, other, at);
-    const cl_uint to = t->number * s->most + TREE_COUNTS * other, noted = t->number * s->most + TREE_COUNTS * s->n + 2 * other,
+    const cl_uint to = t->number * s->most + TREE_COUNTS * other,
+                  noted = t->number * s->most + TREE_COUNTS * s->n + 2 * other,
                   cells_to = (cl_uint)at[0], bodies_to = (cl_uint)at[1];
-    const struct stdcl_arg args[] = {
-        BLOCK_ARG(t->body),  BLOCK_ARG(t->link),    BLOCK_ARG(t->down),       BLOCK_ARG(t->com), BLOCK_ARG(t->poles), BLOCK_ARG(t->size),
-        VALUE_ARG(more),     BLOCK_ARG(s->found),   VALUE_ARG(to),            VALUE_ARG(noted),  VALUE_ARG(cells_to), VALUE_ARG(s->fits[2 * pair]),
-        VALUE_ARG(bodies_to), VALUE_ARG(s->fits[2 * pair + 1]), BLOCK_ARG(s->cells), BLOCK_ARG(s->bodies)};
+    const struct stdcl_arg args[] = {BLOCK_ARG(t->body),   BLOCK_ARG(t->link),
+                                     BLOCK_ARG(t->down),   BLOCK_ARG(t->com),
+                                     BLOCK_ARG(t->poles),  BLOCK_ARG(t->size),
+                                     VALUE_ARG(more),      BLOCK_ARG(s->found),
+                                     VALUE_ARG(to),        VALUE_ARG(noted),
+                                     VALUE_ARG(cells_to),  VALUE_ARG(s->fits[2 * pair]),
+                                     VALUE_ARG(bodies_to), VALUE_ARG(s->fits[2 * pair + 1]),
+                                     BLOCK_ARG(s->cells),  BLOCK_ARG(s->bodies)};
     return nbody_tree_launch(nb, p, TREE_PACK, 8 * (size_t)p->units, flat, COUNT_OF(args), args);
 }
 
 /* What is essential: cells, and bodies. */
 enum { KINDS = 2 };
 
-static char *essence_at(const struct nbody *nb, cl_uint part, cl_uint other, size_t kind, size_t first, size_t *bytes)
+static char *essence_at(const struct nbody *nb, cl_uint part, cl_uint other, size_t kind,
+                        size_t first, size_t *bytes)
 {
     const struct parts *s = nb->parts;
     size_t at[KINDS];
@@ -301,8 +339,8 @@ static char *essence_at(const struct nbody *nb, cl_uint part, cl_uint other, siz
     return (char *)(kind == 0 ? s->cells : s->bodies) + (at[kind] + first) * *bytes;
 }
 
-/* What was found goes down, from number from[] on (NULL: 0, once that is packed) up to to[], as much as it was the last time, or nearly. Where it is
- * for other ranks, nothing does. */
+/* What was found goes down, from number from[] on (NULL: 0, once that is packed) up to to[], as
+ * much as it was the last time, or nearly. Where it is for other ranks, nothing does. */
 static int begin_down(struct nbody *nb, struct share *p, const cl_uint *from, const cl_uint *to)
 {
     struct parts *s = nb->parts;
@@ -311,13 +349,15 @@ static int begin_down(struct nbody *nb, struct share *p, const cl_uint *from, co
     for (cl_uint other = 0; other < s->n; other++)
         for (size_t kind = 0; kind < KINDS; kind++) {
             const size_t number = KINDS * ((size_t)t->number * s->n + other) + kind;
-            const cl_uint first = from ? from[number] : 0, end = other == t->number || t->bodies == 0 ? 0 : to[number];
+            const cl_uint first = from ? from[number] : 0,
+                          end = other == t->number || t->bodies == 0 ? 0 : to[number];
             size_t bytes;
             char *const at = essence_at(nb, t->number, other, kind, first, &bytes);
             s->begun[number] = NULL;
             if (world_size(nb->world) > 1 || end <= first)
                 continue;
-            if (nbody_parts_begin_down(nb, p, at, (end - first) * bytes, after, &s->begun[number]) != 0)
+            if (nbody_parts_begin_down(nb, p, at, (end - first) * bytes, after,
+                                       &s->begun[number]) != 0)
                 return -1;
             after = false;
         }
@@ -335,9 +375,11 @@ static int walk_groups(struct nbody *nb, struct share *p, cl_uint geometric)
     for (cl_uint odd = 0; odd < 2; odd++) {
         for (cl_uint other = 0; other < s->n; other++) {
             size_t slot;
-            const size_t several = united(groups_of(s, other, &slot)), count = odd ? several / 2 + s->apart[other] : (several + 1) / 2;
+            const size_t several = united(groups_of(s, other, &slot)),
+                         count = odd ? several / 2 + s->apart[other] : (several + 1) / 2;
             if (other != t->number && t->bodies &&
-                (walk(nb, p, other, s->box, slot, several, odd, count, true, geometric) != 0 || pack(nb, p, other, odd) != 0))
+                (walk(nb, p, other, s->box, slot, several, odd, count, true, geometric) != 0 ||
+                 pack(nb, p, other, odd) != 0))
                 return -1;
         }
         if (!odd && begin_down(nb, p, NULL, s->early) != 0)
@@ -351,7 +393,7 @@ static int join_and_walk(struct nbody *nb, struct share *p, cl_uint geometric)
     return nb->parts->join(nb, p, geometric) != 0 ? -1 : walk_groups(nb, p, geometric);
 }
 
-/* ---- Groups that are put off in any case. ----------------------------------------------------- */
+/* ---- Groups that are put off in any case. ---------------------------------------------------- */
 
 /* Boxes of few bodies of the groups that a part flagged stand from here on. */
 static size_t loose_at(const struct parts *s, cl_uint part, cl_uint other)
@@ -368,12 +410,15 @@ static int loosen(struct nbody *nb, struct share *p)
     struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n;
     for (cl_uint part = 0; part < s->n; part++) {
-        const cl_uint count = flags(s, part, t->number, GROUPS), from = (cl_uint)flags_at(s, part, t->number, GROUPS),
+        const cl_uint count = flags(s, part, t->number, GROUPS),
+                      from = (cl_uint)flags_at(s, part, t->number, GROUPS),
                       to = (cl_uint)loose_at(s, part, t->number);
-        const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->feel), VALUE_ARG(n),       BLOCK_ARG(s->flag),
-                                         VALUE_ARG(from),    VALUE_ARG(count),   VALUE_ARG(t->from),
-                                         BLOCK_ARG(s->loose), VALUE_ARG(to),     BLOCK_ARG(t->info)};
-        if (nbody_tree_visit(nb, p, TREE_LOOSEN, (size_t)count * TREE_GROUP, COUNT_OF(args), args) != 0)
+        const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->feel),  VALUE_ARG(n),
+                                         BLOCK_ARG(s->flag), VALUE_ARG(from),     VALUE_ARG(count),
+                                         VALUE_ARG(t->from), BLOCK_ARG(s->loose), VALUE_ARG(to),
+                                         BLOCK_ARG(t->info)};
+        if (nbody_tree_visit(nb, p, TREE_LOOSEN, (size_t)count * TREE_GROUP, COUNT_OF(args),
+                             args) != 0)
             return -1;
     }
     return 0;
@@ -389,7 +434,12 @@ static int swap_loose(struct nbody *nb, bool back)
         const cl_uint part = k / s->n, other = k % s->n, count = flags(s, part, other, GROUPS);
         char *const boxes = (char *)s->loose + loose_at(s, part, other) * box;
         all[k] = back ? (struct parcel){other, part, boxes, count * TREE_GROUP * box, false, NULL}
-                      : (struct parcel){part, other, &s->flag[flags_at(s, part, other, GROUPS)], count * sizeof *s->flag, false, NULL};
+                      : (struct parcel){part,
+                                        other,
+                                        &s->flag[flags_at(s, part, other, GROUPS)],
+                                        count * sizeof *s->flag,
+                                        false,
+                                        NULL};
     }
     const int status = all ? nbody_parts_swap(nb, all, (size_t)s->n * s->n) : no_memory();
     free(all);
@@ -417,23 +467,24 @@ static int walk_loose(struct nbody *nb, cl_uint geometric)
     }
     if (swap_loose(nb, false) != 0)
         return -1;
-    EACH_PART (nb, p)
-        if (loosen(nb, p) != 0)
-            return -1;
+    EACH_PART(nb, p)
+    if (loosen(nb, p) != 0)
+        return -1;
     if (swap_loose(nb, true) != 0)
         return -1;
-    EACH_PART (nb, p)
-        for (cl_uint other = 0; other < s->n; other++) {
-            const cl_uint part = p->tree->number;
-            const size_t count = (size_t)flags(s, part, other, GROUPS) * TREE_GROUP;
-            if (count && (walk(nb, p, other, s->loose, loose_at(s, part, other), 0, 0, count, false, geometric) != 0 ||
-                          pack(nb, p, other, true) != 0))
-                return -1;
-        }
+    EACH_PART(nb, p)
+    for (cl_uint other = 0; other < s->n; other++) {
+        const cl_uint part = p->tree->number;
+        const size_t count = (size_t)flags(s, part, other, GROUPS) * TREE_GROUP;
+        if (count && (walk(nb, p, other, s->loose, loose_at(s, part, other), 0, 0, count, false,
+                           geometric) != 0 ||
+                      pack(nb, p, other, true) != 0))
+            return -1;
+    }
     return gather_counts(nb);
 }
 
-/* ---- What was found. -------------------------------------------------------------------------- */
+/* ---- What was found. ------------------------------------------------------------------------- */
 
 /* The next sum finds about as much. False when not all of this one's had room. */
 static bool measure(struct parts *s)
@@ -446,15 +497,18 @@ static bool measure(struct parts *s)
         for (size_t w = 0; w < 2 && k / s->n != k % s->n; w++) {
             const cl_uint found = counts(s, k / s->n, k % s->n)[w];
             s->fits[2 * k + w] = found + found / 4 + 1024;
-            s->guess[2 * k + w] = s->guess[2 * k + w] < s->fits[2 * k + w] ? s->guess[2 * k + w] : s->fits[2 * k + w];
-            s->early[2 * k + w] = s->early[2 * k + w] < s->guess[2 * k + w] ? s->early[2 * k + w] : s->guess[2 * k + w];
+            s->guess[2 * k + w] =
+                s->guess[2 * k + w] < s->fits[2 * k + w] ? s->guess[2 * k + w] : s->fits[2 * k + w];
+            s->early[2 * k + w] = s->early[2 * k + w] < s->guess[2 * k + w] ? s->early[2 * k + w]
+                                                                            : s->guess[2 * k + w];
         }
     return fits;
 }
 
-/* Parcels of what each part has found of a kind for each other, from number from[] on (NULL: 0), up to to[] (NULL: all of it), with the copies
- * that are begun. How many these are. */
-static size_t list_found(const struct nbody *nb, size_t kind, const cl_uint *from, const cl_uint *to, struct parcel *all)
+/* Parcels of what each part has found of a kind for each other, from number from[] on (NULL: 0), up
+ * to to[] (NULL: all of it), with the copies that are begun. How many these are. */
+static size_t list_found(const struct nbody *nb, size_t kind, const cl_uint *from,
+                         const cl_uint *to, struct parcel *all)
 {
     const struct parts *s = nb->parts;
     size_t n = 0, bytes;
@@ -463,7 +517,8 @@ static size_t list_found(const struct nbody *nb, size_t kind, const cl_uint *fro
         const size_t end = to ? to[number] : counts(s, k / s->n, k % s->n)[kind];
         char *const at = essence_at(nb, k / s->n, k % s->n, kind, first, &bytes);
         if (k / s->n != k % s->n && end > first)
-            all[n++] = (struct parcel){k / s->n, k % s->n, at, (end - first) * bytes, true, s->begun[number]};
+            all[n++] = (struct parcel){k / s->n, k % s->n,        at, (end - first) * bytes,
+                                       true,     s->begun[number]};
         s->begun[number] = NULL;
     }
     return n;
@@ -478,35 +533,41 @@ static int swap_found(struct nbody *nb, const cl_uint *from, const cl_uint *to, 
     size_t n = 0;
     for (size_t kind = 0; all && kind < KINDS; kind++)
         n += list_found(nb, kind, from, to, all + n);
-    const int status = !all ? no_memory() : n || counted ? nbody_parts_exchange(nb, &found, counted, all, n, NULL) : 0;
+    const int status = !all           ? no_memory()
+                       : n || counted ? nbody_parts_exchange(nb, &found, counted, all, n, NULL)
+                                      : 0;
     free(all);
     return status;
 }
 
-/* What was found since the first went down follows it, when it is packed. It is the host that waits for that, as NVIDIA's driver has one line of a
- * device's copies: one that waits for a kernel holds up those that were started behind it, in other queues, too, and itself waits until those before
+/* What was found since the first went down follows it, when it is packed. It is the host that waits
+ * for that, as NVIDIA's driver has one line of a device's copies: one that waits for a kernel holds
+ * up those that were started behind it, in other queues, too, and itself waits until those before
  * it have ended. */
 static int send_rest(struct nbody *nb)
 {
     const struct parts *s = nb->parts;
-    EACH_PART (nb, p)
-        if (nbody_parts_await(nb, p, s->packed[p->tree->number]) != 0 || begin_down(nb, p, s->early, s->guess) != 0)
-            return -1;
+    EACH_PART(nb, p)
+    if (nbody_parts_await(nb, p, s->packed[p->tree->number]) != 0 ||
+        begin_down(nb, p, s->early, s->guess) != 0)
+        return -1;
     return 0;
 }
 
-/* Of one rank's devices: what is on its way down goes up as soon as it is there; the rest is sent before the last of that, which comes down while
- * devices find it. */
+/* Of one rank's devices: what is on its way down goes up as soon as it is there; the rest is sent
+ * before the last of that, which comes down while devices find it. */
 static int pass_early(struct nbody *nb)
 {
     const struct parts *s = nb->parts;
     if (world_size(nb->world) > 1)
         return 0;
     struct parcel *all = calloc(KINDS * s->n * s->n, sizeof *all);
-    const size_t cells = all ? list_found(nb, 0, NULL, s->early, all) : 0, bodies = all ? list_found(nb, 1, NULL, s->early, all + cells) : 0;
-    const int status = !all                                                     ? no_memory()
-                       : nbody_parts_swap(nb, all, cells) != 0 || send_rest(nb) ? -1
-                                                                                : nbody_parts_swap(nb, all + cells, bodies);
+    const size_t cells = all ? list_found(nb, 0, NULL, s->early, all) : 0,
+                 bodies = all ? list_found(nb, 1, NULL, s->early, all + cells) : 0;
+    const int status = !all ? no_memory()
+                       : nbody_parts_swap(nb, all, cells) != 0 || send_rest(nb)
+                           ? -1
+                           : nbody_parts_swap(nb, all + cells, bodies);
     free(all);
     return status;
 }
@@ -520,14 +581,18 @@ static int swap_guess(struct nbody *nb)
     for (cl_uint k = 0; k < s->n * s->n; k++)
         for (size_t w = 0; w < 2; w++) {
             const cl_uint found = k / s->n == k % s->n ? 0 : counts(s, k / s->n, k % s->n)[w];
-            const cl_uint noted = s->found[k / s->n * s->most + TREE_COUNTS * s->n + 2 * (k % s->n) + w];
+            const cl_uint noted =
+                s->found[k / s->n * s->most + TREE_COUNTS * s->n + 2 * (k % s->n) + w];
             const cl_uint had = s->guess[2 * k + w] < found ? s->guess[2 * k + w] : found;
-            s->had[2 * k + w] = s->early[2 * k + w] > noted ? noted : had; /* behind it nothing was there when it went */
+            s->had[2 * k + w] = s->early[2 * k + w] > noted
+                                    ? noted
+                                    : had; /* behind it nothing was there when it went */
         }
     return 0;
 }
 
-/* What the next sum sends with its numbers: as much as this one's, and a little more, where there is room. */
+/* What the next sum sends with its numbers: as much as this one's, and a little more, where there
+ * is room. */
 static void guess_next(struct nbody *nb)
 {
     struct parts *s = nb->parts;
@@ -535,9 +600,11 @@ static void guess_next(struct nbody *nb)
         for (size_t w = 0; w < 2 && k / s->n != k % s->n; w++) {
             const cl_uint found = counts(s, k / s->n, k % s->n)[w], some = found + found / 64 + 64;
             s->guess[2 * k + w] = some < s->fits[2 * k + w] ? some : s->fits[2 * k + w];
-            const cl_uint noted = s->found[k / s->n * s->most + TREE_COUNTS * s->n + 2 * (k % s->n) + w];
+            const cl_uint noted =
+                s->found[k / s->n * s->most + TREE_COUNTS * s->n + 2 * (k % s->n) + w];
             s->early[2 * k + w] = world_size(nb->world) == 1 ? noted - noted / 64 : 0;
-            s->early[2 * k + w] = s->early[2 * k + w] < s->guess[2 * k + w] ? s->early[2 * k + w] : s->guess[2 * k + w];
+            s->early[2 * k + w] = s->early[2 * k + w] < s->guess[2 * k + w] ? s->early[2 * k + w]
+                                                                            : s->guess[2 * k + w];
         }
 }
 
@@ -552,9 +619,11 @@ static int take(struct nbody *nb, struct share *p, cl_uint geometric)
         size_t at[2];
         place_of(s, part, t->number, at);
         const cl_uint *found = counts(s, part, t->number), first = (cl_uint)at[1], count = found[1];
-        const struct stdcl_arg bodies[] = {BLOCK_ARG(s->bodies), VALUE_ARG(first), VALUE_ARG(count), BLOCK_ARG(t->body)};
-        if (part != t->number && (nbody_parts_adopt(nb, p, s->cells, at[0], found[0]) != 0 ||
-                                  nbody_tree_visit(nb, p, TREE_ADOPT_BODIES, count, COUNT_OF(bodies), bodies) != 0))
+        const struct stdcl_arg bodies[] = {BLOCK_ARG(s->bodies), VALUE_ARG(first), VALUE_ARG(count),
+                                           BLOCK_ARG(t->body)};
+        if (part != t->number &&
+            (nbody_parts_adopt(nb, p, s->cells, at[0], found[0]) != 0 ||
+             nbody_tree_visit(nb, p, TREE_ADOPT_BODIES, count, COUNT_OF(bodies), bodies) != 0))
             return -1;
     }
     return nbody_tree_walk_now(nb, p, s->sum, geometric);
@@ -575,14 +644,19 @@ static int start_apart(struct nbody *nb, struct share *p, cl_uint much)
     const struct parts *s = nb->parts;
     const struct tree *t = p->tree;
     const cl_uint none = 0, one = 1, counter = nbody_essence_counter(nb, t->number);
-    const struct stdcl_arg forget[] = {BLOCK_ARG(t->mark), VALUE_ARG(none), BLOCK_ARG(s->found), VALUE_ARG(counter), VALUE_ARG(one)};
+    const struct stdcl_arg forget[] = {BLOCK_ARG(t->mark), VALUE_ARG(none), BLOCK_ARG(s->found),
+                                       VALUE_ARG(counter), VALUE_ARG(one)};
     for (cl_uint part = 0; part < s->n; part++) {
-        const cl_uint count = flags(s, part, t->number, BOXES), from = (cl_uint)flags_at(s, part, t->number, BOXES);
-        const struct stdcl_arg args[] = {BLOCK_ARG(s->flag), VALUE_ARG(from), VALUE_ARG(count), BLOCK_ARG(t->lone)};
+        const cl_uint count = flags(s, part, t->number, BOXES),
+                      from = (cl_uint)flags_at(s, part, t->number, BOXES);
+        const struct stdcl_arg args[] = {BLOCK_ARG(s->flag), VALUE_ARG(from), VALUE_ARG(count),
+                                         BLOCK_ARG(t->lone)};
         if (nbody_tree_visit(nb, p, TREE_PART_WITH, count, COUNT_OF(args), args) != 0)
             return -1;
     }
-    return nbody_tree_visit(nb, p, TREE_FORGET, 1, COUNT_OF(forget), forget) != 0 ? -1 : start_some(nb, p, much);
+    return nbody_tree_visit(nb, p, TREE_FORGET, 1, COUNT_OF(forget), forget) != 0
+               ? -1
+               : start_some(nb, p, much);
 }
 
 static int swap_apart(struct nbody *nb)
@@ -592,12 +666,18 @@ static int swap_apart(struct nbody *nb)
     struct parcel *all = calloc((size_t)s->n * s->n, sizeof *all);
     for (cl_uint k = 0; all && k < s->n * s->n; k++) {
         const cl_uint part = k / s->n, other = k % s->n;
-        all[k] = (struct parcel){part, other, &s->flag[flags_at(s, part, other, BOXES)], flags(s, part, other, BOXES) * sizeof *s->flag,
-                                 false, NULL};
+        all[k] = (struct parcel){part,
+                                 other,
+                                 &s->flag[flags_at(s, part, other, BOXES)],
+                                 flags(s, part, other, BOXES) * sizeof *s->flag,
+                                 false,
+                                 NULL};
     }
     const int status = all ? nbody_parts_swap(nb, all, (size_t)s->n * s->n) : no_memory();
     free(all);
-    return status != 0 || nbody_hands_all(nb, start_apart, much_of(nb)) != 0 ? -1 : nbody_essence_swap_boxes(nb, &found, 1);
+    return status != 0 || nbody_hands_all(nb, start_apart, much_of(nb)) != 0
+               ? -1
+               : nbody_essence_swap_boxes(nb, &found, 1);
 }
 
 /* Room for what is found, by what fits. */
@@ -611,10 +691,13 @@ static int room_for_all(struct nbody *nb)
 int nbody_essence_begin(struct nbody *nb, bool geometric)
 {
     nb->parts->begun_walks = true;
-    return nbody_essence_swap_boxes(nb, NULL, 0) != 0 || room_for_all(nb) != 0 ? -1 : nbody_hands_all(nb, walk_groups, geometric);
+    return nbody_essence_swap_boxes(nb, NULL, 0) != 0 || room_for_all(nb) != 0
+               ? -1
+               : nbody_hands_all(nb, walk_groups, geometric);
 }
 
-/* What was found with the cell of all bodies of the sum before is of no use where that was another. */
+/* What was found with the cell of all bodies of the sum before is of no use where that was
+ * another. */
 static bool begun_in_vain(const struct nbody *nb)
 {
     const struct parts *s = nb->parts;
@@ -631,8 +714,9 @@ int nbody_essence_find(struct nbody *nb, bool geometric, start_on join)
     start_on start = join_and_walk;
     s->sums_lone = (s->sums_lone + 1) % SUMS_LONE;
     for (bool again = true; again;) {
-        if (room_for_all(nb) != 0 || nbody_hands_all(nb, s->begun_walks ? join : start, geometric) != 0 || pass_early(nb) != 0 ||
-            swap_guess(nb) != 0)
+        if (room_for_all(nb) != 0 ||
+            nbody_hands_all(nb, s->begun_walks ? join : start, geometric) != 0 ||
+            pass_early(nb) != 0 || swap_guess(nb) != 0)
             return -1;
         start = walk_groups;
         again = begun_in_vain(nb);
@@ -643,9 +727,10 @@ int nbody_essence_find(struct nbody *nb, bool geometric, start_on join)
                 return -1;
             again = again || !measure(s);
         }
-        EACH_PART (nb, p) /* all is found in other places now, which may be those of what is still on its way up beside */
-            if (again && nbody_parts_after(nb, p) != 0)
-                return -1;
+        EACH_PART(nb, p) /* all is found in other places now, which may be those of what is still on
+                            its way up beside */
+        if (again && nbody_parts_after(nb, p) != 0)
+            return -1;
     }
     if (swap_found(nb, s->had, NULL, false) != 0)
         return -1;

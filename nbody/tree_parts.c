@@ -1,7 +1,9 @@
-/* tree_parts.c - a tree that several devices make: which has which part of it, and how bytes go from one to another.
+/* tree_parts.c - a tree that several devices make: which has which part of it, and how bytes go
+ * from one to another.
  *
- * Hilbert's curve is cut at keys, so that a part has the bodies of a stretch of it. Where cuts are changes no bit. Bodies that are
- * moved by one device and lie in the part of another go there and their sums come back, by way of hosts.
+ * Hilbert's curve is cut at keys, so that a part has the bodies of a stretch of it. Where cuts are
+ * changes no bit. Bodies that are moved by one device and lie in the part of another go there and
+ * their sums come back, by way of hosts.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
@@ -10,7 +12,7 @@
 
 #include <math.h>
 
-/* ---- Made and freed. -------------------------------------------------------------------------- */
+/* ---- Made and freed. ------------------------------------------------------------------------- */
 
 void *nbody_parts_block(struct nbody *nb, size_t bytes)
 {
@@ -35,7 +37,8 @@ static int place(struct nbody *nb)
     struct parts *s = nb->parts;
     const size_t n = s->n, four = 4 * nb->real;
     const size_t counts = (TREE_COUNTS + 2) * n;
-    s->most = (cl_uint)(counts > 2 * TREE_LEVELS + 2 ? counts : 2 * TREE_LEVELS + 2) + 2; /* and two more: nbody_essence_counter */
+    s->most = (cl_uint)(counts > 2 * TREE_LEVELS + 2 ? counts : 2 * TREE_LEVELS + 2) +
+              2; /* and two more: nbody_essence_counter */
     s->begin = calloc(n + 1, sizeof *s->begin);
     s->start = calloc(n * (n + 1), sizeof *s->start);
     s->sent = calloc(8 * n * n + 8 * n * (size_t)world_size(nb->world), sizeof *s->sent);
@@ -55,8 +58,10 @@ static int place(struct nbody *nb)
     s->found = nbody_parts_block(nb, n * s->most * sizeof *s->found);
     s->samples = nbody_parts_block(nb, n * TREE_SAMPLES * sizeof *s->samples);
     s->edge = nbody_parts_block(nb, n * nbody_parts_edge_bytes(nb));
-    s->tops = nbody_parts_block(nb, n * (2 * TREE_LEVELS + 1) * TREE_TOPS * nbody_parts_cell_bytes(nb));
-    return s->begin && s->start && s->down && s->homing && s->seconds && s->timed && s->sent && s->come && s->cut && s->posted && s->pulled && s->found && s->samples &&
+    s->tops =
+        nbody_parts_block(nb, n * (2 * TREE_LEVELS + 1) * TREE_TOPS * nbody_parts_cell_bytes(nb));
+    return s->begin && s->start && s->down && s->homing && s->seconds && s->timed && s->sent &&
+                   s->come && s->cut && s->posted && s->pulled && s->found && s->samples &&
                    s->edge && s->tops
                ? nbody_parts_room(nb, TREE_SAMPLES)
                : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
@@ -76,7 +81,10 @@ int nbody_parts_open(struct nbody *nb)
         s->owner = owner;
     }
     for (size_t k = 0; s && owner && k < n; k++) {
-        owner[k] = (struct owner){.rank = holder[k].rank, .first = holder[k].first, .count = holder[k].count, .speed = 1,
+        owner[k] = (struct owner){.rank = holder[k].rank,
+                                  .first = holder[k].first,
+                                  .count = holder[k].count,
+                                  .speed = 1,
                                   .part = (double)holder[k].count / (double)nb->n};
         if (holder[k].rank != world_rank(nb->world))
             continue;
@@ -101,8 +109,8 @@ void nbody_parts_free(struct nbody *nb)
         return;
     if (s->sent)
         world_wait(nb->world, s->sent, s->nsent);
-    void *const blocks[] = {s->pulled, s->cut,  s->post,  s->post_row, s->sums, s->found,  s->samples, s->edge,
-                            s->tops};
+    void *const blocks[] = {s->pulled, s->cut,     s->post, s->post_row, s->sums,
+                            s->found,  s->samples, s->edge, s->tops};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
     free(s->owner);
@@ -119,9 +127,10 @@ void nbody_parts_free(struct nbody *nb)
     nb->parts = NULL;
 }
 
-/* ---- Bytes from one to another. --------------------------------------------------------------- */
+/* ---- Bytes from one to another. -------------------------------------------------------------- */
 
-static int start_copy(struct nbody *nb, const struct share *p, void *at, size_t bytes, int direction, cl_event *ev)
+static int start_copy(struct nbody *nb, const struct share *p, void *at, size_t bytes,
+                      int direction, cl_event *ev)
 {
     *ev = clmsyncn(nb->ctx, p->dev, at, bytes, direction | CL_EVENT_NOWAIT | CL_EVENT_CHECKED);
     return *ev == (cl_event)-1 ? -1 : 0;
@@ -143,14 +152,17 @@ int nbody_parts_bring(struct nbody *nb, const struct share *p, void *at, size_t 
     return copy(nb, p, at, bytes, CL_MEM_DEVICE);
 }
 
-int nbody_parts_bring_beside(struct nbody *nb, const struct share *p, void *at, size_t bytes, cl_event *ev)
+int nbody_parts_bring_beside(struct nbody *nb, const struct share *p, void *at, size_t bytes,
+                             cl_event *ev)
 {
     return start_copy(nb, p, at, bytes, CL_MEM_DEVICE | CL_EVENT_BESIDE, ev);
 }
 
-int nbody_parts_begin_down(struct nbody *nb, const struct share *p, void *at, size_t bytes, bool after, cl_event *ev)
+int nbody_parts_begin_down(struct nbody *nb, const struct share *p, void *at, size_t bytes,
+                           bool after, cl_event *ev)
 {
-    return start_copy(nb, p, at, bytes, CL_MEM_HOST | CL_EVENT_BESIDE | (after ? CL_EVENT_AFTER : 0), ev);
+    return start_copy(nb, p, at, bytes,
+                      CL_MEM_HOST | CL_EVENT_BESIDE | (after ? CL_EVENT_AFTER : 0), ev);
 }
 
 int nbody_parts_after(struct nbody *nb, const struct share *p)
@@ -198,18 +210,19 @@ int nbody_parts_wait(struct nbody *nb)
     struct share *const first = waited_first(nb);
     int status = first ? nbody_device_wait(nb, first) : 0;
     note_seconds(nb->parts, first);
-    EACH_PART (nb, p)
-        if (p != first && nbody_device_wait(nb, p) != 0)
-            status = -1;
+    EACH_PART(nb, p)
+    if (p != first && nbody_device_wait(nb, p) != 0)
+        status = -1;
     return status;
 }
 
-/* What is complete is collected while devices walk, so that a device that has ended is not kept waiting for that. Parcels go down as soon as
- * walks have ended, beside what is started then. */
+/* What is complete is collected while devices walk, so that a device that has ended is not kept
+ * waiting for that. Parcels go down as soon as walks have ended, beside what is started then. */
 int nbody_parts_begin_home(struct nbody *nb, const struct parcel *parcel, size_t n)
 {
     cl_event ev;
-    EACH_PART (nb, p) {
+    EACH_PART(nb, p)
+    {
         bool after = true;
         if (clwait(nb->ctx, p->dev, CL_ALL_EVENT | CL_EVENT_NOWAIT) == (cl_event)-1)
             return -1;
@@ -220,7 +233,9 @@ int nbody_parts_begin_home(struct nbody *nb, const struct parcel *parcel, size_t
                 return -1;
             after = false;
         }
-        if (nbody_parts_begin_down(nb, p, nb->parts->found, 0, after, &nb->parts->down[p->tree->number]) != 0 || clflush(nb->ctx, p->dev, 0) != 0)
+        if (nbody_parts_begin_down(nb, p, nb->parts->found, 0, after,
+                                   &nb->parts->down[p->tree->number]) != 0 ||
+            clflush(nb->ctx, p->dev, 0) != 0)
             return -1;
     }
     return 0;
@@ -235,16 +250,17 @@ int nbody_parts_end_home(struct nbody *nb, const struct parcel *parcel, size_t n
     if (first)
         status = nbody_parts_await(nb, first, nb->parts->down[first->tree->number]);
     note_seconds(nb->parts, first);
-    EACH_PART (nb, p) {
+    EACH_PART(nb, p)
+    {
         if (status == 0 && p != first)
             status = nbody_parts_await(nb, p, nb->parts->down[p->tree->number]);
         nbody_device_waited(nb, p);
     }
     for (const struct parcel *c = parcel; status == 0 && c < parcel + n; c++)
         status = nbody_parts_bring_beside(nb, o[c->to].share, c->at, c->bytes, &ev);
-    EACH_PART (nb, p)
-        if (status == 0)
-            status = nbody_parts_after(nb, p);
+    EACH_PART(nb, p)
+    if (status == 0)
+        status = nbody_parts_after(nb, p);
     return status;
 }
 
@@ -280,28 +296,35 @@ static int wait_mail(struct nbody *nb)
     return world_wait(nb->world, s->sent, sent) == 0 ? status : -1;
 }
 
-/* Whether a parcel's bytes are on their way already, since another part gets them, too: to the host, or to a rank. */
-static bool follows(const struct parcel *c, const struct parcel *first, int rank, const struct owner *o)
+/* Whether a parcel's bytes are on their way already, since another part gets them, too: to the
+ * host, or to a rank. */
+static bool follows(const struct parcel *c, const struct parcel *first, int rank,
+                    const struct owner *o)
 {
-    return c > first && c[-1].from == c->from && c[-1].at == c->at && (rank < 0 || o[c[-1].to].rank == rank);
+    return c > first && c[-1].from == c->from && c[-1].at == c->at &&
+           (rank < 0 || o[c[-1].to].rank == rank);
 }
 
 /* All that goes from this rank's devices to the host, and room for what comes from other ranks. */
-static int start_down(struct nbody *nb, const struct gathered *g, size_t ng, const struct parcel *parcel, size_t n)
+static int start_down(struct nbody *nb, const struct gathered *g, size_t ng,
+                      const struct parcel *parcel, size_t n)
 {
     const struct parts *s = nb->parts;
     const struct owner *o = s->owner;
     for (size_t b = 0; b < ng; b++)
         for (cl_uint k = 0; k < s->n; k++) {
             char *const at = (char *)g[b].block + k * g[b].each;
-            if (o[k].share ? copy(nb, o[k].share, at, g[b].each, CL_MEM_HOST) != 0 : post(nb, false, o[k].rank, k, at, g[b].each) != 0)
+            if (o[k].share ? copy(nb, o[k].share, at, g[b].each, CL_MEM_HOST) != 0
+                           : post(nb, false, o[k].rank, k, at, g[b].each) != 0)
                 return -1;
         }
     for (const struct parcel *c = parcel; c < parcel + n; c++)
-        if (c->bytes && o[c->from].share && !follows(c, parcel, -1, o) && copy(nb, o[c->from].share, c->at, c->bytes, CL_MEM_HOST) != 0)
+        if (c->bytes && o[c->from].share && !follows(c, parcel, -1, o) &&
+            copy(nb, o[c->from].share, c->at, c->bytes, CL_MEM_HOST) != 0)
             return -1;
     for (const struct parcel *c = parcel; c < parcel + n; c++)
-        if (c->bytes && !o[c->from].share && o[c->to].share && !follows(c, parcel, o[c->to].rank, o) &&
+        if (c->bytes && !o[c->from].share && o[c->to].share &&
+            !follows(c, parcel, o[c->to].rank, o) &&
             post(nb, false, o[c->from].rank, c->from, c->at, c->bytes) != 0)
             return -1;
     return 0;
@@ -312,13 +335,15 @@ static int tell(struct nbody *nb, const struct gathered *g, cl_uint part)
 {
     const struct owner *o = &nb->parts->owner[part];
     for (int r = 0; r < world_size(nb->world); r++)
-        if (o->share && r != world_rank(nb->world) && post(nb, true, r, part, (char *)g->block + part * g->each, g->each) != 0)
+        if (o->share && r != world_rank(nb->world) &&
+            post(nb, true, r, part, (char *)g->block + part * g->each, g->each) != 0)
             return -1;
     return 0;
 }
 
 /* What is there now goes to other ranks, and to this one's devices. */
-static int pass_on(struct nbody *nb, const struct gathered *g, size_t ng, const struct parcel *parcel, size_t n)
+static int pass_on(struct nbody *nb, const struct gathered *g, size_t ng,
+                   const struct parcel *parcel, size_t n)
 {
     const struct owner *o = nb->parts->owner;
     for (size_t b = 0; b < ng; b++)
@@ -326,10 +351,12 @@ static int pass_on(struct nbody *nb, const struct gathered *g, size_t ng, const 
             if (tell(nb, &g[b], k) != 0)
                 return -1;
     for (const struct parcel *c = parcel; c < parcel + n; c++) {
-        if (c->bytes && o[c->from].share && !o[c->to].share && !follows(c, parcel, o[c->to].rank, o) &&
+        if (c->bytes && o[c->from].share && !o[c->to].share &&
+            !follows(c, parcel, o[c->to].rank, o) &&
             post(nb, true, o[c->to].rank, c->from, c->at, c->bytes) != 0)
             return -1;
-        if (c->bytes && o[c->from].share && o[c->to].share && copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE) != 0)
+        if (c->bytes && o[c->from].share && o[c->to].share &&
+            copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE) != 0)
             return -1;
     }
     return flush_all(nb);
@@ -343,29 +370,33 @@ static int pass(struct nbody *nb, const struct parcel *c, cl_event down)
     if (down && nbody_parts_await(nb, o[c->from].share, down) != 0)
         return -1;
     cl_event ev;
-    if (start_copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE | (c->beside ? CL_EVENT_BESIDE : 0), &ev) != 0)
+    if (start_copy(nb, o[c->to].share, c->at, c->bytes,
+                   CL_MEM_DEVICE | (c->beside ? CL_EVENT_BESIDE : 0), &ev) != 0)
         return -1;
     if (c->beside)
         nb->parts->rising[c->to] = ev;
     return clflush(nb->ctx, o[c->to].share->dev, 0);
 }
 
-/* Among the devices of one rank: each piece goes on as soon as it has come to the host, in the order of parcels, first those that were
- * under way. Only these copies are waited for: to collect all that was started takes time, for which nobody should wait in the middle of
- * a sum. */
-static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng, const struct parcel *parcel, size_t n, start_on meanwhile)
+/* Among the devices of one rank: each piece goes on as soon as it has come to the host, in the
+ * order of parcels, first those that were under way. Only these copies are waited for: to collect
+ * all that was started takes time, for which nobody should wait in the middle of a sum. */
+static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng,
+                     const struct parcel *parcel, size_t n, start_on meanwhile)
 {
     const struct owner *o = nb->parts->owner;
     cl_event *ev = calloc(n + ng * nb->parts->n + 1, sizeof *ev), *next = ev;
     int status = ev ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host");
     for (size_t b = 0; status == 0 && b < ng; b++)
         for (cl_uint k = 0; status == 0 && k < nb->parts->n; k++)
-            status = start_copy(nb, o[k].share, (char *)g[b].block + k * g[b].each, g[b].each, CL_MEM_HOST, next++);
+            status = start_copy(nb, o[k].share, (char *)g[b].block + k * g[b].each, g[b].each,
+                                CL_MEM_HOST, next++);
     for (size_t c = 0; status == 0 && c < n; c++, next++)
         if (parcel[c].begun)
             *next = parcel[c].begun;
         else if (parcel[c].bytes && !follows(&parcel[c], parcel, -1, o))
-            status = start_copy(nb, o[parcel[c].from].share, parcel[c].at, parcel[c].bytes, CL_MEM_HOST, next);
+            status = start_copy(nb, o[parcel[c].from].share, parcel[c].at, parcel[c].bytes,
+                                CL_MEM_HOST, next);
     if (status == 0)
         status = flush_all(nb);
     if (status == 0 && meanwhile)
@@ -381,18 +412,19 @@ static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng, cons
     return status;
 }
 
-int nbody_parts_exchange(struct nbody *nb, const struct gathered *g, size_t ng, const struct parcel *parcel, size_t n,
-                         start_on meanwhile)
+int nbody_parts_exchange(struct nbody *nb, const struct gathered *g, size_t ng,
+                         const struct parcel *parcel, size_t n, start_on meanwhile)
 {
     const struct owner *o = nb->parts->owner;
     if (world_size(nb->world) == 1)
         return pass_each(nb, g, ng, parcel, n, meanwhile);
-    if (start_down(nb, g, ng, parcel, n) != 0 || flush_all(nb) != 0 || (meanwhile && nbody_hands_all(nb, meanwhile, 0) != 0) ||
-        nbody_parts_wait(nb) != 0 || pass_on(nb, g, ng, parcel, n) != 0 ||
-        wait_mail(nb) != 0)
+    if (start_down(nb, g, ng, parcel, n) != 0 || flush_all(nb) != 0 ||
+        (meanwhile && nbody_hands_all(nb, meanwhile, 0) != 0) || nbody_parts_wait(nb) != 0 ||
+        pass_on(nb, g, ng, parcel, n) != 0 || wait_mail(nb) != 0)
         return -1;
     for (const struct parcel *c = parcel; c < parcel + n; c++)
-        if (c->bytes && !o[c->from].share && o[c->to].share && copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE) != 0)
+        if (c->bytes && !o[c->from].share && o[c->to].share &&
+            copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE) != 0)
             return -1;
     return 0;
 }
@@ -422,13 +454,13 @@ int nbody_parts_adopt(struct nbody *nb, struct share *p, void *cells, size_t fir
 {
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)first_, count = (cl_uint)count_;
-    const struct stdcl_arg args[] = {BLOCK_ARG(cells),   VALUE_ARG(first),   VALUE_ARG(count),
-                                     BLOCK_ARG(t->down), BLOCK_ARG(t->link), BLOCK_ARG(t->com), BLOCK_ARG(t->poles),
-                                     BLOCK_ARG(t->size), BLOCK_ARG(t->body)};
+    const struct stdcl_arg args[] = {BLOCK_ARG(cells),    VALUE_ARG(first),   VALUE_ARG(count),
+                                     BLOCK_ARG(t->down),  BLOCK_ARG(t->link), BLOCK_ARG(t->com),
+                                     BLOCK_ARG(t->poles), BLOCK_ARG(t->size), BLOCK_ARG(t->body)};
     return nbody_tree_visit(nb, p, TREE_ADOPT, count, COUNT_OF(args), args);
 }
 
-/* ---- Where to cut. ---------------------------------------------------------------------------- */
+/* ---- Where to cut. --------------------------------------------------------------------------- */
 
 static uint64_t bits_of(double x)
 {
@@ -444,7 +476,8 @@ static double number_of(uint64_t bits)
     return x;
 }
 
-/* What a group costs: instructions a body of its walk, and of what else is done for it (on an H200 with 2^24 bodies a fifth of all). */
+/* What a group costs: instructions a body of its walk, and of what else is done for it (on an H200
+ * with 2^24 bodies a fifth of all). */
 static double cost_of(const struct nbody *nb, const cl_uint *info)
 {
     return (nb->moments == 2 ? 32.0 : 110.0) * info[0] + 13.0 * info[1] + 9000;
@@ -456,7 +489,8 @@ static cl_uint first_group(const struct tree *t)
     return (t->begin + TREE_GROUP - 1) / TREE_GROUP;
 }
 
-/* The group that a part of the whole cost, `wanted`, falls into; `before`: what the parts before this one cost. */
+/* The group that a part of the whole cost, `wanted`, falls into; `before`: what the parts before
+ * this one cost. */
 static cl_uint group_at(const struct nbody *nb, const struct tree *t, double wanted, double before)
 {
     const cl_uint(*info)[4] = t->info;
@@ -475,7 +509,8 @@ static int costs(struct nbody *nb, uint64_t *cost)
             continue;
         const cl_uint(*info)[4] = t->info;
         double sum = 0;
-        if (nbody_device_fetch(nb, p, (void *)(uintptr_t)(info + t->from), t->groups * sizeof *info) != 0)
+        if (nbody_device_fetch(nb, p, (void *)(uintptr_t)(info + t->from),
+                               t->groups * sizeof *info) != 0)
             return -1;
         for (cl_uint g = first_group(t); g < t->from + t->groups; g++)
             sum += cost_of(nb, info[g]);
@@ -487,9 +522,10 @@ static int costs(struct nbody *nb, uint64_t *cost)
 /* Walks that end sooner tell how fast the host is. */
 static const double LEAST_SECONDS = 4e-3;
 
-/* How fast devices were beside each other in the last walks, by costs: as much as before and half as much as now, or later an eighth, and at
- * most a tenth more or less than 1, since what costs are is a guess and times are those of a busy machine. With the caller's shares
- * nothing depends on times. */
+/* How fast devices were beside each other in the last walks, by costs: as much as before and half
+ * as much as now, or later an eighth, and at most a tenth more or less than 1, since what costs are
+ * is a guess and times are those of a busy machine. With the caller's shares nothing depends on
+ * times. */
 static int speeds(struct nbody *nb, const uint64_t *cost)
 {
     struct parts *s = nb->parts;
@@ -508,7 +544,8 @@ static int speeds(struct nbody *nb, const uint64_t *cost)
     }
     for (cl_uint k = 0; status == 0 && all && k < s->n; k++) {
         const double now = number_of(each[k]) / s->owner[k].part / mean;
-        s->owner[k].speed += (fmin(fmax(now, 0.9), 1.1) - s->owner[k].speed) / (nbody_parts_settled(nb) ? 8 : 2);
+        s->owner[k].speed +=
+            (fmin(fmax(now, 0.9), 1.1) - s->owner[k].speed) / (nbody_parts_settled(nb) ? 8 : 2);
         s->seconds[k] = 0;
         s->timed[k] = 0;
     }
@@ -530,7 +567,8 @@ static double wanted_before(const struct parts *s, cl_uint part)
     return before;
 }
 
-/* The body of a part at which it is cut in a group: where a share may begin, so that devices can move just the bodies of their parts. */
+/* The body of a part at which it is cut in a group: where a share may begin, so that devices can
+ * move just the bodies of their parts. */
 static cl_uint cut_in(const struct nbody *nb, const struct tree *t, cl_uint group)
 {
     const size_t body = (size_t)group * TREE_GROUP, even = body / nb->grain * nb->grain;
@@ -538,7 +576,8 @@ static cl_uint cut_in(const struct nbody *nb, const struct tree *t, cl_uint grou
 }
 
 /* Fills the cuts that fall into a part; they are the keys of the first bodies of groups. */
-static int cut_part(struct nbody *nb, struct share *p, const uint64_t *cost, double all, uint64_t *cut)
+static int cut_part(struct nbody *nb, struct share *p, const uint64_t *cost, double all,
+                    uint64_t *cut)
 {
     struct tree *t = p->tree;
     const struct parts *s = nb->parts;
@@ -557,8 +596,11 @@ static int cut_part(struct nbody *nb, struct share *p, const uint64_t *cost, dou
         which[n++] = cut_in(nb, t, group_at(nb, t, at, before));
     }
     const cl_uint from = TREE_MARGIN / sizeof(cl_ulong);
-    const struct stdcl_arg args[] = {BLOCK_ARG(t->keys), VALUE_ARG(from), BLOCK_ARG(t->which), VALUE_ARG(n), BLOCK_ARG(t->picked)};
-    int status = n == 0 ? 0 : clmsync(nb->ctx, p->dev, t->which, CL_MEM_DEVICE) == (cl_event)-1 ? -1 : 0;
+    const struct stdcl_arg args[] = {BLOCK_ARG(t->keys), VALUE_ARG(from), BLOCK_ARG(t->which),
+                                     VALUE_ARG(n), BLOCK_ARG(t->picked)};
+    int status = n == 0                                                              ? 0
+                 : clmsync(nb->ctx, p->dev, t->which, CL_MEM_DEVICE) == (cl_event)-1 ? -1
+                                                                                     : 0;
     if (n && status == 0)
         status = nbody_tree_visit(nb, p, TREE_PICK, n, COUNT_OF(args), args);
     if (n && status == 0)

@@ -1,7 +1,9 @@
-/* tree_plant.c - a tree in parts, step by step: as parts.cl draws it; what its parts need of each other is found in tree_essence.c.
+/* tree_plant.c - a tree in parts, step by step: as parts.cl draws it; what its parts need of each
+ * other is found in tree_essence.c.
  *
- * After each step that others need to know of the host waits for what they get and tells all ranks. Where it is not known how much that
- * is, as much as the last time and a little more goes with the number of it; what is missing follows.
+ * After each step that others need to know of the host waits for what they get and tells all ranks.
+ * Where it is not known how much that is, as much as the last time and a little more goes with the
+ * number of it; what is missing follows.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -11,14 +13,16 @@
 
 enum { MARGIN = TREE_MARGIN / sizeof(cl_ulong), NONE = -1 };
 
-/* ---- The cube, and where it is cut. ----------------------------------------------------------- */
+/* ---- The cube, and where it is cut. ---------------------------------------------------------- */
 
 static int start_box(struct nbody *nb, struct share *p, cl_event *ev)
 {
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, end = first + (cl_uint)p->count;
-    const struct stdcl_arg box[] = {BLOCK_ARG(nb->posm), VALUE_ARG(first), VALUE_ARG(end), BLOCK_ARG(t->part)};
-    if (nbody_tree_launch(nb, p, TREE_BOX, t->parts, (size_t)p->shape.flat, COUNT_OF(box), box) != 0)
+    const struct stdcl_arg box[] = {BLOCK_ARG(nb->posm), VALUE_ARG(first), VALUE_ARG(end),
+                                    BLOCK_ARG(t->part)};
+    if (nbody_tree_launch(nb, p, TREE_BOX, t->parts, (size_t)p->shape.flat, COUNT_OF(box), box) !=
+        0)
         return -1;
     *ev = clmsync(nb->ctx, p->dev, t->part, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_CHECKED);
     return *ev == (cl_event)-1 ? -1 : clflush(nb->ctx, p->dev, 0);
@@ -43,7 +47,8 @@ enum { CUBE_STEPS = 8 }; /* as in tree.cl */
 
 static double side_of(const struct nbody *nb, double extent)
 {
-    const int least = nb->precision == NBODY_DOUBLE ? -1000 : -100, power = extent > 0 && isfinite(extent) ? ilogb(extent) : 0;
+    const int least = nb->precision == NBODY_DOUBLE ? -1000 : -100,
+              power = extent > 0 && isfinite(extent) ? ilogb(extent) : 0;
     return extent > 0 ? ldexp(1, (power > least ? power : least) + 1) : 1;
 }
 
@@ -72,15 +77,15 @@ static void frame(const struct nbody *nb, const struct corners *all, double cube
 static int join_boxes(struct nbody *nb, double cube[4])
 {
     struct corners all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    EACH_PART (nb, p)
-        for (size_t k = 0; k < p->tree->parts; k++) {
-            struct corners some;
-            for (size_t c = 0; c < 3; c++) {
-                some.lo[c] = real_at(nb, p->tree->part, 8 * k + c);
-                some.hi[c] = real_at(nb, p->tree->part, 8 * k + 4 + c);
-            }
-            join_corners(&all, &some, NULL);
+    EACH_PART(nb, p)
+    for (size_t k = 0; k < p->tree->parts; k++) {
+        struct corners some;
+        for (size_t c = 0; c < 3; c++) {
+            some.lo[c] = real_at(nb, p->tree->part, 8 * k + c);
+            some.hi[c] = real_at(nb, p->tree->part, 8 * k + 4 + c);
         }
+        join_corners(&all, &some, NULL);
+    }
     if (world_reduce(nb->world, &all, sizeof all, join_corners, NULL) != 0)
         return -1;
     frame(nb, &all, cube);
@@ -91,7 +96,8 @@ static int set_cube(struct nbody *nb, const double cube[4])
 {
     memcpy(nb->parts->cube, cube, sizeof nb->parts->cube);
     nb->parts->cube_known = true;
-    EACH_PART (nb, p) {
+    EACH_PART(nb, p)
+    {
         for (size_t c = 0; c < 4; c++)
             real_put(nb, p->tree->cube, c, cube[c]);
         if (nbody_parts_bring(nb, p, p->tree->cube, 4 * nb->real) != 0)
@@ -105,12 +111,12 @@ static int find_cube(struct nbody *nb)
     double cube[4];
     cl_event *ev = calloc(nb->ndev, sizeof *ev);
     int status = ev ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host");
-    EACH_PART (nb, p)
-        if (status == 0)
-            status = start_box(nb, p, &ev[p - nb->share]);
-    EACH_PART (nb, p)
-        if (status == 0)
-            status = nbody_parts_await(nb, p, ev[p - nb->share]);
+    EACH_PART(nb, p)
+    if (status == 0)
+        status = start_box(nb, p, &ev[p - nb->share]);
+    EACH_PART(nb, p)
+    if (status == 0)
+        status = nbody_parts_await(nb, p, ev[p - nb->share]);
     free(ev);
     return status != 0 || join_boxes(nb, cube) != 0 ? -1 : set_cube(nb, cube);
 }
@@ -135,7 +141,8 @@ static int cut_by_samples(struct nbody *nb)
     if (!all)
         return clerror_set(ENOMEM, "nbody: no memory on the host");
     for (size_t k = 0; k < n; k++)
-        all[k] = (struct sampled){s->samples[k], (double)s->owner[k / TREE_SAMPLES].count / TREE_SAMPLES};
+        all[k] = (struct sampled){s->samples[k],
+                                  (double)s->owner[k / TREE_SAMPLES].count / TREE_SAMPLES};
     qsort(all, n, sizeof *all, by_key);
     double before = 0;
     s->cut[0] = 0;
@@ -155,10 +162,13 @@ static int find_cuts(struct nbody *nb, double side)
     struct parts *s = nb->parts;
     if (s->cut_known && !(side < s->side) && !(side > s->side))
         return 0;
-    EACH_PART (nb, p) {
-        const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, some = TREE_SAMPLES, at = some * p->tree->number;
-        const struct stdcl_arg sample[] = {BLOCK_ARG(nb->posm), VALUE_ARG(first), VALUE_ARG(count),     BLOCK_ARG(p->tree->cube),
-                                           VALUE_ARG(some),     VALUE_ARG(at),    BLOCK_ARG(s->samples)};
+    EACH_PART(nb, p)
+    {
+        const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, some = TREE_SAMPLES,
+                      at = some * p->tree->number;
+        const struct stdcl_arg sample[] = {
+            BLOCK_ARG(nb->posm), VALUE_ARG(first), VALUE_ARG(count),     BLOCK_ARG(p->tree->cube),
+            VALUE_ARG(some),     VALUE_ARG(at),    BLOCK_ARG(s->samples)};
         if (nbody_tree_visit(nb, p, TREE_SAMPLE, some, COUNT_OF(sample), sample) != 0)
             return -1;
     }
@@ -170,7 +180,7 @@ static int find_cuts(struct nbody *nb, double side)
     return 0;
 }
 
-/* ---- Bodies to their parts. ------------------------------------------------------------------- */
+/* ---- Bodies to their parts. ------------------------------------------------------------------ */
 
 /* How many work-groups look at a device's rows. */
 static cl_uint groups_of_rows(const struct share *p)
@@ -185,14 +195,18 @@ static int start_keys(struct nbody *nb, struct share *p)
     struct tree *t = p->tree;
     const size_t room = nb->n + TREE_SPARE - p->count;
     t->low = t->low < room ? t->low : (cl_uint)room;
-    const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n, groups = groups_of_rows(p), at = s->most * t->number;
-    const struct stdcl_arg keys[] = {BLOCK_ARG(nb->posm), VALUE_ARG(first), VALUE_ARG(count),  VALUE_ARG(t->low), BLOCK_ARG(t->cube),
-                                     BLOCK_ARG(s->cut),   VALUE_ARG(n),     VALUE_ARG(t->number), BLOCK_ARG(t->key), BLOCK_ARG(t->order),
-                                     VALUE_ARG(groups),   BLOCK_ARG(t->count)};
-    const struct stdcl_arg starts[] = {BLOCK_ARG(t->count), VALUE_ARG(groups), VALUE_ARG(n), BLOCK_ARG(t->cells), VALUE_ARG(at),
-                                       BLOCK_ARG(s->found)};
-    const struct arrays_scan_job scan = {.x = t->count, .sums = t->count, .total = t->cells, .bytes = 4, .most = (size_t)groups * n};
-    return nbody_tree_launch(nb, p, TREE_ROUTE_KEYS, groups, (size_t)p->shape.flat, COUNT_OF(keys), keys) != 0 ||
+    const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n,
+                  groups = groups_of_rows(p), at = s->most * t->number;
+    const struct stdcl_arg keys[] = {
+        BLOCK_ARG(nb->posm), VALUE_ARG(first),    VALUE_ARG(count),  VALUE_ARG(t->low),
+        BLOCK_ARG(t->cube),  BLOCK_ARG(s->cut),   VALUE_ARG(n),      VALUE_ARG(t->number),
+        BLOCK_ARG(t->key),   BLOCK_ARG(t->order), VALUE_ARG(groups), BLOCK_ARG(t->count)};
+    const struct stdcl_arg starts[] = {BLOCK_ARG(t->count), VALUE_ARG(groups), VALUE_ARG(n),
+                                       BLOCK_ARG(t->cells), VALUE_ARG(at),     BLOCK_ARG(s->found)};
+    const struct arrays_scan_job scan = {
+        .x = t->count, .sums = t->count, .total = t->cells, .bytes = 4, .most = (size_t)groups * n};
+    return nbody_tree_launch(nb, p, TREE_ROUTE_KEYS, groups, (size_t)p->shape.flat, COUNT_OF(keys),
+                             keys) != 0 ||
                    arrays_scan_start(t->sorter, &scan) != 0 ||
                    nbody_tree_visit(nb, p, TREE_STARTS, n + 1, COUNT_OF(starts), starts) != 0
                ? -1
@@ -205,13 +219,16 @@ static int start_posts(struct nbody *nb, struct share *p, cl_uint none)
     (void)none;
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
-    const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n, groups = groups_of_rows(p), room = (cl_uint)s->room,
-                  to = t->number * room, leaving = groups * n;
-    const struct stdcl_arg write[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(t->felt), VALUE_ARG(first),  VALUE_ARG(count),    VALUE_ARG(t->low),
-                                      BLOCK_ARG(t->cube),  BLOCK_ARG(s->cut),  VALUE_ARG(n),      BLOCK_ARG(t->order), VALUE_ARG(groups),
-                                      BLOCK_ARG(t->count), VALUE_ARG(leaving), VALUE_ARG(to),     VALUE_ARG(room),     BLOCK_ARG(s->post),
-                                      BLOCK_ARG(s->post_row)};
-    return nbody_tree_launch(nb, p, TREE_ROUTE_WRITE, groups, (size_t)p->shape.flat, COUNT_OF(write), write);
+    const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n,
+                  groups = groups_of_rows(p), room = (cl_uint)s->room, to = t->number * room,
+                  leaving = groups * n;
+    const struct stdcl_arg write[] = {
+        BLOCK_ARG(nb->posm), BLOCK_ARG(t->felt), VALUE_ARG(first),    VALUE_ARG(count),
+        VALUE_ARG(t->low),   BLOCK_ARG(t->cube), BLOCK_ARG(s->cut),   VALUE_ARG(n),
+        BLOCK_ARG(t->order), VALUE_ARG(groups),  BLOCK_ARG(t->count), VALUE_ARG(leaving),
+        VALUE_ARG(to),       VALUE_ARG(room),    BLOCK_ARG(s->post),  BLOCK_ARG(s->post_row)};
+    return nbody_tree_launch(nb, p, TREE_ROUTE_WRITE, groups, (size_t)p->shape.flat,
+                             COUNT_OF(write), write);
 }
 
 /* The bodies that a device sends to a part: how many, and the slot of the first. */
@@ -227,9 +244,10 @@ static cl_uint sent_in_all(const struct parts *s, cl_uint from)
     return s->start[from * (s->n + 1) + s->n];
 }
 
-/* Between all pairs: `bytes` a slot of bodies that lie in the part of another, but for the first posted[] of each part; back: of all
- * of them, as sums return. How many parcels that is. */
-static size_t list_slots(const struct parts *s, void *block, size_t bytes, bool back, struct parcel *all)
+/* Between all pairs: `bytes` a slot of bodies that lie in the part of another, but for the first
+ * posted[] of each part; back: of all of them, as sums return. How many parcels that is. */
+static size_t list_slots(const struct parts *s, void *block, size_t bytes, bool back,
+                         struct parcel *all)
 {
     size_t n = 0;
     for (cl_uint from = 0; from < s->n; from++)
@@ -238,7 +256,12 @@ static size_t list_slots(const struct parts *s, void *block, size_t bytes, bool 
             const size_t begin = from * s->room + (back ? 0 : s->posted[from]), end = slot + count;
             slot = slot > begin ? slot : begin;
             if (from != to && end > slot)
-                all[n++] = (struct parcel){back ? to : from, back ? from : to, (char *)block + slot * bytes, (end - slot) * bytes, false, NULL};
+                all[n++] = (struct parcel){back ? to : from,
+                                           back ? from : to,
+                                           (char *)block + slot * bytes,
+                                           (end - slot) * bytes,
+                                           false,
+                                           NULL};
         }
     return n;
 }
@@ -248,7 +271,9 @@ static int swap_posts_left(struct nbody *nb)
     const struct parts *s = nb->parts;
     struct parcel *all = calloc((size_t)s->n * s->n, sizeof *all);
     const size_t n = all ? list_slots(s, s->post, 8 * nb->real, false, all) : 0;
-    const int status = !all ? clerror_set(ENOMEM, "nbody: no memory on the host") : n ? nbody_parts_swap(nb, all, n) : 0;
+    const int status = !all ? clerror_set(ENOMEM, "nbody: no memory on the host")
+                       : n  ? nbody_parts_swap(nb, all, n)
+                            : 0;
     free(all);
     return status;
 }
@@ -260,8 +285,9 @@ static int start_box_meanwhile(struct nbody *nb, struct share *p, cl_uint none)
     return start_box(nb, p, &ev);
 }
 
-/* How many go where; and of two parts the first posted[] of those that go. Meanwhile devices find the box that was guessed: among those of one rank
- * all copies go beside it, as it would wait for posts otherwise, behind which NVIDIA's driver puts the numbers. */
+/* How many go where; and of two parts the first posted[] of those that go. Meanwhile devices find
+ * the box that was guessed: among those of one rank all copies go beside it, as it would wait for
+ * posts otherwise, behind which NVIDIA's driver puts the numbers. */
 static int swap_posts(struct nbody *nb)
 {
     struct parts *s = nb->parts;
@@ -270,25 +296,31 @@ static int swap_posts(struct nbody *nb)
     const bool beside = world_size(nb->world) == 1;
     struct parcel all[2];
     size_t n = 0;
-    EACH_PART (nb, p)
-        if (beside && nbody_parts_begin_down(nb, p, &s->found[p->tree->number * s->most], found.each, true, &s->counting[p->tree->number]) != 0)
-            return -1;
+    EACH_PART(nb, p)
+    if (beside && nbody_parts_begin_down(nb, p, &s->found[p->tree->number * s->most], found.each,
+                                         true, &s->counting[p->tree->number]) != 0)
+        return -1;
     for (cl_uint from = 0; s->n == 2 && from < 2; from++) {
         struct parcel *c = &all[n];
         if (s->posted[from] == 0)
             continue;
-        *c = (struct parcel){from, 1 - from, (char *)s->post + from * s->room * body, s->posted[from] * body, beside, NULL};
-        if (beside && nbody_parts_begin_down(nb, s->owner[from].share, c->at, c->bytes, false, &c->begun) != 0)
+        *c = (struct parcel){
+            from,   1 - from, (char *)s->post + from * s->room * body, s->posted[from] * body,
+            beside, NULL};
+        if (beside && nbody_parts_begin_down(nb, s->owner[from].share, c->at, c->bytes, false,
+                                             &c->begun) != 0)
             return -1;
         n++;
     }
-    if (nbody_parts_exchange(nb, &found, !beside, all, n, s->guessing ? start_box_meanwhile : NULL) != 0)
+    if (nbody_parts_exchange(nb, &found, !beside, all, n,
+                             s->guessing ? start_box_meanwhile : NULL) != 0)
         return -1;
-    EACH_PART (nb, p)
-        if (beside && nbody_parts_await(nb, p, s->counting[p->tree->number]) != 0)
-            return -1;
+    EACH_PART(nb, p)
+    if (beside && nbody_parts_await(nb, p, s->counting[p->tree->number]) != 0)
+        return -1;
     for (cl_uint from = 0; from < s->n; from++)
-        memcpy(&s->start[from * (s->n + 1)], &s->found[from * s->most], (s->n + 1) * sizeof *s->start);
+        memcpy(&s->start[from * (s->n + 1)], &s->found[from * s->most],
+               (s->n + 1) * sizeof *s->start);
     return 0;
 }
 
@@ -315,7 +347,8 @@ static int swap_rest(struct nbody *nb)
     return 0;
 }
 
-/* Rows of others, among the keys of a part: where those of devices before this one end, its own begin. */
+/* Rows of others, among the keys of a part: where those of devices before this one end, its own
+ * begin. */
 static int start_arrivals(struct nbody *nb, struct share *p, cl_uint none)
 {
     struct parts *s = nb->parts;
@@ -334,10 +367,12 @@ static int start_arrivals(struct nbody *nb, struct share *p, cl_uint none)
         return -1;
     cl_uint before = t->low - (cl_uint)low, behind = t->low + (cl_uint)p->count;
     for (cl_uint from = 0; from < s->n; from++) {
-        const cl_uint count = (cl_uint)sent(s, from, t->number, &slot), first = (cl_uint)slot, to = from < t->number ? before : behind;
-        const struct stdcl_arg arrive[] = {BLOCK_ARG(s->post), VALUE_ARG(first),   VALUE_ARG(count),
-                                           VALUE_ARG(to),      BLOCK_ARG(t->cube),     BLOCK_ARG(nb->posm), BLOCK_ARG(t->felt),
-                                           BLOCK_ARG(t->slot), BLOCK_ARG(t->key),      BLOCK_ARG(t->order)};
+        const cl_uint count = (cl_uint)sent(s, from, t->number, &slot), first = (cl_uint)slot,
+                      to = from < t->number ? before : behind;
+        const struct stdcl_arg arrive[] = {
+            BLOCK_ARG(s->post), VALUE_ARG(first),    VALUE_ARG(count),   VALUE_ARG(to),
+            BLOCK_ARG(t->cube), BLOCK_ARG(nb->posm), BLOCK_ARG(t->felt), BLOCK_ARG(t->slot),
+            BLOCK_ARG(t->key),  BLOCK_ARG(t->order)};
         if (nbody_tree_visit(nb, p, TREE_ARRIVE, count, COUNT_OF(arrive), arrive) != 0)
             return -1;
         *(from < t->number ? &before : &behind) += count;
@@ -349,7 +384,10 @@ static int start_arrivals(struct nbody *nb, struct share *p, cl_uint none)
 static int start_route(struct nbody *nb, struct share *p, cl_uint moved)
 {
     const struct parts *s = nb->parts;
-    return (moved && nbody_parts_bring(nb, p, s->cut, s->n * sizeof *s->cut) != 0) || start_keys(nb, p) != 0 ? -1 : start_posts(nb, p, 0);
+    return (moved && nbody_parts_bring(nb, p, s->cut, s->n * sizeof *s->cut) != 0) ||
+                   start_keys(nb, p) != 0
+               ? -1
+               : start_posts(nb, p, 0);
 }
 
 static int route(struct nbody *nb)
@@ -370,23 +408,29 @@ static int route(struct nbody *nb)
     return 0;
 }
 
-/* ---- A part in order. ------------------------------------------------------------------------- */
+/* ---- A part in order. ------------------------------------------------------------------------ */
 
 /* A word of the keys of a part's bodies, in the order that there is. */
 static int start_word(struct nbody *nb, struct share *p, cl_uint word, cl_uint n, void *to)
 {
     struct tree *t = p->tree;
     const cl_uint again = true;
-    const struct stdcl_arg keys[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n),  BLOCK_ARG(t->cube), VALUE_ARG(word),
-                                     VALUE_ARG(again),    BLOCK_ARG(to), BLOCK_ARG(t->order)};
-    return nbody_tree_launch(nb, p, TREE_KEYS, nbody_tree_groups(p, n), (size_t)p->shape.flat, COUNT_OF(keys), keys);
+    const struct stdcl_arg keys[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n),     BLOCK_ARG(t->cube),
+                                     VALUE_ARG(word),     VALUE_ARG(again), BLOCK_ARG(to),
+                                     BLOCK_ARG(t->order)};
+    return nbody_tree_launch(nb, p, TREE_KEYS, nbody_tree_groups(p, n), (size_t)p->shape.flat,
+                             COUNT_OF(keys), keys);
 }
 
 static int sort_part(const struct share *p)
 {
     const struct tree *t = p->tree;
-    const struct arrays_sort_job sort = {
-        .keys = t->key, .values = t->order, .bytes = 8, .bits = 64, .most = t->keyed, .work = t->sort};
+    const struct arrays_sort_job sort = {.keys = t->key,
+                                         .values = t->order,
+                                         .bytes = 8,
+                                         .bits = 64,
+                                         .most = t->keyed,
+                                         .work = t->sort};
     return arrays_sort_start(t->sorter, &sort);
 }
 
@@ -394,17 +438,20 @@ static int start_part(struct nbody *nb, struct share *p, cl_uint none)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
-    const struct stdcl_arg gather[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(t->felt), VALUE_ARG(t->bodies), BLOCK_ARG(t->order),
-                                       VALUE_ARG(t->begin), BLOCK_ARG(t->body), BLOCK_ARG(t->feel)};
+    const struct stdcl_arg gather[] = {
+        BLOCK_ARG(nb->posm), BLOCK_ARG(t->felt), VALUE_ARG(t->bodies), BLOCK_ARG(t->order),
+        VALUE_ARG(t->begin), BLOCK_ARG(t->body), BLOCK_ARG(t->feel)};
     const cl_uint from = MARGIN;
-    const struct stdcl_arg edges[] = {BLOCK_ARG(t->keys), BLOCK_ARG(t->seconds), VALUE_ARG(from),     VALUE_ARG(t->bodies),
-                                      BLOCK_ARG(t->body), BLOCK_ARG(t->feel),    VALUE_ARG(t->begin), VALUE_ARG(t->number),
-                                      BLOCK_ARG(s->edge)};
+    const struct stdcl_arg edges[] = {
+        BLOCK_ARG(t->keys),   BLOCK_ARG(t->seconds), VALUE_ARG(from),
+        VALUE_ARG(t->bodies), BLOCK_ARG(t->body),    BLOCK_ARG(t->feel),
+        VALUE_ARG(t->begin),  VALUE_ARG(t->number),  BLOCK_ARG(s->edge)};
     if (start_arrivals(nb, p, none) != 0)
         return -1;
     if (t->bodies == 0)
         return 0;
-    if ((t->words > 1 && (start_word(nb, p, 1, t->keyed, t->key) != 0 || sort_part(p) != 0 || start_word(nb, p, 0, t->keyed, t->key) != 0)) ||
+    if ((t->words > 1 && (start_word(nb, p, 1, t->keyed, t->key) != 0 || sort_part(p) != 0 ||
+                          start_word(nb, p, 0, t->keyed, t->key) != 0)) ||
         sort_part(p) != 0 || (t->words > 1 && start_word(nb, p, 1, t->bodies, t->second) != 0))
         return -1;
     return nbody_tree_visit(nb, p, TREE_GATHER, t->bodies, COUNT_OF(gather), gather) != 0 ||
@@ -413,7 +460,7 @@ static int start_part(struct nbody *nb, struct share *p, cl_uint none)
                : 0;
 }
 
-/* ---- Neighbours. ------------------------------------------------------------------------------ */
+/* ---- Neighbours. ----------------------------------------------------------------------------- */
 
 /* Of a body near the end of a part: its place among those that all see, by parts. */
 static size_t seen_at(const struct parts *s, cl_uint body, cl_uint *part)
@@ -432,12 +479,15 @@ static int start_halo(struct nbody *nb, struct share *p)
     const struct parts *s = nb->parts;
     struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = MARGIN;
-    const cl_uint before = t->begin < TREE_GROUP ? t->begin : TREE_GROUP, after = n - end < TREE_GROUP ? n - end : TREE_GROUP;
+    const cl_uint before = t->begin < TREE_GROUP ? t->begin : TREE_GROUP,
+                  after = n - end < TREE_GROUP ? n - end : TREE_GROUP;
     const cl_uint counter = nbody_essence_counter(nb, t->number);
-    const size_t body = 8 * nb->real, key = 2 * sizeof(cl_ulong), bodies = TREE_SEEN * key, edge = nbody_parts_edge_bytes(nb);
-    const struct stdcl_arg halo[] = {BLOCK_ARG(t->halo),    VALUE_ARG(before),  VALUE_ARG(after),      VALUE_ARG(from),   VALUE_ARG(t->bodies),
-                                     VALUE_ARG(t->begin),   BLOCK_ARG(t->keys), BLOCK_ARG(t->seconds), BLOCK_ARG(t->body),
-                                     BLOCK_ARG(t->feel),    VALUE_ARG(counter), BLOCK_ARG(s->found)};
+    const size_t body = 8 * nb->real, key = 2 * sizeof(cl_ulong), bodies = TREE_SEEN * key,
+                 edge = nbody_parts_edge_bytes(nb);
+    const struct stdcl_arg halo[] = {
+        BLOCK_ARG(t->halo),   VALUE_ARG(before),   VALUE_ARG(after),   VALUE_ARG(from),
+        VALUE_ARG(t->bodies), VALUE_ARG(t->begin), BLOCK_ARG(t->keys), BLOCK_ARG(t->seconds),
+        BLOCK_ARG(t->body),   BLOCK_ARG(t->feel),  VALUE_ARG(counter), BLOCK_ARG(s->found)};
     if (t->bodies == 0)
         return 0;
     for (cl_uint j = 0; j < before + after; j++) {
@@ -448,12 +498,15 @@ static int start_halo(struct nbody *nb, struct share *p)
         memcpy((char *)t->halo + to * key, its + at * key, key);
         memcpy((char *)t->halo + bodies + to * body, its + bodies + at * body, body);
     }
-    return nbody_parts_bring(nb, p, t->halo, edge) != 0 ? -1 : nbody_tree_visit(nb, p, TREE_HALO, TREE_SEEN, COUNT_OF(halo), halo);
+    return nbody_parts_bring(nb, p, t->halo, edge) != 0
+               ? -1
+               : nbody_tree_visit(nb, p, TREE_HALO, TREE_SEEN, COUNT_OF(halo), halo);
 }
 
 static struct key_range range_of(const struct nbody *nb, const struct tree *t)
 {
-    const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = MARGIN, to = from + t->bodies;
+    const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = MARGIN,
+                  to = from + t->bodies;
     return (struct key_range){.lo = from - (t->begin < TREE_GROUP ? t->begin : TREE_GROUP),
                               .n = to + (n - end < TREE_GROUP ? n - end : TREE_GROUP),
                               .from = from,
@@ -473,7 +526,9 @@ static int start_count_early(struct nbody *nb, struct share *p, cl_uint none)
     (void)none;
     if (early == 0)
         return 0;
-    return nbody_tree_count_some(nb, p, range_of(nb, p->tree), early, 0, TREE_AT_CUT) != 0 ? -1 : clflush(nb->ctx, p->dev, 0);
+    return nbody_tree_count_some(nb, p, range_of(nb, p->tree), early, 0, TREE_AT_CUT) != 0
+               ? -1
+               : clflush(nb->ctx, p->dev, 0);
 }
 
 /* 1 when the cube is another than was guessed. */
@@ -491,7 +546,8 @@ static int check_guess(struct nbody *nb)
 static int order(struct nbody *nb)
 {
     struct parts *s = nb->parts;
-    EACH_PART (nb, p) {
+    EACH_PART(nb, p)
+    {
         struct tree *t = p->tree;
         t->begin = s->begin[t->number];
         t->bodies = s->begin[t->number + 1] - t->begin;
@@ -506,7 +562,7 @@ static int order(struct nbody *nb)
     return nbody_parts_gather(nb, &g, 1, start_count_early) == 0 ? check_guess(nb) : -1;
 }
 
-/* ---- Cells. ----------------------------------------------------------------------------------- */
+/* ---- Cells. ---------------------------------------------------------------------------------- */
 
 static cl_uint levels(const struct nbody *nb)
 {
@@ -520,8 +576,8 @@ static cl_uint cells_of(const struct parts *s, cl_uint part, cl_uint level)
     return s->begin[part] == s->begin[part + 1] ? 0 : at[1] - at[0];
 }
 
-/* What is to be added to a part's numbers of cells: all others that stand before, and not its own of levels above. Returns the
- * number of all cells. */
+/* What is to be added to a part's numbers of cells: all others that stand before, and not its own
+ * of levels above. Returns the number of all cells. */
 static cl_uint number_cells(const struct parts *s, cl_uint part, cl_uint all_levels, cl_uint *add)
 {
     cl_uint all = 0, own = 0;
@@ -541,13 +597,18 @@ static int start_tops(struct nbody *nb, struct share *p)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
-    const struct stdcl_arg tops[] = {VALUE_ARG(t->bodies), BLOCK_ARG(t->span), BLOCK_ARG(t->bridge), BLOCK_ARG(t->cells),
-                                     BLOCK_ARG(t->down),   BLOCK_ARG(t->link), BLOCK_ARG(t->com),    BLOCK_ARG(t->poles),
-                                     BLOCK_ARG(t->size),   BLOCK_ARG(t->body), VALUE_ARG(t->number), BLOCK_ARG(s->tops)};
+    const struct stdcl_arg tops[] = {
+        VALUE_ARG(t->bodies), BLOCK_ARG(t->span), BLOCK_ARG(t->bridge), BLOCK_ARG(t->cells),
+        BLOCK_ARG(t->down),   BLOCK_ARG(t->link), BLOCK_ARG(t->com),    BLOCK_ARG(t->poles),
+        BLOCK_ARG(t->size),   BLOCK_ARG(t->body), VALUE_ARG(t->number), BLOCK_ARG(s->tops)};
     const size_t bytes = (size_t)levels(nb) * TREE_TOPS * nbody_parts_cell_bytes(nb);
-    if (nbody_tree_visit(nb, p, TREE_TOPS_WRITE, (size_t)levels(nb) * TREE_TOPS, COUNT_OF(tops), tops) != 0)
+    if (nbody_tree_visit(nb, p, TREE_TOPS_WRITE, (size_t)levels(nb) * TREE_TOPS, COUNT_OF(tops),
+                         tops) != 0)
         return -1;
-    return world_size(nb->world) > 1 ? 0 : nbody_parts_begin_down(nb, p, (char *)s->tops + t->number * bytes, bytes, true, &s->topping[t->number]);
+    return world_size(nb->world) > 1
+               ? 0
+               : nbody_parts_begin_down(nb, p, (char *)s->tops + t->number * bytes, bytes, true,
+                                        &s->topping[t->number]);
 }
 
 static int start_cells(struct nbody *nb, struct share *p, cl_uint geometric)
@@ -559,7 +620,8 @@ static int start_cells(struct nbody *nb, struct share *p, cl_uint geometric)
     if (all > t->room && nbody_tree_grow(nb, p, all + all / 4) != 0)
         return -1;
     if (t->bodies && (nbody_parts_bring(nb, p, t->add, levels(nb) * sizeof(cl_uint)) != 0 ||
-                      nbody_tree_write(nb, p, range_of(nb, t), all) != 0 || nbody_tree_moments(nb, p, geometric) != 0))
+                      nbody_tree_write(nb, p, range_of(nb, t), all) != 0 ||
+                      nbody_tree_moments(nb, p, geometric) != 0))
         return -1;
     return start_tops(nb, p);
 }
@@ -572,7 +634,8 @@ static bool any_bridge(const struct nbody *nb, cl_uint level)
     return any;
 }
 
-/* Cells of other parts that all have, to a device; beside its walks, when the last of them has its event in s->topping. */
+/* Cells of other parts that all have, to a device; beside its walks, when the last of them has its
+ * event in s->topping. */
 static int bring_tops(struct nbody *nb, struct share *p, bool beside)
 {
     struct parts *s = nb->parts;
@@ -581,7 +644,8 @@ static int bring_tops(struct nbody *nb, struct share *p, bool beside)
     int status = 0;
     for (cl_uint k = 0; k < s->n; k++)
         if (status == 0 && k != own)
-            status = beside ? nbody_parts_bring_beside(nb, p, (char *)s->tops + k * bytes, bytes, &s->topping[own])
+            status = beside ? nbody_parts_bring_beside(nb, p, (char *)s->tops + k * bytes, bytes,
+                                                       &s->topping[own])
                             : nbody_parts_bring(nb, p, (char *)s->tops + k * bytes, bytes);
     return status != 0 ? -1 : clflush(nb->ctx, p->dev, 0);
 }
@@ -593,7 +657,8 @@ static int join_parts(struct nbody *nb, struct share *p, cl_uint geometric)
     struct tree *t = p->tree;
     REAL_NUMBER(blur, nbody_tree_blur(nb));
     const size_t each = (size_t)levels(nb) * TREE_TOPS;
-    if (s->begun_walks ? nbody_parts_await(nb, p, s->topping[t->number]) != 0 : bring_tops(nb, p, false) != 0)
+    if (s->begun_walks ? nbody_parts_await(nb, p, s->topping[t->number]) != 0
+                       : bring_tops(nb, p, false) != 0)
         return -1;
     for (cl_uint k = 0; k < s->n; k++)
         if (k != t->number && nbody_parts_adopt(nb, p, s->tops, k * each, each) != 0)
@@ -602,25 +667,32 @@ static int join_parts(struct nbody *nb, struct share *p, cl_uint geometric)
     const cl_uint off = nbody_essence_off(nb, t->number);
     while (deepest > 0 && !any_bridge(nb, deepest - 1))
         deepest--;
-    const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->cube), VALUE_ARG(deepest), VALUE_ARG(geometric), REAL_ARG(nb, blur),
-                                     BLOCK_ARG(s->tops), VALUE_ARG(s->n), BLOCK_ARG(t->down), BLOCK_ARG(t->link),
-                                     BLOCK_ARG(t->com), BLOCK_ARG(t->poles), BLOCK_ARG(t->size), BLOCK_ARG(s->found), VALUE_ARG(off)};
+    const struct stdcl_arg args[] = {BLOCK_ARG(t->body),   BLOCK_ARG(t->cube),  VALUE_ARG(deepest),
+                                     VALUE_ARG(geometric), REAL_ARG(nb, blur),  BLOCK_ARG(s->tops),
+                                     VALUE_ARG(s->n),      BLOCK_ARG(t->down),  BLOCK_ARG(t->link),
+                                     BLOCK_ARG(t->com),    BLOCK_ARG(t->poles), BLOCK_ARG(t->size),
+                                     BLOCK_ARG(s->found),  VALUE_ARG(off)};
     t->rooted = true;
-    return nbody_tree_launch(nb, p, TREE_MOMENTS_OF_BRIDGES, 1, (size_t)p->shape.flat, COUNT_OF(args), args);
+    return nbody_tree_launch(nb, p, TREE_MOMENTS_OF_BRIDGES, 1, (size_t)p->shape.flat,
+                             COUNT_OF(args), args);
 }
 
-/* What neighbours see has come: boxes of groups, and how many cells there are, of so many levels. */
+/* What neighbours see has come: boxes of groups, and how many cells there are, of so many
+ * levels. */
 static int start_count(struct nbody *nb, struct share *p, cl_uint n)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
     const cl_uint at = s->most * t->number;
-    const struct stdcl_arg starts[] = {BLOCK_ARG(t->count), VALUE_ARG(t->runs), VALUE_ARG(n), BLOCK_ARG(t->cells), VALUE_ARG(at),
-                                       BLOCK_ARG(s->found)};
+    const struct stdcl_arg starts[] = {BLOCK_ARG(t->count), VALUE_ARG(t->runs),
+                                       VALUE_ARG(n),        BLOCK_ARG(t->cells),
+                                       VALUE_ARG(at),       BLOCK_ARG(s->found)};
     if (start_halo(nb, p) != 0)
         return -1;
     return t->bodies == 0 ? 0
-           : nbody_tree_count(nb, p, range_of(nb, t), counted_early(p)) != 0 ? -1 : nbody_tree_visit(nb, p, TREE_STARTS, n + 1, COUNT_OF(starts), starts);
+           : nbody_tree_count(nb, p, range_of(nb, t), counted_early(p)) != 0
+               ? -1
+               : nbody_tree_visit(nb, p, TREE_STARTS, n + 1, COUNT_OF(starts), starts);
 }
 
 /* What devices do while numbers of cells are on their way. */
@@ -630,24 +702,25 @@ static int start_boxes(struct nbody *nb, struct share *p, cl_uint none)
     return nbody_essence_start_boxes(nb, p) != 0 ? -1 : clflush(nb->ctx, p->dev, 0);
 }
 
-/* Whether devices can walk for boxes before they have the cells that all have, when only that of the last sum is known of all bodies. */
+/* Whether devices can walk for boxes before they have the cells that all have, when only that of
+ * the last sum is known of all bodies. */
 static bool is_rooted(const struct nbody *nb, bool geometric)
 {
     bool all = world_size(nb->world) == 1;
-    EACH_PART (nb, p)
-        all &= p->tree->rooted || geometric;
+    EACH_PART(nb, p)
+    all &= p->tree->rooted || geometric;
     return all;
 }
 
 /* Among one rank's devices, which walk for boxes meanwhile. */
 static int pass_tops(struct nbody *nb)
 {
-    EACH_PART (nb, p)
-        if (nbody_parts_await(nb, p, nb->parts->topping[p->tree->number]) != 0)
-            return -1;
-    EACH_PART (nb, p)
-        if (bring_tops(nb, p, true) != 0)
-            return -1;
+    EACH_PART(nb, p)
+    if (nbody_parts_await(nb, p, nb->parts->topping[p->tree->number]) != 0)
+        return -1;
+    EACH_PART(nb, p)
+    if (bring_tops(nb, p, true) != 0)
+        return -1;
     return 0;
 }
 
@@ -660,9 +733,11 @@ static int cells(struct nbody *nb, bool geometric)
     if (nbody_hands_all(nb, start_count, n) != 0)
         return -1;
     const struct gathered found = {s->found, s->most * sizeof *s->found};
-    if (nbody_parts_gather(nb, &found, 1, start_boxes) != 0 || nbody_hands_all(nb, start_cells, geometric) != 0)
+    if (nbody_parts_gather(nb, &found, 1, start_boxes) != 0 ||
+        nbody_hands_all(nb, start_cells, geometric) != 0)
         return -1;
-    const struct gathered tops[] = {{s->tops, (size_t)n * TREE_TOPS * nbody_parts_cell_bytes(nb)}, found};
+    const struct gathered tops[] = {{s->tops, (size_t)n * TREE_TOPS * nbody_parts_cell_bytes(nb)},
+                                    found};
     if (is_rooted(nb, geometric) ? nbody_essence_begin(nb, geometric) != 0 || pass_tops(nb) != 0
                                  : nbody_essence_swap_boxes(nb, tops, COUNT_OF(tops)) != 0)
         return -1;
@@ -674,7 +749,7 @@ static int cells(struct nbody *nb, bool geometric)
     return 0;
 }
 
-/* ---- All of it. ------------------------------------------------------------------------------- */
+/* ---- All of it. ------------------------------------------------------------------------------ */
 
 int nbody_parts_plant(struct nbody *nb, enum kernel sum, bool geometric)
 {
@@ -682,7 +757,8 @@ int nbody_parts_plant(struct nbody *nb, enum kernel sum, bool geometric)
     struct parts *s = nb->parts;
     int status = 1;
     s->sum = sum;
-    EACH_PART (nb, p) {
+    EACH_PART(nb, p)
+    {
         p->tree->walked = false;
         s->rising[p->tree->number] = NULL; /* of a sum that was given up */
         if (nbody_tree_forget_turns(nb, p) != 0)
@@ -690,7 +766,8 @@ int nbody_parts_plant(struct nbody *nb, enum kernel sum, bool geometric)
     }
     while (status == 1) {
         s->guessing = s->cube_known;
-        if ((!s->guessing && (find_cube(nb) != 0 || find_cuts(nb, s->cube[3]) != 0)) || route(nb) != 0)
+        if ((!s->guessing && (find_cube(nb) != 0 || find_cuts(nb, s->cube[3]) != 0)) ||
+            route(nb) != 0)
             return -1;
         status = order(nb);
         status = status == 0 ? cells(nb, geometric) : status;
@@ -704,16 +781,19 @@ static int start_home(struct nbody *nb, struct share *p, enum kernel sum)
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    const struct stdcl_arg planes[] = {BLOCK_ARG(nb->pulled),  VALUE_ARG(t->bodies), BLOCK_ARG(t->order), VALUE_ARG(t->begin),
-                                       VALUE_ARG(first),       VALUE_ARG(rows),      VALUE_ARG(count),    BLOCK_ARG(p->partial),
-                                       BLOCK_ARG(t->felt),     BLOCK_ARG(t->slot),   BLOCK_ARG(s->sums),  BLOCK_ARG(t->again),
-                                       BLOCK_ARG(p->bad)};
-    const struct stdcl_arg potentials[] = {BLOCK_ARG(nb->pulled), VALUE_ARG(t->bodies), BLOCK_ARG(t->order), VALUE_ARG(t->begin),
-                                           VALUE_ARG(first),      VALUE_ARG(count),     BLOCK_ARG(p->phi),   BLOCK_ARG(t->slot),
-                                           BLOCK_ARG(s->sums),    BLOCK_ARG(t->again)};
+    const struct stdcl_arg planes[] = {
+        BLOCK_ARG(nb->pulled), VALUE_ARG(t->bodies), BLOCK_ARG(t->order), VALUE_ARG(t->begin),
+        VALUE_ARG(first),      VALUE_ARG(rows),      VALUE_ARG(count),    BLOCK_ARG(p->partial),
+        BLOCK_ARG(t->felt),    BLOCK_ARG(t->slot),   BLOCK_ARG(s->sums),  BLOCK_ARG(t->again),
+        BLOCK_ARG(p->bad)};
+    const struct stdcl_arg potentials[] = {
+        BLOCK_ARG(nb->pulled), VALUE_ARG(t->bodies), BLOCK_ARG(t->order), VALUE_ARG(t->begin),
+        VALUE_ARG(first),      VALUE_ARG(count),     BLOCK_ARG(p->phi),   BLOCK_ARG(t->slot),
+        BLOCK_ARG(s->sums),    BLOCK_ARG(t->again)};
     t->walking = false;
     return sum == FORCES ? nbody_tree_visit(nb, p, TREE_HOME, t->bodies, COUNT_OF(planes), planes)
-                         : nbody_tree_visit(nb, p, TREE_HOME_POTENTIALS, t->bodies, COUNT_OF(potentials), potentials);
+                         : nbody_tree_visit(nb, p, TREE_HOME_POTENTIALS, t->bodies,
+                                            COUNT_OF(potentials), potentials);
 }
 
 /* What came back to slots, to rows. */
@@ -721,13 +801,18 @@ static int start_slots(struct nbody *nb, struct share *p, enum kernel sum)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, from = t->number * (cl_uint)s->room, n = sent_in_all(s, t->number);
-    const struct stdcl_arg planes[] = {BLOCK_ARG(s->sums), VALUE_ARG(from), VALUE_ARG(n), BLOCK_ARG(s->post_row), VALUE_ARG(first),
-                                       VALUE_ARG(rows), BLOCK_ARG(p->partial), BLOCK_ARG(t->felt), BLOCK_ARG(p->bad)};
-    const struct stdcl_arg potentials[] = {BLOCK_ARG(s->sums), VALUE_ARG(from),  VALUE_ARG(n), BLOCK_ARG(s->post_row),
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows,
+                  from = t->number * (cl_uint)s->room, n = sent_in_all(s, t->number);
+    const struct stdcl_arg planes[] = {
+        BLOCK_ARG(s->sums),     VALUE_ARG(from),    VALUE_ARG(n),
+        BLOCK_ARG(s->post_row), VALUE_ARG(first),   VALUE_ARG(rows),
+        BLOCK_ARG(p->partial),  BLOCK_ARG(t->felt), BLOCK_ARG(p->bad)};
+    const struct stdcl_arg potentials[] = {BLOCK_ARG(s->sums), VALUE_ARG(from),
+                                           VALUE_ARG(n),       BLOCK_ARG(s->post_row),
                                            VALUE_ARG(first),   BLOCK_ARG(p->phi)};
     return sum == FORCES ? nbody_tree_visit(nb, p, TREE_HOME_SLOTS, n, COUNT_OF(planes), planes)
-                         : nbody_tree_visit(nb, p, TREE_HOME_SLOTS_POTENTIALS, n, COUNT_OF(potentials), potentials);
+                         : nbody_tree_visit(nb, p, TREE_HOME_SLOTS_POTENTIALS, n,
+                                            COUNT_OF(potentials), potentials);
 }
 
 /* Rows whose sums come later. */
@@ -735,26 +820,30 @@ static int start_expect(struct nbody *nb, struct share *p)
 {
     struct parts *s = nb->parts;
     struct tree *t = p->tree;
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, from = t->number * (cl_uint)s->room, n = sent_in_all(s, t->number);
-    const struct stdcl_arg args[] = {VALUE_ARG(from), VALUE_ARG(n), BLOCK_ARG(s->post_row), VALUE_ARG(first), VALUE_ARG(rows), BLOCK_ARG(p->partial)};
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows,
+                  from = t->number * (cl_uint)s->room, n = sent_in_all(s, t->number);
+    const struct stdcl_arg args[] = {VALUE_ARG(from),  VALUE_ARG(n),    BLOCK_ARG(s->post_row),
+                                     VALUE_ARG(first), VALUE_ARG(rows), BLOCK_ARG(p->partial)};
     return nbody_tree_visit(nb, p, TREE_EXPECT, n, COUNT_OF(args), args);
 }
 
 int nbody_parts_return(struct nbody *nb, enum kernel sum)
 {
     struct parts *s = nb->parts;
-    EACH_PART (nb, p)
-        if (start_home(nb, p, sum) != 0)
-            return -1;
+    EACH_PART(nb, p)
+    if (start_home(nb, p, sum) != 0)
+        return -1;
     s->nhoming = list_slots(s, s->sums, 4 * nb->real, true, s->homing);
     s->late = nb->in_burst && sum == FORCES && nb->integrator->late && world_size(nb->world) == 1;
-    if (world_size(nb->world) > 1 ? nbody_parts_swap(nb, s->homing, s->nhoming) != 0 : nbody_parts_begin_home(nb, s->homing, s->nhoming) != 0)
+    if (world_size(nb->world) > 1 ? nbody_parts_swap(nb, s->homing, s->nhoming) != 0
+                                  : nbody_parts_begin_home(nb, s->homing, s->nhoming) != 0)
         return -1;
-    if (!s->late && world_size(nb->world) == 1 && nbody_parts_end_home(nb, s->homing, s->nhoming) != 0)
+    if (!s->late && world_size(nb->world) == 1 &&
+        nbody_parts_end_home(nb, s->homing, s->nhoming) != 0)
         return -1;
-    EACH_PART (nb, p)
-        if ((s->late ? start_expect(nb, p) : start_slots(nb, p, sum)) != 0)
-            return -1;
+    EACH_PART(nb, p)
+    if ((s->late ? start_expect(nb, p) : start_slots(nb, p, sum)) != 0)
+        return -1;
     return 0;
 }
 
@@ -767,14 +856,16 @@ int nbody_parts_visit_late(struct nbody *nb, cl_uint phases, int step)
     s->late = false;
     if (nbody_parts_end_home(nb, s->homing, s->nhoming) != 0)
         return -1;
-    EACH_PART (nb, p) {
+    EACH_PART(nb, p)
+    {
         const cl_uint n = sent_in_all(s, p->tree->number);
         if (n == 0)
             continue;
         p->late.list = s->post_row;
         p->late.from = p->tree->number * (cl_uint)s->room;
         p->late.n = n;
-        status = start_slots(nb, p, FORCES) != 0 || nb->integrator->visit(nb, p, (cl_uint)p->count, phases, step) != 0 ||
+        status = start_slots(nb, p, FORCES) != 0 ||
+                         nb->integrator->visit(nb, p, (cl_uint)p->count, phases, step) != 0 ||
                          clflush(nb->ctx, p->dev, 0) != 0
                      ? -1
                      : status;

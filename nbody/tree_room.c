@@ -1,10 +1,11 @@
 /* tree_room.c - the tree's kernels and memory on a device.
  *
- * In single precision, bytes a body: keys, order and the sort's copies of both 24, bodies in the tree's order 16, what
- * bodies felt 4 in this order and 4 in the caller's, room for 0.15 cells 9, or 24 with moments of fourth order. Sums and counts of
- * cells stand where keys and their copies were. With a tree in parts there are in addition sums in the tree's order 16, slots of rows 4
- * and boxes of groups half a byte: room for all bodies, since a part may have any number of them; and bodies and sums on their way, of
- * which there are few.
+ * In single precision, bytes a body: keys, order and the sort's copies of both 24, bodies in the
+ * tree's order 16, what bodies felt 4 in this order and 4 in the caller's, room for 0.15 cells 9,
+ * or 24 with moments of fourth order. Sums and counts of cells stand where keys and their copies
+ * were. With a tree in parts there are in addition sums in the tree's order 16, slots of rows 4 and
+ * boxes of groups half a byte: room for all bodies, since a part may have any number of them; and
+ * bodies and sums on their way, of which there are few.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
@@ -84,26 +85,37 @@ static size_t round_up(size_t bytes)
     return (bytes + 4095) / 4096 * 4096;
 }
 
-/* ---- Kernels. --------------------------------------------------------------------------------- */
+/* ---- Kernels. -------------------------------------------------------------------------------- */
 
 static int open_programs(struct nbody *nb, struct share *p)
 {
-    const struct embedded *const in_tree[] = {&multipole, &moments, &curve, &tree}, *const in_walk[] = {&root, &multipole, &walk};
+    const struct embedded *const in_tree[] = {&multipole, &moments, &curve, &tree},
+                                 *const in_walk[] = {&root, &multipole, &walk};
     const struct nbody_shape *s = &p->shape;
-    const char *real = nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "", *deep = p->tree->words > 1 ? " -D WORDS=2" : "";
+    const char *real = nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "",
+               *deep = p->tree->words > 1 ? " -D WORDS=2" : "";
     char build[128], walks[256], essences[256];
-    const char *quiet = s->group > 1 ? "" : " -w -D CPU"; /* PoCL's compiler warns of calls with wide vectors, and makes none */
-    snprintf(build, sizeof build, "%s%s%s -D FLAT=%d -D LEAF=%u -D MOMENTS=%d", real, quiet, deep, s->flat, p->tree->leaf,
-             nb->moments);
-    snprintf(walks, sizeof walks, "%s%s%s -D GROUP=%d -D WIDTH=%d -D RSQRT=%d -D LEAF=%u -D MOMENTS=%d -D FEW=%d", real, quiet,
-             deep, nbody_tree_items(s), s->group > 1 ? 1 : s->width, s->rsqrt, p->tree->leaf, nb->moments, s->again);
-    snprintf(essences, sizeof essences, "%s%s%s -D GROUP=%d -D WIDTH=1 -D RSQRT=%d -D MOMENTS=%d -D FEW=%d", real, quiet, deep,
+    const char *quiet =
+        s->group > 1
+            ? ""
+            : " -w -D CPU"; /* PoCL's compiler warns of calls with wide vectors, and makes none */
+    snprintf(build, sizeof build, "%s%s%s -D FLAT=%d -D LEAF=%u -D MOMENTS=%d", real, quiet, deep,
+             s->flat, p->tree->leaf, nb->moments);
+    snprintf(walks, sizeof walks,
+             "%s%s%s -D GROUP=%d -D WIDTH=%d -D RSQRT=%d -D LEAF=%u -D MOMENTS=%d -D FEW=%d", real,
+             quiet, deep, nbody_tree_items(s), s->group > 1 ? 1 : s->width, s->rsqrt, p->tree->leaf,
+             nb->moments, s->again);
+    snprintf(essences, sizeof essences,
+             "%s%s%s -D GROUP=%d -D WIDTH=1 -D RSQRT=%d -D MOMENTS=%d -D FEW=%d", real, quiet, deep,
              nbody_tree_items(s), s->rsqrt, nb->moments, s->group > 1 ? s->again : s->width);
     p->tree->owner = true;
     void **const program = p->tree->program;
-    program[0] = nb->parts ? embedded_open(nb->ctx, build, &in_parts, 4, in_tree) : embedded_open(nb->ctx, build, &tree, 3, in_tree);
-    program[1] = embedded_open(nb->ctx, walks, s->group > 1 ? &walk_gpu : &walk_cpu, COUNT_OF(in_walk), in_walk);
-    program[2] = nb->parts ? embedded_open(nb->ctx, essences, &essential, COUNT_OF(in_walk), in_walk) : NULL;
+    program[0] = nb->parts ? embedded_open(nb->ctx, build, &in_parts, 4, in_tree)
+                           : embedded_open(nb->ctx, build, &tree, 3, in_tree);
+    program[1] = embedded_open(nb->ctx, walks, s->group > 1 ? &walk_gpu : &walk_cpu,
+                               COUNT_OF(in_walk), in_walk);
+    program[2] =
+        nb->parts ? embedded_open(nb->ctx, essences, &essential, COUNT_OF(in_walk), in_walk) : NULL;
     return program[0] && program[1] && (program[2] || !nb->parts) ? 0 : -1;
 }
 
@@ -121,7 +133,7 @@ static int build_share(struct nbody *nb, struct share *p)
     return 0;
 }
 
-/* ---- Memory. ---------------------------------------------------------------------------------- */
+/* ---- Memory. --------------------------------------------------------------------------------- */
 
 /* multipole.cl */
 static size_t multipole_bytes(const struct nbody *nb)
@@ -134,8 +146,9 @@ static size_t cell_bytes(const struct nbody *nb)
     return (nb->parts ? 4 : 3) * sizeof(cl_uint) + (4 + 2) * nb->real + multipole_bytes(nb);
 }
 
-/* Cells that there are room for at first: as a rule there are 0.23 n with leaves of 16 bodies, and 0.12 n with 32. Where the
- * density is the same everywhere there may be twice as many; then more room is made (nbody_tree_check). */
+/* Cells that there are room for at first: as a rule there are 0.23 n with leaves of 16 bodies, and
+ * 0.12 n with 32. Where the density is the same everywhere there may be twice as many; then more
+ * room is made (nbody_tree_check). */
 static size_t first_room(const struct nbody *nb, cl_uint leaf)
 {
     return nb->n * 24 / 5 / leaf + 2048;
@@ -147,16 +160,17 @@ int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room)
     struct {
         void **block;
         size_t size;
-    } const each[] = {{&t->link, 2 * sizeof(cl_int)}, {&t->down, sizeof(cl_uint)}, {&t->com, 4 * nb->real},
-                      {&t->poles, multipole_bytes(nb)}, {&t->size, 2 * nb->real},
-                      {&t->mark, nb->parts ? sizeof(cl_uint) : 0}};
+    } const each[] = {{&t->link, 2 * sizeof(cl_int)}, {&t->down, sizeof(cl_uint)},
+                      {&t->com, 4 * nb->real},        {&t->poles, multipole_bytes(nb)},
+                      {&t->size, 2 * nb->real},       {&t->mark, nb->parts ? sizeof(cl_uint) : 0}};
     p->bytes -= t->cell_bytes;
     t->cell_bytes = 0;
     t->forgot = t->rooted = false;
     for (size_t b = 0; b < COUNT_OF(each); b++) {
         clfree(*each[b].block);
         *each[b].block = NULL;
-        if (each[b].size && !(*each[b].block = nbody_device_block(nb, p, (size_t)(room + 1) * each[b].size, CL_MEM_DEVONLY)))
+        if (each[b].size && !(*each[b].block = nbody_device_block(
+                                  nb, p, (size_t)(room + 1) * each[b].size, CL_MEM_DEVONLY)))
             return -1;
         t->cell_bytes += (size_t)(room + 1) * each[b].size;
     }
@@ -164,8 +178,8 @@ int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room)
     return 0;
 }
 
-/* What stands in t->work, one after the other: keys with the sort's own memory, or with counts of cells; sums in the
- * tree's order, where one device has them alone. */
+/* What stands in t->work, one after the other: keys with the sort's own memory, or with counts of
+ * cells; sums in the tree's order, where one device has them alone. */
 struct work {
     size_t keys, sort, counts, sums;
 };
@@ -189,8 +203,11 @@ static size_t key_bytes(const struct nbody *nb)
 
 static struct work work_of(const struct nbody *nb, const struct tree *t)
 {
-    const struct arrays_sort_job job = {
-        .keys = (void *)(uintptr_t)t, .values = (cl_uint *)(uintptr_t)t, .bytes = 8, .bits = 64, .most = keys_of(nb)};
+    const struct arrays_sort_job job = {.keys = (void *)(uintptr_t)t,
+                                        .values = (cl_uint *)(uintptr_t)t,
+                                        .bytes = 8,
+                                        .bits = 64,
+                                        .most = keys_of(nb)};
     const size_t cells = t->words * TREE_LEVELS + 1, parts = nb->parts ? nb->parts->n : 0;
     return (struct work){.keys = key_bytes(nb),
                          .sort = arrays_sort_work(t->sorter, &job),
@@ -220,7 +237,8 @@ static int place_work(struct nbody *nb, struct share *p)
 static int place_tree(struct nbody *nb, struct share *p)
 {
     struct tree *t = p->tree;
-    const size_t n = nb->n, groups = (n + TREE_GROUP - 1) / TREE_GROUP, parts = nb->parts ? nb->parts->n : 0;
+    const size_t n = nb->n, groups = (n + TREE_GROUP - 1) / TREE_GROUP,
+                 parts = nb->parts ? nb->parts->n : 0;
     struct {
         void **block;
         size_t size;
@@ -233,7 +251,8 @@ static int place_tree(struct nbody *nb, struct share *p)
         {&t->span, (2 * TREE_LEVELS + 2) * 2 * sizeof(cl_uint), CL_MEM_DEVONLY},
         {&t->bridge, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), CL_MEM_DEVONLY},
         {(void **)&t->add, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), 0},
-        {&t->felt, n * nb->real, 0}, /* which save.c copies; the order goes by way of it (order_on.c) */
+        {&t->felt, n * nb->real,
+         0}, /* which save.c copies; the order goes by way of it (order_on.c) */
         {&t->feel, n * nb->real, CL_MEM_DEVONLY},
         {&t->slot, parts ? n * sizeof(cl_uint) : 1, CL_MEM_DEVONLY},
         {(void **)&t->which, parts * sizeof(cl_uint) + 1, 0},
@@ -242,7 +261,8 @@ static int place_tree(struct nbody *nb, struct share *p)
         {&t->halo, nb->parts ? nbody_parts_edge_bytes(nb) : 1, 0},
         {&t->info, groups * 4 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->again, (groups + TREE_AGAIN) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
-        {&t->shared, nbody_tree_shared(nb, p) * TREE_GROUP * TREE_PARTS * 4 * nb->real + 1, CL_MEM_DEVONLY},
+        {&t->shared, nbody_tree_shared(nb, p) * TREE_GROUP * TREE_PARTS * 4 * nb->real + 1,
+         CL_MEM_DEVONLY},
         {&t->turn, groups * sizeof(cl_uint), CL_MEM_DEVONLY},
         {(void **)&t->cells, 2 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
     };
@@ -256,10 +276,10 @@ static int place_tree(struct nbody *nb, struct share *p)
     return place_work(nb, p) == 0 ? nbody_tree_grow(nb, p, (cl_uint)first_room(nb, t->leaf)) : -1;
 }
 
-/* ---- How many bodies fit. --------------------------------------------------------------------- */
+/* ---- How many bodies fit. -------------------------------------------------------------------- */
 
-/* Bytes a body on a device, with leaves of so many bodies: of all blocks, of which those of the state are not there yet, and of the
- * largest. */
+/* Bytes a body on a device, with leaves of so many bodies: of all blocks, of which those of the
+ * state are not there yet, and of the largest. */
 struct each {
     double all, largest;
 };
@@ -268,12 +288,16 @@ static struct each bytes_each(const struct nbody *nb, const struct share *p, cl_
 {
     const struct tree *t = p->tree;
     const struct work w = work_of(nb, t);
-    const size_t poles = first_room(nb, leaf) * multipole_bytes(nb), four = nb->padded * 4 * nb->real, work = work_bytes(&w);
-    const size_t cells = first_room(nb, leaf) * cell_bytes(nb), sums = nb->parts ? nb->n * (4 * nb->real + sizeof(cl_uint)) : 0;
-    const size_t groups = nb->n / TREE_GROUP * 6 * sizeof(cl_uint), bodies = nb->n * (6 * nb->real + sizeof(cl_uint));
+    const size_t poles = first_room(nb, leaf) * multipole_bytes(nb),
+                 four = nb->padded * 4 * nb->real, work = work_bytes(&w);
+    const size_t cells = first_room(nb, leaf) * cell_bytes(nb),
+                 sums = nb->parts ? nb->n * (4 * nb->real + sizeof(cl_uint)) : 0;
+    const size_t groups = nb->n / TREE_GROUP * 6 * sizeof(cl_uint),
+                 bodies = nb->n * (6 * nb->real + sizeof(cl_uint));
     const size_t all = nbody_device_planned(nb, p) + work + cells + sums + groups + bodies;
     const size_t largest = work > four ? work : four;
-    return (struct each){(double)all / (double)nb->n, (double)(largest > poles ? largest : poles) / (double)nb->n};
+    return (struct each){(double)all / (double)nb->n,
+                         (double)(largest > poles ? largest : poles) / (double)nb->n};
 }
 
 /* The largest of any rank's: trees are made of the same parts everywhere. */
@@ -311,26 +335,32 @@ static int choose_moments(struct nbody *nb)
     return largest(nb, order, &nb->moments);
 }
 
-/* Leaves of 16 bodies, or of 32 where those would take too much memory; before it is tried, as some drivers promise memory
- * that is not there. */
+/* Leaves of 16 bodies, or of 32 where those would take too much memory; before it is tried, as some
+ * drivers promise memory that is not there. */
 static int choose_leaf(struct nbody *nb)
 {
     struct cldev_info *info = calloc(nb->ndev, sizeof *info);
-    int status = info ? clgetdevinfo(nb->ctx, info) : clerror_set(ENOMEM, "nbody_create: no memory on the host");
+    int status = info ? clgetdevinfo(nb->ctx, info)
+                      : clerror_set(ENOMEM, "nbody_create: no memory on the host");
     cl_uint leaf = TREE_LEAF;
     for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++) {
         if (!p->tree)
             continue;
-        const double n = (double)nb->n, has = (double)info[p->dev].dev_global_mem_sz, one = (double)info[p->dev].dev_max_mem_alloc_sz;
-        const struct each usual = bytes_each(nb, p, TREE_LEAF), least = bytes_each(nb, p, TREE_LARGE_LEAF);
+        const double n = (double)nb->n, has = (double)info[p->dev].dev_global_mem_sz,
+                     one = (double)info[p->dev].dev_max_mem_alloc_sz;
+        const struct each usual = bytes_each(nb, p, TREE_LEAF),
+                          least = bytes_each(nb, p, TREE_LARGE_LEAF);
         if (p->shape.leaf || usual.all * n > has)
             leaf = p->shape.leaf ? (cl_uint)p->shape.leaf : TREE_LARGE_LEAF;
         if (least.all * n > has || least.largest * n > one)
-            status = clerror_set(ENOMEM, "nbody_create: with the tree %zu bodies take %.0f MiB on %s, which has %.0f MiB, and blocks of %.0f MiB "
-                                         "of at most %.0f; about %.0f would fit, or %.0f with leaves of %d bodies, not %d",
-                                 nb->n, least.all * n / 0x1p20, info[p->dev].dev_name, has / 0x1p20, least.largest * n / 0x1p20, one / 0x1p20,
-                                 fmin(has / least.all, one / least.largest), fmin(has / usual.all, one / usual.largest), TREE_LEAF,
-                                 TREE_LARGE_LEAF);
+            status = clerror_set(
+                ENOMEM,
+                "nbody_create: with the tree %zu bodies take %.0f MiB on %s, which has %.0f MiB, and blocks of %.0f MiB "
+                "of at most %.0f; about %.0f would fit, or %.0f with leaves of %d bodies, not %d",
+                nb->n, least.all * n / 0x1p20, info[p->dev].dev_name, has / 0x1p20,
+                least.largest * n / 0x1p20, one / 0x1p20,
+                fmin(has / least.all, one / least.largest),
+                fmin(has / usual.all, one / usual.largest), TREE_LEAF, TREE_LARGE_LEAF);
     }
     int most = (int)leaf;
     if (world_agree(nb->world, status) != 0 || largest(nb, most, &most) != 0)
@@ -352,7 +382,8 @@ static int open_tree(struct nbody *nb, struct share *p)
     t->runs = (cl_uint)runs_of(nb);
     t->groups = (cl_uint)((nb->n + TREE_GROUP - 1) / TREE_GROUP);
     t->parts = 4 * p->units;
-    t->sorter = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = nb->ctx, .dev = p->dev});
+    t->sorter =
+        arrays_sorter_create(&(struct arrays_sorter_options){.ctx = nb->ctx, .dev = p->dev});
     return t->sorter ? 0 : -1;
 }
 
@@ -363,14 +394,18 @@ int nbody_tree_prepare(struct nbody *nb)
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->rows && open_tree(nb, p) != 0)
             return -1;
-    return world_agree(nb->world, nbody_parts_open(nb)) != 0 || choose_moments(nb) != 0 || choose_limit(nb) != 0 || choose_leaf(nb) != 0 ? -1 : 0;
+    return world_agree(nb->world, nbody_parts_open(nb)) != 0 || choose_moments(nb) != 0 ||
+                   choose_limit(nb) != 0 || choose_leaf(nb) != 0
+               ? -1
+               : 0;
 }
 
 int nbody_tree_open(struct nbody *nb)
 {
     if (nb->method != NBODY_TREE)
         return 0;
-    if (nbody_parts_place(nb) != 0 || (nb->parts && (nbody_essence_place(nb) != 0 || nbody_hands_open(nb) != 0)))
+    if (nbody_parts_place(nb) != 0 ||
+        (nb->parts && (nbody_essence_place(nb) != 0 || nbody_hands_open(nb) != 0)))
         return -1;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
         if (!p->tree)
@@ -420,8 +455,8 @@ static int place_second(struct nbody *nb, struct share *p)
     return 0;
 }
 
-/* With moments of second order: where bodies lie as close beside the whole that their cells' centres are rounded away, those of
- * fourth order, which let cells be nearer, are of no use. */
+/* With moments of second order: where bodies lie as close beside the whole that their cells'
+ * centres are rounded away, those of fourth order, which let cells be nearer, are of no use. */
 static int build_again(struct nbody *nb)
 {
     int status = 0;
@@ -467,9 +502,11 @@ void nbody_tree_free(struct nbody *nb)
         struct tree *t = p->tree;
         if (!t)
             continue;
-        void *const blocks[] = {t->part,  t->cube,   t->order, t->work,  t->body, t->span,  t->bridge, t->add,    t->link,
-                                t->down,  t->com,    t->poles, t->size,  t->felt, t->feel,  t->info,   t->again,  t->turn,
-                                t->shared, t->cells, t->slot,   t->which, t->picked, t->mark, t->halo,  t->lone};
+        void *const blocks[] = {t->part,   t->cube,  t->order, t->work,  t->body,   t->span,
+                                t->bridge, t->add,   t->link,  t->down,  t->com,    t->poles,
+                                t->size,   t->felt,  t->feel,  t->info,  t->again,  t->turn,
+                                t->shared, t->cells, t->slot,  t->which, t->picked, t->mark,
+                                t->halo,   t->lone};
         close_programs(nb, t);
         if (t->seconds != t->keys)
             clfree(t->seconds);

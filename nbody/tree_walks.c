@@ -1,4 +1,5 @@
-/* tree_walks.c - walks of groups through a tree, which leave sums in its order: those of a device in a launch, or in slices of time.
+/* tree_walks.c - walks of groups through a tree, which leave sums in its order: those of a device
+ * in a launch, or in slices of time.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
@@ -9,7 +10,8 @@
 double nbody_tree_work(const struct nbody *nb, size_t bodies)
 {
     const double alpha = nbody_tree_opening(nb, false);
-    return (nb->moments == 2 ? 15000 * pow(alpha, -0.41) : 90000 * pow(alpha, -0.226)) * (double)bodies;
+    return (nb->moments == 2 ? 15000 * pow(alpha, -0.41) : 90000 * pow(alpha, -0.226)) *
+           (double)bodies;
 }
 
 size_t nbody_tree_shared(const struct nbody *nb, const struct share *p)
@@ -18,29 +20,33 @@ size_t nbody_tree_shared(const struct nbody *nb, const struct share *p)
     return nbody_tree_items(&p->shape) == 1 ? 0 : groups < TREE_SHARED ? groups : TREE_SHARED;
 }
 
-/* The walks of some groups; room: that each has for its lists. The second and third launches are for those that were put
- * off. */
-static int walk_some(struct nbody *nb, struct share *p, enum kernel sum, cl_uint geometric, cl_uint from, cl_uint groups,
-                     void *lists, cl_uint room, int which)
+/* The walks of some groups; room: that each has for its lists. The second and third launches are
+ * for those that were put off. */
+static int walk_some(struct nbody *nb, struct share *p, enum kernel sum, cl_uint geometric,
+                     cl_uint from, cl_uint groups, void *lists, cl_uint room, int which)
 {
     const struct tree *t = p->tree;
     const enum tree_kernel walk = sum == FORCES ? TREE_WALK : TREE_WALK_POTENTIALS;
     const cl_uint shared = (cl_uint)nbody_tree_shared(nb, p);
-    const cl_uint most = nbody_tree_usual(nb, 0.1 * (nb->parts ? nb->parts->limit : p->shape.limit));
+    const cl_uint most =
+        nbody_tree_usual(nb, 0.1 * (nb->parts ? nb->parts->limit : p->shape.limit));
     bool none;
     REAL_NUMBER(eps2, nbody_forces_softening(nb, FORCES, &none));
     REAL_NUMBER(zero, none ? eps2 : -1);
     REAL_NUMBER(open, nbody_tree_opening(nb, geometric));
     const struct stdcl_arg args[] = {
-        BLOCK_ARG(t->body),     BLOCK_ARG(t->target.body), VALUE_ARG(t->target.n), BLOCK_ARG(t->link),
-        BLOCK_ARG(t->com),      BLOCK_ARG(t->poles),  BLOCK_ARG(t->size),    BLOCK_ARG(t->span),
-        BLOCK_ARG(t->target.feel), REAL_ARG(nb, open),
-        VALUE_ARG(geometric),   REAL_ARG(nb, eps2),   REAL_ARG(nb, zero),    VALUE_ARG(from),        VALUE_ARG(most),
-        BLOCK_ARG(t->turn),     BLOCK_ARG(t->info),   BLOCK_ARG(t->again),   BLOCK_ARG(nb->pulled),  BLOCK_ARG(p->bad),
-        BLOCK_ARG(lists),       VALUE_ARG(room),      BLOCK_ARG(t->shared),  VALUE_ARG(shared)};
+        BLOCK_ARG(t->body),    BLOCK_ARG(t->target.body), VALUE_ARG(t->target.n),
+        BLOCK_ARG(t->link),    BLOCK_ARG(t->com),         BLOCK_ARG(t->poles),
+        BLOCK_ARG(t->size),    BLOCK_ARG(t->span),        BLOCK_ARG(t->target.feel),
+        REAL_ARG(nb, open),    VALUE_ARG(geometric),      REAL_ARG(nb, eps2),
+        REAL_ARG(nb, zero),    VALUE_ARG(from),           VALUE_ARG(most),
+        BLOCK_ARG(t->turn),    BLOCK_ARG(t->info),        BLOCK_ARG(t->again),
+        BLOCK_ARG(nb->pulled), BLOCK_ARG(p->bad),         BLOCK_ARG(lists),
+        VALUE_ARG(room),       BLOCK_ARG(t->shared),      VALUE_ARG(shared)};
     const size_t items = (size_t)nbody_tree_items(&p->shape);
     const size_t launched[] = {groups, 32 * (size_t)p->units, shared * TREE_GROUP / items};
-    return nbody_tree_launch(nb, p, (enum tree_kernel)((int)walk + which), launched[which], items, COUNT_OF(args), args);
+    return nbody_tree_launch(nb, p, (enum tree_kernel)((int)walk + which), launched[which], items,
+                             COUNT_OF(args), args);
 }
 
 int nbody_tree_forget_turns(struct nbody *nb, struct share *p)
@@ -98,7 +104,8 @@ static int start_walks(struct nbody *nb, struct share *p, enum kernel sum, cl_ui
 /* Those that were put off. */
 static int start_walks_again(struct nbody *nb, struct share *p, enum kernel sum, cl_uint geometric)
 {
-    return walk_some(nb, p, sum, geometric, 0, 0, p->tree->info, 0, 1) != 0 || walk_some(nb, p, sum, geometric, 0, 0, p->tree->info, 0, 2) != 0
+    return walk_some(nb, p, sum, geometric, 0, 0, p->tree->info, 0, 1) != 0 ||
+                   walk_some(nb, p, sum, geometric, 0, 0, p->tree->info, 0, 2) != 0
                ? -1
                : clflush(nb->ctx, p->dev, 0);
 }
@@ -106,8 +113,12 @@ static int start_walks_again(struct nbody *nb, struct share *p, enum kernel sum,
 int nbody_tree_walk_now(struct nbody *nb, struct share *p, enum kernel sum, cl_uint geometric)
 {
     struct tree *t = p->tree;
-    t->walked = t->groups <= groups_at_once(nb, p) && pace_has_room(&p->pace, nbody_tree_work(nb, (size_t)t->groups * TREE_GROUP));
-    return !t->walked || (start_walks(nb, p, sum, geometric) == 0 && start_walks_again(nb, p, sum, geometric) == 0) ? 0 : -1;
+    t->walked = t->groups <= groups_at_once(nb, p) &&
+                pace_has_room(&p->pace, nbody_tree_work(nb, (size_t)t->groups * TREE_GROUP));
+    return !t->walked || (start_walks(nb, p, sum, geometric) == 0 &&
+                          start_walks_again(nb, p, sum, geometric) == 0)
+               ? 0
+               : -1;
 }
 
 int nbody_tree_walk_all(struct nbody *nb, enum kernel sum, bool geometric)
@@ -133,7 +144,8 @@ int nbody_tree_walk_some(struct nbody *nb, struct share *p, void *body, void *fe
     t->target.feel = feel;
     t->target.n = n;
     t->groups = (n + TREE_GROUP - 1) / TREE_GROUP;
-    const int status = start_walks(nb, p, FORCES, false) != 0 ? -1 : start_walks_again(nb, p, FORCES, false);
+    const int status =
+        start_walks(nb, p, FORCES, false) != 0 ? -1 : start_walks_again(nb, p, FORCES, false);
     t->target = all.target;
     t->groups = all.groups;
     t->walking = status != 0; /* `again` is cleared by the caller */

@@ -1,7 +1,8 @@
-/* tune.c - what a search for better shapes needs: knobs, a problem whose right answer is known, measurements.
+/* tune.c - what a search for better shapes needs: knobs, a problem whose right answer is known,
+ * measurements.
  *
- * The problem is a Plummer sphere on the one device that is tuned. Right are the sums of some of its
- * bodies, in plain C and double precision; a shape is measured by whole steps.
+ * The problem is a Plummer sphere on the one device that is tuned. Right are the sums of some of
+ * its bodies, in plain C and double precision; a shape is measured by whole steps.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -10,7 +11,8 @@
 
 enum { SAMPLES = 64 };
 
-/* ---- Knobs: the keys of a shape that a search may change; the others stay as the row has them. --- */
+/* ---- Knobs: the keys of a shape that a search may change; the others stay as the row has them.
+ * --- */
 
 /* clang-format off */
 static const struct cltune_knob knobs[] = {
@@ -42,7 +44,7 @@ static const struct cltune_knob walk_knobs[] = {
 /* clang-format on */
 static const size_t walk_sizes[] = {1 << 17, 1 << 20};
 
-/* ---- The problem. ----------------------------------------------------------------------------- */
+/* ---- The problem. ---------------------------------------------------------------------------- */
 
 /* What the kernels differ by. */
 struct variant {
@@ -98,8 +100,8 @@ static void problem_close(void *problem)
     free(p);
 }
 
-/* Unequal masses, unless the kernel for equal ones is what is tuned; all of it numbers of the engine's precision,
- * so that its sums are what is judged, not the rounding of close positions. */
+/* Unequal masses, unless the kernel for equal ones is what is tuned; all of it numbers of the
+ * engine's precision, so that its sums are what is judged, not the rounding of close positions. */
 static int fill(struct problem *p)
 {
     if (nbody_initial(NBODY_PLUMMER, p->n, 1, p->mass, p->pos, p->vel) != 0)
@@ -134,9 +136,13 @@ static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, siz
     p->vel = calloc(n, sizeof *p->vel);
     p->found = calloc(n, 6 * sizeof *p->found);
     p->ctx = cp;
-    p->options = (struct nbody_options){
-        .ctx = p->ctx, .precision = v->precision, .integrator = v->integrator, .method = v->method, .accuracy = v->accuracy,
-        .eps = 0.01, .dt = 1e-5};
+    p->options = (struct nbody_options){.ctx = p->ctx,
+                                        .precision = v->precision,
+                                        .integrator = v->integrator,
+                                        .method = v->method,
+                                        .accuracy = v->accuracy,
+                                        .eps = 0.01,
+                                        .dt = 1e-5};
     if (!p->mass || !p->pos || !p->vel || !p->found)
         clerror_set(ENOMEM, "nbody: no memory on the host for %zu bodies", n);
     else if (clgetdevinfo(p->ctx, &p->info) == 0 && fill(p) == 0)
@@ -163,14 +169,15 @@ static struct nbody *use(struct problem *p, const char *shape, bool fresh)
     nbody_free(e[0].nb);
     snprintf(e[0].shape, sizeof e[0].shape, "%s", shape);
     p->options.shape = e[0].shape;
-    e[0].nb =
-        nbody_create(&p->options, p->n, p->mass, (const double(*)[3])p->pos, (const double(*)[3])p->vel);
+    e[0].nb = nbody_create(&p->options, p->n, p->mass, (const double(*)[3])p->pos,
+                           (const double(*)[3])p->vel);
     return e[0].nb;
 }
 
-/* ---- What the search calls. ------------------------------------------------------------------- */
+/* ---- What the search calls. ------------------------------------------------------------------ */
 
-/* Vectors suit CPUs, of 16 bytes at least, and groups GPUs; the rest is what nbody_shape_choose refuses. */
+/* Vectors suit CPUs, of 16 bytes at least, and groups GPUs; the rest is what nbody_shape_choose
+ * refuses. */
 static int allowed(void *problem, const char *shape)
 {
     const struct problem *p = problem;
@@ -181,13 +188,16 @@ static int allowed(void *problem, const char *shape)
                           .method = p->options.method,
                           .uniform = p->equal,
                           .accuracy = p->options.accuracy,
-                          .real = p->options.precision == NBODY_SINGLE ? sizeof(float) : sizeof(double)};
+                          .real = p->options.precision == NBODY_SINGLE ? sizeof(float)
+                                                                       : sizeof(double)};
     struct share share = {.dev = 0};
     if (nbody_shape_choose(&asked, &share, &p->info, shape) != 0)
         return -1;
     if (p->info.dev_type & CL_DEVICE_TYPE_CPU)
         return share.shape.group == 1 && share.shape.local == 0 &&
-                       (size_t)share.shape.width * (asked.precision == NBODY_DOUBLE ? sizeof(double) : sizeof(float)) >= 16
+                       (size_t)share.shape.width *
+                               (asked.precision == NBODY_DOUBLE ? sizeof(double) : sizeof(float)) >=
+                           16
                    ? 0
                    : -1;
     return share.shape.group >= 32 && share.shape.width == 1 ? 0 : -1;
@@ -202,8 +212,8 @@ static int verify(void *problem, const char *shape)
     const cl_uint planes = nbody_forces_sum(nb)->planes;
     if (nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, nb->integrator->sum) != 0)
         return -1;
-    if (nbody_forces_collect(nb, &nb->share[0], nb->share[0].partial, nb->share[0].slots, planes, planes, 1,
-                             p->found))
+    if (nbody_forces_collect(nb, &nb->share[0], nb->share[0].partial, nb->share[0].slots, planes,
+                             planes, 1, p->found))
         return -1;
     double error[2] = {0, 0}, size[2] = {0, 0};
     for (size_t s = 0; s < p->nsamples; s++)
@@ -214,11 +224,13 @@ static int verify(void *problem, const char *shape)
             error[c / 3] += e * e;
             size[c / 3] += right * right;
         }
-    const double limit = nb->method == NBODY_TREE ? nb->accuracy : nb->precision == NBODY_DOUBLE ? 1e-13 : 2e-6;
+    const double limit = nb->method == NBODY_TREE        ? nb->accuracy
+                         : nb->precision == NBODY_DOUBLE ? 1e-13
+                                                         : 2e-6;
     for (cl_uint k = 0; k < planes / 3; k++)
         if (!(sqrt(error[k]) <= limit * sqrt(size[k])))
-            return clerror_set(EDOM, "nbody: shape %s: the sums are off by %.1e, more than %.1e", shape,
-                               sqrt(error[k] / size[k]), limit);
+            return clerror_set(EDOM, "nbody: shape %s: the sums are off by %.1e, more than %.1e",
+                               shape, sqrt(error[k] / size[k]), limit);
     return 0;
 }
 
@@ -234,7 +246,7 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
     return use(p, shape, false) ? cltune_time(steps, p, seconds) : -1;
 }
 
-/* ---- The list. -------------------------------------------------------------------------------- */
+/* ---- The list. ------------------------------------------------------------------------------- */
 
 /* clang-format off */
 #define KERNEL(its_name, its_unit, its_knobs, its_sizes, ...) \

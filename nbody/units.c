@@ -1,8 +1,8 @@
 /* units.c - powers of two that bring all quantities near 1.
  *
- * In single precision the Sun's mass in kilogrammes is near the end of the range, and r^3 of an orbit in
- * metres is beyond it. Scaling by powers of two changes no digit: the results are those of the caller's
- * units, as if the range of exponents had no end.
+ * In single precision the Sun's mass in kilogrammes is near the end of the range, and r^3 of an
+ * orbit in metres is beyond it. Scaling by powers of two changes no digit: the results are those of
+ * the caller's units, as if the range of exponents had no end.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"
@@ -55,19 +55,22 @@ static void look_at_block(void *largest, size_t block, size_t first, size_t end)
     pthread_mutex_unlock(&all->mutex);
 }
 
-/* Where few bodies are very far from all others the others' coordinates should not become tiny, or pulls between them would be
- * too large for a float, and softened (nbody_forces_softening): by how much the power of two of the length is to be less. */
+/* Where few bodies are very far from all others the others' coordinates should not become tiny, or
+ * pulls between them would be too large for a float, and softened (nbody_forces_softening): by how
+ * much the power of two of the length is to be less. */
 static int outliers(const struct largest *all)
 {
     enum { USUAL = 10, MOST = 20 };
     if (all->coordinates == 0)
         return 0;
-    const int beyond = exponent(all->length) - (int)floor((double)all->exponents / (double)all->coordinates) - USUAL;
+    const int beyond = exponent(all->length) -
+                       (int)floor((double)all->exponents / (double)all->coordinates) - USUAL;
     return beyond < 0 ? 0 : beyond < MOST ? beyond : MOST;
 }
 
-struct units nbody_units_choose(double G, size_t n, const double *mass, const double (*pos)[3], const double centre[3], int bits,
-                                const struct nbody_field *fields, size_t nfields)
+struct units nbody_units_choose(double G, size_t n, const double *mass, const double (*pos)[3],
+                                const double centre[3], int bits, const struct nbody_field *fields,
+                                size_t nfields)
 {
     struct largest all = {G, mass, pos, centre, 0, 0, 0, 0, PTHREAD_MUTEX_INITIALIZER};
     nbody_each_block(n, look_at_block, &all);
@@ -104,7 +107,10 @@ static double distance(const double pos[3], const double from[3])
 int nbody_units_check(const struct nbody *nb, size_t n, const double (*pos)[3])
 {
     enum { SAMPLE = 4097 }; /* of bodies, for the middle and the half that is near it */
-    const double most = nb->precision == NBODY_DOUBLE ? 1e140 : 1e15; /* softenings without any, 2^-500 and 2^-80 squared, are far below */
+    const double most =
+        nb->precision == NBODY_DOUBLE
+            ? 1e140
+            : 1e15; /* softenings without any, 2^-500 and 2^-80 squared, are far below */
     const size_t count = n < SAMPLE ? n : SAMPLE, apart = n / count;
     double x[SAMPLE], centre[3];
     for (int c = 0; c < 3; c++) {
@@ -124,10 +130,15 @@ int nbody_units_check(const struct nbody *nb, size_t n, const double (*pos)[3])
     }
     if (n < 3 || !(near > 0) || most_far <= most * near)
         return 0;
-    return clerror_set(EINVAL, "nbody_create: body %zu lies %.3g from the middle of the bodies, of which half lie within %.3g: %s precision "
-                       "cannot hold both; leave it out%s", far + 1, most_far, near,
-                       nb->precision == NBODY_DOUBLE ? "double" : nb->precision == NBODY_MIXED ? "mixed" : "single",
-                       nb->precision == NBODY_DOUBLE ? "" : ", or take double precision");
+    return clerror_set(
+        EINVAL,
+        "nbody_create: body %zu lies %.3g from the middle of the bodies, of which half lie within %.3g: %s precision "
+        "cannot hold both; leave it out%s",
+        far + 1, most_far, near,
+        nb->precision == NBODY_DOUBLE  ? "double"
+        : nb->precision == NBODY_MIXED ? "mixed"
+                                       : "single",
+        nb->precision == NBODY_DOUBLE ? "" : ", or take double precision");
 }
 
 double nbody_units_factor(const struct units *u, int l, int t)

@@ -14,30 +14,35 @@ int nbody_visit_all(struct nbody *nb, cl_uint phases, int step)
     return 0;
 }
 
-/* Whether groups meet, as many as move all bodies: by a launch in which they do nothing else. -1 after an error. */
+/* Whether groups meet, as many as move all bodies: by a launch in which they do nothing else. -1
+ * after an error. */
 static int try_meeting(struct nbody *nb, struct share *p)
 {
     p->bad[MEET_PLACE] = 0;
     nb->together = 4;
-    const int status = clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1 || nb->integrator->visit(nb, p, 0, PULL, 0) != 0 ||
-                               nbody_device_fetch(nb, p, p->bad, BAD_WORDS * sizeof *p->bad) != 0 ? -1 : 0;
+    const int status = clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1 ||
+                               nb->integrator->visit(nb, p, 0, PULL, 0) != 0 ||
+                               nbody_device_fetch(nb, p, p->bad, BAD_WORDS * sizeof *p->bad) != 0
+                           ? -1
+                           : 0;
     nb->together = 0;
     if ((cl_uint)p->bad[MEET_PLACE] & MEET_LOST)
         p->steps = NULL;
     return status;
 }
 
-/* No bodies attract in these launches, and none is moved. All devices get theirs before any is waited for: it
- * is their compilers that take the time. */
+/* No bodies attract in these launches, and none is moved. All devices get theirs before any is
+ * waited for: it is their compilers that take the time. */
 int nbody_integrate_warm(struct nbody *nb)
 {
     int status = 0;
     nb->flags = CL_EVENT_NOWAIT | CL_EVENT_UNCOUNTED;
     for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
-        if (p->count && ((nb->kernel == NBODY_TUNED && nb->method == NBODY_DIRECT && nbody_forces_warm(nb, p) != 0) ||
+        if (p->count && ((nb->kernel == NBODY_TUNED && nb->method == NBODY_DIRECT &&
+                          nbody_forces_warm(nb, p) != 0) ||
                          (p->step && nb->integrator->visit(nb, p, 0, PULL, 0) != 0) ||
-                         nb->integrator->visit(nb, p, 0, 0, 0) != 0 || (p->steps && try_meeting(nb, p) != 0) ||
-                         clflush(nb->ctx, p->dev, 0) != 0))
+                         nb->integrator->visit(nb, p, 0, 0, 0) != 0 ||
+                         (p->steps && try_meeting(nb, p) != 0) || clflush(nb->ctx, p->dev, 0) != 0))
             status = -1;
     nb->flags = CL_EVENT_NOWAIT;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
@@ -62,7 +67,9 @@ int nbody_integrate_settle(struct nbody *nb)
 static int sum_again(struct nbody *nb)
 {
     nb->settled = false;
-    return nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, nb->integrator->sum) != 0 ? -1 : nbody_visit_all(nb, SUM, 0);
+    return nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, nb->integrator->sum) != 0
+               ? -1
+               : nbody_visit_all(nb, SUM, 0);
 }
 
 int nbody_integrate_prime(struct nbody *nb)

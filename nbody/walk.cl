@@ -1,28 +1,33 @@
-/* walk.cl - which cells and bodies a group of bodies meets, and what they do to it; the host puts root.cl and multipole.cl in
- * front.
+/* walk.cl - which cells and bodies a group of bodies meets, and what they do to it; the host puts
+ * root.cl and multipole.cl in front.
  *
- *   group g: bodies 64 g .. 64 g + 63 of the tree's order, which are near each other; they share a walk. Where only some bodies
+ *   group g: bodies 64 g .. 64 g + 63 of the tree's order, which are near each other; they share a
+ *   walk. Where only some bodies
  *            are summed for, these are `target`, in this order; else `target` is `body`
  *
  *   stack <- the cell of all bodies
  *   take cells from the stack:   far enough for all bodies of the group    meet it as a whole
  *                                a leaf                                    meet its bodies
- *                                else                                      its children to the stack
+ *                                else                                      its children to the
+ *                                                                          stack
  *
- * Far enough: d^2 > size.x g2 and d^2 > size.y, where d is the distance of the cell's centre of mass from the group's
- * box. g2 is 1 / theta^2 with the geometric criterion, d > l / theta. With the relative one, and moments up to order p, it is
- * (alpha a)^-2/(p + 2), where a is the least acceleration in the group at the last sum: M l^p / d^(p + 2) < alpha a (Springel
- * 2005, MNRAS 364, 1105, eq. 18).
+ * Far enough: d^2 > size.x g2 and d^2 > size.y, where d is the distance of the cell's centre of
+ * mass from the group's box. g2 is 1 / theta^2 with the geometric criterion, d > l / theta. With
+ * the relative one, and moments up to order p, it is (alpha a)^-2/(p + 2), where a is the least
+ * acceleration in the group at the last sum: M l^p / d^(p + 2) < alpha a (Springel 2005, MNRAS 364,
+ * 1105, eq. 18).
  *
- * A group that meets more than `limit` of both is put off: its box holds much of the system, as where the curve crosses a
- * void. walk_again has its bodies one by one, on a CPU a vector at a time; on a GPU several work-groups share what each meets.
+ * A group that meets more than `limit` of both is put off: its box holds much of the system, as
+ * where the curve crosses a void. walk_again has its bodies one by one, on a CPU a vector at a
+ * time; on a GPU several work-groups share what each meets.
  *
  *   GROUP == 1   a CPU: an item does all, cell by cell; its 64 bodies lie in vectors
- *   GROUP > 1    a GPU: an item tests a cell, and holds some bodies of the group; what these meet goes through tiles in
+ *   GROUP > 1    a GPU: an item tests a cell, and holds some bodies of the group; what these meet
+ *   goes through tiles in
  *                local memory
  *
- * Everything is met in the order in which the stack gives it, so that sums depend on the tree alone. The plain-C twin is
- * nbody_ref_tree_walk.
+ * Everything is met in the order in which the stack gives it, so that sums depend on the tree
+ * alone. The plain-C twin is nbody_ref_tree_walk.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_ROOT_CL /* the host puts it in front */
@@ -43,12 +48,12 @@
 #define BODIES 64                        /* of a group */
 #define ITEMS (BODIES / (GROUP * WIDTH)) /* vectors of an item */
 #define LEVELS (21 * WORDS)
-#define POINT 0x80000000u /* a cell whose bodies are all at one place, met as one body */
+#define POINT 0x80000000u   /* a cell whose bodies are all at one place, met as one body */
 #define PUT_OFF 0x80000000u /* a group whose turn is not now: walk_again has it */
-#define AGAIN 3           /* numbers before the groups that are put off */
-#define BLOCK 256         /* entries that are summed before they join the total */
+#define AGAIN 3             /* numbers before the groups that are put off */
+#define BLOCK 256           /* entries that are summed before they join the total */
 
-/* ---- The tree, and a walk through it. --------------------------------------------------------- */
+/* ---- The tree, and a walk through it. -------------------------------------------------------- */
 
 struct tree {
     global const real4 *body; /* as in tree.cl */
@@ -63,17 +68,21 @@ struct box {
     real g2;
 };
 
-/* g2 of a group whose least acceleration was `least`. A body where pulls cancel would meet nearly all others: an acceleration
- * that is less than a part of what all mass would cause, at the root of the sum of the squares of the box's distance from its
- * centre and of its radius, is taken for that. */
-static inline real criterion(const struct tree *t, real least, const struct box *b, real opening, uint geometric, real eps2)
+/* g2 of a group whose least acceleration was `least`. A body where pulls cancel would meet nearly
+ * all others: an acceleration that is less than a part of what all mass would cause, at the root of
+ * the sum of the squares of the box's distance from its centre and of its radius, is taken for
+ * that. */
+static inline real criterion(const struct tree *t, real least, const struct box *b, real opening,
+                             uint geometric, real eps2)
 {
     const real4 all = t->com[0], e = fmax(fmax(b->lo - all, all - b->hi), C(0));
     const real radius2 = all.w > 0 ? square(&t->poles[0]) / all.w : C(0);
     const real d2 = e.x * e.x + e.y * e.y + e.z * e.z + radius2, r2 = d2 + eps2;
     const real usual = d2 > 0 ? all.w * sqrt(d2) / (r2 * sqrt(r2)) : C(1);
     const real part = opening * fmax(least, C(0.15) * usual);
-    return geometric ? C(1) / (opening * opening) : MOMENTS == 2 ? C(1) / sqrt(part) : C(1) / cbrt(part);
+    return geometric      ? C(1) / (opening * opening)
+           : MOMENTS == 2 ? C(1) / sqrt(part)
+                          : C(1) / cbrt(part);
 }
 
 static inline bool far(const struct box *b, real4 com, real2 size)
@@ -90,22 +99,27 @@ enum fate { NOTHING, WHOLE, ONE_BODY, BODY_BY_BODY, OPEN };
 
 static inline enum fate fate_of(const struct box *b, real4 com, real2 size, int2 link)
 {
-    if (!(com.w > 0)) return NOTHING;
-    if (link.y == -1) return BODY_BY_BODY;
-    if (size.y == 0) return ONE_BODY;
-    if (far(b, com, size)) return WHOLE;
+    if (!(com.w > 0))
+        return NOTHING;
+    if (link.y == -1)
+        return BODY_BY_BODY;
+    if (size.y == 0)
+        return ONE_BODY;
+    if (far(b, com, size))
+        return WHOLE;
     return link.y < 0 ? BODY_BY_BODY : OPEN;
 }
 
-/* How many cells are taken from a stack of `size`: so few that their children have room, and at least one. The margin
- * holds what one cell after the other leaves: 7 cells a level. */
+/* How many cells are taken from a stack of `size`: so few that their children have room, and at
+ * least one. The margin holds what one cell after the other leaves: 7 cells a level. */
 static inline uint taken(uint size)
 {
-    const uint margin = 7 * (LEVELS + 1), fit = size + margin < STACK ? (STACK - margin - size) / 7 : 0;
+    const uint margin = 7 * (LEVELS + 1),
+               fit = size + margin < STACK ? (STACK - margin - size) / 7 : 0;
     return max(1u, min(min(size, (uint)GROUP), fit));
 }
 
-/* ---- What a cell or a body does to the bodies that an item holds. ----------------------------- */
+/* ---- What a cell or a body does to the bodies that an item holds. ---------------------------- */
 
 struct held {
     vec x[ITEMS], y[ITEMS], z[ITEMS], m[ITEMS];
@@ -124,21 +138,25 @@ struct held {
 #define IVEC(x) (x)
 #endif
 
-/* Body j of the tree; or with POINT, bodies at one place, among which one at this place is itself. Neither a body itself nor a
- * pair with r2 equal to `zero` counts in potentials. */
-static inline void pull_body(struct held *h, const int items, const bool potentials, real4 b, uint j, real eps2,
-                             real zero)
+/* Body j of the tree; or with POINT, bodies at one place, among which one at this place is itself.
+ * Neither a body itself nor a pair with r2 equal to `zero` counts in potentials. */
+static inline void pull_body(struct held *h, const int items, const bool potentials, real4 b,
+                             uint j, real eps2, real zero)
 {
-    EACH (k, items) {
+    EACH(k, items)
+    {
         const vec dx = b.x - h->x[k], dy = b.y - h->y[k], dz = b.z - h->z[k];
         const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
         if (potentials) {
-            const ivec own = j & POINT ? IVEC(r2 == (vec)eps2) : IVEC(h->self[k] == (ivec)(integer)j);
+            const ivec own =
+                j & POINT ? IVEC(r2 == (vec)eps2) : IVEC(h->self[k] == (ivec)(integer)j);
             const vec m = select((vec)b.w, j & POINT ? b.w - h->m[k] : (vec)C(0), own);
             h->ax[k] += select(m * inverse_root(r2), (vec)C(0), IVEC(r2 == (vec)zero));
         } else {
             vec s = inverse_cube(r2, b.w);
-            if (j & POINT) s = select(s, (vec)C(0), IVEC(r2 == (vec)eps2)); /* of many bodies, it may be infinite */
+            if (j & POINT)
+                s = select(s, (vec)C(0),
+                           IVEC(r2 == (vec)eps2)); /* of many bodies, it may be infinite */
             h->ax[k] = FMA(s, dx, h->ax[k]);
             h->ay[k] = FMA(s, dy, h->ay[k]);
             h->az[k] = FMA(s, dz, h->az[k]);
@@ -148,12 +166,15 @@ static inline void pull_body(struct held *h, const int items, const bool potenti
 
 #if MOMENTS == 2
 
-/* With d from the centre of mass, y = (d^2 + eps^2)^-1/2, v = Q d, s = d v and T half the trace of Q = 3 sum m d d:
- * -phi = m y + s y^5 / 2 - T y^3 / 3, and a = (y^5 (T - 5 s y^2 / 2) - m y^3) d + y^5 v.
- * Where keys have two words distances may be so small that y^5 is too large a number: d is scaled by y then. */
-static inline void pull_cell(struct held *h, const int items, const bool potentials, real4 c, const multipole q, real eps2)
+/* With d from the centre of mass, y = (d^2 + eps^2)^-1/2, v = Q d, s = d v and T half the trace of
+ * Q = 3 sum m d d: -phi = m y + s y^5 / 2 - T y^3 / 3, and a = (y^5 (T - 5 s y^2 / 2) - m y^3) d +
+ * y^5 v. Where keys have two words distances may be so small that y^5 is too large a number: d is
+ * scaled by y then. */
+static inline void pull_cell(struct held *h, const int items, const bool potentials, real4 c,
+                             const multipole q, real eps2)
 {
-    EACH (k, items) {
+    EACH(k, items)
+    {
         vec x = h->x[k] - c.x, y = h->y[k] - c.y, z = h->z[k] - c.z;
         const vec r2 = FMA(x, x, FMA(y, y, FMA(z, z, (vec)eps2)));
         const vec y1 = inverse_root(r2), y2 = y1 * y1;
@@ -189,50 +210,65 @@ static inline void pull_cell(struct held *h, const int items, const bool potenti
 
 #else
 
-/* With x from the centre of mass, u = (x^2 + eps^2)^-1/2, the cell's side l, w = l u^2 x and e = -(l u^2 eps)^2 / 2, terms of
- * second to fourth order are P2 = Q w w / 2, P3 = O w w w / 3, P4 = H w w w w / 4 with the tensors of multipole.cl, and what
- * softening adds to the second and third is e sum m d^2 and D = e s w, with s for `skew`:
- * -phi = u (m + P2 + P3 + P4 + D + e sum m d^2), and
- * a = u^3 (l v - (m + 5 P2 + 7 P3 + 9 P4 + 7 D + 5 e sum m d^2) x), v = e s + H w w w + O w w + Q w.
- * v is summed in this order, and w v each time: d0 = D, d1 = D + 4 P4, d2 = d1 + 3 P3, d3 = d2 + 2 P2. Since no tensor has a
- * trace, parts with zz are those with xx and yy. */
-static inline void pull_cell(struct held *h, const int items, const bool potentials, real4 c, const multipole q, real eps2)
+/* With x from the centre of mass, u = (x^2 + eps^2)^-1/2, the cell's side l, w = l u^2 x and e =
+ * -(l u^2 eps)^2 / 2, terms of second to fourth order are P2 = Q w w / 2, P3 = O w w w / 3, P4 = H
+ * w w w w / 4 with the tensors of multipole.cl, and what softening adds to the second and third is
+ * e sum m d^2 and D = e s w, with s for `skew`: -phi = u (m + P2 + P3 + P4 + D + e sum m d^2), and
+ * a = u^3 (l v - (m + 5 P2 + 7 P3 + 9 P4 + 7 D + 5 e sum m d^2) x), v = e s + H w w w + O w w + Q
+ * w. v is summed in this order, and w v each time: d0 = D, d1 = D + 4 P4, d2 = d1 + 3 P3, d3 = d2 +
+ * 2 P2. Since no tensor has a trace, parts with zz are those with xx and yy. */
+static inline void pull_cell(struct held *h, const int items, const bool potentials, real4 c,
+                             const multipole q, real eps2)
 {
-    EACH (k, items) {
+    EACH(k, items)
+    {
         const vec x = h->x[k] - c.x, y = h->y[k] - c.y, z = h->z[k] - c.z;
-        const vec u = inverse_root(FMA(x, x, FMA(y, y, FMA(z, z, (vec)eps2)))), u2 = u * u, l = q.side * u2;
+        const vec u = inverse_root(FMA(x, x, FMA(y, y, FMA(z, z, (vec)eps2)))), u2 = u * u,
+                  l = q.side * u2;
         const vec wx = l * x, wy = l * y, wz = l * z, e = C(-0.5) * eps2 * (l * l);
-        const vec xx = wx * wx, yy = wy * wy, zz = wz * wz, xy = C(2) * wx * wy, xz = C(2) * wx * wz, yz = C(2) * wy * wz;
+        const vec xx = wx * wx, yy = wy * wy, zz = wz * wz, xy = C(2) * wx * wy,
+                  xz = C(2) * wx * wz, yz = C(2) * wy * wz;
         const vec p = xx - zz, r = yy - zz, x3 = C(3) * wx, y3 = C(3) * wy;
-        const vec a = wx * FMA((vec)C(-2), zz, p), b = wy * FMA((vec)C(-2), zz, r), f = y3 * p, g = x3 * r;
-        const vec i = wz * FMA((vec)C(3), p, C(2) * zz), j = wz * FMA((vec)C(3), r, C(2) * zz), o = x3 * yz;
+        const vec a = wx * FMA((vec)C(-2), zz, p), b = wy * FMA((vec)C(-2), zz, r), f = y3 * p,
+                  g = x3 * r;
+        const vec i = wz * FMA((vec)C(3), p, C(2) * zz), j = wz * FMA((vec)C(3), r, C(2) * zz),
+                  o = x3 * yz;
         vec vx = e * q.skew[0], vy = e * q.skew[1], vz = e * q.skew[2];
         const vec d0 = FMA(vx, wx, FMA(vy, wy, vz * wz));
-#define FOURTH(v, A, B, F, G, I, J, O) \
-    v = FMA((vec)q.fourth[A], a, FMA((vec)q.fourth[B], b, FMA((vec)q.fourth[F], f, FMA((vec)q.fourth[G], g, \
-        FMA((vec)q.fourth[I], i, FMA((vec)q.fourth[J], j, FMA((vec)q.fourth[O], o, v)))))))
+#define FOURTH(v, A, B, F, G, I, J, O)                                                             \
+    v = FMA((vec)q.fourth[A], a,                                                                   \
+            FMA((vec)q.fourth[B], b,                                                               \
+                FMA((vec)q.fourth[F], f,                                                           \
+                    FMA((vec)q.fourth[G], g,                                                       \
+                        FMA((vec)q.fourth[I], i,                                                   \
+                            FMA((vec)q.fourth[J], j, FMA((vec)q.fourth[O], o, v)))))))
         FOURTH(vx, 0, 6, 1, 3, 2, 7, 4);
         FOURTH(vy, 1, 9, 3, 6, 4, 10, 7);
         FOURTH(vz, 2, 10, 4, 7, 5, 11, 8);
         const vec d1 = FMA(vx, wx, FMA(vy, wy, vz * wz));
-#define THIRD(v, P, R, XY, XZ, YZ) \
-    v = FMA((vec)q.third[P], p, FMA((vec)q.third[R], r, FMA((vec)q.third[XY], xy, FMA((vec)q.third[XZ], xz, \
-        FMA((vec)q.third[YZ], yz, v)))))
+#define THIRD(v, P, R, XY, XZ, YZ)                                                                 \
+    v = FMA(                                                                                       \
+        (vec)q.third[P], p,                                                                        \
+        FMA((vec)q.third[R], r,                                                                    \
+            FMA((vec)q.third[XY], xy, FMA((vec)q.third[XZ], xz, FMA((vec)q.third[YZ], yz, v)))))
         THIRD(vx, 0, 3, 1, 2, 4);
         THIRD(vy, 1, 6, 3, 4, 7);
         THIRD(vz, 2, 7, 4, 5, 8);
         const vec d2 = FMA(vx, wx, FMA(vy, wy, vz * wz));
-#define SECOND(v, X, Y, Z) v = FMA((vec)q.second[X], wx, FMA((vec)q.second[Y], wy, FMA((vec)q.second[Z], wz, v)))
+#define SECOND(v, X, Y, Z)                                                                         \
+    v = FMA((vec)q.second[X], wx, FMA((vec)q.second[Y], wy, FMA((vec)q.second[Z], wz, v)))
         SECOND(vx, 0, 1, 2);
         SECOND(vy, 1, 3, 4);
         SECOND(vz, 2, 4, 5);
         const vec d3 = FMA(vx, wx, FMA(vy, wy, vz * wz));
         const vec rest = FMA((vec)C(-1. / 6), d2, C(-1. / 12) * d1);
         if (potentials) {
-            const vec all = FMA((vec)C(0.5), d3, FMA((vec)C(0.75), d0, FMA((vec)q.square, e, rest + c.w)));
+            const vec all =
+                FMA((vec)C(0.5), d3, FMA((vec)C(0.75), d0, FMA((vec)q.square, e, rest + c.w)));
             h->ax[k] = FMA(u, all, h->ax[k]);
         } else {
-            const vec all = FMA((vec)C(2.5), d3, FMA((vec)C(4.75), d0, FMA((vec)(C(5) * q.square), e, rest + c.w)));
+            const vec all = FMA((vec)C(2.5), d3,
+                                FMA((vec)C(4.75), d0, FMA((vec)(C(5) * q.square), e, rest + c.w)));
             const vec u3 = u * u2, s = u3 * q.side, f = -u3 * all;
             h->ax[k] = FMA(f, x, FMA(s, vx, h->ax[k]));
             h->ay[k] = FMA(f, y, FMA(s, vy, h->ay[k]));
@@ -245,7 +281,8 @@ static inline void pull_cell(struct held *h, const int items, const bool potenti
 
 static inline void end_block(struct held *h, const int items)
 {
-    EACH (k, items) {
+    EACH(k, items)
+    {
         h->sx[k] += h->ax[k], h->sy[k] += h->ay[k], h->sz[k] += h->az[k];
         h->ax[k] = h->ay[k] = h->az[k] = (vec)C(0);
     }
@@ -254,26 +291,30 @@ static inline void end_block(struct held *h, const int items)
 /* What a body felt, as it leaves: {a, |a|}, or {phi}. */
 static inline real4 result(real x, real y, real z, const bool potentials)
 {
-    if (potentials) return (real4)(-x, 0, 0, 0);
+    if (potentials)
+        return (real4)(-x, 0, 0, 0);
     return (real4)(x, y, z, length((real4)(x, y, z, 0)));
 }
 
-/* ---- What the kernels have in common. --------------------------------------------------------- */
+/* ---- What the kernels have in common. -------------------------------------------------------- */
 
 /* What a walk met. */
 struct met {
     uint cells, bodies;
 };
 
-/* turn[from + k] is the group that work-group k walks, or that it only puts off; there are n targets, feel[] is what these felt,
- * and pulled[] what they feel. info[group] = {cells, bodies, g2, put off}; again[0] groups are put off, from again[AGAIN] on. Nothing is done when a number went bad, or when the tree had no room. */
+/* turn[from + k] is the group that work-group k walks, or that it only puts off; there are n
+ * targets, feel[] is what these felt, and pulled[] what they feel. info[group] = {cells, bodies,
+ * g2, put off}; again[0] groups are put off, from again[AGAIN] on. Nothing is done when a number
+ * went bad, or when the tree had no room. */
 #define PUT_OFF_AT_ONCE(g) again[AGAIN + atomic_inc(again)] = (g), info[g] = (uint4)(0, 0, 0, 1)
-#define ARGUMENTS                                                                                                   \
-    global const real4 *body, global const real4 *target, uint n, global const int2 *link, global const real4 *com, \
-        global const multipole *poles, global const real2 *size, global const uint2 *span, global const real *feel,  \
-        real opening, uint geometric, real eps2, real zero, uint from, uint limit, global const uint *turn, \
-        global uint4 *info, global uint *again, global real4 *pulled, global const int *bad, global uint *lists, \
+#define ARGUMENTS                                                                                  \
+    global const real4 *body, global const real4 *target, uint n, global const int2 *link,         \
+        global const real4 *com, global const multipole *poles, global const real2 *size,          \
+        global const uint2 *span, global const real *feel, real opening, uint geometric,           \
+        real eps2, real zero, uint from, uint limit, global const uint *turn, global uint4 *info,  \
+        global uint *again, global real4 *pulled, global const int *bad, global uint *lists,       \
         uint lists_room, global real4 *shared_sum, uint shared_groups
-#define PASSED                                                                                                      \
-    body, target, n, link, com, poles, size, span, feel, opening, geometric, eps2, zero, from, limit, turn, info, \
-        again, pulled, bad, lists, lists_room, shared_sum, shared_groups
+#define PASSED                                                                                     \
+    body, target, n, link, com, poles, size, span, feel, opening, geometric, eps2, zero, from,     \
+        limit, turn, info, again, pulled, bad, lists, lists_room, shared_sum, shared_groups

@@ -1,8 +1,8 @@
 /* gather.c - what each command adds to the profile: the observer that hangs on the core.
  *
- * A command's note says which line it belongs to, a kernel's or that of a direction of transfers. When its event is
- * collected, its two time stamps are added there and the event is gone, so that memory stays bounded however long a
- * program runs.
+ * A command's note says which line it belongs to, a kernel's or that of a direction of transfers.
+ * When its event is collected, its two time stamps are added there and the event is gone, so that
+ * memory stays bounded however long a program runs.
  * SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h"
@@ -12,18 +12,24 @@
 /* ---- Lines. ---- */
 
 /* NULL when there is no memory; p->lock is held. */
-static struct profile_row *row_of(struct profile *p, cl_uint dev, int kind, int precision, const char *name)
+static struct profile_row *row_of(struct profile *p, cl_uint dev, int kind, int precision,
+                                  const char *name)
 {
     uint32_t number;
     struct profile_row *r = p->rows;
     if (!timeline_name(p->timeline, name, &number))
         return NULL;
-    while (r && !(r->dev == dev && r->kind == kind && r->precision == precision && r->name == number))
+    while (r &&
+           !(r->dev == dev && r->kind == kind && r->precision == precision && r->name == number))
         r = r->next;
     if (r || !(r = calloc(1, sizeof *r)))
         return r;
-    *r = (struct profile_row){
-        .next = p->rows, .profile = p, .dev = dev, .kind = kind, .precision = precision, .name = number};
+    *r = (struct profile_row){.next = p->rows,
+                              .profile = p,
+                              .dev = dev,
+                              .kind = kind,
+                              .precision = precision,
+                              .name = number};
     p->rows = r;
     return r;
 }
@@ -41,7 +47,8 @@ static struct work *work_of(struct kernel *k)
 {
     void **place = kernel_place(k);
     if (!*place)
-        *place = calloc(1, sizeof(struct work) + clgetndev(kernel_context(k)) * sizeof(struct profile_row *));
+        *place = calloc(1, sizeof(struct work) +
+                               clgetndev(kernel_context(k)) * sizeof(struct profile_row *));
     return *place;
 }
 
@@ -68,9 +75,11 @@ STDCL_API int clprofile_work(cl_kernel krn, double flops, double bytes, int prec
         return -1;
     if (!(flops >= 0 && flops < HUGE_VAL) || !(bytes >= 0 && bytes < HUGE_VAL) ||
         (unsigned)precision > CLPROF_TENSOR)
-        return fail(EINVAL, 0, "clprofile_work: kernel %s: %g operations, %g bytes, precision %d; numbers must be finite "
-                    "and >= 0, and the precision CLPROF_SINGLE, _DOUBLE or _TENSOR",
-                    kernel_name(k), flops, bytes, precision);
+        return fail(
+            EINVAL, 0,
+            "clprofile_work: kernel %s: %g operations, %g bytes, precision %d; numbers must be finite "
+            "and >= 0, and the precision CLPROF_SINGLE, _DOUBLE or _TENSOR",
+            kernel_name(k), flops, bytes, precision);
     profile_told(kernel_context(k), flops, bytes, precision);
     kernel_lock(k);
     struct work *w = work_of(k);
@@ -89,7 +98,8 @@ STDCL_API int clprofile_work(cl_kernel krn, double flops, double bytes, int prec
 
 static void note_transfer(struct profile *p, const struct command *c, struct note *note)
 {
-    static const char *const names[DIRECTIONS] = {"host to device", "device to host", "copy on device"};
+    static const char *const names[DIRECTIONS] = {"host to device", "device to host",
+                                                  "copy on device"};
     const int direction = (int)c->kind - HOST_TO_DEVICE;
     pthread_mutex_lock(&p->lock);
     struct profile_row **r = &p->transfer[c->dev * DIRECTIONS + (cl_uint)direction];
@@ -148,8 +158,9 @@ static void add_time(const struct note *note, cl_ulong start, cl_ulong end)
     count_command(r, note);
     if (note->stratum)
         stratum_add(note->stratum, t);
-    timeline_add(&p->timeline->commands, MAX_SPANS,
-                 (struct span){host_start, host_start + t, r->name, 2 * r->dev + (r->kind == CL_MEM_EVENT)});
+    timeline_add(
+        &p->timeline->commands, MAX_SPANS,
+        (struct span){host_start, host_start + t, r->name, 2 * r->dev + (r->kind == CL_MEM_EVENT)});
     pthread_mutex_unlock(&p->lock);
 }
 

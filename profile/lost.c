@@ -1,4 +1,5 @@
-/* lost.c - commands and phases that there was no memory to note: a report without them would be wrong.
+/* lost.c - commands and phases that there was no memory to note: a report without them would be
+ * wrong.
  * SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h"
@@ -17,6 +18,9 @@ int profile_lacks(struct profile *p, const char *call)
     pthread_mutex_unlock(&p->lock);
     if (lost == 0)
         return 0;
-    return fail(ENOMEM, 0, "%s: commands or phases are missing, %zu in all: there was no memory on the host to note them; "
-                "clprofile_reset begins anew", call, lost);
+    return fail(
+        ENOMEM, 0,
+        "%s: commands or phases are missing, %zu in all: there was no memory on the host to note them; "
+        "clprofile_reset begins anew",
+        call, lost);
 }

@@ -1,8 +1,9 @@
 /* peak.c - clpeak: a device's best rates, measured once by the kernels of peak.cl.
  *
- * The limits by which a profile judges a kernel are measured, not read from a data sheet; that of tensor cores alone is
- * twice a measured one. Each figure is the best of a few runs that together take some tens of milliseconds, on a GPU,
- * whose clock rises with work, some tenths of a second. What nobody asks for is not measured.
+ * The limits by which a profile judges a kernel are measured, not read from a data sheet; that of
+ * tensor cores alone is twice a measured one. Each figure is the best of a few runs that together
+ * take some tens of milliseconds, on a GPU, whose clock rises with work, some tenths of a second.
+ * What nobody asks for is not measured.
  * SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h"
@@ -34,8 +35,8 @@ struct bench {
     cl_ulong memory; /* bytes */
 };
 
-/* The elements that a device computes at once: one a work-item on a GPU; on a CPU a SIMD register, of
- * which 12 sums hide the latency and fit the registers of any of them. */
+/* The elements that a device computes at once: one a work-item on a GPU; on a CPU a SIMD register,
+ * of which 12 sums hide the latency and fit the registers of any of them. */
 struct vector {
     const char *type; /* "float" or "double" */
     size_t width, element;
@@ -49,7 +50,8 @@ static struct vector vector_of(const struct bench *b, bool doubles)
     if (b->gpu)
         return v;
     clGetDeviceInfo(clgetdevice(b->cp, 0),
-                    doubles ? CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE : CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT,
+                    doubles ? CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE
+                            : CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT,
                     sizeof width, &width, NULL);
     while (2 * v.width <= width && v.width < MAX_WIDTH)
         v.width *= 2;
@@ -84,9 +86,10 @@ static double best_time(const struct bench *b, cl_kernel k, size_t items, size_t
     return best;
 }
 
-/* Rounds per second, by launches of more and more rounds until one takes `enough` seconds; then it is measured RUNS
- * times, since on a busy machine a short launch may seem long. */
-static double rounds_per_second(const struct bench *b, cl_kernel k, size_t items, size_t group, double enough)
+/* Rounds per second, by launches of more and more rounds until one takes `enough` seconds; then it
+ * is measured RUNS times, since on a busy machine a short launch may seem long. */
+static double rounds_per_second(const struct bench *b, cl_kernel k, size_t items, size_t group,
+                                double enough)
 {
     double best = 0;
     int runs = 1;
@@ -108,7 +111,8 @@ static double measure_flops(const struct bench *b, bool doubles)
 {
     const struct vector v = vector_of(b, doubles);
     const size_t items = b->gpu ? (size_t)b->units * 2048 : b->units, group = b->gpu ? 256 : 1;
-    static const unsigned char zero[MAX_WIDTH * 8]; /* of any type: the rate does not depend on the values */
+    static const unsigned char
+        zero[MAX_WIDTH * 8]; /* of any type: the rate does not depend on the values */
     cl_kernel k = open_kernel(b, "multiply_add", &v);
     void *out = k ? clmalloc(b->cp, items * v.width * v.element, CL_MEM_DEVONLY) : NULL;
     if (!out || stdcl_arg_value(k, 2, v.width * v.element, zero, NULL) != 0 ||
@@ -120,8 +124,8 @@ static double measure_flops(const struct bench *b, bool doubles)
     return 2.0 * v.chains * rounds * (double)v.width * (double)items;
 }
 
-/* Bytes read plus bytes written per second, by copies of 1 GiB (CPU: 256 MiB, beyond any cache), or of what
- * an eighth of the memory allows. */
+/* Bytes read plus bytes written per second, by copies of 1 GiB (CPU: 256 MiB, beyond any cache), or
+ * of what an eighth of the memory allows. */
 static double measure_copy(const struct bench *b)
 {
     struct vector v = vector_of(b, false);
@@ -131,7 +135,8 @@ static double measure_copy(const struct bench *b)
     cl_kernel k = open_kernel(b, "copy", &v);
     while (bytes > b->memory / 8)
         bytes /= 2;
-    void *from = clmalloc(b->cp, bytes, CL_MEM_DEVONLY), *to = clmalloc(b->cp, bytes, CL_MEM_DEVONLY);
+    void *from = clmalloc(b->cp, bytes, CL_MEM_DEVONLY),
+         *to = clmalloc(b->cp, bytes, CL_MEM_DEVONLY);
     if (k && from && to) {
         const size_t vectors = bytes / (v.width * v.element);
         const size_t items = b->gpu ? vectors : 16 * (size_t)b->units;
@@ -147,8 +152,8 @@ static double measure_copy(const struct bench *b)
     return t > 0 ? moved / t : 0;
 }
 
-/* Tensor cores of compute capability 9.0 take twice the multiply-adds in double precision that the ordinary units take,
- * at the same clock. Others have none for it, or no faster ones than those. */
+/* Tensor cores of compute capability 9.0 take twice the multiply-adds in double precision that the
+ * ordinary units take, at the same clock. Others have none for it, or no faster ones than those. */
 static double tensor_flops(cl_device_id id, double flops_double)
 {
     char vendor[128] = "";
@@ -172,7 +177,8 @@ static int measure(struct known *known, unsigned parts)
     b.gpu = !(device_type(b.cp, 0) & CL_DEVICE_TYPE_CPU);
     clGetDeviceInfo(known->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof b.units, &b.units, NULL);
     clGetDeviceInfo(known->id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof b.memory, &b.memory, NULL);
-    clGetDeviceInfo(known->id, CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, sizeof doubles, &doubles, NULL);
+    clGetDeviceInfo(known->id, CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, sizeof doubles, &doubles,
+                    NULL);
     parts &= ~known->parts;
     if (parts & PEAK_SINGLE)
         peak->flops_single = measure_flops(&b, false);
@@ -183,7 +189,8 @@ static int measure(struct known *known, unsigned parts)
     if (parts & PEAK_COPY)
         peak->bytes_per_s = measure_copy(&b);
     clcontext_destroy(b.cp);
-    if ((parts & PEAK_SINGLE && peak->flops_single <= 0) || (parts & PEAK_COPY && peak->bytes_per_s <= 0))
+    if ((parts & PEAK_SINGLE && peak->flops_single <= 0) ||
+        (parts & PEAK_COPY && peak->bytes_per_s <= 0))
         return -1;
     known->parts |= parts;
     return 0;
@@ -193,7 +200,8 @@ static int measure(struct known *known, unsigned parts)
 
 static struct known *all_known;
 static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t measuring = PTHREAD_MUTEX_INITIALIZER; /* taken first; held while kernels run */
+static pthread_mutex_t measuring =
+    PTHREAD_MUTEX_INITIALIZER; /* taken first; held while kernels run */
 
 /* What is known of a device; no parts when nothing is. */
 static struct known find_known(cl_device_id id)
@@ -258,7 +266,9 @@ int peak_measure(CLCONTEXT *cp, cl_uint dev, unsigned parts, struct clpeak_info 
     if (!id)
         return -1;
     if (is_emulator(id))
-        return fail(ENOTSUP, 0, "clpeak: %s runs kernels to check them, and has no speed to measure", device_name(cp, dev));
+        return fail(ENOTSUP, 0,
+                    "clpeak: %s runs kernels to check them, and has no speed to measure",
+                    device_name(cp, dev));
     int status = 0;
     pthread_mutex_lock(&measuring);
     struct known k = find_known(id);
@@ -288,5 +298,7 @@ STDCL_API double clpeak_flops(CLCONTEXT *cp, cl_uint dev, int precision)
         fail(EINVAL, 0, "clpeak_flops: there is no precision %d", precision);
         return 0;
     }
-    return peak_measure(cp, dev, peak_parts(1, 0, precision), &peak) == 0 ? peak_flops(&peak, precision) : 0;
+    return peak_measure(cp, dev, peak_parts(1, 0, precision), &peak) == 0
+               ? peak_flops(&peak, precision)
+               : 0;
 }

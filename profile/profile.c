@@ -1,7 +1,7 @@
 /* profile.c - a context's profile from its beginning to its end, and phases of the host's work.
  *
- * It is on and off as the program or the environment says, and printed at the end if the environment asked. Device
- * clocks are set against the host's once, when profiling is turned on.
+ * It is on and off as the program or the environment says, and printed at the end if the
+ * environment asked. Device clocks are set against the host's once, when profiling is turned on.
  * SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h"
@@ -12,8 +12,8 @@
 
 enum { MAX_DEPTH = 16, MAX_FINISHED_SPANS = 1 << 20 };
 
-/* All profiles of the process. The lock guards the list and, while phases are added to one of them, that
- * it is not freed; it is taken before a profile's own. */
+/* All profiles of the process. The lock guards the list and, while phases are added to one of them,
+ * that it is not freed; it is taken before a profile's own. */
 static struct profile *all_profiles;
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t serials;
@@ -35,7 +35,10 @@ static int check_format(void)
     for (size_t i = 0; wish && i < sizeof formats / sizeof *formats; i++)
         if (strcmp(wish, formats[i]) == 0)
             wish = NULL;
-    return wish ? fail(EINVAL, 0, "clprofile: STDCL_PROFILE is \"%s\"; what it may be: 0 1 table csv json", wish) : 0;
+    return wish ? fail(EINVAL, 0,
+                       "clprofile: STDCL_PROFILE is \"%s\"; what it may be: 0 1 table csv json",
+                       wish)
+                : 0;
 }
 
 static const char *wanted_trace(void)
@@ -108,8 +111,8 @@ static void keep_timeline(struct profile *p)
     pthread_mutex_unlock(&all_lock);
 }
 
-/* At exit. Peaks are not measured any more: a compiler inside the driver may have been taken down. A child
- * that was forked has the parent's profiles, but not its devices. */
+/* At exit. Peaks are not measured any more: a compiler inside the driver may have been taken down.
+ * A child that was forked has the parent's profiles, but not its devices. */
 static pid_t owner;
 static void print_all(void)
 {
@@ -179,7 +182,8 @@ static bool profile_allocate(struct profile *p, cl_uint ndev)
     p->transfer = calloc((size_t)ndev * DIRECTIONS, sizeof(*p->transfer));
     p->timeline = timeline_new(ndev);
     for (cl_uint i = 0; p->timeline && i < ndev; i++)
-        snprintf(p->timeline->device[i], sizeof p->timeline->device[i], "%s", device_name(p->cp, i));
+        snprintf(p->timeline->device[i], sizeof p->timeline->device[i], "%s",
+                 device_name(p->cp, i));
     return p->offset && p->timed_queue && p->transfer && p->timeline;
 }
 
@@ -206,8 +210,9 @@ static struct profile *profile_new(CLCONTEXT *cp)
 
 enum { FEW = 5, MANY = 30, SOON_NS = 100000 };
 
-/* The device's clock at the end of a marker is the host's clock now, to some microseconds: the least of a
- * few differences is the one with the shortest delay in it. On a busy machine there are more, until one marker was soon done. */
+/* The device's clock at the end of a marker is the host's clock now, to some microseconds: the
+ * least of a few differences is the one with the shortest delay in it. On a busy machine there are
+ * more, until one marker was soon done. */
 static int64_t clock_offset(cl_command_queue queue)
 {
     cl_event ev;
@@ -219,7 +224,8 @@ static int64_t clock_offset(cl_command_queue queue)
             continue;
         clWaitForEvents(1, &ev);
         const int64_t now = (int64_t)ns_now();
-        if (clGetEventProfilingInfo(ev, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) == CL_SUCCESS &&
+        if (clGetEventProfilingInfo(ev, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) ==
+                CL_SUCCESS &&
             now - (int64_t)end < best)
             best = now - (int64_t)end;
         if (now - before < soonest)
@@ -232,7 +238,8 @@ static int64_t clock_offset(cl_command_queue queue)
 static int change_queue(struct profile *p, cl_uint dev, cl_command_queue_properties flags)
 {
     cl_int err;
-    cl_command_queue queue = clCreateCommandQueue(clgetclcontext(p->cp, dev), clgetdevice(p->cp, dev), flags, &err);
+    cl_command_queue queue =
+        clCreateCommandQueue(clgetclcontext(p->cp, dev), clgetdevice(p->cp, dev), flags, &err);
     if (!queue)
         return fail(errno_of(err), err, "clprofile: no other queue on %s", device_name(p->cp, dev));
     clReleaseCommandQueue(device_replace_queue(p->cp, dev, queue));
@@ -377,8 +384,9 @@ STDCL_API void clprofile_end(CLCONTEXT *cp)
         p = p->next;
     if (p) {
         pthread_mutex_lock(&p->lock);
-        timeline_add(&p->timeline->phases, MAX_PHASES,
-                     (struct span){open_phase[depth].start, end, open_phase[depth].name, thread_number - 1});
+        timeline_add(
+            &p->timeline->phases, MAX_PHASES,
+            (struct span){open_phase[depth].start, end, open_phase[depth].name, thread_number - 1});
         pthread_mutex_unlock(&p->lock);
     }
     pthread_mutex_unlock(&all_lock);
@@ -393,7 +401,8 @@ STDCL_API int clprofile_trace(CLCONTEXT *cp, const char *file)
     if (!file)
         return fail(EINVAL, 0, "clprofile_trace: the file name is NULL");
     if (!p)
-        return fail(EINVAL, 0, "clprofile_trace: profiling was never on; call clprofile(cp, 1) first");
+        return fail(EINVAL, 0,
+                    "clprofile_trace: profiling was never on; call clprofile(cp, 1) first");
     context_settle(cp);
     if (profile_lacks(p, "clprofile_trace") != 0)
         return -1;

@@ -34,8 +34,8 @@ struct timeline {
     uint32_t names;
 };
 
-/* Of devices whose names are still to be filled in. NULL when there is no memory. The timelines are not locked:
- * their owner is. */
+/* Of devices whose names are still to be filled in. NULL when there is no memory. The timelines are
+ * not locked: their owner is. */
 struct timeline *timeline_new(cl_uint ndev);
 void timeline_free(struct timeline *t);
 
@@ -45,7 +45,8 @@ bool timeline_name(struct timeline *t, const char *name, uint32_t *number);
 /* Keeps a span, up to `most` of them. */
 void timeline_add(struct spans *spans, size_t most, struct span span);
 
-/* Nanoseconds during which kernels of at least one device ran, and of two or more; false when there is no memory. */
+/* Nanoseconds during which kernels of at least one device ran, and of two or more; false when there
+ * is no memory. */
 bool timeline_busy(const struct timeline *t, uint64_t *one, uint64_t *two);
 
 /* Gives back what was set aside for further names and spans: there will be none. */
@@ -85,13 +86,15 @@ struct profile {
     uint64_t serial;      /* no two profiles of a process share it */
     CLCONTEXT *cp;
     bool on;
-    bool print_at_end;    /* the environment asked */
-    int period;           /* of how many commands one is timed */
-    int64_t *offset;      /* host clock minus device clock, ns, per device */
-    cl_command_queue *timed_queue; /* per device, the queue that takes time stamps while its own does not; or NULL */
-    pthread_mutex_t lock; /* guards what follows */
+    bool print_at_end;             /* the environment asked */
+    int period;                    /* of how many commands one is timed */
+    int64_t *offset;               /* host clock minus device clock, ns, per device */
+    cl_command_queue *timed_queue; /* per device, the queue that takes time stamps while its own
+                                      does not; or NULL */
+    pthread_mutex_t lock;          /* guards what follows */
     uint32_t random;
-    size_t lost; /* commands and phases that there was no memory to note: a report without them would be wrong */
+    size_t lost; /* commands and phases that there was no memory to note: a report without them
+                    would be wrong */
     struct profile_row *rows;
     struct profile_row **transfer; /* [device * DIRECTIONS + direction] */
     struct timeline *timeline;
@@ -100,8 +103,8 @@ struct profile {
 /* Whether the environment asks for profiles. */
 bool profile_wanted(void);
 
-/* Work was told: measures those peaks of a context's devices that a report at the end will ask for, if there will be one,
- * while that can still be done. */
+/* Work was told: measures those peaks of a context's devices that a report at the end will ask for,
+ * if there will be one, while that can still be done. */
 void profile_told(CLCONTEXT *cp, double flops, double bytes, int precision);
 
 /* Prints what the environment asked for, and forgets all. */
@@ -109,7 +112,8 @@ void profile_free(CLCONTEXT *cp);
 
 /* ---- lost.c ---- */
 
-/* Counts a command or a phase that there is no memory to note; -1 after fail() when there was one, for a report. */
+/* Counts a command or a phase that there is no memory to note; -1 after fail() when there was one,
+ * for a report. */
 void profile_lose(struct profile *p);
 int profile_lacks(struct profile *p, const char *call);
 
@@ -118,8 +122,8 @@ int profile_lacks(struct profile *p, const char *call);
 /* 1: every command is timed. -1 after fail(): the environment asks for what makes no sense. */
 int sample_period(CLCONTEXT *cp, bool every);
 
-/* From here on a device, whose queue is new and takes time stamps, times single commands only; or, as before, every
- * one or none. */
+/* From here on a device, whose queue is new and takes time stamps, times single commands only; or,
+ * as before, every one or none. */
 int timing_sample(struct profile *p, cl_uint dev);
 void timing_sample_end(struct profile *p, cl_uint dev);
 
@@ -128,7 +132,8 @@ void timing_choose(struct note *note, double work);
 
 /* Around the start of a command: the queue that it goes to, and its event. */
 cl_command_queue timing_begin(const struct profile *p, const struct command *c, struct note *note);
-void timing_end(const struct profile *p, const struct command *c, const struct note *note, cl_event ev);
+void timing_end(const struct profile *p, const struct command *c, const struct note *note,
+                cl_event ev);
 
 /* ns: a command of this size, on average; all commands of a line. */
 double stratum_mean(const struct stratum *s);
@@ -148,7 +153,8 @@ enum peak_part { PEAK_SINGLE = 1, PEAK_DOUBLE = 2, PEAK_COPY = 4 };
 /* What a share of the peak needs: of so many operations (CLPROF_SINGLE, ...) and bytes. */
 unsigned peak_parts(double flops, double bytes, int precision);
 
-/* The rate of operations; tensor cores that a device does not have are as fast as the rest of it. */
+/* The rate of operations; tensor cores that a device does not have are as fast as the rest of
+ * it. */
 double peak_flops(const struct clpeak_info *peak, int precision);
 
 /* clpeak of some parts alone: those that were not measured before are; others may be 0. */

@@ -1,8 +1,8 @@
 /* profile_report.c - a profile as lines of data, as a table, as CSV, as JSON.
  *
- * All four tell the same: per device, a line for each kernel and each direction of transfers, the longest
- * total first. Where the work of a launch was told, a line also says what share of the device's measured
- * peak it reached.
+ * All four tell the same: per device, a line for each kernel and each direction of transfers, the
+ * longest total first. Where the work of a launch was told, a line also says what share of the
+ * device's measured peak it reached.
  * SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h"
@@ -42,7 +42,8 @@ static void fill_percent(CLCONTEXT *cp, struct clprofile_row *row, int precision
     struct clpeak_info peak;
     if (row->kind != CL_KERNEL_EVENT || row->total <= 0 || parts == 0)
         return;
-    if (measure ? peak_measure(cp, row->device, parts, &peak) != 0 : !peak_known(cp, row->device, parts, &peak))
+    if (measure ? peak_measure(cp, row->device, parts, &peak) != 0
+                : !peak_known(cp, row->device, parts, &peak))
         return;
     double limit = peak_flops(&peak, precision);
     double flops = row->flops > 0 && limit > 0 ? row->flops / row->total / limit : 0;
@@ -142,8 +143,9 @@ static void print_line(FILE *fp, const struct clprofile_row *r, int width, doubl
     fprintf(fp, "  %-*s %9zu", width, r->name, r->count);
     if (timed)
         fprintf(fp, " %9zu", r->timed);
-    fprintf(fp, " %11.3f %10.2f %10.2f %10.2f %5.1f%%", 1e3 * r->total, 1e6 * r->total / (double)r->count,
-            1e6 * r->minimum, 1e6 * r->maximum, 100 * share_of(r->total, total));
+    fprintf(fp, " %11.3f %10.2f %10.2f %10.2f %5.1f%%", 1e3 * r->total,
+            1e6 * r->total / (double)r->count, 1e6 * r->minimum, 1e6 * r->maximum,
+            100 * share_of(r->total, total));
     print_rate(fp, r->bytes, r->total, 1e9);
     print_rate(fp, r->flops, r->total, 1e12);
     if (r->peak_percent > 0)
@@ -179,15 +181,16 @@ static void print_table(FILE *fp, CLCONTEXT *cp, const struct report *report)
         if (total <= 0)
             continue;
         fprintf(fp, "device %u: %s, %.3f ms\n", dev, device_name(cp, dev), 1e3 * total);
-        fprintf(fp, "  %-*s %9s%s %11s %10s %10s %10s %6s %8s %8s %6s\n", width, "kernel or transfer",
-                "count", timed ? "     timed" : "", "total ms", "mean us", "min us", "max us", "share",
-                "GB/s", "TFLOP/s", "peak");
+        fprintf(fp, "  %-*s %9s%s %11s %10s %10s %10s %6s %8s %8s %6s\n", width,
+                "kernel or transfer", "count", timed ? "     timed" : "", "total ms", "mean us",
+                "min us", "max us", "share", "GB/s", "TFLOP/s", "peak");
         for (size_t i = 0; i < report->count; i++)
             if (report->row[i].device == dev)
                 print_line(fp, &report->row[i], width, total, timed);
     }
     if (timed)
-        fputs("(of many short commands some are timed; the others are taken to be like them)\n", fp);
+        fputs("(of many short commands some are timed; the others are taken to be like them)\n",
+              fp);
     if (report->count == 0)
         fputs("nothing ran while profiling was on\n", fp);
     if (clgetndev(cp) > 1 && report->busy > 0)
@@ -212,18 +215,21 @@ static const char *kind_of(const struct clprofile_row *r)
 
 static void print_csv(FILE *fp, CLCONTEXT *cp, const struct report *report)
 {
-    fprintf(fp, "device,device_name,kind,name,count,timed,total_s,mean_s,min_s,max_s,share,bytes,bytes_per_s,"
-                "flops,flops_per_s,peak_percent\n");
+    fprintf(
+        fp,
+        "device,device_name,kind,name,count,timed,total_s,mean_s,min_s,max_s,share,bytes,bytes_per_s,"
+        "flops,flops_per_s,peak_percent\n");
     for (size_t i = 0; i < report->count; i++) {
         const struct clprofile_row *r = &report->row[i];
         fprintf(fp, "%u,", r->device);
         print_field(fp, device_name(cp, r->device));
         fprintf(fp, ",%s,", kind_of(r));
         print_field(fp, r->name);
-        fprintf(fp, ",%zu,%zu,%.9g,%.9g,%.9g,%.9g,%.6g,%.17g,%.6g,%.17g,%.6g,%.4g\n", r->count, r->timed,
-                r->total, r->total / (double)r->count, r->minimum, r->maximum,
-                share_of(r->total, device_total(report, r->device)), r->bytes, share_of(r->bytes, r->total),
-                r->flops, share_of(r->flops, r->total), r->peak_percent);
+        fprintf(fp, ",%zu,%zu,%.9g,%.9g,%.9g,%.9g,%.6g,%.17g,%.6g,%.17g,%.6g,%.4g\n", r->count,
+                r->timed, r->total, r->total / (double)r->count, r->minimum, r->maximum,
+                share_of(r->total, device_total(report, r->device)), r->bytes,
+                share_of(r->bytes, r->total), r->flops, share_of(r->flops, r->total),
+                r->peak_percent);
     }
 }
 
@@ -231,12 +237,13 @@ static void print_csv(FILE *fp, CLCONTEXT *cp, const struct report *report)
 
 static json_t *json_row(const struct clprofile_row *r, double device_seconds)
 {
-    return json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "kind",
-                     kind_of(r), "name", r->name, "count", (json_int_t)r->count, "timed",
-                     (json_int_t)r->timed, "total_s", r->total, "mean_s", r->total / (double)r->count,
-                     "min_s", r->minimum, "max_s", r->maximum, "share", share_of(r->total, device_seconds),
-                     "bytes", r->bytes, "bytes_per_s", share_of(r->bytes, r->total), "flops", r->flops,
-                     "flops_per_s", share_of(r->flops, r->total), "peak_percent", r->peak_percent);
+    return json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
+                     "kind", kind_of(r), "name", r->name, "count", (json_int_t)r->count, "timed",
+                     (json_int_t)r->timed, "total_s", r->total, "mean_s",
+                     r->total / (double)r->count, "min_s", r->minimum, "max_s", r->maximum, "share",
+                     share_of(r->total, device_seconds), "bytes", r->bytes, "bytes_per_s",
+                     share_of(r->bytes, r->total), "flops", r->flops, "flops_per_s",
+                     share_of(r->flops, r->total), "peak_percent", r->peak_percent);
 }
 
 static json_t *json_device(CLCONTEXT *cp, cl_uint dev, const struct report *report)
@@ -246,7 +253,8 @@ static json_t *json_device(CLCONTEXT *cp, cl_uint dev, const struct report *repo
     for (size_t i = 0; i < report->count; i++)
         if (report->row[i].device == dev)
             json_array_append_new(rows, json_row(&report->row[i], total));
-    return json_pack("{s:s, s:f, s:o}", "device", device_name(cp, dev), "total_s", total, "rows", rows);
+    return json_pack("{s:s, s:f, s:o}", "device", device_name(cp, dev), "total_s", total, "rows",
+                     rows);
 }
 
 static void print_json(FILE *fp, CLCONTEXT *cp, const struct report *report)
@@ -254,9 +262,9 @@ static void print_json(FILE *fp, CLCONTEXT *cp, const struct report *report)
     json_t *devices = json_array();
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++)
         json_array_append_new(devices, json_device(cp, dev, report));
-    json_t *root =
-        json_pack("{s:o, s:f, s:f, s:I}", "devices", devices, "busy_s", 1e-9 * (double)report->busy,
-                  "overlap_s", 1e-9 * (double)report->overlap, "spans_not_kept", (json_int_t)report->beyond);
+    json_t *root = json_pack(
+        "{s:o, s:f, s:f, s:I}", "devices", devices, "busy_s", 1e-9 * (double)report->busy,
+        "overlap_s", 1e-9 * (double)report->overlap, "spans_not_kept", (json_int_t)report->beyond);
     json_dumpf(root, fp, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
     fputc('\n', fp);
     json_decref(root);
@@ -287,8 +295,9 @@ int profile_report(CLCONTEXT *cp, FILE *fp, int format, bool measure)
         print_table(fp, cp, &report);
     uselocale(before);
     free(report.row);
-    return fflush(fp) != 0 || ferror(fp) ? fail(EIO, 0, "clprofile_report: the profile cannot be written")
-                                         : 0;
+    return fflush(fp) != 0 || ferror(fp)
+               ? fail(EIO, 0, "clprofile_report: the profile cannot be written")
+               : 0;
 }
 
 STDCL_API int clprofile_report(CLCONTEXT *cp, FILE *fp, int format)
@@ -296,8 +305,11 @@ STDCL_API int clprofile_report(CLCONTEXT *cp, FILE *fp, int format)
     if (!cp || !fp)
         return fail(EINVAL, 0, "clprofile_report: the context or the file is NULL");
     if (format != CLPROF_TABLE && format != CLPROF_CSV && format != CLPROF_JSON)
-        return fail(EINVAL, 0, "clprofile_report: format %d is none of CLPROF_TABLE, _CSV and _JSON", format);
+        return fail(EINVAL, 0,
+                    "clprofile_report: format %d is none of CLPROF_TABLE, _CSV and _JSON", format);
     if (!context_observed(cp))
-        return fail(EINVAL, 0, "clprofile_report: profiling was never on; call clprofile(cp, 1) first, and look at what it returns");
+        return fail(
+            EINVAL, 0,
+            "clprofile_report: profiling was never on; call clprofile(cp, 1) first, and look at what it returns");
     return profile_report(cp, fp, format, true);
 }

@@ -1,20 +1,21 @@
 /* sample.c - which commands are timed, and how, where a time stamp is dear.
  *
- * Graphics drivers take some microseconds for the two time stamps of a command. There, of each line of the
- * profile the first commands of a size are timed, and then one in `period` on average, at random distances so
- * that no loop keeps step with them. The others are only counted, and reports give each the mean of those of
- * its size; commands so long that the stamps do not matter are all timed.
+ * Graphics drivers take some microseconds for the two time stamps of a command. There, of each line
+ * of the profile the first commands of a size are timed, and then one in `period` on average, at
+ * random distances so that no loop keeps step with them. The others are only counted, and reports
+ * give each the mean of those of its size; commands so long that the stamps do not matter are all
+ * timed.
  *
- * The context's queue takes no time stamps then. A command that is timed goes to a second queue, which does,
- * between a marker and a barrier in the first one, so that the order is kept.
+ * The context's queue takes no time stamps then. A command that is timed goes to a second queue,
+ * which does, between a marker and a barrier in the first one, so that the order is kept.
  * SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h"
 
 #include <math.h>
 
-/* How many of a size are timed before it becomes a sample; the first half of them may be slow, and does not
- * speak for those that come later. */
+/* How many of a size are timed before it becomes a sample; the first half of them may be slow, and
+ * does not speak for those that come later. */
 enum { FIRST = 64, SETTLED = FIRST / 2 };
 
 /* Commands that take longer than this are all timed, ns. */
@@ -30,7 +31,8 @@ static int usual_period(const CLCONTEXT *cp)
     return device_type(cp, 0) & CL_DEVICE_TYPE_CPU ? 1 : USUAL_PERIOD;
 }
 
-/* Of several devices every command is timed: how long they worked at once is not to be had from samples. */
+/* Of several devices every command is timed: how long they worked at once is not to be had from
+ * samples. */
 int sample_period(CLCONTEXT *cp, bool every)
 {
     const char *text = getenv("STDCL_PROFILE_SAMPLE");
@@ -41,10 +43,11 @@ int sample_period(CLCONTEXT *cp, bool every)
         return usual_period(cp);
     const long n = strtol(text, &end, 10);
     if (end == text || *end || n < 1 || n > MOST_PERIOD)
-        return fail(EINVAL, 0,
-                    "clprofile: STDCL_PROFILE_SAMPLE is \"%s\"; give a whole number, 1 to %d: of how many "
-                    "commands one is to be timed",
-                    text, MOST_PERIOD);
+        return fail(
+            EINVAL, 0,
+            "clprofile: STDCL_PROFILE_SAMPLE is \"%s\"; give a whole number, 1 to %d: of how many "
+            "commands one is to be timed",
+            text, MOST_PERIOD);
     return (int)n;
 }
 
@@ -95,7 +98,8 @@ void stratum_add(struct stratum *s, uint64_t ns)
     s->early += s->timed <= SETTLED ? ns : 0;
 }
 
-/* Those that were not timed count as the mean of their size; where none of a size could be timed, of all. */
+/* Those that were not timed count as the mean of their size; where none of a size could be timed,
+ * of all. */
 double sample_total(const struct profile_row *r)
 {
     double total = (double)r->total;
@@ -113,7 +117,8 @@ double sample_total(const struct profile_row *r)
 int timing_sample(struct profile *p, cl_uint dev)
 {
     cl_int err;
-    cl_command_queue plain = clCreateCommandQueue(clgetclcontext(p->cp, dev), clgetdevice(p->cp, dev), 0, &err);
+    cl_command_queue plain =
+        clCreateCommandQueue(clgetclcontext(p->cp, dev), clgetdevice(p->cp, dev), 0, &err);
     if (!plain)
         return fail(errno_of(err), err, "clprofile: no other queue on %s", device_name(p->cp, dev));
     p->timed_queue[dev] = device_replace_queue(p->cp, dev, plain);
@@ -148,7 +153,8 @@ static bool pass_on(cl_command_queue queue, cl_command_queue timed)
     cl_event before;
     if (clEnqueueMarkerWithWaitList(queue, 0, NULL, &before) != CL_SUCCESS)
         return false;
-    bool ok = clFlush(queue) == CL_SUCCESS && clEnqueueBarrierWithWaitList(timed, 1, &before, NULL) == CL_SUCCESS;
+    bool ok = clFlush(queue) == CL_SUCCESS &&
+              clEnqueueBarrierWithWaitList(timed, 1, &before, NULL) == CL_SUCCESS;
     clReleaseEvent(before);
     return ok;
 }
@@ -165,11 +171,13 @@ cl_command_queue timing_begin(const struct profile *p, const struct command *c, 
 /* The first queue waits for the command; where it cannot be told to, the host does. */
 static void come_back(cl_command_queue queue, cl_command_queue timed, cl_event ev)
 {
-    if (clFlush(timed) != CL_SUCCESS || clEnqueueBarrierWithWaitList(queue, 1, &ev, NULL) != CL_SUCCESS)
+    if (clFlush(timed) != CL_SUCCESS ||
+        clEnqueueBarrierWithWaitList(queue, 1, &ev, NULL) != CL_SUCCESS)
         clWaitForEvents(1, &ev);
 }
 
-void timing_end(const struct profile *p, const struct command *c, const struct note *note, cl_event ev)
+void timing_end(const struct profile *p, const struct command *c, const struct note *note,
+                cl_event ev)
 {
     if (note->timed && p->timed_queue[c->dev])
         come_back(clgetqueue(c->cp, c->dev), p->timed_queue[c->dev], ev);

@@ -1,8 +1,9 @@
-/* timeline.c - when everything ran: spans of commands and host phases, and the trace file made of them.
+/* timeline.c - when everything ran: spans of commands and host phases, and the trace file made of
+ * them.
  *
- * The file is in the Chrome trace format (chrome://tracing, ui.perfetto.dev): process 0 is the host with a
- * track per thread, each device of each context is a process with a track for kernels and one for
- * transfers. It is written as it goes, so that a long timeline needs no further memory.
+ * The file is in the Chrome trace format (chrome://tracing, ui.perfetto.dev): process 0 is the host
+ * with a track per thread, each device of each context is a process with a track for kernels and
+ * one for transfers. It is written as it goes, so that a long timeline needs no further memory.
  * SPDX-License-Identifier: MIT
  */
 #include "core/outfile.h"
@@ -164,7 +165,8 @@ static void write_string(FILE *fp, const char *text)
 
 static void write_label(FILE *fp, const char *what, unsigned pid, unsigned tid, const char *label)
 {
-    fprintf(fp, ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", what, pid, tid);
+    fprintf(fp, ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", what,
+            pid, tid);
     write_string(fp, label);
     fputs("}}", fp);
 }
@@ -222,9 +224,10 @@ static void write_all(FILE *fp, const struct timeline *list, uint64_t zero)
 {
     unsigned first = 1;
     size_t beyond = 0;
-    fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
-          "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"tid\":0,\"args\":{\"name\":\"host\"}}",
-          fp);
+    fputs(
+        "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
+        "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"tid\":0,\"args\":{\"name\":\"host\"}}",
+        fp);
     write_threads(fp, list);
     for (const struct timeline *t = list; t; t = t->next) {
         write_timeline(fp, t, first, zero);

@@ -1,8 +1,8 @@
 /* template.c - the public calls of kernel templates, and their values.
  *
- * Values arrive as a format or as a list; both become the inside of a Lua table constructor, the one
- * form that template_lua.c takes. Numbers are written in the "C" locale: a decimal comma would be two
- * values.
+ * Values arrive as a format or as a list; both become the inside of a Lua table constructor, the
+ * one form that template_lua.c takes. Numbers are written in the "C" locale: a decimal comma would
+ * be two values.
  * SPDX-License-Identifier: MIT
  */
 #include "template/template.h"
@@ -73,7 +73,8 @@ static void write_integer(FILE *fp, const clvalue_t *v)
     if (v->kind == STDCL_V_NATURAL)
         fprintf(fp, v->as.natural <= (unsigned long long)exact ? "%llu" : "%lluULL", v->as.natural);
     else
-        fprintf(fp, v->as.integer <= exact && v->as.integer >= -exact ? "%lld" : "%lldLL", v->as.integer);
+        fprintf(fp, v->as.integer <= exact && v->as.integer >= -exact ? "%lld" : "%lldLL",
+                v->as.integer);
 }
 
 static int write_values(FILE *fp, const clvalue_t *v, int depth);
@@ -103,7 +104,8 @@ static int write_value(FILE *fp, const clvalue_t *v, int depth)
         fputc('}', fp);
         return status;
     default:
-        return fail(EINVAL, 0, "template: the value %s was not made by clvalue", v->name ? v->name : "");
+        return fail(EINVAL, 0, "template: the value %s was not made by clvalue",
+                    v->name ? v->name : "");
     }
 }
 
@@ -160,17 +162,18 @@ static char *expand(const char *name, const char *text, size_t size, char *value
     return result;
 }
 
-static void *open_text(CLCONTEXT *cp, const char *name, const char *text, size_t size, const char *options,
-                       int flags, char *values, const char *call)
+static void *open_text(CLCONTEXT *cp, const char *name, const char *text, size_t size,
+                       const char *options, int flags, char *values, const char *call)
 {
     char *source = expand(name, text, size, values);
-    void *handle = source ? open_bytes(cp, name, source, strlen(source), options, flags, call) : NULL;
+    void *handle =
+        source ? open_bytes(cp, name, source, strlen(source), options, flags, call) : NULL;
     free(source);
     return handle;
 }
 
-static void *open_file(CLCONTEXT *cp, const char *file, const char *options, int flags, char *values,
-                       const char *call)
+static void *open_file(CLCONTEXT *cp, const char *file, const char *options, int flags,
+                       char *values, const char *call)
 {
     size_t size = 0;
     char *text = NULL;
@@ -213,7 +216,8 @@ STDCL_API char *cltemplate(const char *name, const char *text, size_t size, cons
     return status == 0 ? expand(name, text, size, lua) : NULL;
 }
 
-STDCL_API char *cltemplatev(const char *name, const char *text, size_t size, const clvalue_t *values)
+STDCL_API char *cltemplatev(const char *name, const char *text, size_t size,
+                            const clvalue_t *values)
 {
     char *lua;
     return list_values(&lua, values) == 0 ? expand(name, text, size, lua) : NULL;
@@ -232,7 +236,8 @@ STDCL_API void *clopent(CLCONTEXT *cp, const char *file, int flags, const char *
 STDCL_API void *clopentv(CLCONTEXT *cp, const char *file, int flags, const clvalue_t *values)
 {
     char *lua;
-    return list_values(&lua, values) == 0 ? open_file(cp, file, NULL, flags, lua, "clopentv") : NULL;
+    return list_values(&lua, values) == 0 ? open_file(cp, file, NULL, flags, lua, "clopentv")
+                                          : NULL;
 }
 
 STDCL_API void *clopen_template(CLCONTEXT *cp, const char *name, const char *text, size_t size,
@@ -250,7 +255,8 @@ STDCL_API void *clopen_templatev(CLCONTEXT *cp, const char *name, const char *te
                                  const char *options, int flags, const clvalue_t *values)
 {
     char *lua;
-    return list_values(&lua, values) == 0 ? open_template(cp, name, text, size, options, flags, lua) : NULL;
+    return list_values(&lua, values) == 0 ? open_template(cp, name, text, size, options, flags, lua)
+                                          : NULL;
 }
 
 /* ---- What clopen and its kin do with templates. ---- */

@@ -25,7 +25,8 @@ struct text {
     char *data; /* the caller frees it */
     size_t size, capacity;
     const char *file;  /* for #line directives; NULL: none */
-    size_t believed;   /* the template's line that a compiler takes the next line of text for; 0: unknown */
+    size_t believed;   /* the template's line that a compiler takes the next line of text for; 0:
+                          unknown */
     size_t directives; /* written so far */
     bool begun;        /* the current line holds characters */
     bool continues;    /* the line before ended in a backslash */
@@ -35,8 +36,8 @@ struct text {
     enum text_state state;
 };
 
-/* Appends n bytes that begin on a line of the template. The lines of a value are all that same line;
- * other text goes through the template's lines. Returns NULL, or what is wrong. */
+/* Appends n bytes that begin on a line of the template. The lines of a value are all that same
+ * line; other text goes through the template's lines. Returns NULL, or what is wrong. */
 const char *text_append(struct text *t, const char *bytes, size_t n, size_t line, bool value);
 
 #endif

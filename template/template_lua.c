@@ -1,8 +1,9 @@
 /* template_lua.c - runs lua/templet.lua on a template, in a Lua state of its own with limits.
  *
- * Nothing is shared between expansions, so threads may expand at the same time. The state is made and
- * closed for each; what a template may call is in sandbox.lua. Instructions are counted by a hook, which
- * LuaJIT calls in interpreted code only, so that the compiler is off. Memory is counted by the allocator.
+ * Nothing is shared between expansions, so threads may expand at the same time. The state is made
+ * and closed for each; what a template may call is in sandbox.lua. Instructions are counted by a
+ * hook, which LuaJIT calls in interpreted code only, so that the compiler is off. Memory is counted
+ * by the allocator.
  * SPDX-License-Identifier: MIT
  */
 #include "template/template.h"
@@ -17,12 +18,14 @@
 #include <lualib.h>
 
 extern const unsigned char stdcl_kernel_lua_templet_lua[], stdcl_kernel_template_sandbox_lua[];
-extern const unsigned long stdcl_kernel_lua_templet_lua_size, stdcl_kernel_template_sandbox_lua_size;
+extern const unsigned long stdcl_kernel_lua_templet_lua_size,
+    stdcl_kernel_template_sandbox_lua_size;
 
 #define MOST_MEMORY ((size_t)1 << 30) /* bytes in the Lua state */
 #define MOST_INSTRUCTIONS 1000000000UL
-#define MOST_SECONDS 30.0      /* of processor time: a few instructions may call what takes long */
-#define MOST_STACK (256 << 10) /* bytes of C stack, for recursion through string.gsub and the like */
+#define MOST_SECONDS 30.0 /* of processor time: a few instructions may call what takes long */
+#define MOST_STACK                                                                                 \
+    (256 << 10) /* bytes of C stack, for recursion through string.gsub and the like */
 #define HOOK_EVERY 100
 #define CLOCK_EVERY 100 /* hooks */
 
@@ -107,7 +110,8 @@ static void count_instructions(lua_State *L, lua_Debug *at)
     struct expansion *e = expansion_of(L);
     (void)at;
     if (++e->hooks >= MOST_INSTRUCTIONS / HOOK_EVERY)
-        stop(e, ENOEXEC, "the template ran for 10^9 instructions; is a loop endless?", current_line(L));
+        stop(e, ENOEXEC, "the template ran for 10^9 instructions; is a loop endless?",
+             current_line(L));
     else if (e->hooks % CLOCK_EVERY == 0 && thread_seconds() - e->start > MOST_SECONDS)
         stop(e, ENOEXEC, "the template ran for 30 seconds; is a loop endless?", current_line(L));
     else if (stack_in_use(e) > MOST_STACK)
@@ -202,7 +206,8 @@ static void report(const struct expansion *e, int status)
     char sentence[400];
     if (message && strncmp(message, "values:", 7) == 0 && strchr(message + 7, ' '))
         message = strchr(message + 7, ' ') + 1; /* after the line */
-    copy_sentence(sentence, sizeof sentence, message ? message + lined : "the error is not a string");
+    copy_sentence(sentence, sizeof sentence,
+                  message ? message + lined : "the error is not a string");
     if (e->stop_code && e->stop_line)
         fail(e->stop_code, 0, "%s:%zu: %s", name, e->stop_line, e->stop);
     else if (e->stop_code)
@@ -215,7 +220,8 @@ static void report(const struct expansion *e, int status)
 
 char *stdcl_template_expand(const char *name, const char *text, size_t size, const char *values)
 {
-    struct expansion e = {.name = name, .source = text, .size = size, .values = values, .text.file = name};
+    struct expansion e = {
+        .name = name, .source = text, .size = size, .values = values, .text.file = name};
     e.L = luaL_newstate();
     if (!e.L) {
         fail(ENOMEM, 0, "%s: no memory for Lua", name ? name : "template");
@@ -228,13 +234,15 @@ char *stdcl_template_expand(const char *name, const char *text, size_t size, con
     e.stack = __builtin_frame_address(0);
     e.allocate = lua_getallocf(e.L, &e.arena);
     lua_setallocf(e.L, limited_allocate, &e);
-    const char *end = text_append(&e.text, "", 0, 1, false); /* there is a string, even if it stays empty */
+    const char *end =
+        text_append(&e.text, "", 0, 1, false); /* there is a string, even if it stays empty */
     int status = end ? LUA_ERRMEM : lua_cpcall(e.L, run, &e);
     if (status == 0)
         e.text.data[e.text.size] = '\0';
     else
         report(&e, status);
-    lua_setallocf(e.L, e.allocate, e.arena); /* lua_close releases the arena only for its own allocator */
+    lua_setallocf(e.L, e.allocate,
+                  e.arena); /* lua_close releases the arena only for its own allocator */
     lua_close(e.L);
     if (status != 0)
         free(e.text.data);

@@ -1,9 +1,10 @@
 /* template_text.c - the text of a template, with the #line directives that lead back to it.
  *
- * A compiler counts lines from the last directive on. The text keeps the same count, and where a line
- * would be taken for another than the template's own, blank lines or a directive come before it. That
- * must not be in the middle of a line, in a comment (where a directive would not count) or after a
- * backslash (where it would end a macro): the correction then waits for the next line that may have it.
+ * A compiler counts lines from the last directive on. The text keeps the same count, and where a
+ * line would be taken for another than the template's own, blank lines or a directive come before
+ * it. That must not be in the middle of a line, in a comment (where a directive would not count) or
+ * after a backslash (where it would end a macro): the correction then waits for the next line that
+ * may have it.
  * SPDX-License-Identifier: MIT
  */
 #include "template/template.h"
@@ -60,8 +61,8 @@ static bool correct(struct text *t, size_t line)
     return t->state == IN_BLOCK_COMMENT || write_directive(t, line);
 }
 
-/* After the newline of a line. Directives in lines that the preprocessor leaves out do not count, so
- * after #else, #elif and #endif the count is uncertain. */
+/* After the newline of a line. Directives in lines that the preprocessor leaves out do not count,
+ * so after #else, #elif and #endif the count is uncertain. */
 static void end_line(struct text *t)
 {
     t->continues = t->before == '\\';

@@ -1,13 +1,15 @@
 /* builds_once.c - a program that was built before is not built again.
  *
- * PoCL takes 30 to 40 ms to build even what it finds in its cache, since it reads the source with all headers first. Tests
- * that make hundreds of engines would spend most of their time so. The linker puts this file between the libraries
- * and these calls (stdcl_test(... BUILDS_ONCE) in CMakeLists.txt): a program with the source, the options and the
- * context of an earlier one is never built, and the earlier one takes its place from then on. Kernels are new each time,
- * so that engines share nothing which changes. Not for tests of building itself.
+ * PoCL takes 30 to 40 ms to build even what it finds in its cache, since it reads the source with
+ * all headers first. Tests that make hundreds of engines would spend most of their time so. The
+ * linker puts this file between the libraries and these calls (stdcl_test(... BUILDS_ONCE) in
+ * CMakeLists.txt): a program with the source, the options and the context of an earlier one is
+ * never built, and the earlier one takes its place from then on. Kernels are new each time, so that
+ * engines share nothing which changes. Not for tests of building itself.
  *
- * While builds_unoptimised is set, PoCL's front end does not optimise what is built, which takes it a third of the time, up to
- * ten seconds less a kernel: for shapes that no row has. With STDCL_TEST_DEEP in the environment it is not looked at.
+ * While builds_unoptimised is set, PoCL's front end does not optimise what is built, which takes it
+ * a third of the time, up to ten seconds less a kernel: for shapes that no row has. With
+ * STDCL_TEST_DEEP in the environment it is not looked at.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CL_TARGET_OPENCL_VERSION
@@ -23,15 +25,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REAL(type, call, ...)     \
-    type __real_##call(__VA_ARGS__); \
-    type __wrap_##call(__VA_ARGS__); \
+#define REAL(type, call, ...)                                                                      \
+    type __real_##call(__VA_ARGS__);                                                               \
+    type __wrap_##call(__VA_ARGS__);                                                               \
     type __wrap_##call(__VA_ARGS__)
 
 struct program {
     struct program *next;
-    cl_program made;  /* what the caller has */
-    cl_program built; /* what stands for it: itself, or an earlier one with the same source and options */
+    cl_program made; /* what the caller has */
+    cl_program
+        built; /* what stands for it: itself, or an earlier one with the same source and options */
     cl_context context;
     char *source, *options;
     int references;
@@ -61,8 +64,8 @@ static cl_program built(cl_program made)
 
 cl_int __real_clRetainProgram(cl_program);
 
-REAL(cl_program, clCreateProgramWithSource, cl_context context, cl_uint n, const char **text, const size_t *size,
-     cl_int *err)
+REAL(cl_program, clCreateProgramWithSource, cl_context context, cl_uint n, const char **text,
+     const size_t *size, cl_int *err)
 {
     cl_program made = __real_clCreateProgramWithSource(context, n, text, size, err);
     if (!made || n != 1 || size)
@@ -78,8 +81,8 @@ REAL(cl_program, clCreateProgramWithSource, cl_context context, cl_uint n, const
 static struct program *built_before(const struct program *p, const char *options)
 {
     struct program *q = p ? programs : NULL;
-    while (q && !(q->built == q->made && q->context == p->context && strcmp(q->options, options) == 0 &&
-                  strcmp(q->source, p->source) == 0))
+    while (q && !(q->built == q->made && q->context == p->context &&
+                  strcmp(q->options, options) == 0 && strcmp(q->source, p->source) == 0))
         q = q->next;
     return q;
 }
@@ -93,13 +96,14 @@ static bool runs_unoptimised(cl_device_id device)
     return pocl_runs_unoptimised(pocl_version_in(version));
 }
 
-REAL(cl_int, clBuildProgram, cl_program made, cl_uint n, const cl_device_id *device, const char *options,
-     void (*done)(cl_program, void *), void *arg)
+REAL(cl_int, clBuildProgram, cl_program made, cl_uint n, const cl_device_id *device,
+     const char *options, void (*done)(cl_program, void *), void *arg)
 {
     char less[4096];
     pthread_mutex_lock(&lock);
     struct program *p = find(made), *q = built_before(p, options);
-    if (!q && n == 1 && builds_unoptimised && runs_unoptimised(*device) && !getenv("STDCL_TEST_DEEP")) {
+    if (!q && n == 1 && builds_unoptimised && runs_unoptimised(*device) &&
+        !getenv("STDCL_TEST_DEEP")) {
         snprintf(less, sizeof less, "%s -cl-opt-disable", options);
         options = less;
         q = built_before(p, options);
@@ -137,7 +141,8 @@ REAL(cl_int, clReleaseProgram, cl_program made)
     while (*at && (*at)->made != made)
         at = &(*at)->next;
     struct program *p = *at;
-    if (p && --p->references == 0 && p->built != made) { /* a number that the driver may give to another program */
+    if (p && --p->references == 0 &&
+        p->built != made) { /* a number that the driver may give to another program */
         *at = p->next;
         free(p->source);
         free(p);
@@ -151,13 +156,14 @@ REAL(cl_kernel, clCreateKernel, cl_program made, const char *name, cl_int *err)
     return __real_clCreateKernel(built(made), name, err);
 }
 
-REAL(cl_int, clGetProgramInfo, cl_program made, cl_program_info what, size_t room, void *answer, size_t *size)
+REAL(cl_int, clGetProgramInfo, cl_program made, cl_program_info what, size_t room, void *answer,
+     size_t *size)
 {
     return __real_clGetProgramInfo(built(made), what, room, answer, size);
 }
 
-REAL(cl_int, clGetProgramBuildInfo, cl_program made, cl_device_id device, cl_program_build_info what, size_t room,
-     void *answer, size_t *size)
+REAL(cl_int, clGetProgramBuildInfo, cl_program made, cl_device_id device,
+     cl_program_build_info what, size_t room, void *answer, size_t *size)
 {
     return __real_clGetProgramBuildInfo(built(made), device, what, room, answer, size);
 }

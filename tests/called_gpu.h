@@ -1,4 +1,5 @@
-/* called_gpu.h - for what stands before a driver (LD_PRELOAD) and calls its devices GPUs: as_gpu.c and oclgrind/gpu.c.
+/* called_gpu.h - for what stands before a driver (LD_PRELOAD) and calls its devices GPUs: as_gpu.c
+ * and oclgrind/gpu.c.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_TEST_CALLED_GPU_H
@@ -15,7 +16,8 @@
 #define OURS __attribute__((visibility("default")))
 #define NEXT(name) ((__typeof__(&name))(uintptr_t)dlsym(RTLD_NEXT, #name))
 
-OURS cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, void *value, size_t *needed)
+OURS cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, void *value,
+                            size_t *needed)
 {
     const cl_int status = NEXT(clGetDeviceInfo)(device, what, size, value, needed);
     if (what == CL_DEVICE_TYPE && status == CL_SUCCESS && value)

@@ -2,9 +2,11 @@
  *
  * Each macro states one promise of <stdcl.h> and, when it does not hold, prints the call, what came
  * back and the sentence of clerror() before the test fails:
- *   works(int call)       returns 0                    done(event call)     returns 0: it has blocked
+ *   works(int call)       returns 0                    done(event call)     returns 0: it has
+ *                         blocked
  *   started(event call)   returns an event             ready(pointer)       is not NULL
- *   fails(E, int call)    returns -1, and fails_null, fails_event, fails_size likewise for the other
+ *   fails(E, int call)    returns -1, and fails_null, fails_event, fails_size likewise for the
+ *   other
  *                         kinds of result; clerrno is then E, or any code but 0 if E is ANY_ERROR,
  *                         and clerror() has a sentence
  * They use cmocka, so they belong in the main thread only.
@@ -25,7 +27,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#undef stop /* a macro of cmocka 2 */
+#undef stop                 /* a macro of cmocka 2 */
 #ifdef assert_uint_in_range /* likewise, for the other, which it calls old */
 #undef assert_in_range
 #define assert_in_range(value, least, most) assert_uint_in_range(value, least, most)
@@ -94,31 +96,38 @@ static inline cl_event check_started(cl_event ev, const char *call, const char *
 }
 
 /* `text` is the call as written, before its macros are expanded. */
-#define CHECK_FAILS(code, value, problem, call, text)               \
-    do {                                                            \
-        check_forget();                                             \
-        check_that((call) == (value), text, problem, __FILE__, __LINE__); \
-        check_error((code), text, __FILE__, __LINE__);              \
+#define CHECK_FAILS(code, value, problem, call, text)                                              \
+    do {                                                                                           \
+        check_forget();                                                                            \
+        check_that((call) == (value), text, problem, __FILE__, __LINE__);                          \
+        check_error((code), text, __FILE__, __LINE__);                                             \
     } while (0)
 #define fails(code, call) CHECK_FAILS(code, -1, "did not return -1", call, #call)
 #define fails_null(code, call) CHECK_FAILS(code, NULL, "did not return NULL", call, #call)
-#define fails_event(code, call) CHECK_FAILS(code, NO_EVENT, "did not return (cl_event)-1", call, #call)
-#define fails_size(code, call) CHECK_FAILS(code, (size_t)-1, "did not return (size_t)-1", call, #call)
+#define fails_event(code, call)                                                                    \
+    CHECK_FAILS(code, NO_EVENT, "did not return (cl_event)-1", call, #call)
+#define fails_size(code, call)                                                                     \
+    CHECK_FAILS(code, (size_t)-1, "did not return (size_t)-1", call, #call)
 #define fails_0(code, call) CHECK_FAILS(code, 0, "did not return 0", call, #call)
 
-/* How long this process has worked, all its threads together, whatever else the machine did meanwhile. */
+/* How long this process has worked, all its threads together, whatever else the machine did
+ * meanwhile. */
 static inline double seconds_worked(void)
 {
     return 1e-9 * (double)ns_of_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* Fails unless `call` refuses the options `o`, which it takes, with the first or the last reserved word set. */
-#define refuses_reserved(o, call)                                                                            \
-    for (size_t last_ = sizeof (o).reserved / sizeof *(o).reserved - 1, word_ = 0; word_ <= last_; word_ += last_) { \
-        (o).reserved[word_] = 1;                                                                             \
-        assert_null(call);                                                                                   \
-        contains(clerror(), word_ == 0 ? "reserved[0]" : last_ == 7 ? "reserved[7]" : "reserved[");                                          \
-        (o).reserved[word_] = 0;                                                                             \
+/* Fails unless `call` refuses the options `o`, which it takes, with the first or the last reserved
+ * word set. */
+#define refuses_reserved(o, call)                                                                  \
+    for (size_t last_ = sizeof(o).reserved / sizeof *(o).reserved - 1, word_ = 0; word_ <= last_;  \
+         word_ += last_) {                                                                         \
+        (o).reserved[word_] = 1;                                                                   \
+        assert_null(call);                                                                         \
+        contains(clerror(), word_ == 0   ? "reserved[0]"                                           \
+                            : last_ == 7 ? "reserved[7]"                                           \
+                                         : "reserved[");                                           \
+        (o).reserved[word_] = 0;                                                                   \
     }
 
 /* Fails unless `text` contains `part`. */
@@ -135,7 +144,8 @@ static inline void check_contains(const char *text, const char *part, const char
 static inline cl_int event_status(cl_event ev)
 {
     cl_int status = 0;
-    cl_int err = clGetEventInfo(ev, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    cl_int err =
+        clGetEventInfo(ev, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
     return err == CL_SUCCESS ? status : err;
 }
 

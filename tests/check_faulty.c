@@ -1,5 +1,6 @@
-/* check_faulty.c - a program for test_check: starts the kernel of kernels/faulty.cl that it is given, twice, in two
- * contexts, and ends with the status that it is given. Its blocks are zero-copy, and its input is written by the host.
+/* check_faulty.c - a program for test_check: starts the kernel of kernels/faulty.cl that it is
+ * given, twice, in two contexts, and ends with the status that it is given. Its blocks are
+ * zero-copy, and its input is written by the host.
  * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
@@ -12,7 +13,8 @@ static int run(CLCONTEXT *cp, const char *name)
     enum { N = 8 };
     void *program = clopen(cp, "kernels/faulty.cl", CLLD_NOW);
     cl_kernel krn = program ? clsym(cp, program, name, 0) : NULL;
-    int *x = clmalloc(cp, N * sizeof *x, CL_MEM_ZEROCOPY), *y = clmalloc(cp, N * sizeof *y, CL_MEM_ZEROCOPY);
+    int *x = clmalloc(cp, N * sizeof *x, CL_MEM_ZEROCOPY),
+        *y = clmalloc(cp, N * sizeof *y, CL_MEM_ZEROCOPY);
     if (!krn || !x || !y)
         return fprintf(stderr, "%s\n", clerror()), -1;
     for (int i = 0; i < N; i++)
@@ -31,5 +33,7 @@ static int run(CLCONTEXT *cp, const char *name)
 
 int main(int argc, char **argv)
 {
-    return argc < 3 || run(stdgpu ? stdgpu : stdcpu, argv[1]) || run(stddev, argv[1]) ? 99 : atoi(argv[2]);
+    return argc < 3 || run(stdgpu ? stdgpu : stdcpu, argv[1]) || run(stddev, argv[1])
+               ? 99
+               : atoi(argv[2]);
 }

@@ -1,4 +1,5 @@
-/* commas.h - a locale with decimal commas and nothing else, compiled here, since few machines have such a one ready.
+/* commas.h - a locale with decimal commas and nothing else, compiled here, since few machines have
+ * such a one ready.
  * SPDX-License-Identifier: MIT
  */
 #ifndef COMMAS_H
@@ -9,16 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Enters it, until setlocale(LC_NUMERIC, "C"); false, with a line, where localedef cannot make it. */
+/* Enters it, until setlocale(LC_NUMERIC, "C"); false, with a line, where localedef cannot make
+ * it. */
 static inline bool enter_decimal_commas(void)
 {
     char folder[] = "/tmp/stdcl-locale-XXXXXX", command[300];
     if (!mkdtemp(folder))
         return false;
-    snprintf(command, sizeof command,
-             "cd %s && printf 'LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \"\"\ngrouping -1\nEND LC_NUMERIC\n'"
-             " >source && localedef -c -i ./source -f ANSI_X3.4-1968 ./commas >log 2>&1",
-             folder);
+    snprintf(
+        command, sizeof command,
+        "cd %s && printf 'LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \"\"\ngrouping -1\nEND LC_NUMERIC\n'"
+        " >source && localedef -c -i ./source -f ANSI_X3.4-1968 ./commas >log 2>&1",
+        folder);
     int status = system(command); /* not 0: all the rest of a locale is undefined */
     setenv("LOCPATH", folder, 1);
     const bool entered = setlocale(LC_NUMERIC, "commas") && localeconv()->decimal_point[0] == ',';

@@ -1,9 +1,11 @@
-/* failing.h - a driver whose commands fail when they are asked to, for tests of what becomes of failures.
+/* failing.h - a driver whose commands fail when they are asked to, for tests of what becomes of
+ * failures.
  *
- * The device is healthy, so the failing commands are made here: a program that includes this file has
- * clEnqueueNDRangeKernel and clEnqueueWriteBuffer of its own, which stand before the driver's. They count down
- * `healthy`, then let one command fail: its event is a user event with an error for its status. Where it has no event, the
- * next marker in its queue fails so, and nothing else tells. Link with ${CMAKE_DL_LIBS}; one source file of a program includes this.
+ * The device is healthy, so the failing commands are made here: a program that includes this file
+ * has clEnqueueNDRangeKernel and clEnqueueWriteBuffer of its own, which stand before the driver's.
+ * They count down `healthy`, then let one command fail: its event is a user event with an error for
+ * its status. Where it has no event, the next marker in its queue fails so, and nothing else tells.
+ * Link with ${CMAKE_DL_LIBS}; one source file of a program includes this.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,7 +18,10 @@
 
 static int healthy = -1; /* so many commands from now on run, then one fails; -1: none will */
 
-static bool fails_now(void) { return healthy >= 0 && healthy-- == 0; }
+static bool fails_now(void)
+{
+    return healthy >= 0 && healthy-- == 0;
+}
 
 static cl_command_queue unseen; /* a command without an event failed there */
 
@@ -31,27 +36,32 @@ static cl_int failed_command(cl_command_queue queue, cl_event *ev)
     return err ? err : clSetUserEventStatus(*ev, CL_OUT_OF_RESOURCES);
 }
 
-cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel krn, cl_uint dim, const size_t *offset,
-                              const size_t *global, const size_t *local, cl_uint n, const cl_event *list, cl_event *ev)
+cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel krn, cl_uint dim,
+                              const size_t *offset, const size_t *global, const size_t *local,
+                              cl_uint n, const cl_event *list, cl_event *ev)
 {
-    cl_int (*real)(cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *, const size_t *, cl_uint,
-                   const cl_event *, cl_event *);
+    cl_int (*real)(cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *,
+                   const size_t *, cl_uint, const cl_event *, cl_event *);
     *(void **)&real = dlsym(RTLD_NEXT, "clEnqueueNDRangeKernel");
-    return fails_now() ? failed_command(queue, ev) : real(queue, krn, dim, offset, global, local, n, list, ev);
+    return fails_now() ? failed_command(queue, ev)
+                       : real(queue, krn, dim, offset, global, local, n, list, ev);
 }
 
-cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
-                            const void *from, cl_uint n, const cl_event *list, cl_event *ev)
+cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
+                            size_t size, const void *from, cl_uint n, const cl_event *list,
+                            cl_event *ev)
 {
-    cl_int (*real)(cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *, cl_uint, const cl_event *,
-                   cl_event *);
+    cl_int (*real)(cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *, cl_uint,
+                   const cl_event *, cl_event *);
     *(void **)&real = dlsym(RTLD_NEXT, "clEnqueueWriteBuffer");
-    return fails_now() ? failed_command(queue, ev) : real(queue, buffer, blocking, offset, size, from, n, list, ev);
+    return fails_now() ? failed_command(queue, ev)
+                       : real(queue, buffer, blocking, offset, size, from, n, list, ev);
 }
 
 static bool no_markers; /* they are refused */
 
-cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint n, const cl_event *list, cl_event *ev)
+cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint n, const cl_event *list,
+                                   cl_event *ev)
 {
     cl_int (*real)(cl_command_queue, cl_uint, const cl_event *, cl_event *);
     *(void **)&real = dlsym(RTLD_NEXT, "clEnqueueMarkerWithWaitList");

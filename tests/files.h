@@ -63,7 +63,8 @@ static inline char *bytes_of(const char *path, size_t *size)
         *size = 0;
     if (!fp)
         return NULL;
-    if (fseek(fp, 0, SEEK_END) == 0 && (length = ftell(fp)) >= 0 && (bytes = malloc((size_t)length + 1))) {
+    if (fseek(fp, 0, SEEK_END) == 0 && (length = ftell(fp)) >= 0 &&
+        (bytes = malloc((size_t)length + 1))) {
         rewind(fp);
         assert_int_equal(fread(bytes, 1, (size_t)length, fp), length);
         bytes[length] = 0;
@@ -103,13 +104,14 @@ static inline void check_says(const char *const *parts, const char *file, int li
         check_contains(sentence, *parts, file, line);
 }
 
-/* The same after a call that must fail. clerror() is read once, so this is not `fails` followed by `says`. */
-#define fails_saying(code, call, ...)                                                                        \
-    do {                                                                                                     \
-        check_forget();                                                                                      \
-        check_that((call) == -1, #call, "did not return -1", __FILE__, __LINE__);                            \
-        assert_int_equal(clerrno, code);                                                                     \
-        says(__VA_ARGS__);                                                                                   \
+/* The same after a call that must fail. clerror() is read once, so this is not `fails` followed by
+ * `says`. */
+#define fails_saying(code, call, ...)                                                              \
+    do {                                                                                           \
+        check_forget();                                                                            \
+        check_that((call) == -1, #call, "did not return -1", __FILE__, __LINE__);                  \
+        assert_int_equal(clerrno, code);                                                           \
+        says(__VA_ARGS__);                                                                         \
     } while (0)
 
 #endif

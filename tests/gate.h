@@ -1,5 +1,6 @@
-/* gate.h - holds back what runs on a device until a test lets it go: what must wait, and what must not, is seen
- * without a clock. A call that waits although it should not makes the test hang until its time limit.
+/* gate.h - holds back what runs on a device until a test lets it go: what must wait, and what must
+ * not, is seen without a clock. A call that waits although it should not makes the test hang until
+ * its time limit.
  * SPDX-License-Identifier: MIT
  */
 #ifndef GATE_H

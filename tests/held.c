@@ -1,8 +1,8 @@
 /* held.c - stands in for the calls that allocate memory and make events, and counts what they give.
  *
- * The linker's option --wrap=NAME turns calls of NAME into calls of __wrap_NAME, and __real_NAME into NAME.
- * Memory that libc allocated for us (strdup, asprintf) is not counted when it is made: a test looks at calls
- * that use none, and sees it as a negative number if they begin to.
+ * The linker's option --wrap=NAME turns calls of NAME into calls of __wrap_NAME, and __real_NAME
+ * into NAME. Memory that libc allocated for us (strdup, asprintf) is not counted when it is made: a
+ * test looks at calls that use none, and sees it as a negative number if they begin to.
  * SPDX-License-Identifier: MIT
  */
 #include "held.h"
@@ -65,8 +65,8 @@ void __wrap_free(void *ptr)
 
 /* ---- Events. ---- */
 
-/* References to each event that has any, by its address. Under a sanitizer no address comes twice, so events without
- * references are taken out. */
+/* References to each event that has any, by its address. Under a sanitizer no address comes twice,
+ * so events without references are taken out. */
 enum { BUCKETS = 1 << 15 };
 struct counted_event {
     struct counted_event *next;
@@ -149,24 +149,25 @@ cl_int __wrap_clReleaseEvent(cl_event ev)
 }
 
 /* Commands that launches and syncs of plain memory are made of. */
-#define ENQUEUES(name, parameters, arguments)    \
-    cl_int __real_##name parameters;             \
-    cl_int __wrap_##name parameters;             \
-    cl_int __wrap_##name parameters              \
-    {                                            \
-        return made(__real_##name arguments, ev); \
+#define ENQUEUES(name, parameters, arguments)                                                      \
+    cl_int __real_##name parameters;                                                               \
+    cl_int __wrap_##name parameters;                                                               \
+    cl_int __wrap_##name parameters                                                                \
+    {                                                                                              \
+        return made(__real_##name arguments, ev);                                                  \
     }
 
 ENQUEUES(clEnqueueNDRangeKernel,
-         (cl_command_queue q, cl_kernel k, cl_uint dim, const size_t *offset, const size_t *global, const size_t *local,
-          cl_uint n, const cl_event *list, cl_event *ev),
+         (cl_command_queue q, cl_kernel k, cl_uint dim, const size_t *offset, const size_t *global,
+          const size_t *local, cl_uint n, const cl_event *list, cl_event *ev),
          (q, k, dim, offset, global, local, n, list, ev))
 ENQUEUES(clEnqueueWriteBuffer,
-         (cl_command_queue q, cl_mem m, cl_bool block, size_t at, size_t size, const void *from, cl_uint n,
-          const cl_event *list, cl_event *ev),
+         (cl_command_queue q, cl_mem m, cl_bool block, size_t at, size_t size, const void *from,
+          cl_uint n, const cl_event *list, cl_event *ev),
          (q, m, block, at, size, from, n, list, ev))
 ENQUEUES(clEnqueueReadBuffer,
          (cl_command_queue q, cl_mem m, cl_bool block, size_t at, size_t size, void *to, cl_uint n,
           const cl_event *list, cl_event *ev),
          (q, m, block, at, size, to, n, list, ev))
-ENQUEUES(clEnqueueMarkerWithWaitList, (cl_command_queue q, cl_uint n, const cl_event *list, cl_event *ev), (q, n, list, ev))
+ENQUEUES(clEnqueueMarkerWithWaitList,
+         (cl_command_queue q, cl_uint n, const cl_event *list, cl_event *ev), (q, n, list, ev))

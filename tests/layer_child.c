@@ -1,9 +1,12 @@
-/* layer_child.c - a small program that test_layer_context.c starts in other environments and looks at
- * from outside. It prints one line of words per question, and exits with 0 unless its question is bad.
+/* layer_child.c - a small program that test_layer_context.c starts in other environments and looks
+ * at from outside. It prints one line of words per question, and exits with 0 unless its question
+ * is bad.
  *
  *   counts                    the devices of each standard context, and clerrno after making them
- *   calls                     every call without any OpenCL platform or context; how many went wrong
- *   create PATTERN TYPE MAX   devices of clcontext_create, as numbers among all devices of the machine
+ *   calls                     every call without any OpenCL platform or context; how many went
+ *                             wrong
+ *   create PATTERN TYPE MAX   devices of clcontext_create, as numbers among all devices of the
+ *   machine
  *   claim PATTERN KEY MAX     the same with a lock key; holds them until standard input ends
  *   standard-claim            devices of stddev (STDDEV_LOCK says which); holds them as well
  *   reclaim PATTERN KEY MAX   claims, gives back by clcontext_destroy, claims again
@@ -74,7 +77,8 @@ static int calls(void)
     stdcl_init();
     wrong += clerrno != 0 || clerror() != NULL;
     wrong += clgetndev(stddev) != 0 || clgetndev(NULL) != 0;
-    wrong += clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0) != NULL || clerrno != ENODEV;
+    wrong +=
+        clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0) != NULL || clerrno != ENODEV;
     wrong += clcontext_create("a,b", CL_DEVICE_TYPE_GPU, 2, NULL, 77) != NULL;
     wrong += clcontext_create_from(NULL, 0) != NULL;
     wrong += clcontext_destroy(stddev) != -1;
@@ -103,8 +107,10 @@ static int calls(void)
     wrong += clsym(stddev, NULL, "x", 0) != NULL;
     wrong += clarg_set((cl_kernel)NULL, 0, 1) != -1 || clarg_set_local((cl_kernel)NULL, 0, 1) != -1;
     wrong += clarg_set_global((cl_kernel)NULL, 0, &on_stack) != (size_t)-1;
-    wrong += clfork(stddev, 0, NULL, &ndr, 0) != failed || clforka(stddev, 0, NULL, &ndr, 0, 1) != failed;
-    wrong += clexec(stddev, 0, &ndr, nowhere, 1) != failed || clexecb(stddev, 0, &ndr, nowhere) != failed;
+    wrong += clfork(stddev, 0, NULL, &ndr, 0) != failed ||
+             clforka(stddev, 0, NULL, &ndr, 0, 1) != failed;
+    wrong += clexec(stddev, 0, &ndr, nowhere, 1) != failed ||
+             clexecb(stddev, 0, &ndr, nowhere) != failed;
     wrong += clwait(stddev, 0, CL_ALL_EVENT) != NULL; /* nothing to wait for is no error */
     wrong += clflush(stddev, 0, 0) != -1;
     printf("wrong %d\n", wrong);
@@ -145,8 +151,8 @@ static int fail_once(void)
     return 0;
 }
 
-/* Never destroyed: that the end of a process gives its claims back is a question too. Volatile, so that
- * it is stored and a leak checker finds what it points to. */
+/* Never destroyed: that the end of a process gives its claims back is a question too. Volatile, so
+ * that it is stored and a leak checker finds what it points to. */
 static CLCONTEXT *volatile made;
 
 int main(int argc, char **argv)
@@ -166,7 +172,8 @@ int main(int argc, char **argv)
         return 0;
     }
     if (strcmp(question, "claim") == 0 && argc == 5) {
-        made = clcontext_create(argv[2], (int)CL_DEVICE_TYPE_ALL, (size_t)atoi(argv[4]), NULL, atoi(argv[3]));
+        made = clcontext_create(argv[2], (int)CL_DEVICE_TYPE_ALL, (size_t)atoi(argv[4]), NULL,
+                                atoi(argv[3]));
         return hold(made);
     }
     if (strcmp(question, "reclaim") == 0 && argc == 5)

@@ -24,7 +24,8 @@ static inline void load(const char *name, char *text, size_t room)
 static inline int run(const char *arguments)
 {
     char line[2 * PATH_MAX + 1000];
-    snprintf(line, sizeof line, "cd '%s' && '%s' nbody %s >out 2>err", files_folder, command, arguments);
+    snprintf(line, sizeof line, "cd '%s' && '%s' nbody %s >out 2>err", files_folder, command,
+             arguments);
     const int status = system(line);
     load("out", out, sizeof out);
     load("err", err, sizeof err);
@@ -44,7 +45,8 @@ static inline void refuses(int status, const char *words, const char *arguments)
     const int got = run(arguments);
     const char *newline = strchr(err, '\n');
     if (got != status || !strstr(err, words) || !newline || newline[1])
-        fail_msg("stdcl nbody %s: status %d, not %d with '%s'\n%s%s", arguments, got, status, words, out, err);
+        fail_msg("stdcl nbody %s: status %d, not %d with '%s'\n%s%s", arguments, got, status, words,
+                 out, err);
 }
 
 /* What the last run reported with --json; the caller frees it. */

@@ -1,5 +1,5 @@
-/* nbody_engine.h - what tests of engines share: rows of the arrays, the energy, how far two systems are from each other, whether devices have
- * doubles.
+/* nbody_engine.h - what tests of engines share: rows of the arrays, the energy, how far two systems
+ * are from each other, whether devices have doubles.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_ENGINE_H

@@ -1,9 +1,10 @@
 /* opens_once.c - a device that was opened before is not opened again.
  *
- * An OpenCL context on an NVIDIA card takes a third of a second, and seconds when other processes make some too. Tests that
- * make a stdcl context a case would spend their time so. The linker puts this file between the libraries and
- * clCreateContext (stdcl_test(... BUILDS_ONCE) in CMakeLists.txt): a device's first context is kept, and is what later
- * calls get. Queues, memory and programs are new each time. Not for tests of contexts themselves.
+ * An OpenCL context on an NVIDIA card takes a third of a second, and seconds when other processes
+ * make some too. Tests that make a stdcl context a case would spend their time so. The linker puts
+ * this file between the libraries and clCreateContext (stdcl_test(... BUILDS_ONCE) in
+ * CMakeLists.txt): a device's first context is kept, and is what later calls get. Queues, memory
+ * and programs are new each time. Not for tests of contexts themselves.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CL_TARGET_OPENCL_VERSION
@@ -15,9 +16,11 @@
 #include <stddef.h>
 
 cl_context __real_clCreateContext(const cl_context_properties *, cl_uint, const cl_device_id *,
-                                  void (*)(const char *, const void *, size_t, void *), void *, cl_int *);
+                                  void (*)(const char *, const void *, size_t, void *), void *,
+                                  cl_int *);
 cl_context __wrap_clCreateContext(const cl_context_properties *, cl_uint, const cl_device_id *,
-                                  void (*)(const char *, const void *, size_t, void *), void *, cl_int *);
+                                  void (*)(const char *, const void *, size_t, void *), void *,
+                                  cl_int *);
 
 enum { MOST = 16 };
 static struct {
@@ -26,8 +29,10 @@ static struct {
 } opened[MOST];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-cl_context __wrap_clCreateContext(const cl_context_properties *properties, cl_uint n, const cl_device_id *device,
-                                  void (*notify)(const char *, const void *, size_t, void *), void *arg, cl_int *err)
+cl_context __wrap_clCreateContext(const cl_context_properties *properties, cl_uint n,
+                                  const cl_device_id *device,
+                                  void (*notify)(const char *, const void *, size_t, void *),
+                                  void *arg, cl_int *err)
 {
     int i = 0;
     cl_context context = NULL;
@@ -39,7 +44,8 @@ cl_context __wrap_clCreateContext(const cl_context_properties *properties, cl_ui
         *err = clRetainContext(context);
     } else {
         context = __real_clCreateContext(properties, n, device, notify, arg, err);
-        if (context && i < MOST && !opened[i].context && n == 1 && !notify && clRetainContext(context) == CL_SUCCESS) {
+        if (context && i < MOST && !opened[i].context && n == 1 && !notify &&
+            clRetainContext(context) == CL_SUCCESS) {
             opened[i].device = *device;
             opened[i].context = context;
         }

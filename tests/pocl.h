@@ -1,5 +1,5 @@
-/* pocl.h - how PoCL is made to offer the processors as two devices, and the loader to offer none. The names of PoCL's
- * devices depend on its version, and so does what may be compiled how.
+/* pocl.h - how PoCL is made to offer the processors as two devices, and the loader to offer none.
+ * The names of PoCL's devices depend on its version, and so does what may be compiled how.
  * SPDX-License-Identifier: MIT
  */
 #ifndef POCL_H
@@ -21,7 +21,8 @@ static inline int pocl_version_in(const char *text)
     return pocl ? atoi(pocl + 5) : 0;
 }
 
-/* PoCL's major version; 0 where it is not installed. `name`, if not NULL, has room for the platform's name. */
+/* PoCL's major version; 0 where it is not installed. `name`, if not NULL, has room for the
+ * platform's name. */
 static inline int pocl_version(char name[256])
 {
     cl_platform_id platform[16];
@@ -40,15 +41,16 @@ static inline int pocl_version(char name[256])
     return 0;
 }
 
-/* Whether kernels run that the front end did not optimise. PoCL 7.0 and 7.1 leave get_local_id undefined in functions that such
- * kernels call, and compute wrong cells of Life with them (tests/drivers/README.md). */
+/* Whether kernels run that the front end did not optimise. PoCL 7.0 and 7.1 leave get_local_id
+ * undefined in functions that such kernels call, and compute wrong cells of Life with them
+ * (tests/drivers/README.md). */
 static inline bool pocl_runs_unoptimised(int version)
 {
     return version > 0 && version < 7;
 }
 
-/* For the environment: no drivers at all. The folder is there on every Linux, and nothing in it is a driver; one that is
- * not there some loaders take for their usual one. */
+/* For the environment: no drivers at all. The folder is there on every Linux, and nothing in it is
+ * a driver; one that is not there some loaders take for their usual one. */
 #define NO_DRIVERS "OCL_ICD_VENDORS=/proc/self/task"
 
 /* For the environment: two equal devices, and two of different kinds. */

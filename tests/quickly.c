@@ -1,4 +1,5 @@
-/* quickly.c - for CMakeLists.txt: ends with 0 where kernels run that PoCL's front end did not optimise.
+/* quickly.c - for CMakeLists.txt: ends with 0 where kernels run that PoCL's front end did not
+ * optimise.
  * SPDX-License-Identifier: MIT
  */
 #include "pocl.h"

@@ -1,5 +1,5 @@
-/* ranks.h - tests of ranks that are threads of one process: a function runs in each, and what it says is asked for when all
- * have come back, since cmocka's checks belong in the main thread.
+/* ranks.h - tests of ranks that are threads of one process: a function runs in each, and what it
+ * says is asked for when all have come back, since cmocka's checks belong in the main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef RANKS_H
@@ -25,7 +25,8 @@ struct rank_run { /* of one rank */
     int (*run)(struct rank_run *r);
     bool leaves;
     void *arg;
-    atomic_int *failed; /* one more than the rank that failed first, and ended the others, which may wait for it; NULL: it ends none */
+    atomic_int *failed; /* one more than the rank that failed first, and ended the others, which may
+                           wait for it; NULL: it ends none */
     int status;
     char sentence[2000];
 };
@@ -38,7 +39,8 @@ static inline void *rank_thread(void *run)
     const char *sentence = r->status != 0 ? clerror() : NULL;
     snprintf(r->sentence, sizeof r->sentence, "%s", sentence ? sentence : "");
     int nobody = 0;
-    if (r->status != 0 && r->failed && atomic_compare_exchange_strong(r->failed, &nobody, r->rank + 1))
+    if (r->status != 0 && r->failed &&
+        atomic_compare_exchange_strong(r->failed, &nobody, r->rank + 1))
         threads_stop(r->threads);
     if (r->world && !r->leaves)
         world_leave(r->world);
@@ -58,15 +60,24 @@ struct ranks_how {
 };
 
 /* Runs it in `size` ranks; what each said is in runs[]. */
-static inline void ranks_run(int size, int (*run)(struct rank_run *r), struct ranks_how how, struct rank_run *runs)
+static inline void ranks_run(int size, int (*run)(struct rank_run *r), struct ranks_how how,
+                             struct rank_run *runs)
 {
     pthread_t thread[MOST_RANKS];
     struct threads *threads = threads_create(size, how.delay, how.seed);
     if (how.orders)
         threads_order(threads, how.orders);
     for (int r = 0; r < size; r++) {
-        runs[r] = (struct rank_run){.threads = threads, .host = how.hosts ? how.hosts[r] : "host", .options = how.options, .polled = how.polled || how.orders,
-                                    .rank = r, .size = size, .run = run, .leaves = how.leaves, .failed = how.failed, .arg = how.arg};
+        runs[r] = (struct rank_run){.threads = threads,
+                                    .host = how.hosts ? how.hosts[r] : "host",
+                                    .options = how.options,
+                                    .polled = how.polled || how.orders,
+                                    .rank = r,
+                                    .size = size,
+                                    .run = run,
+                                    .leaves = how.leaves,
+                                    .failed = how.failed,
+                                    .arg = how.arg};
         assert_int_equal(pthread_create(&thread[r], NULL, rank_thread, &runs[r]), 0);
     }
     for (int r = 0; r < size; r++)
@@ -85,9 +96,12 @@ static inline void ranks_work(int size, int (*run)(struct rank_run *r), struct r
         fail_msg("rank %d of %d: %s", failed - 1, size, runs[failed - 1].sentence);
 }
 
-/* Runs it in every order in which mail can arrive, at most `most` of them, or in so many by chance if `seed` is not 0; with what is sent copied at once,
- * not, and by turns. All must work, and do the same each time if `alike`. Returns in how many orders the callers' own mail has arrived. */
-static inline size_t ranks_in_every_order(int size, int (*run)(struct rank_run *r), struct ranks_how how, unsigned most, uint64_t seed, bool alike)
+/* Runs it in every order in which mail can arrive, at most `most` of them, or in so many by chance
+ * if `seed` is not 0; with what is sent copied at once, not, and by turns. All must work, and do
+ * the same each time if `alike`. Returns in how many orders the callers' own mail has arrived. */
+static inline size_t ranks_in_every_order(int size, int (*run)(struct rank_run *r),
+                                          struct ranks_how how, unsigned most, uint64_t seed,
+                                          bool alike)
 {
     size_t seen = 0;
     struct orders *orders = calloc(1, sizeof *orders);
@@ -96,7 +110,10 @@ static inline size_t ranks_in_every_order(int size, int (*run)(struct rank_run *
     how.orders = orders;
     for (int copies = 0; copies < 3; copies++) {
         unsigned count = 0;
-        *orders = (struct orders){.copies = copies, .random = seed + (seed ? (uint64_t)copies : 0), .what = how.what, .patience = 60};
+        *orders = (struct orders){.copies = copies,
+                                  .random = seed + (seed ? (uint64_t)copies : 0),
+                                  .what = how.what,
+                                  .patience = 60};
         do {
             size_t k = 0;
             ranks_work(size, run, how);

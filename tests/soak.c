@@ -1,12 +1,13 @@
-/* soak.c - the same things over and over: kernels launched, contexts made and freed, engines made and freed; nothing may
- * grow. `make soak`.
+/* soak.c - the same things over and over: kernels launched, contexts made and freed, engines made
+ * and freed; nothing may grow. `make soak`.
  *   usage: soak LAUNCHES CONTEXTS SECONDS      SECONDS: of engines
  *
- * Twice in each part, after a fifth of the rounds and at the end, it looks at what our code holds (held.h: bytes and
- * events; objects of OpenCL), how much memory the process has, how many descriptors and how many threads. All but memory must
- * be the same. Memory may grow by as much as the twin of the part grows: the same OpenCL calls without
- * the layer, in as many rounds or for as long, so that it is the driver's; and by a little for the allocator's holes. The twin of engines builds the
- * programs that they build.
+ * Twice in each part, after a fifth of the rounds and at the end, it looks at what our code holds
+ * (held.h: bytes and events; objects of OpenCL), how much memory the process has, how many
+ * descriptors and how many threads. All but memory must be the same. Memory may grow by as much as
+ * the twin of the part grows: the same OpenCL calls without the layer, in as many rounds or for as
+ * long, so that it is the driver's; and by a little for the allocator's holes. The twin of engines
+ * builds the programs that they build.
  * SPDX-License-Identifier: MIT
  */
 #include "held.h"
@@ -26,7 +27,8 @@
 
 enum { BATCH = 100, ITEMS = 64, SLACK_KIB = 2048 };
 
-static const char source[] = "__kernel void add(__global int *x, int a) { x[get_global_id(0)] += a; }\n";
+static const char source[] =
+    "__kernel void add(__global int *x, int a) { x[get_global_id(0)] += a; }\n";
 
 static void need(bool holds, const char *what)
 {
@@ -36,28 +38,28 @@ static void need(bool holds, const char *what)
     exit(1);
 }
 
-/* ---- Objects of OpenCL that our code has made and not released, by ld's --wrap. --------------------- */
+/* ---- Objects of OpenCL that our code has made and not released, by ld's --wrap. -------------- */
 
 static atomic_long objects;
 
-#define MADE(type, name, parameters, arguments)        \
-    type __real_##name parameters;                     \
-    type __wrap_##name parameters;                     \
-    type __wrap_##name parameters                      \
-    {                                                  \
-        type made = __real_##name arguments;           \
-        atomic_fetch_add(&objects, made != NULL);      \
-        NOTE(name)                                     \
-        return made;                                   \
+#define MADE(type, name, parameters, arguments)                                                    \
+    type __real_##name parameters;                                                                 \
+    type __wrap_##name parameters;                                                                 \
+    type __wrap_##name parameters                                                                  \
+    {                                                                                              \
+        type made = __real_##name arguments;                                                       \
+        atomic_fetch_add(&objects, made != NULL);                                                  \
+        NOTE(name)                                                                                 \
+        return made;                                                                               \
     }
 
-#define RELEASED(name, type)                           \
-    cl_int __real_##name(type it);                     \
-    cl_int __wrap_##name(type it);                     \
-    cl_int __wrap_##name(type it)                      \
-    {                                                  \
-        atomic_fetch_sub(&objects, 1);                 \
-        return __real_##name(it);                      \
+#define RELEASED(name, type)                                                                       \
+    cl_int __real_##name(type it);                                                                 \
+    cl_int __wrap_##name(type it);                                                                 \
+    cl_int __wrap_##name(type it)                                                                  \
+    {                                                                                              \
+        atomic_fetch_sub(&objects, 1);                                                             \
+        return __real_##name(it);                                                                  \
     }
 
 /* Programs of one round of engines, as they were built. */
@@ -88,17 +90,23 @@ static void note_program(cl_program made, cl_uint n, const char **text, const si
 #define NOTE(name)
 MADE(cl_context, clCreateContext,
      (const cl_context_properties *what, cl_uint n, const cl_device_id *id,
-      void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data, cl_int *err),
+      void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data,
+      cl_int *err),
      (what, n, id, notify, data, err))
-MADE(cl_command_queue, clCreateCommandQueue, (cl_context c, cl_device_id id, cl_command_queue_properties what, cl_int *err),
+MADE(cl_command_queue, clCreateCommandQueue,
+     (cl_context c, cl_device_id id, cl_command_queue_properties what, cl_int *err),
      (c, id, what, err))
-MADE(cl_mem, clCreateBuffer, (cl_context c, cl_mem_flags flags, size_t size, void *host, cl_int *err), (c, flags, size, host, err))
-MADE(cl_mem, clCreateSubBuffer, (cl_mem m, cl_mem_flags flags, cl_buffer_create_type type, const void *what, cl_int *err),
+MADE(cl_mem, clCreateBuffer,
+     (cl_context c, cl_mem_flags flags, size_t size, void *host, cl_int *err),
+     (c, flags, size, host, err))
+MADE(cl_mem, clCreateSubBuffer,
+     (cl_mem m, cl_mem_flags flags, cl_buffer_create_type type, const void *what, cl_int *err),
      (m, flags, type, what, err))
 MADE(cl_kernel, clCreateKernel, (cl_program p, const char *name, cl_int *err), (p, name, err))
 #undef NOTE
 #define NOTE(name) note_program(made, n, text, length);
-MADE(cl_program, clCreateProgramWithSource, (cl_context c, cl_uint n, const char **text, const size_t *length, cl_int *err),
+MADE(cl_program, clCreateProgramWithSource,
+     (cl_context c, cl_uint n, const char **text, const size_t *length, cl_int *err),
      (c, n, text, length, err))
 
 cl_int __real_clRetainProgram(cl_program p);
@@ -153,7 +161,11 @@ static struct state look(void)
     FILE *fp = fopen("/proc/self/statm", "r");
     need(fp && fscanf(fp, "%*d %ld", &pages) == 1, "/proc/self/statm");
     fclose(fp);
-    return (struct state){held_bytes(), held_events(), atomic_load(&objects), pages * (sysconf(_SC_PAGESIZE) / 1024), entries("/proc/self/fd"),
+    return (struct state){held_bytes(),
+                          held_events(),
+                          atomic_load(&objects),
+                          pages * (sysconf(_SC_PAGESIZE) / 1024),
+                          entries("/proc/self/fd"),
                           entries("/proc/self/task")};
 }
 
@@ -162,9 +174,9 @@ static struct state look(void)
 struct part {
     const char *name;
     void (*round)(void);
-    long rounds;    /* 0: until `seconds` have passed */
+    long rounds; /* 0: until `seconds` have passed */
     double seconds;
-    long done;      /* rounds between the two looks */
+    long done; /* rounds between the two looks */
     struct state before, after;
 };
 
@@ -172,7 +184,9 @@ struct part {
 static void run_until(struct part *p, double share, double begun)
 {
     const long rounds = (long)((double)p->rounds * share);
-    for (p->done = 0; p->done < 2 || (p->rounds ? p->done < rounds : seconds_now() - begun < p->seconds * share); p->done++)
+    for (p->done = 0;
+         p->done < 2 || (p->rounds ? p->done < rounds : seconds_now() - begun < p->seconds * share);
+         p->done++)
         p->round();
 }
 
@@ -183,10 +197,12 @@ static void run(struct part *p)
     p->before = look();
     run_until(p, p->rounds ? 0.8 : 1, begun);
     p->after = look();
-    printf("%-15s %8ld rounds %7.1f s  own bytes %+ld  events %+ld  objects %+ld  memory %+ld KiB of %ld  descriptors %+ld  threads %+ld\n",
-           p->name, p->done, seconds_now() - begun, p->after.bytes - p->before.bytes, p->after.events - p->before.events,
-           p->after.objects - p->before.objects, p->after.resident_kib - p->before.resident_kib, p->after.resident_kib,
-           p->after.descriptors - p->before.descriptors, p->after.threads - p->before.threads);
+    printf(
+        "%-15s %8ld rounds %7.1f s  own bytes %+ld  events %+ld  objects %+ld  memory %+ld KiB of %ld  descriptors %+ld  threads %+ld\n",
+        p->name, p->done, seconds_now() - begun, p->after.bytes - p->before.bytes,
+        p->after.events - p->before.events, p->after.objects - p->before.objects,
+        p->after.resident_kib - p->before.resident_kib, p->after.resident_kib,
+        p->after.descriptors - p->before.descriptors, p->after.threads - p->before.threads);
     fflush(stdout);
 }
 
@@ -198,13 +214,16 @@ static double growth(const struct part *p)
 /* Whether a part is flat; `twin` may be NULL. */
 static bool flat(const struct part *p, const struct part *twin)
 {
-    const double allowed = SLACK_KIB + (twin && growth(twin) > 0 ? 1.2 * growth(twin) * (double)p->done : 0);
+    const double allowed =
+        SLACK_KIB + (twin && growth(twin) > 0 ? 1.2 * growth(twin) * (double)p->done : 0);
     const bool same = p->after.bytes <= p->before.bytes && p->after.events == p->before.events &&
                       p->after.objects == p->before.objects &&
-                      p->after.descriptors == p->before.descriptors && p->after.threads == p->before.threads;
+                      p->after.descriptors == p->before.descriptors &&
+                      p->after.threads == p->before.threads;
     const bool fits = (double)(p->after.resident_kib - p->before.resident_kib) <= allowed;
     if (!same || !fits)
-        fprintf(stderr, "soak: %s: %s\n", p->name, same ? "memory grew" : "what the process holds changed");
+        fprintf(stderr, "soak: %s: %s\n", p->name,
+                same ? "memory grew" : "what the process holds changed");
     return same && fits;
 }
 
@@ -254,8 +273,10 @@ static void context(void)
     if (number++ % CONTEXTS_A_PROGRAM == 0) {
         void *program = clsopen(c, source, CLLD_NOW);
         cl_kernel k = program ? clsym(c, program, "add", CLLD_NOW) : NULL;
-        need(k && clforka(c, 0, k, &range, CL_EVENT_WAIT, block, 7) != (cl_event)-1, "a context's launch");
-        need(clmsync(c, 0, block, CL_MEM_HOST) != (cl_event)-1 && block[ITEMS - 1] == 7, "a context's result");
+        need(k && clforka(c, 0, k, &range, CL_EVENT_WAIT, block, 7) != (cl_event)-1,
+             "a context's launch");
+        need(clmsync(c, 0, block, CL_MEM_HOST) != (cl_event)-1 && block[ITEMS - 1] == 7,
+             "a context's result");
         clclose(c, program);
     }
     clfree(block);
@@ -272,7 +293,8 @@ static void launch_twin(cl_context c, cl_device_id device, cl_command_queue queu
     cl_kernel k = clCreateKernel(program, "add", NULL);
     clSetKernelArg(k, 0, sizeof buffer, &buffer);
     clSetKernelArg(k, 1, sizeof seven, &seven);
-    need(clEnqueueNDRangeKernel(queue, k, 1, NULL, &items, &one, 0, NULL, NULL) == CL_SUCCESS, "the twin's launch");
+    need(clEnqueueNDRangeKernel(queue, k, 1, NULL, &items, &one, 0, NULL, NULL) == CL_SUCCESS,
+         "the twin's launch");
     clFinish(queue);
     clReleaseKernel(k);
     clReleaseProgram(program);
@@ -289,7 +311,9 @@ static void context_twin(void)
     clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, sizeof block, block, 0, NULL, NULL);
     if (number++ % CONTEXTS_A_PROGRAM == 0)
         launch_twin(c, device, queue, buffer);
-    need(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof block, block, 0, NULL, NULL) == CL_SUCCESS, "the twin");
+    need(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof block, block, 0, NULL, NULL) ==
+             CL_SUCCESS,
+         "the twin");
     clReleaseMemObject(buffer);
     clReleaseCommandQueue(queue);
     clReleaseContext(c);
@@ -322,7 +346,9 @@ static void one_life(void)
 {
     uint64_t alive;
     life *lf = life_create(&(struct life_options){.ctx = cp, .width = 130, .height = 67});
-    need(lf && life_soup(lf, 0, 1) == 0 && life_step(lf, 5) == 0 && life_population(lf, &alive) == 0, "life");
+    need(lf && life_soup(lf, 0, 1) == 0 && life_step(lf, 5) == 0 &&
+             life_population(lf, &alive) == 0,
+         "life");
     life_free(lf);
 }
 
@@ -373,7 +399,8 @@ static void engines_twin(void)
         cl_uint n = 0;
         cl_program p = clCreateProgramWithSource(c, 1, &text, NULL, NULL);
         need(p && clBuildProgram(p, 1, &device, noted[i].options, NULL, NULL) == CL_SUCCESS &&
-             clCreateKernelsInProgram(p, 64, kernels, &n) == CL_SUCCESS, "a program of the twin");
+                 clCreateKernelsInProgram(p, 64, kernels, &n) == CL_SUCCESS,
+             "a program of the twin");
         atomic_fetch_add(&objects, (long)n);
         for (cl_uint k = 0; k < n; k++)
             clReleaseKernel(kernels[k]);

@@ -1,5 +1,6 @@
-/* Sums of arrays: bit for bit as plain C adds them in the same order, for every type, size, shape and number
- * of devices; exact where exactness is promised; and close to the truth, which 128-bit integers know.
+/* Sums of arrays: bit for bit as plain C adds them in the same order, for every type, size, shape
+ * and number of devices; exact where exactness is promised; and close to the truth, which 128-bit
+ * integers know.
  * SPDX-License-Identifier: MIT */
 #include "check.h"
 #include "todays.h"
@@ -47,13 +48,14 @@ static void fill(enum arrays_type type, void *array, uint32_t key)
             ((int32_t *)array)[i] = (int32_t)word(i, key);
             break;
         case ARRAYS_LONG:
-            ((int64_t *)array)[i] = (int64_t)word(i, key) << (word(i, key + 1) % 12) ^ -(int64_t)(i % 3);
+            ((int64_t *)array)[i] =
+                (int64_t)word(i, key) << (word(i, key + 1) % 12) ^ -(int64_t)(i % 3);
             break;
         }
 }
 
-static arrays *make(enum arrays_type type, enum arrays_accumulator accumulator, enum arrays_method method,
-                    const char *shape)
+static arrays *make(enum arrays_type type, enum arrays_accumulator accumulator,
+                    enum arrays_method method, const char *shape)
 {
     arrays *s = arrays_create(&(struct arrays_options){
         .ctx = cp, .type = type, .accumulator = accumulator, .method = method, .shape = shape});
@@ -83,9 +85,10 @@ static void check_same(double a, double b, size_t n, int line)
     }
 }
 
-/* ---- The same bits as plain C. ---------------------------------------------------------------- */
+/* ---- The same bits as plain C. --------------------------------------------------------------- */
 
-static void as_plain_c(enum arrays_type type, enum arrays_accumulator accumulator, const char *shape)
+static void as_plain_c(enum arrays_type type, enum arrays_accumulator accumulator,
+                       const char *shape)
 {
     arrays *s = make(type, accumulator, ARRAYS_TUNED, shape);
     accumulator = in_truth(type, accumulator);
@@ -137,8 +140,9 @@ static void doubles_compensated(void **state)
     as_plain_c(ARRAYS_DOUBLE, ARRAYS_COMPENSATED, NULL);
 }
 
-/* Every group size and width gives the same sums, of everything that is rounded: of one array and of two in turn, since
- * each is a kernel to compile; if not deep, with one or two group sizes for each width. */
+/* Every group size and width gives the same sums, of everything that is rounded: of one array and
+ * of two in turn, since each is a kernel to compile; if not deep, with one or two group sizes for
+ * each width. */
 static bool is_deep;
 
 static void every_shape(void **state)
@@ -149,14 +153,16 @@ static void every_shape(void **state)
     fill(ARRAYS_FLOAT, x, 1);
     fill(ARRAYS_FLOAT, y, 2);
     const enum arrays_accumulator how = in_truth(ARRAYS_FLOAT, ARRAYS_WIDE);
-    const double sum = arrays_ref_sum(ARRAYS_FLOAT, how, x, n), dot = arrays_ref_dot(ARRAYS_FLOAT, how, x, y, n);
+    const double sum = arrays_ref_sum(ARRAYS_FLOAT, how, x, n),
+                 dot = arrays_ref_dot(ARRAYS_FLOAT, how, x, y, n);
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
         for (size_t g = w % 2; g < sizeof groups / sizeof *groups; g += 2) {
             if (groups[g] > 1024 / widths[w] || (!is_deep && g != w && g != (w + 3) % 5))
                 continue;
             char shape[64];
             double r;
-            snprintf(shape, sizeof shape, "width=%d group=%d unroll=%d", widths[w], groups[g], 1 << (g % 4));
+            snprintf(shape, sizeof shape, "width=%d group=%d unroll=%d", widths[w], groups[g],
+                     1 << (g % 4));
             arrays *s = make(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, shape);
             place(s, n);
             if ((w + g / 2) % 2) {
@@ -178,14 +184,16 @@ static int end_at(void *told, uint64_t done)
     return done > 100 * 32768;
 }
 
-/* The same in launches of a block each, as on a device where more would take long; and one that is stopped. */
+/* The same in launches of a block each, as on a device where more would take long; and one that is
+ * stopped. */
 static void in_pieces(const float *f, size_t n, double right)
 {
     uint64_t done = 0;
     double r;
     assert_int_equal(setenv("STDCL_SLICE", "1e-12", 1), 0);
     arrays *s = make(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
-    arrays *stopped = arrays_create(&(struct arrays_options){.ctx = cp, .type = ARRAYS_FLOAT, .progress = end_at, .arg = &done});
+    arrays *stopped = arrays_create(&(struct arrays_options){
+        .ctx = cp, .type = ARRAYS_FLOAT, .progress = end_at, .arg = &done});
     ready(stopped);
     works(arrays_sum(s, f, n, &r));
     same(r, right);
@@ -215,7 +223,7 @@ static void many_blocks(void **state)
     works(clfree(f));
 }
 
-/* ---- Exact sums. ------------------------------------------------------------------------------ */
+/* ---- Exact sums. ----------------------------------------------------------------------------- */
 
 static void integers_are_exact(void **state)
 {
@@ -267,7 +275,8 @@ static void integers_that_overflow(void **state)
     arrays_free(s);
 }
 
-/* The sum and the dot product that lose everything but with compensation, wherever the terms stand. */
+/* The sum and the dot product that lose everything but with compensation, wherever the terms
+ * stand. */
 static void adversaries(void **state)
 {
     (void)state;
@@ -331,7 +340,7 @@ static void near_the_truth(void **state)
     arrays_free(s);
 }
 
-/* ---- Extremes, small sizes, refusals. --------------------------------------------------------- */
+/* ---- Extremes, small sizes, refusals. -------------------------------------------------------- */
 
 static void least_and_greatest(void **state)
 {
@@ -428,7 +437,8 @@ static void refusals(void **state)
     arrays_free(s);
     struct arrays_options grown = {.ctx = cp};
     refuses_reserved(grown, arrays_create(&grown));
-    fails_null(EINVAL, arrays_create(&(struct arrays_options){.ctx = cp, .type = (enum arrays_type)9}));
+    fails_null(EINVAL,
+               arrays_create(&(struct arrays_options){.ctx = cp, .type = (enum arrays_type)9}));
     static const char *const wrong[] = {"group=3", "width=32",   "colour=1",
                                         "group",   "group=2048", "unroll=64"};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
@@ -462,12 +472,20 @@ int main(int argc, char **argv)
     if (is_deep)
         return cmocka_run_group_tests_name("shapes", deep, begin, end);
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_blocks), cmocka_unit_test(integers_that_overflow), cmocka_unit_test(adversaries),
-        cmocka_unit_test(near_the_truth), cmocka_unit_test(least_and_greatest), cmocka_unit_test(the_tree),
+        cmocka_unit_test(many_blocks),
+        cmocka_unit_test(integers_that_overflow),
+        cmocka_unit_test(adversaries),
+        cmocka_unit_test(near_the_truth),
+        cmocka_unit_test(least_and_greatest),
+        cmocka_unit_test(the_tree),
         cmocka_unit_test(refusals),
         /* These take turns. */
-        cmocka_unit_test(every_shape), cmocka_unit_test(floats_in_doubles), cmocka_unit_test(integers_are_exact),
-        cmocka_unit_test(floats_compensated), cmocka_unit_test(doubles), cmocka_unit_test(doubles_compensated),
+        cmocka_unit_test(every_shape),
+        cmocka_unit_test(floats_in_doubles),
+        cmocka_unit_test(integers_are_exact),
+        cmocka_unit_test(floats_compensated),
+        cmocka_unit_test(doubles),
+        cmocka_unit_test(doubles_compensated),
     };
     return todays_run("arrays", tests, 7, 3, begin, end);
 }

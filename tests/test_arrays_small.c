@@ -1,5 +1,6 @@
-/* Small arrays that the host adds up: bit for bit as plain C does it in the same order, and as kernels do, for every operation, type,
- * length and place; by every set of instructions that this processor has; and without a kernel.
+/* Small arrays that the host adds up: bit for bit as plain C does it in the same order, and as
+ * kernels do, for every operation, type, length and place; by every set of instructions that this
+ * processor has; and without a kernel.
  * SPDX-License-Identifier: MIT */
 #include "check.h"
 
@@ -12,8 +13,12 @@
 #include "files.h"
 #include "stdcl/philox.h"
 
-enum { MOST = 200001, AT = 96 }; /* AT: elements in front of a place inside an array, for arrays of any type 128 bytes and more */
-static const size_t sizes[] = {1, 2, 7, 63, 64, 65, 127, 2047, 2048, 2049, 2113, 32767, 32768, 32769, 65537, MOST - AT};
+enum {
+    MOST = 200001,
+    AT = 96
+}; /* AT: elements in front of a place inside an array, for arrays of any type 128 bytes and more */
+static const size_t sizes[] = {1,    2,    7,    63,    64,    65,    127,   2047,
+                               2048, 2049, 2113, 32767, 32768, 32769, 65537, MOST - AT};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static CLCONTEXT *cp;
@@ -53,7 +58,8 @@ static void check_same(double a, double b, size_t n, int line)
 
 static arrays *make(enum arrays_type type, enum arrays_accumulator accumulator, const char *shape)
 {
-    arrays *s = arrays_create(&(struct arrays_options){.ctx = cp, .type = type, .accumulator = accumulator, .shape = shape});
+    arrays *s = arrays_create(&(struct arrays_options){
+        .ctx = cp, .type = type, .accumulator = accumulator, .shape = shape});
     ready(s);
     return s;
 }
@@ -64,7 +70,7 @@ static void place(arrays *s, const void *a, size_t n)
     works(arrays_place(s, a, n));
 }
 
-/* ---- As plain C does it. ------------------------------------------------------------------------ */
+/* ---- As plain C does it. --------------------------------------------------------------------- */
 
 static double extreme(enum arrays_type type, const void *a, size_t n, bool greatest)
 {
@@ -80,7 +86,8 @@ static double extreme(enum arrays_type type, const void *a, size_t n, bool great
 }
 
 /* Integers are exact. */
-static double right_sum(enum arrays_type type, enum arrays_accumulator accumulator, const void *a, size_t n)
+static double right_sum(enum arrays_type type, enum arrays_accumulator accumulator, const void *a,
+                        size_t n)
 {
     arrays_integer sum = 0;
     for (size_t i = 0; type == ARRAYS_LONG && i < n; i++)
@@ -124,11 +131,12 @@ static void all_as_plain_c(void **state)
 {
     (void)state;
     for (int type = ARRAYS_FLOAT; shared && type <= ARRAYS_LONG; type++)
-        for (int how = ARRAYS_WIDE; how <= (type <= ARRAYS_DOUBLE ? ARRAYS_COMPENSATED : ARRAYS_WIDE); how++)
+        for (int how = ARRAYS_WIDE;
+             how <= (type <= ARRAYS_DOUBLE ? ARRAYS_COMPENSATED : ARRAYS_WIDE); how++)
             as_plain_c((enum arrays_type)type, (enum arrays_accumulator)how);
 }
 
-/* ---- As kernels do it. -------------------------------------------------------------------------- */
+/* ---- As kernels do it. ----------------------------------------------------------------------- */
 
 static void as_kernels(void **state)
 {
@@ -136,9 +144,12 @@ static void as_kernels(void **state)
     static const struct {
         enum arrays_type type;
         enum arrays_accumulator how;
-    } some[] = {{ARRAYS_FLOAT, ARRAYS_WIDE}, {ARRAYS_DOUBLE, ARRAYS_COMPENSATED}, {ARRAYS_LONG, ARRAYS_WIDE}};
+    } some[] = {{ARRAYS_FLOAT, ARRAYS_WIDE},
+                {ARRAYS_DOUBLE, ARRAYS_COMPENSATED},
+                {ARRAYS_LONG, ARRAYS_WIDE}};
     for (size_t c = 0; shared && c < sizeof some / sizeof *some; c++) {
-        arrays *host = make(some[c].type, some[c].how, "host=20"), *device = make(some[c].type, some[c].how, "host=0");
+        arrays *host = make(some[c].type, some[c].how, "host=20"),
+               *device = make(some[c].type, some[c].how, "host=0");
         fill(some[c].type, x, 5);
         for (size_t k = 0; k < SIZES; k++) {
             const size_t n = sizes[k];
@@ -180,7 +191,7 @@ static void what_is_no_number(void **state)
     }
 }
 
-/* ---- By all instructions. ------------------------------------------------------------------------ */
+/* ---- By all instructions. -------------------------------------------------------------------- */
 
 static size_t sets_here(strips_work **work, enum arrays_type type, struct arrays_partial kind)
 {
@@ -189,8 +200,8 @@ static size_t sets_here(strips_work **work, enum arrays_type type, struct arrays
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         work[n++] = arrays_strips_avx2(type, kind);
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512bw"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
         work[n++] = arrays_strips_avx512(type, kind);
 #endif
     return n;
@@ -235,7 +246,7 @@ static void every_set_of_instructions(void **state)
     blocks_of_kind(ARRAYS_LONG, (struct arrays_partial){WIDE_LONG, JOIN_HALVES}, OP_SUM);
 }
 
-/* ---- Who does it. ------------------------------------------------------------------------------- */
+/* ---- Who does it. ---------------------------------------------------------------------------- */
 
 static int told(void *count, uint64_t done)
 {
@@ -243,7 +254,8 @@ static int told(void *count, uint64_t done)
     return 0;
 }
 
-/* With kernels that do not compile: small arrays need none, larger ones and memory that is not shared do. */
+/* With kernels that do not compile: small arrays need none, larger ones and memory that is not
+ * shared do. */
 static void without_a_kernel(void **state)
 {
     (void)state;
@@ -277,7 +289,8 @@ static void after_kernels(void **state)
 {
     (void)state;
     enum { N = 1 << 16 };
-    void *program = clsopen(cp, "__kernel void ones(__global int *a, int v) { a[get_global_id(0)] = v; }", CLLD_NOW);
+    void *program = clsopen(
+        cp, "__kernel void ones(__global int *a, int v) { a[get_global_id(0)] = v; }", CLLD_NOW);
     ready(program);
     cl_kernel ones = clsym(cp, program, "ones", CLLD_NOW);
     ready(ones);
@@ -318,7 +331,8 @@ static void a_team(void **state)
         for (size_t i = 0; i < PARTS; i++)
             assert_int_equal(counts[i], i < parts);
     }
-    for (size_t i = 0; i < team->threads && team->avoided >= 0; i++) { /* those that were woken keep off the caller's processor */
+    for (size_t i = 0; i < team->threads && team->avoided >= 0;
+         i++) { /* those that were woken keep off the caller's processor */
         cpu_set_t set;
         assert_int_equal(pthread_getaffinity_np(team->thread[i], sizeof set, &set), 0);
         assert_true(CPU_COUNT(&set) > 0);
@@ -328,7 +342,7 @@ static void a_team(void **state)
     team_free(NULL);
 }
 
-/* ---- All of it. --------------------------------------------------------------------------------- */
+/* ---- All of it. ------------------------------------------------------------------------------ */
 
 static int begin(void **state)
 {
@@ -354,9 +368,12 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_as_plain_c),   cmocka_unit_test(as_kernels),
-        cmocka_unit_test(what_is_no_number), cmocka_unit_test(every_set_of_instructions),
-        cmocka_unit_test(without_a_kernel), cmocka_unit_test(after_kernels),
+        cmocka_unit_test(all_as_plain_c),
+        cmocka_unit_test(as_kernels),
+        cmocka_unit_test(what_is_no_number),
+        cmocka_unit_test(every_set_of_instructions),
+        cmocka_unit_test(without_a_kernel),
+        cmocka_unit_test(after_kernels),
         cmocka_unit_test(a_team),
     };
     return cmocka_run_group_tests_name("arrays_small", tests, begin, end);

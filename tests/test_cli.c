@@ -35,7 +35,8 @@
 static const char *command; /* the path of stdcl */
 static char folder[64], old_folder[4096];
 static char out[1 << 16], err[1 << 16];
-static const char *two_devices; /* what makes PoCL offer them, for run_with; NULL: it is not installed */
+static const char
+    *two_devices; /* what makes PoCL offer them, for run_with; NULL: it is not installed */
 
 /* ---- Running. -------------------------------------------------------------------------------- */
 
@@ -265,7 +266,8 @@ static void a_full_disk_on_stdout(void **state)
     refused("devices >/dev/full", status, 1, "No space left on device");
 }
 
-/* What may not grow further is a failure with a sentence, and does not end the program by a signal. */
+/* What may not grow further is a failure with a sentence, and does not end the program by a
+ * signal. */
 static void a_file_too_large(void **state)
 {
     struct rlimit before, small;
@@ -274,9 +276,11 @@ static void a_file_too_large(void **state)
     small = before;
     small.rlim_cur = 1 << 20;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    const int status = finish(start("life --engine reference --size 2048 -n 0 -q -o a.cells", no_environment, "../out"));
+    const int status = finish(
+        start("life --engine reference --size 2048 -n 0 -q -o a.cells", no_environment, "../out"));
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    refused("life of 4 MB", status, 1, "a.cells: the file grows larger than the system allows; nothing was written");
+    refused("life of 4 MB", status, 1,
+            "a.cells: the file grows larger than the system allows; nothing was written");
 }
 
 static void devices(void **state)
@@ -297,7 +301,8 @@ static void devices(void **state)
         number(first, numbers[i]);
     }
     assert_true(json_is_boolean(json_object_get(first, "fp64")));
-    assert_string_equal(json_string_value(json_array_get(json_object_get(first, "contexts"), 0)), "stddev");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(first, "contexts"), 0)),
+                        "stddev");
     json_decref(r);
     refused("devices", run_with(NO_DRIVERS, "devices"), 1, "install");
     refused("devices --json", run_with(NO_DRIVERS, "devices --json"), 1, "no OpenCL");
@@ -310,7 +315,7 @@ static void devices(void **state)
     refuses("devices --jsno", 2, "did you mean '--json'?");
 }
 
-/* ---- embed; that its objects work is shown by test_cli_embed. --------------------------------- */
+/* ---- embed; that its objects work is shown by test_cli_embed. -------------------------------- */
 
 static void embed(void **state)
 {
@@ -327,7 +332,8 @@ static void embed(void **state)
     snprintf(name, sizeof name, "%s", odd);
     *strchr(name, '/') = '!';
     assert_int_equal(rename("../in", name), 0);
-    snprintf(line, sizeof line, "embed --no-compile '%s' -o k.o", name); /* a compiler may remark on such a name */
+    snprintf(line, sizeof line, "embed --no-compile '%s' -o k.o",
+             name); /* a compiler may remark on such a name */
     works(line);
     snprintf(line, sizeof line, "embed --no-compile '%s' -o k.c", name);
     works(line);
@@ -356,7 +362,8 @@ static void embed_refuses(void **state)
             "cannot run the C compiler 'no-such-compiler'");
     refused("embed", run_with("CC=false", "embed ../in -o k.o"), 1,
             "the C compiler 'false' ended with status 1");
-    refused("embed", run_with("TMPDIR=/proc/nonexistent", "embed ../in -o k.o"), 1, "/proc/nonexistent");
+    refused("embed", run_with("TMPDIR=/proc/nonexistent", "embed ../in -o k.o"), 1,
+            "/proc/nonexistent");
 }
 
 /* ---- nbody. ---------------------------------------------------------------------------------- */
@@ -366,11 +373,36 @@ static const char two_bodies[] = "# mass x y z vx vy vz\n1 -0.5 0 0 0 -0.7 0\n1 
 static void nbody_json(void **state)
 {
     (void)state;
-    static const char *const keys[] = {
-        "program", "device", "n", "steps", "dt", "eps", "integrator", "precision", "kernel", "seconds",
-        "interactions_per_s", "energy_start", "energy_end", "energy_error_rel", "momentum",
-        "angular_momentum", "virial_ratio", "method", "accuracy", "bodies_per_s", "force_errors", "G", "time",
-        "model", "seed", "version", "interrupted", "stopped", "external", "collisions"};
+    static const char *const keys[] = {"program",
+                                       "device",
+                                       "n",
+                                       "steps",
+                                       "dt",
+                                       "eps",
+                                       "integrator",
+                                       "precision",
+                                       "kernel",
+                                       "seconds",
+                                       "interactions_per_s",
+                                       "energy_start",
+                                       "energy_end",
+                                       "energy_error_rel",
+                                       "momentum",
+                                       "angular_momentum",
+                                       "virial_ratio",
+                                       "method",
+                                       "accuracy",
+                                       "bodies_per_s",
+                                       "force_errors",
+                                       "G",
+                                       "time",
+                                       "model",
+                                       "seed",
+                                       "version",
+                                       "interrupted",
+                                       "stopped",
+                                       "external",
+                                       "collisions"};
     works("nbody --ic figure8 --steps 100 --integrator hermite4 --precision double --json");
     assert_non_null(strstr(out, "\"dt\": 0.001,")); /* no more digits than it takes */
     json_t *r = report();
@@ -408,7 +440,8 @@ static void nbody_report(void **state)
     assert_int_equal(empty_here(NULL), 0);
 }
 
-/* All formats hold the same bodies; a run that ends between two steps can be taken up from its file. */
+/* All formats hold the same bodies; a run that ends between two steps can be taken up from its
+ * file. */
 static void nbody_snapshots(void **state)
 {
     (void)state;
@@ -416,7 +449,8 @@ static void nbody_snapshots(void **state)
     char line[64];
     double energy[3];
     input(two_bodies, sizeof two_bodies - 1);
-    works("nbody -i ../in --dt 0.001 --until 0.1005 --precision double -q -o a.tab -o a.tipsy -o a.bin");
+    works(
+        "nbody -i ../in --dt 0.001 --until 0.1005 --precision double -q -o a.tab -o a.tipsy -o a.bin");
     for (int i = 0; i < 3; i++) {
         snprintf(line, sizeof line, "nbody -i %s --steps 0 --json", file[i]);
         works(line);
@@ -433,8 +467,11 @@ static void nbody_snapshots(void **state)
     double v[7];
     const char *first = strstr(out, "\n1 ");
     assert_non_null(first);
-    assert_int_equal(sscanf(first, "%lf %lf %lf %lf %lf %lf %lf", v, v + 1, v + 2, v + 3, v + 4, v + 5, v + 6), 7);
-    assert_true(fabs(sqrt(v[1] * v[1] + v[2] * v[2]) - 0.5) < 1e-3); /* nearly a circle, of period 4.5 */
+    assert_int_equal(
+        sscanf(first, "%lf %lf %lf %lf %lf %lf %lf", v, v + 1, v + 2, v + 3, v + 4, v + 5, v + 6),
+        7);
+    assert_true(fabs(sqrt(v[1] * v[1] + v[2] * v[2]) - 0.5) <
+                1e-3); /* nearly a circle, of period 4.5 */
     assert_true(fabs(atan2(v[2], v[1]) - (-3.14159265 + 1.4 * 0.2)) < 1e-3);
     refuses("nbody -i ../in2 --until 0.1", 2, "before the bodies' time, 0.2");
 }
@@ -496,7 +533,8 @@ static void nbody_pictures_of_stars(void **state)
 {
     (void)state;
     static char stars[1 << 16], same[1 << 16], all[1 << 16];
-    if (run("nbody --ic galaxy -n 200 --steps 0 -q --size 64 -o p.png") == 1 && strstr(err, "libpng"))
+    if (run("nbody --ic galaxy -n 200 --steps 0 -q --size 64 -o p.png") == 1 &&
+        strstr(err, "libpng"))
         skip();
     works("nbody --ic galaxy -n 200 --steps 0 -q --size 64 --heaviest 0.02 -o q.png");
     works("nbody --ic galaxy -n 200 --steps 0 -q --size 64 --heaviest 1 -o r.png");
@@ -512,27 +550,34 @@ static void nbody_pictures_of_stars(void **state)
     assert_int_equal(empty_here(NULL), 0);
 }
 
-/* A film, with a stand-in for ffmpeg that reads what comes and writes a word to the last name it is given. */
+/* A film, with a stand-in for ffmpeg that reads what comes and writes a word to the last name it is
+ * given. */
 static void nbody_film(void **state)
 {
     (void)state;
     char path[5000];
     FILE *fp = fopen("../ffmpeg", "w");
-    fputs("#!/bin/sh\nfor last; do :; done\nread=$(wc -c)\necho film >\"$last\"\ncase $last in /dev/null) ;; *) echo $read >\"${0%/*}/read\" ;; esac\n", fp);
+    fputs(
+        "#!/bin/sh\nfor last; do :; done\nread=$(wc -c)\necho film >\"$last\"\ncase $last in /dev/null) ;; *) echo $read >\"${0%/*}/read\" ;; esac\n",
+        fp);
     fclose(fp);
     assert_int_equal(chmod("../ffmpeg", 0700), 0);
     snprintf(path, sizeof path, "PATH=%s:%s", folder, getenv("PATH"));
-    expect("nbody -o f.mp4", run_with(path, "nbody -n 50 --steps 9 --size 64 -o f.mp4 --frames 4 -o f.png"), 0);
+    expect("nbody -o f.mp4",
+           run_with(path, "nbody -n 50 --steps 9 --size 64 -o f.mp4 --frames 4 -o f.png"), 0);
     assert_non_null(strstr(out, "f-0001.png ... f-0004.png, f.mp4"));
     load("f.mp4", out, sizeof out);
     assert_string_equal(out, "film\n");
     assert_int_equal(empty_here(NULL), 5);
-    expect("nbody -o f.gif", run_with(path, "nbody -n 50 --steps 9 --size 64 -o f.gif --frames 4"), 0); /* without files of frames */
+    expect("nbody -o f.gif", run_with(path, "nbody -n 50 --steps 9 --size 64 -o f.gif --frames 4"),
+           0); /* without files of frames */
     assert_non_null(strstr(out, "written       f.gif\n"));
     load("../read", out, sizeof out);
     assert_true(atoi(out) > 400);
     assert_int_equal(empty_here(NULL), 1);
-    expect("nbody -o f.mp4", run_with(path, "nbody -n 50 --steps 9 --size 64 -o f.mp4 --frames 4 --checkpoint c"), 0); /* which needs them */
+    expect("nbody -o f.mp4",
+           run_with(path, "nbody -n 50 --steps 9 --size 64 -o f.mp4 --frames 4 --checkpoint c"),
+           0); /* which needs them */
     assert_int_equal(empty_here(NULL), 6);
     unlink("../ffmpeg");
     unlink("../read");
@@ -556,18 +601,21 @@ static void nbody_devices(void **state)
     json_t *two = report();
     assert_true(fabs(number(two, "energy_end") - energy) < 1e-5);
     json_decref(two);
-    static const char *const one_does_it[] = {"block", "adaptive"}, *const idle = /* of PoCL's two; there may be a GPU besides */
-        "one device does it all, and the other 1 of --device do nothing";
+    static const char *const one_does_it[] = {"block", "adaptive"},
+                             *const idle = /* of PoCL's two; there may be a GPU besides */
+                             "one device does it all, and the other 1 of --device do nothing";
     for (size_t k = 0; k < 2; k++) {
         char line[128];
-        snprintf(line, sizeof line, "nbody -n 40 --steps 1 --device cpu --stepping %s", one_does_it[k]);
+        snprintf(line, sizeof line, "nbody -n 40 --steps 1 --device cpu --stepping %s",
+                 one_does_it[k]);
         expect(line, run_with(two_devices, line), 0);
         assert_non_null(strstr(err, idle));
         assert_non_null(strstr(err, one_does_it[k]));
     }
     expect("nbody --device cpu", run_with(two_devices, "nbody -n 300 --steps 1 --device cpu"), 0);
     assert_null(strstr(err, idle));
-    expect("nbody --device 0", run_with(two_devices, "nbody -n 40 --steps 1 --device 0 --stepping block"), 0);
+    expect("nbody --device 0",
+           run_with(two_devices, "nbody -n 40 --steps 1 --device 0 --stepping block"), 0);
     assert_null(strstr(err, idle));
 }
 
@@ -599,7 +647,7 @@ static void nbody_kernels(void **state)
     refused("nbody --device all --kernel tiled", status, 1, "one device");
 }
 
-/* ---- The tree. -------------------------------------------------------------------------------- */
+/* ---- The tree. ------------------------------------------------------------------------------- */
 
 static void nbody_tree(void **state)
 {
@@ -609,7 +657,8 @@ static void nbody_tree(void **state)
     assert_string_equal(json_string_value(json_object_get(r, "method")), "tree");
     assert_true(number(r, "accuracy") == 0.003 && number(r, "bodies_per_s") > 0);
     assert_true(number(r, "energy_error_rel") < 1e-4);
-    assert_true(number(errors, "bodies") == 100 && number(errors, "p99") < 0.003 && number(errors, "p99") > 1e-6);
+    assert_true(number(errors, "bodies") == 100 && number(errors, "p99") < 0.003 &&
+                number(errors, "p99") > 1e-6);
     json_decref(r);
     works("nbody -n 2000 --steps 0 --method direct --precision single --json");
     r = report();
@@ -637,7 +686,8 @@ static void nbody_stepping(void **state)
     json_t *r = report();
     assert_string_equal(json_string_value(json_object_get(r, "stepping")), "block");
     assert_string_equal(json_string_value(json_object_get(r, "integrator")), "hermite4");
-    assert_true(number(r, "eta") == 0.02 && number(r, "blocks") > 8 && number(r, "body_steps") > 100 &&
+    assert_true(number(r, "eta") == 0.02 && number(r, "blocks") > 8 &&
+                number(r, "body_steps") > 100 &&
                 number(r, "body_steps") < 100 * number(r, "blocks"));
     assert_true(number(r, "energy_error_rel") < 1e-5);
     json_decref(r);
@@ -647,9 +697,11 @@ static void nbody_stepping(void **state)
     refuses("nbody --stepping block --integrator leapfrog", 2, "need --method tree");
     works("nbody --ic figure8 --stepping adaptive --integrator leapfrog --steps 3 --json");
     r = report();
-    assert_true(number(r, "eta") == 0.001 && number(r, "blocks") > 3 && number(r, "energy_error_rel") < 1e-3);
+    assert_true(number(r, "eta") == 0.001 && number(r, "blocks") > 3 &&
+                number(r, "energy_error_rel") < 1e-3);
     json_decref(r);
-    refuses("nbody --stepping adaptive --method tree --integrator leapfrog", 2, "steps are fixed there");
+    refuses("nbody --stepping adaptive --method tree --integrator leapfrog", 2,
+            "steps are fixed there");
     refuses("nbody --stepping adaptive --integrator ias15", 2, "by itself");
     refuses("nbody --eta 0.1", 2, "add --stepping adaptive");
     refuses("nbody --stepping block --eta 2", 2, "above 0 and at most 1");
@@ -668,13 +720,15 @@ static void nbody_compare(void **state)
         const json_t *k = json_array_get(kernels, i);
         assert_string_equal(json_string_value(json_object_get(k, "kernel")), kernel[i]);
         assert_true(json_is_true(json_object_get(k, "agrees")));
-        assert_true(number(k, "seconds") > 0 && number(k, "error_rms_rel") < number(r, "error_limit"));
+        assert_true(number(k, "seconds") > 0 &&
+                    number(k, "error_rms_rel") < number(r, "error_limit"));
         assert_true(fabs(number(k, "interactions_per_s") * number(k, "seconds") / 4e4 - 1) < 1e-9);
         assert_true(number(k, "speedup") > 0);
     }
     const json_t *tree = json_array_get(kernels, 4);
     assert_string_equal(json_string_value(json_object_get(tree, "kernel")), "tree");
-    assert_true(json_is_true(json_object_get(tree, "agrees")) && json_is_null(json_object_get(tree, "interactions_per_s")));
+    assert_true(json_is_true(json_object_get(tree, "agrees")) &&
+                json_is_null(json_object_get(tree, "interactions_per_s")));
     assert_true(number(tree, "seconds") > 0 && number(tree, "error_rms_rel") < 1e-3);
     json_decref(r);
     works("nbody --compare -n 65 --precision double");
@@ -687,11 +741,12 @@ static void nbody_compare(void **state)
     refuses("nbody --compare --kernel naive", 2, "--compare and --kernel");
     refuses("nbody --compare -i /proc/nonexistent/a.tab", 1, "/proc/nonexistent/a.tab");
     need_two_devices();
-    refused("nbody --compare --device all", run_with(two_devices, "nbody --compare -n 8 --device all"), 2,
-            "one device");
+    refused("nbody --compare --device all",
+            run_with(two_devices, "nbody --compare -n 8 --device all"), 2, "one device");
 }
 
-/* Copies a kernel of the source tree to `to` with the first `word` replaced by another of its length. */
+/* Copies a kernel of the source tree to `to` with the first `word` replaced by another of its
+ * length. */
 static void spoil(const char *from, const char *to, const char *word, const char *other)
 {
     static char text[1 << 16];
@@ -733,21 +788,25 @@ static void nbody_forces(void **state)
     char header[512];
     static const char two[] = "1 0 0 0 0 0 0\n3 0 2 0 0 0 0\n";
     input(two, sizeof two - 1);
-    works("nbody -i ../in -G 2 --eps 0 --dt 1 --steps 0 --precision double --forces f.csv --kernel naive");
+    works(
+        "nbody -i ../in -G 2 --eps 0 --dt 1 --steps 0 --precision double --forces f.csv --kernel naive");
     assert_non_null(strstr(out, "written       f.csv\n"));
-    works("nbody -i ../in -G 2 --eps 0 --dt 1 --steps 0 --precision double --forces f.csv --kernel naive");
+    works(
+        "nbody -i ../in -G 2 --eps 0 --dt 1 --steps 0 --precision double --forces f.csv --kernel naive");
     assert_non_null(strstr(out, "written       f.csv, in place of an older one\n"));
     FILE *fp = fopen("f.csv", "r");
     assert_non_null(fp);
     assert_non_null(fgets(header, sizeof header, fp));
-    assert_string_equal(header, "mass [mass],force_x [mass length/time^2],force_y [mass length/time^2],"
-                                "force_z [mass length/time^2],acceleration_x [length/time^2],"
-                                "acceleration_y [length/time^2],acceleration_z [length/time^2],"
-                                "potential [length^2/time^2]\n");
+    assert_string_equal(header,
+                        "mass [mass],force_x [mass length/time^2],force_y [mass length/time^2],"
+                        "force_z [mass length/time^2],acceleration_x [length/time^2],"
+                        "acceleration_y [length/time^2],acceleration_z [length/time^2],"
+                        "potential [length^2/time^2]\n");
     for (int i = 0; i < 2; i++)
         for (int c = 0; c < 8; c++)
             assert_int_equal(fscanf(fp, c ? ",%lf" : "%lf", &row[i][c]), 1);
-    static const double right[2][8] = {{1, 0, 1.5, 0, 0, 1.5, 0, -3}, {3, 0, -1.5, 0, 0, -0.5, 0, -1}};
+    static const double right[2][8] = {{1, 0, 1.5, 0, 0, 1.5, 0, -3},
+                                       {3, 0, -1.5, 0, 0, -0.5, 0, -1}};
     for (int i = 0; i < 2; i++)
         for (int c = 0; c < 8; c++)
             assert_true(fabs(row[i][c] - right[i][c]) < 1e-14);
@@ -770,7 +829,9 @@ static void nbody_refuses_options(void **state)
 {
     (void)state;
     input(two_bodies, sizeof two_bodies - 1);
-    static const struct { const char *arguments, *part; } wrong[] = {
+    static const struct {
+        const char *arguments, *part;
+    } wrong[] = {
         {"nbody --dt 0", "--dt is 0; give another number"},
         {"nbody --dt -1 --until 1", "the step runs back"},
         {"nbody --dt nan", "--dt: 'nan'"},
@@ -821,7 +882,8 @@ static void nbody_refuses_options(void **state)
         {"nbody -n 8 -o a.tab -o a.tab", "'a.tab' is given twice"},
         {"nbody -n 8 -o a.tab -o ./a.tab", "'./a.tab' and 'a.tab' are one file"},
         {"nbody -n 8 -o a.tab --trace a.tab", "'a.tab' is given twice"},
-        {"nbody -n 8 --steps 1 --trace a.csv", "--trace: 'a.csv' would be a timeline; give a name that ends in .json"},
+        {"nbody -n 8 --steps 1 --trace a.csv",
+         "--trace: 'a.csv' would be a timeline; give a name that ends in .json"},
         {"nbody -n 8 --checkpoint a.png", "--checkpoint: 'a.png' would be a checkpoint"},
         {"nbody -n 8 --forces a.csv.gz", "--forces: 'a.csv.gz' would be a table of text"},
         {"nbody -i ../in --csv ../in", "--csv '../in' would replace what is read"},
@@ -839,8 +901,9 @@ static void nbody_refuses_options(void **state)
 static void nbody_refuses_places(void **state)
 {
     (void)state;
-    static const char *const outputs[] = {"-o nowhere/a.tab", "-o nowhere/a.tipsy", "-o nowhere/a.png",
-                                          "--csv nowhere/a", "-o nowhere/a.png --frames 2"};
+    static const char *const outputs[] = {"-o nowhere/a.tab", "-o nowhere/a.tipsy",
+                                          "-o nowhere/a.png", "--csv nowhere/a",
+                                          "-o nowhere/a.png --frames 2"};
     char line[128];
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         snprintf(line, sizeof line, "nbody -n 2^62 %s", outputs[i]); /* before there are bodies */
@@ -848,7 +911,8 @@ static void nbody_refuses_places(void **state)
     }
     refuses("nbody -n 8 -o ..", 1, "..");
     refuses("nbody -n 8 --steps 1 -q -o /dev/full", 1, "/dev/full");
-    refused("nbody -o a.mp4", run_with("PATH=/proc/nonexistent", "nbody -n 8 -o a.mp4"), 1, "ffmpeg");
+    refused("nbody -o a.mp4", run_with("PATH=/proc/nonexistent", "nbody -n 8 -o a.mp4"), 1,
+            "ffmpeg");
     refuses("nbody -n 1e15", 1, "1000000000000000 bodies need");
     refuses("nbody -n 2^62", 1, "EiB");
 }
@@ -879,14 +943,17 @@ static void nbody_refuses_input(void **state)
     refuses("nbody -i ../in -o a.tab", 1, "../in");
 }
 
-/* Two bodies so near that the force overflows single precision; and a kernel that does not build. */
+/* Two bodies so near that the force overflows single precision; and a kernel that does not
+ * build. */
 static void nbody_stops(void **state)
 {
     (void)state;
     const char near[] = "1 0 0 0 0 0 0\n1 1e-14 0 0 0 0 0\n1 1 0 0 0 0 0\n";
     input(near, sizeof near - 1);
-    refuses("nbody -i ../in --eps 0 --dt 1e200 --steps 10 -o a.tab --csv a.csv", 1, "step"); /* no precision holds where that leads */
-    expect("nbody with a nonsense result", run("nbody --ic pythagorean --integrator taylor --dt 0.01 -q"), 1);
+    refuses("nbody -i ../in --eps 0 --dt 1e200 --steps 10 -o a.tab --csv a.csv", 1,
+            "step"); /* no precision holds where that leads */
+    expect("nbody with a nonsense result",
+           run("nbody --ic pythagorean --integrator taylor --dt 0.01 -q"), 1);
     assert_non_null(strstr(err, "the bodies' paths mean nothing"));
     works("nbody --ic pythagorean --integrator hermite4 --steps 1 --json");
     json_t *r = report();
@@ -938,8 +1005,9 @@ static bool minds_signals(pid_t child)
     return caught >> (SIGVTALRM - 1) & 1;
 }
 
-/* Starts a job too long to end, and returns when it minds signals and its table is open. Its launches are short, so that it notices
- * them in time also where it gets little of the machine. A command that ends instead lets the test run into its time limit. */
+/* Starts a job too long to end, and returns when it minds signals and its table is open. Its
+ * launches are short, so that it notices them in time also where it gets little of the machine. A
+ * command that ends instead lets the test run into its time limit. */
 static pid_t start_long(const char *arguments)
 {
     static const char *const environment[] = {"STDCL_SLICE=0.02", NULL};
@@ -954,7 +1022,8 @@ static void interrupted_once(void **state)
     (void)state;
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < 3; i++) {
-        const pid_t child = start_long("nbody -n 500 --dt 1e-6 --steps 1e12 --csv e.csv -o a.tab --json -q");
+        const pid_t child =
+            start_long("nbody -n 500 --dt 1e-6 --steps 1e12 --csv e.csv -o a.tab --json -q");
         kill(child, signals[i]);
         expect("nbody, interrupted", finish(child), 128 + signals[i]);
         assert_string_equal(err, "");
@@ -984,8 +1053,11 @@ static void interrupted_series(void **state)
     if (!exists("f-0020.png"))
         skip(); /* no libpng */
     const struct timespec before = changed_at("f-0001.png");
-    const pid_t child = start_long("nbody -n 500 --dt 1e-6 --steps 1e12 --size 16 --frames 20 -o f.png --csv e.csv");
-    for (struct timespec now = before; now.tv_sec == 0 || (now.tv_sec == before.tv_sec && now.tv_nsec == before.tv_nsec); sleep_ms(10))
+    const pid_t child = start_long(
+        "nbody -n 500 --dt 1e-6 --steps 1e12 --size 16 --frames 20 -o f.png --csv e.csv");
+    for (struct timespec now = before;
+         now.tv_sec == 0 || (now.tv_sec == before.tv_sec && now.tv_nsec == before.tv_nsec);
+         sleep_ms(10))
         now = changed_at("f-0001.png"); /* until the first picture is another */
     kill(child, SIGINT);
     expect("nbody --frames, interrupted", finish(child), 128 + SIGINT);
@@ -998,7 +1070,8 @@ static void interrupted_series(void **state)
     assert_int_equal(empty_here(NULL), 3);
 }
 
-/* After the first signal it writes the bodies into a pipe that nobody reads, without end: so it is the second that ends it. */
+/* After the first signal it writes the bodies into a pipe that nobody reads, without end: so it is
+ * the second that ends it. */
 static void interrupted_twice(void **state)
 {
     (void)state;
@@ -1011,7 +1084,8 @@ static void interrupted_twice(void **state)
     for (; bytes == 0; sleep_ms(10))
         assert_int_equal(ioctl(pipe, FIONREAD, &bytes), 0);
     kill(child, SIGTERM);
-    if (SANITIZED) /* ThreadSanitizer keeps a signal until the write has returned: there is room for that, and not for the rest */
+    if (SANITIZED) /* ThreadSanitizer keeps a signal until the write has returned: there is room for
+                      that, and not for the rest */
         assert_true(read(pipe, err, sizeof err) > 0);
     expect("nbody, interrupted twice", finish(child), 1000 + SIGTERM);
     assert_int_equal(empty_here("nbody, interrupted twice"), 0);
@@ -1071,14 +1145,37 @@ int main(int argc, char **argv)
     two_devices = version ? pocl_twice(version) : NULL;
 #define TEST(name) cmocka_unit_test_teardown(name, clean)
     struct CMUnitTest tests[] = {
-        TEST(overview_and_version), TEST(a_full_disk_on_stdout), TEST(a_file_too_large), TEST(devices), TEST(embed_refuses), TEST(nbody_json),
-        TEST(nbody_table), TEST(nbody_pictures), TEST(nbody_devices), TEST(nbody_refuses_options), TEST(nbody_refuses_places),
-        TEST(nbody_refuses_input), TEST(quit), TEST(a_full_pipe_on_stdout),
+        TEST(overview_and_version),
+        TEST(a_full_disk_on_stdout),
+        TEST(a_file_too_large),
+        TEST(devices),
+        TEST(embed_refuses),
+        TEST(nbody_json),
+        TEST(nbody_table),
+        TEST(nbody_pictures),
+        TEST(nbody_devices),
+        TEST(nbody_refuses_options),
+        TEST(nbody_refuses_places),
+        TEST(nbody_refuses_input),
+        TEST(quit),
+        TEST(a_full_pipe_on_stdout),
         /* These take turns. */
-        TEST(embed), TEST(nbody_standard_output), TEST(interrupted_series), TEST(nbody_film),
-        TEST(nbody_compare), TEST(nbody_stepping), TEST(nbody_tree), TEST(nbody_compare_finds_errors), TEST(nbody_stops),
-        TEST(nbody_kernels), TEST(nbody_snapshots), TEST(nbody_report), TEST(nbody_pictures_of_stars), TEST(interrupted_once),
-        TEST(interrupted_twice), TEST(nbody_forces),
+        TEST(embed),
+        TEST(nbody_standard_output),
+        TEST(interrupted_series),
+        TEST(nbody_film),
+        TEST(nbody_compare),
+        TEST(nbody_stepping),
+        TEST(nbody_tree),
+        TEST(nbody_compare_finds_errors),
+        TEST(nbody_stops),
+        TEST(nbody_kernels),
+        TEST(nbody_snapshots),
+        TEST(nbody_report),
+        TEST(nbody_pictures_of_stars),
+        TEST(interrupted_once),
+        TEST(interrupted_twice),
+        TEST(nbody_forces),
     };
     return todays_run("command", tests, 13, 3, make_folder, remove_folder);
 }

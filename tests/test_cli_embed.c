@@ -1,6 +1,7 @@
-/* A program that carries kernels which `stdcl embed` made objects of: both files are there, found by
- * clopen(cp, NULL, ...) and, by name, by clexec. The objects, joined and in an archive, are linked in by CMakeLists.txt.
- * Binaries are registered here: one is taken on the device that it names, if it is whole.
+/* A program that carries kernels which `stdcl embed` made objects of: both files are there, found
+ * by clopen(cp, NULL, ...) and, by name, by clexec. The objects, joined and in an archive, are
+ * linked in by CMakeLists.txt. Binaries are registered here: one is taken on the device that it
+ * names, if it is whole.
  * SPDX-License-Identifier: MIT
  */
 #include "core/core.h"
@@ -42,7 +43,7 @@ static void kernels_are_found_and_run(void **state)
     works(clclose(cp, program));
 }
 
-/* ---- Binaries. -------------------------------------------------------------------------------- */
+/* ---- Binaries. ------------------------------------------------------------------------------- */
 
 /* What kernel "which" of the embedded programs writes. */
 static int which(CLCONTEXT *cp)
@@ -77,7 +78,8 @@ static void binaries_serve_their_device(void **state)
 {
     static const char text[] = "kernel void which(global int *x) { *x = 1; }";
     static char device[EMBEDDED_IDENTITY];
-    static struct stdcl_embedded source = {"which.cl", (const unsigned char *)text, sizeof text - 1, NULL};
+    static struct stdcl_embedded source = {"which.cl", (const unsigned char *)text, sizeof text - 1,
+                                           NULL};
     static struct stdcl_embedded_binary binary = {.source = &source, .device = device};
     (void)state;
     if (!stddev) {
@@ -105,7 +107,8 @@ static void binaries_serve_their_device(void **state)
 
 int main(void)
 {
-    setenv("STDCL_DEVICE_BUILDS", "0", 1); /* with numbers of their own programs are compiled, whatever is embedded */
+    setenv("STDCL_DEVICE_BUILDS", "0",
+           1); /* with numbers of their own programs are compiled, whatever is embedded */
     const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_found_and_run),
                                        cmocka_unit_test(binaries_serve_their_device)};
     return cmocka_run_group_tests(tests, files_create, files_remove);

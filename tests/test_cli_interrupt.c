@@ -1,13 +1,16 @@
-/* SIGINT, SIGTERM and SIGHUP end every command within two seconds, however large the problem: each row below is one
- * that would take minutes or hours, in launches that would take many seconds if they were not cut.
+/* SIGINT, SIGTERM and SIGHUP end every command within two seconds, however large the problem: each
+ * row below is one that would take minutes or hours, in launches that would take many seconds if
+ * they were not cut.
  *
- * Progress must have moved before, and of each command one run must have said how long it would take.
+ * Progress must have moved before, and of each command one run must have said how long it would
+ * take.
  *
- * What Ctrl-C does not wait for is what takes long to write, as into a pipe that is read slowly; SIGTERM does.
+ * What Ctrl-C does not wait for is what takes long to write, as into a pipe that is read slowly;
+ * SIGTERM does.
  *
- * What counts is processor time, of which a busy machine gives the command less: two seconds of each processor.
- * And launches are cut five times as short as usual, so that one that is under way ends in time also where the
- * machine has become much busier since it was begun.
+ * What counts is processor time, of which a busy machine gives the command less: two seconds of
+ * each processor. And launches are cut five times as short as usual, so that one that is under way
+ * ends in time also where the machine has become much busier since it was begun.
  *
  *   test_cli_interrupt PATH_OF_STDCL
  * SPDX-License-Identifier: MIT
@@ -41,16 +44,22 @@ struct row {
     const char *output; /* a file that is there then, else NULL */
     bool nohup;         /* SIGHUP is ignored when it begins, and changes nothing */
     bool tells;         /* is to say how long it takes, which it does after a second */
-    bool compiles;      /* four kernels one after the other: the compiler cannot be stopped, so the signal may end it */
-    const char *all;    /* after how many of them it was interrupted: the report's last line says so, whatever the signal */
+    bool compiles;      /* four kernels one after the other: the compiler cannot be stopped, so the
+                           signal may end it */
+    const char *all; /* after how many of them it was interrupted: the report's last line says so,
+                        whatever the signal */
 };
 
 static const struct row rows[] = {
-    {"nbody -n 2^17 --steps 1000000 --csv e.csv -o a.bin --check-forces 10", 1, SIGINT, "a.bin", false, true, false, " of 1000000 steps"},
+    {"nbody -n 2^17 --steps 1000000 --csv e.csv -o a.bin --check-forces 10", 1, SIGINT, "a.bin",
+     false, true, false, " of 1000000 steps"},
     {"nbody -n 2^17 --compare", 1, SIGHUP, NULL, false, false, true, NULL},
-    {"life --size 16384 --soup=0.5 -n 1e9", 0.2, SIGINT, NULL, true, true, false, " of 1000000000 generations"},
-    {"life --size 6000 --soup=0.5 -n 1e9 --engine global --csv e.csv", 0.2, SIGTERM, "e.csv", false, false, false, " of 1000000000 generations"},
-    {"life -p xq4_153 --engine hashlife -n 1e9 --step 1 --csv e.csv", 0.2, SIGHUP, "e.csv", false, false, false, " of 1000000000 generations"},
+    {"life --size 16384 --soup=0.5 -n 1e9", 0.2, SIGINT, NULL, true, true, false,
+     " of 1000000000 generations"},
+    {"life --size 6000 --soup=0.5 -n 1e9 --engine global --csv e.csv", 0.2, SIGTERM, "e.csv", false,
+     false, false, " of 1000000000 generations"},
+    {"life -p xq4_153 --engine hashlife -n 1e9 --step 1 --csv e.csv", 0.2, SIGHUP, "e.csv", false,
+     false, false, " of 1000000000 generations"},
     {"matmul -n 6000 --engine naive --repeat 1000000", 0.2, SIGINT, NULL, false, true, false, NULL},
     {"matmul -n 4000 --engine cpu-naive", 0.2, SIGHUP, NULL, false, false, false, NULL},
     {"life census --soups 1e9", 0.2, SIGTERM, NULL, false, false, false, " of 1000000000 soups"},
@@ -127,7 +136,8 @@ static const char *text_of(const char *name)
 
 static bool tells_when(const struct row *row)
 {
-    const char *line = strstr(text_of("out"), "interrupted   after "), *all = line ? strchr(line + 20, ' ') : NULL;
+    const char *line = strstr(text_of("out"), "interrupted   after "),
+               *all = line ? strchr(line + 20, ' ') : NULL;
     return !row->all || (all && strncmp(all, row->all, strlen(row->all)) == 0);
 }
 
@@ -141,10 +151,12 @@ static void interrupted(const struct row *row)
     said[0] = 0;
     const pid_t child = start(row->arguments, row->nohup, other);
     assert_true(child > 0 && clock_getcpuclockid(child, &clock) == 0);
-    for (; seconds_of(clock) < row->worked || !strstr(said, "% [") || (row->tells && !strstr(said, "this takes about"));
+    for (; seconds_of(clock) < row->worked || !strstr(said, "% [") ||
+           (row->tells && !strstr(said, "this takes about"));
          listen_to(end)) {
         if (waitpid(child, &status, WNOHANG) != 0)
-            fail_msg("'%s' ended before it was interrupted, with wait status %d\n%s", row->arguments, status, said);
+            fail_msg("'%s' ended before it was interrupted, with wait status %d\n%s",
+                     row->arguments, status, said);
         usleep(10000);
     }
     if (strncmp(row->arguments, "nbody", 5) == 0)
@@ -163,15 +175,21 @@ static void interrupted(const struct row *row)
         usleep(10000);
     close(end);
     close(other);
-    const double after = seconds_of_children() - before - at_signal, most = WITHIN * (double)sysconf(_SC_NPROCESSORS_ONLN);
+    const double after = seconds_of_children() - before - at_signal,
+                 most = WITHIN * (double)sysconf(_SC_NPROCESSORS_ONLN);
     const bool by_itself = WIFEXITED(status) && WEXITSTATUS(status) == 128 + row->signal,
-               written = !row->output || access(row->output, F_OK) == 0 || (after < LITTLE && strstr(said, "was given up"));
-    /* It may have had so little of a busy machine that it could not end by itself, or write its file, within two seconds. */
-    const bool ended = by_itself ? written && tells_when(row) : WIFSIGNALED(status) && WTERMSIG(status) == row->signal &&
-                                              (row->compiles || after < LITTLE);
-    print_message("%-50s %5.2f s before, %.2f s after the signal\n", row->arguments, at_signal, after);
+               written = !row->output || access(row->output, F_OK) == 0 ||
+                         (after < LITTLE && strstr(said, "was given up"));
+    /* It may have had so little of a busy machine that it could not end by itself, or write its
+     * file, within two seconds. */
+    const bool ended = by_itself ? written && tells_when(row)
+                                 : WIFSIGNALED(status) && WTERMSIG(status) == row->signal &&
+                                       (row->compiles || after < LITTLE);
+    print_message("%-50s %5.2f s before, %.2f s after the signal\n", row->arguments, at_signal,
+                  after);
     if (!ended || after > most) {
-        print_error("'%s' ended with wait status %d, %.2f s after signal %d\n", row->arguments, status, after, row->signal);
+        print_error("'%s' ended with wait status %d, %.2f s after signal %d\n", row->arguments,
+                    status, after, row->signal);
         print_error("%s\n", said);
         print_error("out: %s\n", text_of("out"));
     }
@@ -186,7 +204,8 @@ static void every_command_ends(void **state)
             interrupted(&rows[i]);
 }
 
-/* The bytes that come through the pipe, 64 KiB at a time, until all writers have closed it; the child's wait status. */
+/* The bytes that come through the pipe, 64 KiB at a time, until all writers have closed it; the
+ * child's wait status. */
 static size_t drain(int pipe, int pause, int end, pid_t child, int *status)
 {
     static char piece[1 << 16];
@@ -242,7 +261,8 @@ static void slow_output_is_given_up(void **state)
     assert_true(WIFEXITED(status) || WTERMSIG(status) == SIGINT);
     assert_true(some < 6 * all);
     const size_t whole = bodies_through_pipe(SIGTERM, 0, &status);
-    assert_true(WIFEXITED(status) ? WEXITSTATUS(status) == 128 + SIGTERM && whole > 7 * all : WTERMSIG(status) == SIGTERM);
+    assert_true(WIFEXITED(status) ? WEXITSTATUS(status) == 128 + SIGTERM && whole > 7 * all
+                                  : WTERMSIG(status) == SIGTERM);
 }
 
 static int enter(void **state)
@@ -268,6 +288,7 @@ int main(int argc, char **argv)
         return 1;
     }
     command = path;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_command_ends), cmocka_unit_test(slow_output_is_given_up)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_command_ends),
+                                       cmocka_unit_test(slow_output_is_given_up)};
     return cmocka_run_group_tests(tests, enter, leave);
 }

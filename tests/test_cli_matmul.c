@@ -1,4 +1,5 @@
-/* test_cli_matmul.c - the command `stdcl matmul`: what it prints, writes and refuses. The program is argv[1]. */
+/* test_cli_matmul.c - the command `stdcl matmul`: what it prints, writes and refuses. The program
+ * is argv[1]. */
 /* SPDX-License-Identifier: MIT */
 #include "files.h"
 #include "todays.h"
@@ -9,11 +10,13 @@
 
 static const char *program;
 
-/* Runs "stdcl matmul WORDS", its output in the folder's files out and err; returns the exit status. */
+/* Runs "stdcl matmul WORDS", its output in the folder's files out and err; returns the exit
+ * status. */
 static int run(const char *words)
 {
     char command[4096];
-    snprintf(command, sizeof command, "'%s' matmul %s > '%s' 2> '%s'", program, words, in_folder("out"), in_folder("err"));
+    snprintf(command, sizeof command, "'%s' matmul %s > '%s' 2> '%s'", program, words,
+             in_folder("out"), in_folder("err"));
     const int status = system(command);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -47,7 +50,8 @@ static void needs_doubles(void)
 static const char *matrix(const char *name, const char *shape, const double *x, size_t n)
 {
     char bytes[1024];
-    const int used = snprintf(bytes + 10, sizeof bytes - 10, "{'descr': '<f8', 'fortran_order': %s}", shape);
+    const int used =
+        snprintf(bytes + 10, sizeof bytes - 10, "{'descr': '<f8', 'fortran_order': %s}", shape);
     memcpy(bytes, "\x93NUMPY\x01\x00", 8);
     bytes[8] = (char)used;
     bytes[9] = 0;
@@ -62,8 +66,9 @@ static void json_has_its_keys(void **unused)
 {
     (void)unused;
     needs_doubles();
-    static const char *const keys[] = {"program", "device", "engine", "precision", "m", "n", "k", "seconds", "gflops",
-                                       "peak_percent", "error", "nan"};
+    static const char *const keys[] = {"program", "device", "engine",  "precision", "m",
+                                       "n",       "k",      "seconds", "gflops",    "peak_percent",
+                                       "error",   "nan"};
     assert_int_equal(run("-n 50 -m 40 -k 30 --precision double --json --repeat 1"), 0);
     json_t *report = json_load_file(in_folder("out"), 0, NULL);
     ready(report);
@@ -88,7 +93,8 @@ static void multiplies_files(void **unused)
     size_t size;
     matrix("a.npy", "True, 'shape': (2, 3)", columns, 6);
     matrix("b.npy", "False, 'shape': (3, 2)", six, 6);
-    snprintf(words, sizeof words, "-a %s -b %s -o %s --repeat 1", in_folder("a.npy"), in_folder("b.npy"), in_folder("c.npy"));
+    snprintf(words, sizeof words, "-a %s -b %s -o %s --repeat 1", in_folder("a.npy"),
+             in_folder("b.npy"), in_folder("c.npy"));
     assert_int_equal(run(words), 0);
     says_in("out", "double precision");
     char *bytes = bytes_of(in_folder("c.npy"), &size);
@@ -97,7 +103,8 @@ static void multiplies_files(void **unused)
     free(bytes);
     strcat(words, " --out-of-core");
     refused(words, 2, "multiplies once");
-    snprintf(words, sizeof words, "-a %s -b %s -o %s --out-of-core", in_folder("a.npy"), in_folder("b.npy"), in_folder("far.npy"));
+    snprintf(words, sizeof words, "-a %s -b %s -o %s --out-of-core", in_folder("a.npy"),
+             in_folder("b.npy"), in_folder("far.npy"));
     assert_int_equal(run(words), 0);
     says_in("out", "from and to files");
     bytes = bytes_of(in_folder("far.npy"), &size);
@@ -111,13 +118,14 @@ static void tells_of_nan(void **unused)
 {
     (void)unused;
     needs_doubles();
-    const double with_nan[6] = {1, 2, (double)NAN, 4, 5, 6}, before[4] = {(double)NAN, 1, (double)NAN, 1};
+    const double with_nan[6] = {1, 2, (double)NAN, 4, 5, 6},
+                 before[4] = {(double)NAN, 1, (double)NAN, 1};
     char words[3000];
     matrix("a.npy", "False, 'shape': (2, 3)", with_nan, 6);
     matrix("b.npy", "False, 'shape': (3, 2)", six, 6);
     matrix("before.npy", "False, 'shape': (2, 2)", before, 4);
-    snprintf(words, sizeof words, "-a %.900s -b %.900s -c %.900s --repeat 1", in_folder("a.npy"), in_folder("b.npy"),
-             in_folder("before.npy"));
+    snprintf(words, sizeof words, "-a %.900s -b %.900s -c %.900s --repeat 1", in_folder("a.npy"),
+             in_folder("b.npy"), in_folder("before.npy"));
     assert_int_equal(run(words), 0);
     says_in("out", "1 in A, 0 in B;");
     strcat(words, " --beta 1 --json");
@@ -133,7 +141,8 @@ static void compares_and_sweeps(void **unused)
     says_in("out", "cpu-blocked");
     says_in("out", "naive");
     says_in("out", "sycl");
-    snprintf(words, sizeof words, "--sweep -n 24 --repeat 1 --csv %s --plot %s", in_folder("s.csv"), in_folder("s.svg"));
+    snprintf(words, sizeof words, "--sweep -n 24 --repeat 1 --csv %s --plot %s", in_folder("s.csv"),
+             in_folder("s.svg"));
     assert_int_equal(run(words), 0);
     says_in("s.csv", "block,cpu-blocked_seconds,blocked_seconds\n1,");
     says_in("s.csv", "\n1024,");
@@ -144,13 +153,15 @@ static void leaves_out_what_takes_long(void **unused)
 {
     (void)unused;
     setenv("STDCL_SLICE", "1e-9", 1); /* the engine tells how far it is as often as it can */
-    assert_int_equal(run("--compare --engine cpu-naive --engine naive -n 1500 --repeat 1 --limit 0.01"), 0);
+    assert_int_equal(
+        run("--compare --engine cpu-naive --engine naive -n 1500 --repeat 1 --limit 0.01"), 0);
     unsetenv("STDCL_SLICE");
     says_in("out", "cpu-naive: would take more than 0.01 s; --all runs it");
     assert_int_equal(run("--compare --engine naive -n 40 --repeat 1 --all"), 0);
 }
 
-/* With PoCL, whose compiler takes seconds where it optimises a program that is to be kept, and nothing that was kept before. */
+/* With PoCL, whose compiler takes seconds where it optimises a program that is to be kept, and
+ * nothing that was kept before. */
 static void does_not_count_the_compiler(void **unused)
 {
     (void)unused;
@@ -161,7 +172,8 @@ static void does_not_count_the_compiler(void **unused)
     const char *const flags = getenv("POCL_EXTRA_BUILD_FLAGS");
     char *const kept = flags ? strdup(flags) : NULL;
     unsetenv("POCL_EXTRA_BUILD_FLAGS");
-    assert_int_equal(run("--compare --engine tuned --engine naive -m 17 -n 5000 -k 300 --repeat 1"), 0);
+    assert_int_equal(run("--compare --engine tuned --engine naive -m 17 -n 5000 -k 300 --repeat 1"),
+                     0);
     unsetenv("POCL_CACHE_DIR");
     unsetenv("XDG_CACHE_HOME");
     setenv("STDCL_KEEP", "0", 1);
@@ -180,12 +192,14 @@ static void plots_png(void **unused)
     char words[PATH_MAX + 200], path[PATH_MAX];
     const char *sweep = "--sweep --engine cpu-blocked -n 8 --repeat 1 --plot";
     mkdir(in_folder("bin"), 0755);
-    assert_int_equal(run("--sweep --engine cpu-blocked -n 8 --repeat 1"), 0); /* a driver that finds its linker by PATH has it compiled */
+    assert_int_equal(run("--sweep --engine cpu-blocked -n 8 --repeat 1"),
+                     0); /* a driver that finds its linker by PATH has it compiled */
     snprintf(words, sizeof words, "%s %.2000s", sweep, in_folder("p.png"));
     snprintf(path, sizeof path, "%s", getenv("PATH"));
     setenv("PATH", in_folder("bin"), 1);
     const int alone = run(words);
-    put_text(in_folder("bin/rsvg-convert"), "#!/bin/sh\nwhile read -r line; do echo \"$line\"; done\n");
+    put_text(in_folder("bin/rsvg-convert"),
+             "#!/bin/sh\nwhile read -r line; do echo \"$line\"; done\n");
     chmod(in_folder("bin/rsvg-convert"), 0755);
     const int helped = run(words);
     setenv("PATH", path, 1);
@@ -206,7 +220,8 @@ static void takes_pipes(void **unused)
     size_t size;
     matrix("a.npy", "False, 'shape': (2, 3)", six, 6);
     matrix("b.npy", "False, 'shape': (3, 2)", six, 6);
-    snprintf(words, sizeof words, "-a - -b %s -o - --repeat 1 < %s", in_folder("b.npy"), in_folder("a.npy"));
+    snprintf(words, sizeof words, "-a - -b %s -o - --repeat 1 < %s", in_folder("b.npy"),
+             in_folder("a.npy"));
     assert_int_equal(run(words), 0);
     char *bytes = bytes_of(in_folder("out"), &size);
     assert_int_equal(size, 128 + sizeof right);
@@ -218,11 +233,13 @@ static void takes_pipes(void **unused)
 static void streams(void **unused)
 {
     (void)unused;
-    assert_int_equal(run("-n 200 --memory 50000 --repeat 1 --engine naive"), 0); /* no variants to compile */
+    assert_int_equal(run("-n 200 --memory 50000 --repeat 1 --engine naive"),
+                     0); /* no variants to compile */
     says_in("out", "way of the operands");
 }
 
-/* The profile that the environment asks for is the run's, and not lost to the measurement of kernels. */
+/* The profile that the environment asks for is the run's, and not lost to the measurement of
+ * kernels. */
 static void profiled_by_environment(void **unused)
 {
     (void)unused;
@@ -273,10 +290,17 @@ static void refuses(void **unused)
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_has_its_keys), cmocka_unit_test(multiplies_files), cmocka_unit_test(compares_and_sweeps), cmocka_unit_test(leaves_out_what_takes_long), cmocka_unit_test(does_not_count_the_compiler),
+        cmocka_unit_test(json_has_its_keys),
+        cmocka_unit_test(multiplies_files),
+        cmocka_unit_test(compares_and_sweeps),
+        cmocka_unit_test(leaves_out_what_takes_long),
+        cmocka_unit_test(does_not_count_the_compiler),
         cmocka_unit_test(tells_of_nan),
-        cmocka_unit_test(plots_png),         cmocka_unit_test(takes_pipes),
-        cmocka_unit_test(streams),           cmocka_unit_test(refuses),   cmocka_unit_test(profiled_by_environment),
+        cmocka_unit_test(plots_png),
+        cmocka_unit_test(takes_pipes),
+        cmocka_unit_test(streams),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(profiled_by_environment),
     };
     if (argc < 2)
         return 2;

@@ -91,8 +91,11 @@ static int parse(const char *a, const char *b, const char *c, const char *d, con
         CLI_PARSED_OPTIONAL(0, "soup", "WxH", v.size, size_reader, "a size or none"),
         CLI_END,
     };
-    const struct cli_usage usage = {.synopsis = "[options] [FILE...]", .about = "Tests.",
-                                    .options = options, .operands = &v.operands, .operand = "a file"};
+    const struct cli_usage usage = {.synopsis = "[options] [FILE...]",
+                                    .about = "Tests.",
+                                    .options = options,
+                                    .operands = &v.operands,
+                                    .operand = "a file"};
     capture_begin();
     const bool go_on = cli_parse(&usage, argc, (char **)(uintptr_t)words, &status);
     capture_end();
@@ -174,16 +177,47 @@ static void values(void **state)
 static void numbers(void **state)
 {
     (void)state;
-    static const struct { const char *text; int error; uint64_t value; } cases[] = {
-        {"0", 0, 0}, {"0e99", 0, 0}, {"0^3", 0, 0}, {"0^0", 0, 1}, {"1^99999999999", 0, 1},
-        {"1e19", 0, 10000000000000000000u}, {"2e19", ERANGE, 0}, {"1e20", ERANGE, 0},
-        {"2^63", 0, 1ull << 63}, {"2^64", ERANGE, 0}, {"18446744073709551615", 0, UINT64_MAX},
-        {"18446744073709551616", ERANGE, 0}, {"99999999999999999999999", ERANGE, 0},
-        {"7e99999999999999999999", ERANGE, 0}, {"", EINVAL, 0}, {"-1", EINVAL, 0}, {"+1", EINVAL, 0},
-        {" 1", EINVAL, 0}, {"1 ", EINVAL, 0}, {"1e", EINVAL, 0}, {"e5", EINVAL, 0}, {"1.5", EINVAL, 0}, {"2.5e7", 0, 25000000},
-        {"1.50e1", 0, 15}, {"1.25e1", EINVAL, 0}, {"0.0e0", 0, 0}, {"1.5e0", EINVAL, 0}, {"1.e3", EINVAL, 0}, {"1.5^3", EINVAL, 0},
-        {"1.2.3e9", EINVAL, 0}, {".5e3", EINVAL, 0}, {"1.8446744073709551616e19", ERANGE, 0},
-        {"1e-3", EINVAL, 0}, {"0x10", EINVAL, 0}, {"2^", EINVAL, 0}, {"5k", EINVAL, 0},
+    static const struct {
+        const char *text;
+        int error;
+        uint64_t value;
+    } cases[] = {
+        {"0", 0, 0},
+        {"0e99", 0, 0},
+        {"0^3", 0, 0},
+        {"0^0", 0, 1},
+        {"1^99999999999", 0, 1},
+        {"1e19", 0, 10000000000000000000u},
+        {"2e19", ERANGE, 0},
+        {"1e20", ERANGE, 0},
+        {"2^63", 0, 1ull << 63},
+        {"2^64", ERANGE, 0},
+        {"18446744073709551615", 0, UINT64_MAX},
+        {"18446744073709551616", ERANGE, 0},
+        {"99999999999999999999999", ERANGE, 0},
+        {"7e99999999999999999999", ERANGE, 0},
+        {"", EINVAL, 0},
+        {"-1", EINVAL, 0},
+        {"+1", EINVAL, 0},
+        {" 1", EINVAL, 0},
+        {"1 ", EINVAL, 0},
+        {"1e", EINVAL, 0},
+        {"e5", EINVAL, 0},
+        {"1.5", EINVAL, 0},
+        {"2.5e7", 0, 25000000},
+        {"1.50e1", 0, 15},
+        {"1.25e1", EINVAL, 0},
+        {"0.0e0", 0, 0},
+        {"1.5e0", EINVAL, 0},
+        {"1.e3", EINVAL, 0},
+        {"1.5^3", EINVAL, 0},
+        {"1.2.3e9", EINVAL, 0},
+        {".5e3", EINVAL, 0},
+        {"1.8446744073709551616e19", ERANGE, 0},
+        {"1e-3", EINVAL, 0},
+        {"0x10", EINVAL, 0},
+        {"2^", EINVAL, 0},
+        {"5k", EINVAL, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t value = 77;
@@ -261,12 +295,13 @@ static void help_lists_every_option(void **state)
     rewind(fp);
     text[fread(text, 1, sizeof text - 1, fp)] = 0;
     fclose(fp);
-    assert_string_equal(text, "usage: stdcl [options]\n\nDoes.\n\nThings\n"
-        "  -n, --count N           how many (default 7)\n"
-        "      --dt T              a step\n"
-        "      --colour NAME       a colour: red, green, blue (default green)\n"
-        "  -o NAME                 or red, green, blue (none by default)\n"
-        "      --help              this text\n");
+    assert_string_equal(text,
+                        "usage: stdcl [options]\n\nDoes.\n\nThings\n"
+                        "  -n, --count N           how many (default 7)\n"
+                        "      --dt T              a step\n"
+                        "      --colour NAME       a colour: red, green, blue (default green)\n"
+                        "  -o NAME                 or red, green, blue (none by default)\n"
+                        "      --help              this text\n");
 }
 
 /* ---- Tables and texts. ----------------------------------------------------------------------- */
@@ -299,10 +334,10 @@ static void widths(void **state)
 {
     (void)state;
     assert_int_equal(cli_text_width(""), 0);
-    assert_int_equal(cli_text_width("e\xcc\x81"), 1);          /* e and a joining accent */
-    assert_int_equal(cli_text_width("\xf0\x9f\x8c\x8c"), 2);   /* a galaxy */
-    assert_int_equal(cli_text_width("\xff\xc3"), 2);           /* broken bytes */
-    assert_int_equal(cli_text_width("\xe2\x82"), 2);           /* cut short */
+    assert_int_equal(cli_text_width("e\xcc\x81"), 1);        /* e and a joining accent */
+    assert_int_equal(cli_text_width("\xf0\x9f\x8c\x8c"), 2); /* a galaxy */
+    assert_int_equal(cli_text_width("\xff\xc3"), 2);         /* broken bytes */
+    assert_int_equal(cli_text_width("\xe2\x82"), 2);         /* cut short */
 }
 
 static void texts(void **state)
@@ -360,11 +395,14 @@ static void device_patterns(void **state)
         {.type = CL_DEVICE_TYPE_GPU, .platform_name = "CUDA", .name = "H200", .vendor = "NVIDIA"},
     };
     const struct cli_devices devices = {3, item};
-    static const struct { const char *patterns[3]; const char *chosen; } cases[] = {
-        {{NULL}, "1"}, {{"cpu"}, "0"}, {{"gpu"}, "12"}, {{"all"}, "012"}, {{"GPU:1"}, "2"},
-        {{"nvidia"}, "12"}, {{"h200:0", "cpu"}, "10"}, {{"2", "gpu"}, "21"}, {{"gpu", "gpu"}, "12"},
-        {{"200"}, "12"}, {{"portable"}, "0"}, {{"gpu:2"}, "?"}, {{"acc"}, "?"}, {{"3"}, "?"},
-        {{"gpu", "none"}, "?"}, {{":1"}, "?"},
+    static const struct {
+        const char *patterns[3];
+        const char *chosen;
+    } cases[] = {
+        {{NULL}, "1"},          {{"cpu"}, "0"},     {{"gpu"}, "12"},           {{"all"}, "012"},
+        {{"GPU:1"}, "2"},       {{"nvidia"}, "12"}, {{"h200:0", "cpu"}, "10"}, {{"2", "gpu"}, "21"},
+        {{"gpu", "gpu"}, "12"}, {{"200"}, "12"},    {{"portable"}, "0"},       {{"gpu:2"}, "?"},
+        {{"acc"}, "?"},         {{"3"}, "?"},       {{"gpu", "none"}, "?"},    {{":1"}, "?"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct cli_strings patterns = {0};
@@ -415,12 +453,18 @@ static void install_hints(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_spelling), cmocka_unit_test(values),
-        cmocka_unit_test(numbers), cmocka_unit_test(wrong_options),
-        cmocka_unit_test(wrong_values), cmocka_unit_test(help_lists_every_option),
-        cmocka_unit_test(table_is_aligned), cmocka_unit_test(widths),
-        cmocka_unit_test(texts), cmocka_unit_test(guesses),
-        cmocka_unit_test(device_patterns), cmocka_unit_test(install_hints),
+        cmocka_unit_test(every_spelling),
+        cmocka_unit_test(values),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(wrong_options),
+        cmocka_unit_test(wrong_values),
+        cmocka_unit_test(help_lists_every_option),
+        cmocka_unit_test(table_is_aligned),
+        cmocka_unit_test(widths),
+        cmocka_unit_test(texts),
+        cmocka_unit_test(guesses),
+        cmocka_unit_test(device_patterns),
+        cmocka_unit_test(install_hints),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     cli_strings_free(&v.list);

@@ -22,7 +22,8 @@ static void keep_compiled_kernels(void)
     char path[PATH_MAX];
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     if (cache || home) {
-        snprintf(path, sizeof path, "%.1000s%s/pocl/kcache", cache ? cache : home, cache ? "" : "/.cache");
+        snprintf(path, sizeof path, "%.1000s%s/pocl/kcache", cache ? cache : home,
+                 cache ? "" : "/.cache");
         setenv("POCL_CACHE_DIR", path, 0);
     }
 }
@@ -58,8 +59,8 @@ static void read_what_was_said(void)
 static int run(const char *arguments)
 {
     char line[3 * PATH_MAX];
-    snprintf(line, sizeof line, "cd '%.1000s' && exec '%.1000s' %s >out 2>err </dev/null", files_folder,
-             command, arguments);
+    snprintf(line, sizeof line, "cd '%.1000s' && exec '%.1000s' %s >out 2>err </dev/null",
+             files_folder, command, arguments);
     int status = system(line);
     read_what_was_said();
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
@@ -207,7 +208,8 @@ static void lists(void **unused)
         assert_true(json_object_size(json_object_get(row, "knobs")) > 3);
     }
     json_decref(report);
-    expect(0, "tune nbody.equal --size 77 --list"); /* which begins as the general sum does where it has no row */
+    expect(0, "tune nbody.equal --size 77 --list"); /* which begins as the general sum does where it
+                                                       has no row */
     contains(out, "the row of ");
     expect(0, "tune '*.double' --size 77 --list");
     assert_null(strstr(out, "single"));
@@ -218,10 +220,12 @@ static void lists(void **unused)
 /* The family of any device of its kind, by what the command says of a name that is none. */
 static void find_family(char family[32])
 {
-    refuses("tune nbody --dry-run --export rows.json --as family:none", 2, "no device would use rows of 'family:none' that were measured on ");
+    refuses("tune nbody --dry-run --export rows.json --as family:none", 2,
+            "no device would use rows of 'family:none' that were measured on ");
     assert_int_equal(sscanf(strstr(err, " or family:"), " or %31[a-z:]", family), 1);
     char elsewhere[128];
-    snprintf(elsewhere, sizeof elsewhere, "tune nbody --dry-run --export rows.json --as %s", strcmp(family, "family:cpu") == 0 ? "family:gpu" : "family:cpu");
+    snprintf(elsewhere, sizeof elsewhere, "tune nbody --dry-run --export rows.json --as %s",
+             strcmp(family, "family:cpu") == 0 ? "family:gpu" : "family:cpu");
     refuses(elsewhere, 2, "no device would use rows");
 }
 
@@ -268,7 +272,8 @@ static void exports_into_no_other_file(void **unused)
     put_text(in_folder("other.json"), "{\"format\": \"other\", \"rows\": []}");
     refuses("tune nbody --export other.json", 2, "other.json exists");
     assert_int_equal(mkfifo(in_folder("pipe.json"), 0600), 0); /* which has no rows to read */
-    refuses("tune nbody --export pipe.json --as family:none", 2, "no device would use rows of 'family:none'");
+    refuses("tune nbody --export pipe.json --as family:none", 2,
+            "no device would use rows of 'family:none'");
     size_t size;
     char *text = bytes_of(in_folder("notes.txt"), &size);
     assert_string_equal(text, "not mine");
@@ -306,7 +311,8 @@ static void refuses_places_it_cannot_write(void **unused)
     char *home = strdup(getenv("HOME") ? getenv("HOME") : "");
     unsetenv("XDG_CACHE_HOME");
     unsetenv("HOME");
-    refuses("tune nbody", 1, "XDG_CACHE_HOME"); /* at once: a search would outlast the test's time limit */
+    refuses("tune nbody", 1,
+            "XDG_CACHE_HOME"); /* at once: a search would outlast the test's time limit */
     setenv("HOME", home, 1);
     free(home);
 }
@@ -352,8 +358,8 @@ static void keeps_the_best_so_far(void **unused)
         int to = open(in_folder("out"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
         dup2(to, STDOUT_FILENO);
         dup2(open(in_folder("err"), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
-        execl(command, "stdcl", "tune", "nbody.direct.single", "nbody.direct.double", "--size", "500",
-              "--minutes", "30", "--json", (char *)NULL);
+        execl(command, "stdcl", "tune", "nbody.direct.single", "nbody.direct.double", "--size",
+              "500", "--minutes", "30", "--json", (char *)NULL);
         _exit(126);
     }
     wait_until_it_worked(child, 2);
@@ -364,7 +370,8 @@ static void keeps_the_best_so_far(void **unused)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 130);
     json_t *report = parsed(out);
     assert_true(json_is_true(json_object_get(report, "interrupted")));
-    assert_int_equal(json_array_size(json_object_get(report, "results")), 1); /* the second was not begun */
+    assert_int_equal(json_array_size(json_object_get(report, "results")),
+                     1); /* the second was not begun */
     assert_true(number_of(result(report, 0), "rate") > 0);
     assert_int_equal(access(store(), F_OK), 0);
     json_decref(report);
@@ -379,7 +386,8 @@ static void profiles_a_run(void **unused)
     json_t *profile = parsed(err), *trace = from_file("trace.json"), *row;
     json_t *rows = json_object_get(json_array_get(json_object_get(profile, "devices"), 0), "rows");
     size_t i, launches = 0;
-    json_array_foreach(rows, i, row) if (strncmp(text_of(row, "name"), "forces", 6) == 0) /* and forces_step */
+    json_array_foreach(rows, i, row) if (strncmp(text_of(row, "name"), "forces", 6) ==
+                                         0) /* and forces_step */
     {
         launches += (size_t)number_of(row, "count");
         assert_true(number_of(row, "flops_per_s") > 0 && number_of(row, "peak_percent") > 0);

@@ -1,5 +1,6 @@
-/* The model of `stdcl cluster-model` beside what was measured on one host, and what must hold of it anyway. Figures are those of
- * bench/results/nvidia-h200-x4.json and bench/studies/nvidia-h200-world.json, each with what one GPU did in the same run.
+/* The model of `stdcl cluster-model` beside what was measured on one host, and what must hold of it
+ * anyway. Figures are those of bench/results/nvidia-h200-x4.json and
+ * bench/studies/nvidia-h200-world.json, each with what one GPU did in the same run.
  * SPDX-License-Identifier: MIT */
 #include "check.h"
 
@@ -10,25 +11,40 @@
 
 static struct cluster h200(enum cluster_program program, double n, double gpus, double rate)
 {
-    return (struct cluster){.program = program, .n = n, .gpus = gpus, .of_host = 8, .rate = rate, .pcie = 55e9, .network = 45e9, .latency = 3e-6};
+    return (struct cluster){.program = program,
+                            .n = n,
+                            .gpus = gpus,
+                            .of_host = 8,
+                            .rate = rate,
+                            .pcie = 55e9,
+                            .network = 45e9,
+                            .latency = 3e-6};
 }
 
 static const struct point {
     enum cluster_program program;
     double n, gpus, alone, seconds; /* alone: of one GPU */
 } measured[] = {
-    {CLUSTER_NBODY, 65536, 2, 2160.4e-6, 1168.2e-6},   {CLUSTER_NBODY, 65536, 4, 2160.4e-6, 717.5e-6},
-    {CLUSTER_NBODY, 262144, 2, 34028.4e-6, 17150.8e-6}, {CLUSTER_NBODY, 262144, 4, 34028.4e-6, 8692.7e-6},
-    {CLUSTER_NBODY, 0x1p20, 2, 543.9152e-3, 272.4994e-3}, {CLUSTER_NBODY, 0x1p20, 4, 543.9152e-3, 136.6213e-3},
+    {CLUSTER_NBODY, 65536, 2, 2160.4e-6, 1168.2e-6},
+    {CLUSTER_NBODY, 65536, 4, 2160.4e-6, 717.5e-6},
+    {CLUSTER_NBODY, 262144, 2, 34028.4e-6, 17150.8e-6},
+    {CLUSTER_NBODY, 262144, 4, 34028.4e-6, 8692.7e-6},
+    {CLUSTER_NBODY, 0x1p20, 2, 543.9152e-3, 272.4994e-3},
+    {CLUSTER_NBODY, 0x1p20, 4, 543.9152e-3, 136.6213e-3},
     {CLUSTER_NBODY, 65536, 2, 1.9929e-3, 1.0743e-3},
     {CLUSTER_LIFE, 131072, 2, 0x1p34 / 33.07851e12, 0x1p34 / 65.19485e12},
     {CLUSTER_LIFE, 131072, 4, 0x1p34 / 33.07851e12, 0x1p34 / 127.60161e12},
     {CLUSTER_LIFE, 131072, 2, 0x1p34 / 33.34e12, 0x1p34 / 65.53e12},
-    {CLUSTER_NBODY, 65536, 2, 3.981132 / 2000, 2.138936 / 2000}, {CLUSTER_NBODY, 262144, 2, 6.288638 / 200, 3.243737 / 200},
-    {CLUSTER_LIFE, 131072, 2, 2.110144 / 4096, 1.077224 / 4096}, {CLUSTER_LIFE, 16384, 2, 0.226013 / 20000, 0.199402 / 20000},
-    {CLUSTER_MATMUL, 32768, 2, 1.332978, 0.699811},     {CLUSTER_GAS, 1e10, 2, 0.0752404, 0.037813},
-    {CLUSTER_GAS, 1e11, 2, 0.7524, 0.3777},             {CLUSTER_GAS, 1e11, 4, 0.7524, 0.1915},
-    {CLUSTER_GAS, 1e10, 2, 0.07529, 0.0378},            {CLUSTER_GAS, 5e11, 2, 3.767, 1.904},
+    {CLUSTER_NBODY, 65536, 2, 3.981132 / 2000, 2.138936 / 2000},
+    {CLUSTER_NBODY, 262144, 2, 6.288638 / 200, 3.243737 / 200},
+    {CLUSTER_LIFE, 131072, 2, 2.110144 / 4096, 1.077224 / 4096},
+    {CLUSTER_LIFE, 16384, 2, 0.226013 / 20000, 0.199402 / 20000},
+    {CLUSTER_MATMUL, 32768, 2, 1.332978, 0.699811},
+    {CLUSTER_GAS, 1e10, 2, 0.0752404, 0.037813},
+    {CLUSTER_GAS, 1e11, 2, 0.7524, 0.3777},
+    {CLUSTER_GAS, 1e11, 4, 0.7524, 0.1915},
+    {CLUSTER_GAS, 1e10, 2, 0.07529, 0.0378},
+    {CLUSTER_GAS, 5e11, 2, 3.767, 1.904},
 };
 
 static double rate_of(const struct point *p)
@@ -46,20 +62,24 @@ static void is_near_what_was_measured(void **state)
         struct cluster_time t;
         assert_int_equal(cluster_predict(&c, &t), 0);
         const double error = t.seconds / p->seconds - 1;
-        print_message("%zu: %.5g s, measured %.5g s: %+.1f %%\n", i, t.seconds, p->seconds, 100 * error);
+        print_message("%zu: %.5g s, measured %.5g s: %+.1f %%\n", i, t.seconds, p->seconds,
+                      100 * error);
         if (fabs(error) > 0.03)
             fail_msg("point %zu is off by %.1f %%", i, 100 * error);
     }
 }
 
-/* A step is never shorter than its share of the work, nor than what goes between hosts, and one GPU has all of its speed. */
+/* A step is never shorter than its share of the work, nor than what goes between hosts, and one GPU
+ * has all of its speed. */
 static void keeps_its_bounds(void **state)
 {
     (void)state;
-    static const double rate[CLUSTER_PROGRAMS] = {2.025e12, 33.1e12, 54e12, 133e9}, n[CLUSTER_PROGRAMS] = {0x1p22, 0x1p20, 0x1p17, 1e12};
+    static const double rate[CLUSTER_PROGRAMS] = {2.025e12, 33.1e12, 54e12, 133e9},
+                        n[CLUSTER_PROGRAMS] = {0x1p22, 0x1p20, 0x1p17, 1e12};
     for (int program = 0; program < CLUSTER_PROGRAMS; program++)
         for (double gpus = 1; gpus <= 16384; gpus *= 2) {
-            const struct cluster c = h200((enum cluster_program)program, n[program], gpus, rate[program]);
+            const struct cluster c =
+                h200((enum cluster_program)program, n[program], gpus, rate[program]);
             struct cluster slow = c;
             struct cluster_time t, s;
             slow.network /= 4;

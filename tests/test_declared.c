@@ -1,5 +1,5 @@
-/* How kernels are declared, as core/declared.c reads it from sources: compared with what the compiler tells,
- * where it tells, and with what must stay unknown.
+/* How kernels are declared, as core/declared.c reads it from sources: compared with what the
+ * compiler tells, where it tells, and with what must stay unknown.
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
@@ -10,7 +10,10 @@ static CLCONTEXT *cp;
 
 static const char *kind_name(enum arg_kind kind)
 {
-    return kind == ARG_VALUE ? "value" : kind == ARG_GLOBAL ? "global" : kind == ARG_LOCAL ? "local" : "unknown";
+    return kind == ARG_VALUE    ? "value"
+           : kind == ARG_GLOBAL ? "global"
+           : kind == ARG_LOCAL  ? "local"
+                                : "unknown";
 }
 
 /* "global float* x, value uint n", or "-" when there is no such kernel of n arguments. */
@@ -43,15 +46,18 @@ static bool same_type(const char *read, const char *told)
     return strcmp(read, told) == 0 || (read[0] >= 'A' && read[0] <= 'Z');
 }
 
-/* Each kernel of a program: all that is read must be what the platform tells; `all`: and nothing be missing. */
-static void same_as_the_platform(const char *file, const char *source, const char *options, bool all)
+/* Each kernel of a program: all that is read must be what the platform tells; `all`: and nothing be
+ * missing. */
+static void same_as_the_platform(const char *file, const char *source, const char *options,
+                                 bool all)
 {
     void *handle = clsopen(cp, source, CLLD_NOBUILD);
     ready(handle);
     works(clbuild(cp, handle, (char *)(uintptr_t)options, 0));
     const struct program *program = handle;
     char names[4096] = "";
-    clGetProgramInfo(program->part[0].program[0], CL_PROGRAM_KERNEL_NAMES, sizeof names, names, NULL);
+    clGetProgramInfo(program->part[0].program[0], CL_PROGRAM_KERNEL_NAMES, sizeof names, names,
+                     NULL);
     for (char *save, *name = strtok_r(names, ";", &save); name; name = strtok_r(NULL, ";", &save)) {
         cl_kernel krn = clsym(cp, handle, name, 0);
         ready(krn);
@@ -70,9 +76,11 @@ static void same_as_the_platform(const char *file, const char *source, const cha
             if (told.kind == -1)
                 skip(); /* this platform does not tell */
             if ((all || p[i].kind != ARG_UNSET) &&
-                (p[i].kind != kind || !same_type(p[i].type, told.type) || strcmp(p[i].name, told.name)))
-                fail_msg("%s: %s, argument %u: %s %s %s, but the compiler says %s %s %s", file, name, i,
-                         kind_name(p[i].kind), p[i].type, p[i].name, kind_name(kind), told.type, told.name);
+                (p[i].kind != kind || !same_type(p[i].type, told.type) ||
+                 strcmp(p[i].name, told.name)))
+                fail_msg("%s: %s, argument %u: %s %s %s, but the compiler says %s %s %s", file,
+                         name, i, kind_name(p[i].kind), p[i].type, p[i].name, kind_name(kind),
+                         told.type, told.name);
         }
     }
     works(clclose(cp, handle));
@@ -114,8 +122,8 @@ static void test_forms(void **state)
 static void test_kernels_of_the_house(void **state)
 {
     (void)state;
-    static const char *const files[] = {"kernels/basic.cl", "../gas/fused.cl", "../arrays/sum.cl", "../gas/draw.cl",
-                                        "../profile/peak.cl"};
+    static const char *const files[] = {"kernels/basic.cl", "../gas/fused.cl", "../arrays/sum.cl",
+                                        "../gas/draw.cl", "../profile/peak.cl"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char source[1 << 17];
         FILE *fp = fopen(files[i], "r");
@@ -152,40 +160,49 @@ static void test_macros_and_types_stay_unknown(void **state)
     (void)state;
     reads("kernel void f(REAL a, global REAL *x, local REAL *l)", 3,
           "unknown REAL a, global REAL* x, local REAL* l");
-    reads("kernel void f(FLOATS x, global FLOATS y, IMAGE)", 3, "unknown FLOATS x, unknown FLOATS y, unknown IMAGE ");
-    reads("#define double float\nkernel void f(double a, float b)", 2, "unknown double a, value float b");
+    reads("kernel void f(FLOATS x, global FLOATS y, IMAGE)", 3,
+          "unknown FLOATS x, unknown FLOATS y, unknown IMAGE ");
+    reads("#define double float\nkernel void f(double a, float b)", 2,
+          "unknown double a, value float b");
     reads("#define n x, int y\nkernel void f(int n)", 2, "-");
     reads("kernel void f(int a MORE, global int *b MORE)", 2, "unknown int MORE, global int* MORE");
-    reads("kernel void f(float *x, private int *y, global int z)", 3, "unknown float* x, unknown int* y, unknown int z");
+    reads("kernel void f(float *x, private int *y, global int z)", 3,
+          "unknown float* x, unknown int* y, unknown int z");
     reads("kernel void f(global int (*x)[4], int (*y)(int))", 2, "unknown int* , unknown int ");
     reads("kernel void f(float7 a, long long b, unsigned float c)", 3,
           "unknown float7 a, unknown long b, unknown ufloat c");
     assert_string_equal(read_from("kernel void f(float a, int b)", "-D X=1 -Dfloat=double", "f", 2),
                         "unknown float a, value int b");
-    assert_string_equal(read_from("kernel void f(float a, int b)", "-D float=double -D integer=1", "f", 2),
-                        "unknown float a, value int b");
+    assert_string_equal(
+        read_from("kernel void f(float a, int b)", "-D float=double -D integer=1", "f", 2),
+        "unknown float a, value int b");
 }
 
 static void test_conditions(void **state)
 {
     (void)state;
-    reads("#if A\nkernel void f(global int *x, int a) { }\n#else\nkernel void f(global int *x, long a) { }\n#endif", 2,
-          "global int* x, unknown int a");
+    reads(
+        "#if A\nkernel void f(global int *x, int a) { }\n#else\nkernel void f(global int *x, long a) { }\n#endif",
+        2, "global int* x, unknown int a");
     reads("#if A\nkernel void f(int a) { }\n#else\nkernel void f(int a, int b) { }\n#endif", 2,
           "value int a, value int b");
-    reads("kernel void f(int a,\n#if A\nint b\n#else\nfloat b\n#endif\n) { }", 2, "unknown int a, unknown float b");
+    reads("kernel void f(int a,\n#if A\nint b\n#else\nfloat b\n#endif\n) { }", 2,
+          "unknown int a, unknown float b");
     reads("#define K kernel void f(int a, \\\n int b)\nkernel void f(float a, float b) { }", 2,
           "value float a, value float b");
-    reads("  /* here */ # define K /* over \n lines */ kernel void f(int a)\nkernel void f(float a)", 1,
-          "value float a");
+    reads(
+        "  /* here */ # define K /* over \n lines */ kernel void f(int a)\nkernel void f(float a)",
+        1, "value float a");
 }
 
-/* Bytes of all kinds: the reader ends, and reads nothing that is not there (AddressSanitizer looks). */
+/* Bytes of all kinds: the reader ends, and reads nothing that is not there (AddressSanitizer
+ * looks). */
 static void test_rubbish(void **state)
 {
     (void)state;
-    static const char *const bits[] = {"kernel ", "void ", "f", "(", ")", ",", "*", "[", "]", "#define ", "\n", "\\",
-                                       "\"", "'", "/*", "*/", "//", "int ", "global ", "struct ", "unsigned ", "\r"};
+    static const char *const bits[] = {
+        "kernel ", "void ", "f", "(",  ")",  ",",  "*",    "[",       "]",       "#define ",  "\n",
+        "\\",      "\"",    "'", "/*", "*/", "//", "int ", "global ", "struct ", "unsigned ", "\r"};
     uint32_t seed = 1;
     for (int round = 0; round < 20000; round++) {
         char *source = calloc(1, 256);
@@ -208,11 +225,16 @@ static void test_rubbish(void **state)
 static void test_clarg_info(void **state)
 {
     (void)state;
-    void *handle = clsopen(cp, "kernel void f(global float4 *position, uint n, local int *sums) { }", CLLD_NOW);
+    void *handle = clsopen(
+        cp, "kernel void f(global float4 *position, uint n, local int *sums) { }", CLLD_NOW);
     cl_kernel f = clsym(cp, handle, "f", 0);
     ready(f);
-    static const struct { int kind; const char *type, *name; } wanted[] = {
-        {STDCL_GLOBAL, "float4*", "position"}, {STDCL_VALUE, "uint", "n"}, {STDCL_LOCAL, "int*", "sums"}};
+    static const struct {
+        int kind;
+        const char *type, *name;
+    } wanted[] = {{STDCL_GLOBAL, "float4*", "position"},
+                  {STDCL_VALUE, "uint", "n"},
+                  {STDCL_LOCAL, "int*", "sums"}};
     clarg_info_t info;
     for (cl_uint i = 0; i < 3; i++) {
         works(clarg_info(f, i, &info));

@@ -1,4 +1,5 @@
-/* test_formats_nopng.c - formats/png.c built without libpng: pictures are refused with a sentence. */
+/* test_formats_nopng.c - formats/png.c built without libpng: pictures are refused with a
+ * sentence. */
 /* SPDX-License-Identifier: MIT */
 #include "files.h"
 #include "formats/picture.h"

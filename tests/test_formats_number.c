@@ -1,4 +1,5 @@
-/* test_formats_number.c - decimal conversion against libc's, and in a locale with decimal commas. */
+/* test_formats_number.c - decimal conversion against libc's, and in a locale with decimal
+ * commas. */
 /* SPDX-License-Identifier: MIT */
 #include "formats/number.h"
 
@@ -86,7 +87,8 @@ static void reads_as_strtod(void **unused)
         snprintf(text, sizeof text, "%s%.*g", rnd() & 1 ? "" : "-", digits,
                  ldexp((double)(rnd() >> 1), exponent * 3));
         same_bits(read_ok(text), strtod(text, NULL), text);
-        snprintf(text, sizeof text, "%llue%d", (unsigned long long)(rnd() >> (rnd() % 64)), exponent);
+        snprintf(text, sizeof text, "%llue%d", (unsigned long long)(rnd() >> (rnd() % 64)),
+                 exponent);
         same_bits(read_ok(text), strtod(text, NULL), text);
     }
 }
@@ -106,18 +108,21 @@ static void rounds_ties_to_even(void **unused)
         int down = 1 + (int)(rnd() % 4); /* w / 2^down has `down` decimals */
         uint64_t w = (1ULL << 54 | rnd() >> 12) | 1, whole = w >> down;
         uint64_t rest = (w & ((1ULL << down) - 1)) * 10000 >> down;
-        snprintf(text, sizeof text, "%llu.%04llu", (unsigned long long)whole, (unsigned long long)rest);
+        snprintf(text, sizeof text, "%llu.%04llu", (unsigned long long)whole,
+                 (unsigned long long)rest);
         same_bits(read_ok(text), strtod(text, NULL), text);
     }
 }
 
-/* Quotients by large powers of five that fall beside a tie by less than the bits kept: 1 in 10^4 of these. */
+/* Quotients by large powers of five that fall beside a tie by less than the bits kept: 1 in 10^4 of
+ * these. */
 static void rounds_next_to_ties(void **unused)
 {
     (void)unused;
     for (int i = 0; i < 400000; i++) {
         char text[64];
-        snprintf(text, sizeof text, "%llue-%d", (unsigned long long)(rnd() >> 1), 24 + (int)(rnd() % 4));
+        snprintf(text, sizeof text, "%llue-%d", (unsigned long long)(rnd() >> 1),
+                 24 + (int)(rnd() % 4));
         same_bits(read_ok(text), strtod(text, NULL), text);
     }
 }
@@ -154,7 +159,8 @@ static void refuses_what_is_no_number(void **unused)
 /* Nothing is read behind the end: the memory ends there, as AddressSanitizer sees. */
 static void stays_inside(void **unused)
 {
-    static const char *const texts[] = {"1", "1e", "1.", "-", "1e-3", "12345678901234567890123", "nan(", "i"};
+    static const char *const texts[] = {"1",    "1e", "1.", "-", "1e-3", "12345678901234567890123",
+                                        "nan(", "i"};
     (void)unused;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         size_t length = strlen(texts[i]);
@@ -222,8 +228,8 @@ static void prints_as_printf(void **unused)
         double x = ldexp((double)(rnd() >> 11), (int)(rnd() % 260) - 180);
         check_print(rnd() & 1 ? x : -x);
         check_print((double)(float)x);
-        check_print(
-            ldexp((double)(rnd() >> 11), 83 + (int)(rnd() % 3))); /* near the largest of the fast path */
+        check_print(ldexp((double)(rnd() >> 11),
+                          83 + (int)(rnd() % 3))); /* near the largest of the fast path */
         check_print((double)(int64_t)(rnd() >> (rnd() % 64)) / 1000);
     }
 }

@@ -1,5 +1,5 @@
-/* test_formats_particles.c - files of bodies: what is read, what is refused and how, and that nothing is
- * lost.
+/* test_formats_particles.c - files of bodies: what is read, what is refused and how, and that
+ * nothing is lost.
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -184,7 +184,8 @@ static void refuses_bad_text(void **unused)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct particles p;
         memset(&p, 255, sizeof p);
-        fails_saying(EINVAL, particles_read_memory("name", cases[i].text, strlen(cases[i].text), &p),
+        fails_saying(EINVAL,
+                     particles_read_memory("name", cases[i].text, strlen(cases[i].text), &p),
                      cases[i].part, cases[i].other);
         assert_int_equal(p.n, 0);
         assert_null(p.mass);
@@ -201,8 +202,8 @@ static void reads_large_text(void **unused)
     FILE *fp = fopen(path, "w");
     ready(fp);
     for (size_t i = 0; i < N; i++)
-        fprintf(fp, "%.17g %.17g %.17g %.17g %.17g %.17g %.17g%s", q.mass[i], q.pos[i][0], q.pos[i][1],
-                q.pos[i][2], q.vel[i][0], q.vel[i][1], q.vel[i][2],
+        fprintf(fp, "%.17g %.17g %.17g %.17g %.17g %.17g %.17g%s", q.mass[i], q.pos[i][0],
+                q.pos[i][1], q.pos[i][2], q.vel[i][0], q.vel[i][1], q.vel[i][2],
                 i % 3 ? "\n" : " # a comment of its own\n\n");
     assert_int_equal(fclose(fp), 0);
     works(particles_read(path, &p));
@@ -244,8 +245,9 @@ static void keeps_every_bit_as_text(void **unused)
 
 static void check_three(const struct particles *p)
 {
-    const double bodies[3][7] = {
-        {0.5, 1, 2, 3, -1, -2, -3}, {0.25, 4, 5, 6, 0.125, 0, -0.0}, {1e-3f, 1e10f, -7.5, 1e-20f, 3, 2, 1}};
+    const double bodies[3][7] = {{0.5, 1, 2, 3, -1, -2, -3},
+                                 {0.25, 4, 5, 6, 0.125, 0, -0.0},
+                                 {1e-3f, 1e10f, -7.5, 1e-20f, 3, 2, 1}};
     assert_int_equal(p->n, 3);
     assert_int_equal(p->gas, 1);
     assert_int_equal(p->star, 1);
@@ -279,7 +281,8 @@ static void reads_tipsy(void **unused)
 static void writes_tipsy(void **unused)
 {
     static const char *const names[] = {"w.tipsy", "w.std", "w.TIP", "w.bin"};
-    static const size_t kept[][2] = {{32, 28}, {68, 4}, {76, 4}, {80, 28}, {108, 8}, {116, 28}, {152, 8}};
+    static const size_t kept[][2] = {{32, 28}, {68, 4},   {76, 4}, {80, 28},
+                                     {108, 8}, {116, 28}, {152, 8}};
     struct particles p;
     (void)unused;
     works(particles_read_memory("big", big, sizeof big, &p));
@@ -307,7 +310,8 @@ static void refuses_every_piece_of_tipsy(void **unused)
         if (size == sizeof big - 4)
             continue; /* as long as a file without padding, which cannot be told */
         if (size >= 28)
-            fails_saying(EINVAL, particles_read_memory("piece", little, size, &p), "piece: is cut short");
+            fails_saying(EINVAL, particles_read_memory("piece", little, size, &p),
+                         "piece: is cut short");
         else
             fails_saying(EINVAL, particles_read_memory("piece", little, size, &p), "piece");
         fails(EINVAL, particles_read_memory("piece", big, size, &p));
@@ -353,14 +357,15 @@ static void refuses_bad_tipsy(void **unused)
         patch32(bytes + cases[i].at, cases[i].value);
         if (cases[i].at2)
             patch32(bytes + cases[i].at2, cases[i].value2);
-        fails_saying(EINVAL, particles_read_memory("bad", bytes, sizeof bytes, &p), "bad: ", cases[i].part,
-                     cases[i].other);
+        fails_saying(EINVAL, particles_read_memory("bad", bytes, sizeof bytes, &p),
+                     "bad: ", cases[i].part, cases[i].other);
         assert_int_equal(p.n, 0);
     }
     unsigned char none[32] = {0};
     struct particles p;
     none[15] = 3;
-    fails_saying(EINVAL, particles_read_memory("none", none, sizeof none, &p), "says that it holds no bodies");
+    fails_saying(EINVAL, particles_read_memory("none", none, sizeof none, &p),
+                 "says that it holds no bodies");
 }
 
 static double any_float(void)
@@ -387,7 +392,8 @@ static bool can_write(const char *path, const struct particles *p)
 /* Through each of the formats and back: text keeps doubles, TIPSY floats. */
 static void goes_round(void **unused)
 {
-    static const char *const names[] = {"r.tab", "r.tipsy", "r.bin", "r2.tab", "r.std", "r.npy", "r.hdf5"};
+    static const char *const names[] = {"r.tab", "r.tipsy", "r.bin", "r2.tab",
+                                        "r.std", "r.npy",   "r.hdf5"};
     struct particles p = make_random(3001, any_float), q;
     (void)unused;
     p.gas = 1000;
@@ -439,10 +445,12 @@ static void names_files_that_cannot_be_read(void **unused)
     fails_saying(EISDIR, particles_read(files_folder, &p), files_folder, "is a folder");
     put_text(in_folder("empty.tab"), "");
     fails_saying(EINVAL, particles_read(in_folder("empty.tab"), &p), "empty.tab: is empty");
-    static const char *const binary[] = {"text.hdf5", "text.H5", "text.npy", "text.tipsy", "text.bin"};
+    static const char *const binary[] = {"text.hdf5", "text.H5", "text.npy", "text.tipsy",
+                                         "text.bin"};
     for (size_t i = 0; i < sizeof binary / sizeof *binary; i++) {
         put_text(in_folder(binary[i]), "1 2 3 4 5 6 7\n");
-        fails_saying(EINVAL, particles_read(in_folder(binary[i]), &p), binary[i], "which its suffix says it is; text has one of the suffixes .tab");
+        fails_saying(EINVAL, particles_read(in_folder(binary[i]), &p), binary[i],
+                     "which its suffix says it is; text has one of the suffixes .tab");
     }
     put_text(in_folder("secret.tab"), "1 2 3 4 5 6 7\n");
     assert_int_equal(chmod(in_folder("secret.tab"), 0), 0);
@@ -508,7 +516,8 @@ static void reads_the_standard_input(void **unused)
     assert_int_equal(read_from_pipe("1 2 x", 5, &q), -1);
     says("standard input:1: 'x' in column 3 (y)");
     /* A header that promises 2^31 - 1 bodies and delivers none must not cost memory. */
-    unsigned char promise[32] = {[8] = 0x7f, 0xff, 0xff, 0xff, [15] = 3, [20] = 0x7f, 0xff, 0xff, 0xff};
+    unsigned char promise[32] = {
+        [8] = 0x7f, 0xff, 0xff, 0xff, [15] = 3, [20] = 0x7f, 0xff, 0xff, 0xff};
     assert_int_equal(read_from_pipe(promise, sizeof promise, &q), -1);
     says("is cut short in body 1 of 2147483647");
     particles_free(&p);
@@ -525,7 +534,8 @@ static void knows_formats_by_suffix(void **unused)
     assert_string_equal(particles_format_of("a.BIN"), "tipsy_le");
     assert_string_equal(particles_format_of("a.tab.std"), "tipsy");
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
-        fails_saying(ENOTSUP, particles_format_of(unknown[i]) ? 0 : -1, unknown[i], "unknown suffix", ".tab", ".tipsy");
+        fails_saying(ENOTSUP, particles_format_of(unknown[i]) ? 0 : -1, unknown[i],
+                     "unknown suffix", ".tab", ".tipsy");
 }
 
 /* Each suffix is in the sentence that lists them, and in the manual. */
@@ -535,10 +545,10 @@ static void every_format_is_documented(void **unused)
     char *page = bytes_of("../docs/command.md", &size);
     (void)unused;
     ready(page);
-#define FORMAT(name)                                                              \
-    assert_non_null(strstr(particles_readable(), particles_##name.label.suffixes));     \
-    assert_non_null(strstr(particles_readable(), particles_##name.label.title));        \
-    assert_non_null(strstr(page, particles_##name.label.suffixes));                     \
+#define FORMAT(name)                                                                               \
+    assert_non_null(strstr(particles_readable(), particles_##name.label.suffixes));                \
+    assert_non_null(strstr(particles_readable(), particles_##name.label.title));                   \
+    assert_non_null(strstr(page, particles_##name.label.suffixes));                                \
     assert_non_null(strstr(page, particles_##name.label.title));
     PARTICLES_FORMATS(FORMAT)
 #undef FORMAT

@@ -1,5 +1,5 @@
-/* test_formats_picture.c - pictures: that what is drawn is where it is and as much as there is; PNG;
- * films.
+/* test_formats_picture.c - pictures: that what is drawn is where it is and as much as there is;
+ * PNG; films.
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -29,7 +29,8 @@ static double uniform(void) /* in (0, 1); xorshift64, Marsaglia 2003 */
 static void make_plummer(size_t n, double (*pos)[3])
 {
     for (size_t i = 0; i < n; i++) {
-        double r = 1 / sqrt(pow(uniform(), -2.0 / 3) - 1), z = 2 * uniform() - 1, angle = 2 * PI * uniform();
+        double r = 1 / sqrt(pow(uniform(), -2.0 / 3) - 1), z = 2 * uniform() - 1,
+               angle = 2 * PI * uniform();
         pos[i][0] = r * sqrt(1 - z * z) * cos(angle);
         pos[i][1] = r * sqrt(1 - z * z) * sin(angle);
         pos[i][2] = r * z;
@@ -123,7 +124,9 @@ static void keeps_the_mass(void **unused)
         expected[0] += mass[i] * (W / 2 + pos[i][0] * plain.scale);
         expected[1] += mass[i] * (H / 2 - pos[i][1] * plain.scale);
     }
-    works(density_map(&plain, &(struct density_bodies){.n = N, .mass = mass, .pos = (const double(*)[3])pos}, map));
+    works(density_map(
+        &plain, &(struct density_bodies){.n = N, .mass = mass, .pos = (const double(*)[3])pos},
+        map));
     for (int y = 0; y < H; y++)
         for (int x = 0; x < W; x++) {
             double m = map[y * W + x];
@@ -137,21 +140,24 @@ static void keeps_the_mass(void **unused)
         assert_true(fabs(centre[k] - expected[k]) / total < 1e-4);
 }
 
-/* Against the surface density of Plummer's sphere, M / (pi (1 + R^2)^2), in rings; equal and unequal
- * masses. */
+/* Against the surface density of Plummer's sphere, M / (pi (1 + R^2)^2), in rings; equal and
+ * unequal masses. */
 static void agrees_with_plummer(void **unused)
 {
     enum { N = 100000, SIDE = 512, RINGS = 12 };
     double(*pos)[3] = malloc(N * sizeof *pos), *mass = malloc(N * sizeof *mass);
     float *map = malloc((size_t)SIDE * SIDE * sizeof *map);
-    const struct projection view = {.width = SIDE, .height = SIDE, .axis = {0, 1}, .scale = SIDE / 6.0};
+    const struct projection view = {
+        .width = SIDE, .height = SIDE, .axis = {0, 1}, .scale = SIDE / 6.0};
     (void)unused;
     make_plummer(N, pos);
     for (int unequal = 0; unequal < 2; unequal++) {
         double sum[RINGS] = {0}, expected[RINGS] = {0}, total = 0;
         for (int i = 0; i < N; i++)
             total += mass[i] = unequal && i % 20 == 0 ? 10 : 1;
-        works(density_map(&view, &(struct density_bodies){.n = N, .mass = mass, .pos = (const double(*)[3])pos}, map));
+        works(density_map(
+            &view, &(struct density_bodies){.n = N, .mass = mass, .pos = (const double(*)[3])pos},
+            map));
         for (int y = 0; y < SIDE; y++)
             for (int x = 0; x < SIDE; x++) {
                 double r = hypot(x + 0.5 - SIDE / 2, y + 0.5 - SIDE / 2) / view.scale;
@@ -181,7 +187,9 @@ static double graininess(size_t n, const double *mass, double total)
     for (size_t i = 0; i < n; i++) /* also around the picture */
         for (int axis = 0; axis < 3; axis++)
             pos[i][axis] = 1.2 * uniform() - 0.6;
-    works(density_map(&view, &(struct density_bodies){.n = n, .mass = mass, .pos = (const double(*)[3])pos}, map));
+    works(density_map(
+        &view, &(struct density_bodies){.n = n, .mass = mass, .pos = (const double(*)[3])pos},
+        map));
     for (int i = 0; i < SIDE * SIDE; i++) {
         sum += map[i];
         squares += map[i] * map[i];
@@ -193,8 +201,9 @@ static double graininess(size_t n, const double *mass, double total)
     return sqrt(squares / (SIDE * SIDE) / (mean * mean) - 1);
 }
 
-/* Smooth where bodies are many, and where a tenth of them are 40 times as heavy: counting would give, by
- * Poisson, a spread of 2.2 and of 5.6. What is left is mostly the sharp point of every body. */
+/* Smooth where bodies are many, and where a tenth of them are 40 times as heavy: counting would
+ * give, by Poisson, a spread of 2.2 and of 5.6. What is left is mostly the sharp point of every
+ * body. */
 static void is_not_grainy(void **unused)
 {
     enum { N = 20000 };
@@ -214,7 +223,8 @@ static void skips_what_is_not_finite_or_far_away(void **unused)
     double pos[3][3] = {{NAN, 0, 0}, {1e300, 0, 0}, {0, -INFINITY, 0}};
     static float map[200 * 160];
     (void)unused;
-    works(density_map(&plain, &(struct density_bodies){.n = 3, .pos = (const double(*)[3])pos}, map));
+    works(
+        density_map(&plain, &(struct density_bodies){.n = 3, .pos = (const double(*)[3])pos}, map));
     for (int i = 0; i < 200 * 160; i++)
         assert_true(map[i] == 0);
 }
@@ -284,7 +294,8 @@ static void fits_a_frame(void **unused)
     static double pos[N][3];
     struct picture_options o = {.width = 300, .height = 200};
     (void)unused;
-    for (int i = 0; i < N; i++) { /* compact: all in view with a margin; some astray change nothing */
+    for (int i = 0; i < N;
+         i++) { /* compact: all in view with a margin; some astray change nothing */
         pos[i][0] = 100 + 3 * (2 * uniform() - 1);
         pos[i][1] = -50 + 2 * (2 * uniform() - 1);
         pos[i][2] = i % 500 == 0 ? 1e6 : 0;
@@ -330,7 +341,8 @@ static void keeps_one_scale_in_a_series(void **unused)
     assert_true(brighter / (64 * 64) > 5);
 }
 
-/* Two clusters side by side, equally dense: colours tell the speeds, or the groups, of each; few bodies and many. */
+/* Two clusters side by side, equally dense: colours tell the speeds, or the groups, of each; few
+ * bodies and many. */
 static void colours_tell_values_and_groups(void **unused)
 {
     enum { MANY = 4000, W = 128, H = 64 };
@@ -346,13 +358,16 @@ static void colours_tell_values_and_groups(void **unused)
             pos[i][0] = (i % 2 ? 5 : -5) + (n == MANY ? 0.8 * (uniform() - 0.5) : 0);
             pos[i][1] = n == MANY ? 0.8 * (uniform() - 0.5) : 0;
         }
-        struct picture_options o = {.width = W, .height = H, .extent = 10, .by = PICTURE_BY_VALUE, .value = value};
+        struct picture_options o = {
+            .width = W, .height = H, .extent = 10, .by = PICTURE_BY_VALUE, .value = value};
         works(picture_draw(&o, n, NULL, (const double(*)[3])pos, rgb));
         picture_colour(PICTURE_INFERNO, 0.2, slow);
         picture_colour(PICTURE_INFERNO, 1, fast);
-        const uint8_t *left = rgb + 3 * (H / 2 * W + W / 4), *right = rgb + 3 * (H / 2 * W + 3 * W / 4);
+        const uint8_t *left = rgb + 3 * (H / 2 * W + W / 4),
+                      *right = rgb + 3 * (H / 2 * W + 3 * W / 4);
         for (int c = 0; c < 3; c++) {
-            assert_true(abs(left[c] - slow[c]) <= 0.25 * slow[c] + 2); /* hues; the middle may be a little darker */
+            assert_true(abs(left[c] - slow[c]) <=
+                        0.25 * slow[c] + 2); /* hues; the middle may be a little darker */
             assert_true(abs(right[c] - fast[c]) <= 0.25 * fast[c] + 2);
         }
         o.by = PICTURE_BY_GROUP;
@@ -365,24 +380,30 @@ static void colours_tell_values_and_groups(void **unused)
                 assert_true(abs((side ? right : left)[c] - expected[c]) <= 0.25 * expected[c] + 2);
         }
     }
-    const struct picture_options none = {.by = PICTURE_BY_GROUP}, turned = {.by = PICTURE_BY_VALUE, .value = value, .least = 2, .most = 1};
+    const struct picture_options none = {.by = PICTURE_BY_GROUP},
+                                 turned = {
+                                     .by = PICTURE_BY_VALUE, .value = value, .least = 2, .most = 1};
     fails_saying(EINVAL, picture_draw(&none, 1, NULL, (const double(*)[3])pos, rgb), "not given");
-    fails_saying(EINVAL, picture_draw(&turned, 1, NULL, (const double(*)[3])pos, rgb), "values from 2 to 1");
+    fails_saying(EINVAL, picture_draw(&turned, 1, NULL, (const double(*)[3])pos, rgb),
+                 "values from 2 to 1");
 }
 
-/* A caption ends with the scale of the colours at the right edge: bright above, dark below; groups have none. */
+/* A caption ends with the scale of the colours at the right edge: bright above, dark below; groups
+ * have none. */
 static void captions_tell_the_colours(void **unused)
 {
     enum { N = 2000, SIDE = 400 };
     static double pos[N][3];
     static uint8_t group[N], rgb[SIDE * SIDE * 3];
-    struct picture_options o = {.width = SIDE, .height = SIDE, .caption = true, .colours = PICTURE_GREY, .extent = 100};
+    struct picture_options o = {
+        .width = SIDE, .height = SIDE, .caption = true, .colours = PICTURE_GREY, .extent = 100};
     (void)unused;
     make_plummer(N, pos);
     works(picture_draw(&o, N, NULL, (const double(*)[3])pos, rgb));
     const unsigned x = SIDE - 12, top = SIDE / 2 - SIDE / 6 + 2, bottom = SIDE / 2 + SIDE / 6 - 4;
     assert_true(brightness(rgb, SIDE, x, top) > 700 && brightness(rgb, SIDE, x, bottom) < 60);
-    assert_true(brightness(rgb, SIDE, x, SIDE / 2) > 300 && brightness(rgb, SIDE, x, SIDE / 2) < 460);
+    assert_true(brightness(rgb, SIDE, x, SIDE / 2) > 300 &&
+                brightness(rgb, SIDE, x, SIDE / 2) < 460);
     o.by = PICTURE_BY_GROUP;
     o.group = group;
     works(picture_draw(&o, N, NULL, (const double(*)[3])pos, rgb));
@@ -437,10 +458,12 @@ static void png_tells_what_went_wrong(void **unused)
     (void)unused;
     for (size_t i = 0; i < sizeof rgb; i++)
         rgb[i] = (uint8_t)(256 * uniform());
-    fails_saying(ENOENT, picture_write_png(in_folder("none/a.png"), SIDE, SIDE, rgb), "none' does not exist");
+    fails_saying(ENOENT, picture_write_png(in_folder("none/a.png"), SIDE, SIDE, rgb),
+                 "none' does not exist");
     fails_saying(EINVAL, picture_write_png(in_folder("a.png"), 0, SIDE, rgb), "a.png", "PNG");
     if (access("/dev/full", W_OK) == 0)
-        fails_saying(ENOSPC, picture_write_png("/dev/full", SIDE, SIDE, rgb), "/dev/full", "disk is full");
+        fails_saying(ENOSPC, picture_write_png("/dev/full", SIDE, SIDE, rgb), "/dev/full",
+                     "disk is full");
     assert_int_equal(count_files(files_folder, "a.png"), 0);
 }
 
@@ -465,8 +488,9 @@ static void density_picture_is_a_png(void **unused)
 static void names_frames(void **unused)
 {
     static const char *const cases[][2] = {
-        {"run.png", "run-0007.png"},     {"out/run.mp4", "out/run-0007.png"}, {"run", "run-0007.png"},
-        {"a.b/run", "a.b/run-0007.png"}, {"a.b/.run", "a.b/.run-0007.png"},   {"r.2.gif", "r.2-0007.png"}};
+        {"run.png", "run-0007.png"},       {"out/run.mp4", "out/run-0007.png"},
+        {"run", "run-0007.png"},           {"a.b/run", "a.b/run-0007.png"},
+        {"a.b/.run", "a.b/.run-0007.png"}, {"r.2.gif", "r.2-0007.png"}};
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *name = picture_frame_name(cases[i][0], 7);
@@ -480,7 +504,8 @@ static void names_frames(void **unused)
     assert_false(picture_is_film("a.png") || picture_is_film("mp4") || picture_is_film(".mp4"));
 }
 
-/* Puts a shell script in place of ffmpeg, alone in $PATH but for the shell's own tools; NULL: none at all. */
+/* Puts a shell script in place of ffmpeg, alone in $PATH but for the shell's own tools; NULL: none
+ * at all. */
 static char *replace_ffmpeg(const char *script)
 {
     char *before = strdup(getenv("PATH")), path[PATH_MAX];
@@ -519,8 +544,9 @@ static void says_that_ffmpeg_is_missing(void **unused)
 /* The script notes its arguments, one a line, and makes the last one, the film. */
 static void calls_ffmpeg_as_it_wants(void **unused)
 {
-    char *before = replace_ffmpeg("#!/bin/sh\nfor a do echo \"$a\"; last=$a; done >\"${0%/bin/*}/said\"\n"
-                                  "echo film >\"$last\"\n");
+    char *before =
+        replace_ffmpeg("#!/bin/sh\nfor a do echo \"$a\"; last=$a; done >\"${0%/bin/*}/said\"\n"
+                       "echo film >\"$last\"\n");
     (void)unused;
     assert_true(picture_can_join());
     works(picture_join(in_folder("50% \"of\" it's.mp4"), 12, 30));
@@ -539,7 +565,8 @@ static void calls_ffmpeg_as_it_wants(void **unused)
 
 static void passes_on_what_ffmpeg_complains_of(void **unused)
 {
-    char *before = replace_ffmpeg("#!/bin/sh\necho chatter >&2\necho 'No \"frames\" found' >&2\nexit 3\n");
+    char *before =
+        replace_ffmpeg("#!/bin/sh\necho chatter >&2\necho 'No \"frames\" found' >&2\nexit 3\n");
     (void)unused;
     put_text(in_folder("bad.gif"), "old");
     check_forget();
@@ -563,9 +590,9 @@ static void passes_on_what_ffmpeg_complains_of(void **unused)
 /* An ffmpeg without H.264 encodes as it can. */
 static void does_without_h264(void **unused)
 {
-    char *before =
-        replace_ffmpeg("#!/bin/sh\nfor a do last=$a; case $a in libx264) echo 'Unknown encoder' >&2; exit 1;;"
-                       " esac; done\necho film >\"$last\"\n");
+    char *before = replace_ffmpeg(
+        "#!/bin/sh\nfor a do last=$a; case $a in libx264) echo 'Unknown encoder' >&2; exit 1;;"
+        " esac; done\necho film >\"$last\"\n");
     (void)unused;
     works(picture_join(in_folder("plain.mp4"), 1, 0));
     restore(before);
@@ -608,13 +635,19 @@ static const uint8_t *pixel(const uint8_t *rgb, unsigned width, unsigned x, unsi
     return rgb + 3 * ((size_t)y * width + x);
 }
 
-/* A body goes along the x axis from -1 to 1, and stands at 1 now: dim along the way, bright where it is, dark elsewhere. */
+/* A body goes along the x axis from -1 to 1, and stands at 1 now: dim along the way, bright where
+ * it is, dark elsewhere. */
 static void draws_paths(void **unused)
 {
     enum { SIZE = 200 };
     static uint8_t rgb[3 * SIZE * SIZE];
     const double path[3][3] = {{-1, 0, 0}, {0.2, 0, 0}, {1, 0, 0}}, now[1][3] = {{1, 0, 0}};
-    struct picture_options o = {.width = SIZE, .height = SIZE, .colours = PICTURE_GREY, .extent = 4, .points = 3, .path = path};
+    struct picture_options o = {.width = SIZE,
+                                .height = SIZE,
+                                .colours = PICTURE_GREY,
+                                .extent = 4,
+                                .points = 3,
+                                .path = path};
     (void)unused;
     works(picture_draw(&o, 1, NULL, now, rgb));
     for (unsigned x = 52; x < 144; x++)
@@ -642,8 +675,9 @@ static void captions_tell_the_length(void **unused)
     assert_int_equal(bar, 100);
     assert_true(y > SIZE - 20);
     caption_draw(SIZE, SIZE, other, 2.5, 100);
-    assert_true(memcmp(rgb, other, sizeof rgb / 2) != 0);                                 /* the time is above */
-    assert_memory_equal(rgb + sizeof rgb / 2, other + sizeof rgb / 2, sizeof rgb / 2);   /* the bar below */
+    assert_true(memcmp(rgb, other, sizeof rgb / 2) != 0); /* the time is above */
+    assert_memory_equal(rgb + sizeof rgb / 2, other + sizeof rgb / 2,
+                        sizeof rgb / 2); /* the bar below */
     static uint8_t tiny[3 * 4 * 3];
     caption_draw(4, 3, tiny, 1e300, 1e-300); /* stays inside, which AddressSanitizer sees */
 }
@@ -668,7 +702,8 @@ int main(void)
 #ifdef STDCL_HAVE_PNG
         cmocka_unit_test(png_reads_back),
         cmocka_unit_test(png_tells_what_went_wrong),
-        cmocka_unit_test(colours_tell_values_and_groups), cmocka_unit_test(captions_tell_the_colours),
+        cmocka_unit_test(colours_tell_values_and_groups),
+        cmocka_unit_test(captions_tell_the_colours),
         cmocka_unit_test(density_picture_is_a_png),
 #endif
         cmocka_unit_test(names_frames),

@@ -1,6 +1,6 @@
-/* test_formats_snapshots.c - bodies with what else a file says of them: notes, names, softenings, potentials; in text, as
- * matrices, as GADGET's binary snapshots, and as HDF5, which h5py reads by the rules of yt and pynbody, and writes as
- * other codes do (snapshots.py).
+/* test_formats_snapshots.c - bodies with what else a file says of them: notes, names, softenings,
+ * potentials; in text, as matrices, as GADGET's binary snapshots, and as HDF5, which h5py reads by
+ * the rules of yt and pynbody, and writes as other codes do (snapshots.py).
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -13,7 +13,8 @@
 
 static struct particles make(size_t n)
 {
-    struct particles p = {.n = 0, .time = 0.1, .also = PARTICLES_SOFTENING | PARTICLES_POTENTIAL | PARTICLES_ID};
+    struct particles p = {
+        .n = 0, .time = 0.1, .also = PARTICLES_SOFTENING | PARTICLES_POTENTIAL | PARTICLES_ID};
     works(particles_reserve(&p, n, "test"));
     p.n = n;
     for (size_t i = 0; i < n; i++) {
@@ -94,8 +95,9 @@ static void notes_are_one_line(void **unused)
 
 static void text_of_others_is_read_with_care(void **unused)
 {
-    static const char text[] = "# softening = 0.05 kpc\n# seed = -4\n# G = many\n#integrator =   leapfrog  \n# step\n"
-                               "# model = \n1 2 3 4 5 6 7\n# accuracy = 0.5\n";
+    static const char text[] =
+        "# softening = 0.05 kpc\n# seed = -4\n# G = many\n#integrator =   leapfrog  \n# step\n"
+        "# model = \n1 2 3 4 5 6 7\n# accuracy = 0.5\n";
     struct particles p;
     (void)unused;
     works(particles_read_memory("text", text, sizeof text - 1, &p));
@@ -130,7 +132,8 @@ static void tipsy_keeps_softenings_and_potentials(void **unused)
     assert_int_equal(q.also, PARTICLES_POTENTIAL);
     particles_free(&q);
     p.potential[3] = 1e39;
-    fails_saying(ERANGE, particles_write(in_folder("also.bin"), &p, NULL), "the potential of body 4, 1e+39");
+    fails_saying(ERANGE, particles_write(in_folder("also.bin"), &p, NULL),
+                 "the potential of body 4, 1e+39");
     particles_free(&p);
 }
 
@@ -191,7 +194,10 @@ static struct bytes gadget(bool named, bool big, size_t size)
     put(&b, 256, 4);
     for (int block = 0; block < 5; block++) {
         static const char *const names[] = {"POS ", "VEL ", "XTRA", "ID  ", "MASS"};
-        const size_t length = block < 2 ? 15 * size : block == 2 ? 12 : block == 3 ? 5 * size : 4 * size;
+        const size_t length = block < 2    ? 15 * size
+                              : block == 2 ? 12
+                              : block == 3 ? 5 * size
+                                           : 4 * size;
         if (block == 2 && !named)
             continue;
         if (named)
@@ -227,7 +233,8 @@ static void reads_gadget(void **unused)
             assert_true(p.mass[i] == mass[i]);
             assert_int_equal(p.id[i], 50 + i);
             for (size_t c = 0; c < 3; c++)
-                assert_true(p.pos[i][c] == (double)(3 * i + c) && p.vel[i][c] == -(double)(3 * i + c));
+                assert_true(p.pos[i][c] == (double)(3 * i + c) &&
+                            p.vel[i][c] == -(double)(3 * i + c));
         }
         assert_non_null(strstr(p.missing, "no units (G = 1 is taken"));
         particles_free(&p);
@@ -278,8 +285,8 @@ static void gadget_is_only_read(void **unused)
 {
     struct particles p = make(1);
     (void)unused;
-    fails_saying(ENOTSUP, particles_write(in_folder("x.tab"), &p, "gadget"), "GADGET 1 and 2 is only read",
-                 "bodies are written as text");
+    fails_saying(ENOTSUP, particles_write(in_folder("x.tab"), &p, "gadget"),
+                 "GADGET 1 and 2 is only read", "bodies are written as text");
     assert_int_equal(count_files(files_folder, "x.tab"), 0);
     particles_free(&p);
 }
@@ -292,7 +299,8 @@ static void refuses_other_matrices(void **unused)
     const double x[14] = {0, [8] = NAN};
     (void)unused;
     works(npy_write(in_folder("six.npy"), 8, 2, 6, x, 6));
-    fails_saying(EINVAL, particles_read(in_folder("six.npy"), &p), "six.npy: is an array of 2 x 6", "N x 7");
+    fails_saying(EINVAL, particles_read(in_folder("six.npy"), &p), "six.npy: is an array of 2 x 6",
+                 "N x 7");
     works(npy_write(in_folder("nan.npy"), 8, 2, 7, x, 7));
     fails_saying(EINVAL, particles_read(in_folder("nan.npy"), &p), "x of body 2 is nan");
 }
@@ -357,16 +365,20 @@ static void hdf5_needs_a_file(void **unused)
     (void)unused;
     if (!has_hdf5())
         skip();
-    fails_saying(ESPIPE, particles_write("/dev/null", &p, "hdf5"), "HDF5 cannot be written to a pipe");
+    fails_saying(ESPIPE, particles_write("/dev/null", &p, "hdf5"),
+                 "HDF5 cannot be written to a pipe");
     fails_saying(ENOENT, particles_write(in_folder("none/x.hdf5"), &p, NULL), "does not exist");
     particles_free(&p);
 }
 
 static int script(const char *task)
 {
-    char command[PATH_MAX + 128]; /* the system's Python has the system's h5py; another may come first in $PATH */
-    snprintf(command, sizeof command, "python=/usr/bin/python3; [ -x $python ] || python=python3; "
-             "$python snapshots.py %s '%s'", task, files_folder);
+    char command[PATH_MAX + 128]; /* the system's Python has the system's h5py; another may come
+                                     first in $PATH */
+    snprintf(command, sizeof command,
+             "python=/usr/bin/python3; [ -x $python ] || python=python3; "
+             "$python snapshots.py %s '%s'",
+             task, files_folder);
     const int status = system(command);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -394,17 +406,23 @@ static void reads_those_of_other_codes(void **unused)
     } good[] = {
         {"gadget4.hdf5", NULL, 43018.7},
         {"swift.hdf5", NULL, 43018.7},
-        {"bare.hdf5", "no Header/Time (0 is taken), no Header/MassTable, no Header/NumPart_ThisFile (the groups' own sizes are "
-                      "taken), no UnitLength_in_cm, UnitMass_in_g and UnitVelocity_in_cm_per_s", 0},
+        {"bare.hdf5",
+         "no Header/Time (0 is taken), no Header/MassTable, no Header/NumPart_ThisFile (the groups' own sizes are "
+         "taken), no UnitLength_in_cm, UnitMass_in_g and UnitVelocity_in_cm_per_s",
+         0},
     };
     static const struct {
         const char *file, *part;
     } bad[] = {
-        {"cosmos.hdf5", "is of a cosmological run (Omega0 is 0.3)"}, {"parts.hdf5", "is one of 4 files"},
+        {"cosmos.hdf5", "is of a cosmological run (Omega0 is 0.3)"},
+        {"parts.hdf5", "is one of 4 files"},
         {"light.hdf5", "PartType1 has no Masses, and Header/MassTable none"},
-        {"still.hdf5", "PartType1 has no Velocities"}, {"short.hdf5", "Velocities has 2 rows, but Coordinates 3"},
-        {"flat.hdf5", "Coordinates has 1 dimensions"}, {"words.hdf5", "does not hold numbers"},
-        {"nothing.hdf5", "has no bodies"}, {"other.hdf5", "no snapshot: it has no group Header"},
+        {"still.hdf5", "PartType1 has no Velocities"},
+        {"short.hdf5", "Velocities has 2 rows, but Coordinates 3"},
+        {"flat.hdf5", "Coordinates has 1 dimensions"},
+        {"words.hdf5", "does not hold numbers"},
+        {"nothing.hdf5", "has no bodies"},
+        {"other.hdf5", "no snapshot: it has no group Header"},
         {"nan.hdf5", "y of body 2 (PartType1) is nan"},
     };
     struct particles p;
@@ -458,7 +476,8 @@ static void pynbody_opens_ours(void **unused)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest slow[] = {cmocka_unit_test(yt_opens_ours), cmocka_unit_test(pynbody_opens_ours)};
+    const struct CMUnitTest slow[] = {cmocka_unit_test(yt_opens_ours),
+                                      cmocka_unit_test(pynbody_opens_ours)};
     if (argc > 1 && !strcmp(argv[1], "yt"))
         return cmocka_run_group_tests(slow, files_create, files_remove);
     const struct CMUnitTest tests[] = {

@@ -41,14 +41,15 @@ static double plain_energy(uint64_t seed, size_t n)
         for (int c = 0; c < 3; c++)
             plane[c][i] = v[c];
     }
-    const double sum = arrays_ref_squares(ARRAYS_FLOAT, doubles_here ? ARRAYS_WIDE : ARRAYS_COMPENSATED, plane[0],
-                                          plane[1], plane[2], n);
+    const double sum =
+        arrays_ref_squares(ARRAYS_FLOAT, doubles_here ? ARRAYS_WIDE : ARRAYS_COMPENSATED, plane[0],
+                           plane[1], plane[2], n);
     for (int c = 0; c < 3; c++)
         free(plane[c]);
     return 0.5 * (sum / (double)n);
 }
 
-/* ---- The same on every device. ---------------------------------------------------------------- */
+/* ---- The same on every device. --------------------------------------------------------------- */
 
 /* Stored velocities, copied back, of molecules at both ends and around the seams of blocks. */
 static void velocities_as_plain_c(void **state)
@@ -71,7 +72,8 @@ static void velocities_as_plain_c(void **state)
             gas_ref_velocity(0x123456789abcdefull, i, right);
             for (int c = 0; c < 3; c++)
                 if (v[i][c] != (double)right[c])
-                    fail_msg("way %d, molecule %zu: %.9g, not %.9g", way, i, v[i][c], (double)right[c]);
+                    fail_msg("way %d, molecule %zu: %.9g, not %.9g", way, i, v[i][c],
+                             (double)right[c]);
         }
         gas_free(g);
     }
@@ -87,20 +89,23 @@ static void one_energy(void **state)
         const uint64_t n = sizes[k];
         const double right = plain_energy(7, (size_t)n);
         assert_true(energy_of((struct gas_options){.n = n, .seed = 7}) == right);
-        assert_true(energy_of((struct gas_options){.n = n, .seed = 7, .storage = GAS_STORED}) == right);
+        assert_true(energy_of((struct gas_options){.n = n, .seed = 7, .storage = GAS_STORED}) ==
+                    right);
         assert_true(energy_of((struct gas_options){
                         .n = n, .seed = 7, .storage = GAS_STORED, .source = GAS_HOST}) == right);
         if (doubles_here)
             assert_true(energy_of((struct gas_options){
-                            .n = n, .seed = 7, .storage = GAS_STORED, .type = ARRAYS_DOUBLE}) == right);
+                            .n = n, .seed = 7, .storage = GAS_STORED, .type = ARRAYS_DOUBLE}) ==
+                        right);
     }
-    static const char *const shapes[] = {"width=1 group=64",        "width=1 group=256",
-                                         "width=2 group=8",         "width=4 group=1",
-                                         "width=8 group=1 chunk=0", "width=16 group=1 chunk=1",
+    static const char *const shapes[] = {"width=1 group=64",          "width=1 group=256",
+                                         "width=2 group=8",           "width=4 group=1",
+                                         "width=8 group=1 chunk=0",   "width=16 group=1 chunk=1",
                                          "width=1 group=64 unroll=4", "width=16 group=1 unroll=2"};
     const double right = plain_energy(7, 100003);
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
-        assert_true(energy_of((struct gas_options){.n = 100003, .seed = 7, .shape = shapes[k]}) == right);
+        assert_true(energy_of((struct gas_options){.n = 100003, .seed = 7, .shape = shapes[k]}) ==
+                    right);
     assert_true(energy_of((struct gas_options){.n = 100003, .seed = 8}) != right);
 }
 
@@ -116,7 +121,8 @@ static void one_energy_in_pieces(void **state)
 {
     (void)state;
     enum { N = 300003, BLOCKS = (N + 32767) / 32768, BINS = 50 };
-    const int least = (BLOCKS - 1) / (int)clgetndev(stddev) + 1; /* of one device, when all have the same share */
+    const int least =
+        (BLOCKS - 1) / (int)clgetndev(stddev) + 1; /* of one device, when all have the same share */
     uint64_t count[BINS + 1], count_cut[BINS + 1];
     const double right = plain_energy(7, N);
     gas *g = make((struct gas_options){.n = N, .seed = 7});
@@ -126,9 +132,14 @@ static void one_energy_in_pieces(void **state)
     for (int way = 0; way < 3; way++) {
         int calls = 0;
         struct gas_energy e;
-        g = make((struct gas_options){.n = N, .seed = 7, .storage = way ? GAS_STORED : GAS_FUSED,
-                                      .source = way == 2 ? GAS_HOST : GAS_DEVICE, .progress = count_calls, .arg = &calls,
-                                      .shape = way ? "host=0" : NULL}); /* by kernels, which so few molecules do not need */
+        g = make((struct gas_options){
+            .n = N,
+            .seed = 7,
+            .storage = way ? GAS_STORED : GAS_FUSED,
+            .source = way == 2 ? GAS_HOST : GAS_DEVICE,
+            .progress = count_calls,
+            .arg = &calls,
+            .shape = way ? "host=0" : NULL}); /* by kernels, which so few molecules do not need */
         works(gas_measure(g, &e));
         assert_true(calls >= least);
         assert_true(e.mean_energy == right);
@@ -156,7 +167,7 @@ static void beyond_32_bits(void **state)
     gas_free(g);
 }
 
-/* ---- Statistics, at fixed seeds: these either always pass or never. --------------------------- */
+/* ---- Statistics, at fixed seeds: these either always pass or never. -------------------------- */
 
 static int ascending(const void *a, const void *b)
 {
@@ -166,8 +177,8 @@ static int ascending(const void *a, const void *b)
 
 enum { MANY = 1000000 };
 
-/* Mean, variance, skewness and kurtosis of each component, and products of different ones, within four
- * standard errors. */
+/* Mean, variance, skewness and kurtosis of each component, and products of different ones, within
+ * four standard errors. */
 static void moments(void **state)
 {
     (void)state;
@@ -192,8 +203,8 @@ static void moments(void **state)
     }
 }
 
-/* Kolmogorov and Smirnov: the largest distance of the empirical distribution from the right one, times
- * sqrt(n), is above 1.95 with probability 0.001; below 0.3 with a probability of 10^-5. */
+/* Kolmogorov and Smirnov: the largest distance of the empirical distribution from the right one,
+ * times sqrt(n), is above 1.95 with probability 0.001; below 0.3 with a probability of 10^-5. */
 static double distance(float *sample, double (*below)(double))
 {
     double most = 0;
@@ -231,19 +242,20 @@ static void kolmogorov_smirnov(void **state)
     free(sample);
 }
 
-/* Published values of Maxwell's distribution: a fraction of 0.4276 is slower than the most probable speed
- * sqrt(2), 0.6084 than sqrt(3); F(1) = 0.198748. */
+/* Published values of Maxwell's distribution: a fraction of 0.4276 is slower than the most probable
+ * speed sqrt(2), 0.6084 than sqrt(3); F(1) = 0.198748. */
 static void slower(void **state)
 {
     (void)state;
     assert_true(fabs(gas_slower(sqrt(2), 1, 1, 1) - 0.427593) < 1e-6);
     assert_true(fabs(gas_slower(sqrt(3), 1, 1, 1) - 0.608375) < 1e-6);
     assert_true(fabs(gas_slower(1, 1, 1, 1) - 0.198748) < 1e-6);
-    assert_true(gas_slower(0, 1, 1, 1) == 0 && gas_slower(-1, 1, 1, 1) == 0 && gas_slower(50, 1, 1, 1) == 1);
+    assert_true(gas_slower(0, 1, 1, 1) == 0 && gas_slower(-1, 1, 1, 1) == 0 &&
+                gas_slower(50, 1, 1, 1) == 1);
     assert_true(fabs(gas_slower(2 * sqrt(2), 2, 0.5, 1) - 0.427593) < 1e-6);
 }
 
-/* ---- A gas. ----------------------------------------------------------------------------------- */
+/* ---- A gas. ---------------------------------------------------------------------------------- */
 
 static void energies(void **state)
 {
@@ -267,23 +279,26 @@ static void energies(void **state)
     float unit[3];
     works(gas_velocities(g, 0, 1, v));
     gas_ref_velocity(3, 0, unit);
-    assert_true(fabs(v[0][0] / (789.41 * (double)unit[0]) - 1) < 1e-4); /* sqrt(k_B T / m) = 789.41 m/s */
+    assert_true(fabs(v[0][0] / (789.41 * (double)unit[0]) - 1) <
+                1e-4); /* sqrt(k_B T / m) = 789.41 m/s */
     gas_free(g);
     assert_true(fabs(si.mean_energy / (300 * GAS_BOLTZMANN) / e.mean_energy - 1) < 1e-14);
     assert_true(fabs(si.sigmas - e.sigmas) < 1e-6);
     /* A mole in 22.414 litres at 273.15 K: one atmosphere. */
     assert_true(
-        fabs(gas_pressure(602214076000000000ull, 1.5 * GAS_BOLTZMANN * 273.15, 22.413969e-9) - 101325) < 1);
+        fabs(gas_pressure(602214076000000000ull, 1.5 * GAS_BOLTZMANN * 273.15, 22.413969e-9) -
+             101325) < 1);
 }
 
 static void other_sums(void **state)
 {
     (void)state;
     const double right = plain_energy(5, 50001);
-    assert_true(fabs(energy_of((struct gas_options){
-                         .n = 50001, .seed = 5, .storage = GAS_STORED, .accumulator = ARRAYS_COMPENSATED}) /
-                         right -
-                     1) < 1e-12);
+    assert_true(
+        fabs(energy_of((struct gas_options){
+                 .n = 50001, .seed = 5, .storage = GAS_STORED, .accumulator = ARRAYS_COMPENSATED}) /
+                 right -
+             1) < 1e-12);
     char *without = cltemplate(NULL, "", 0, NULL);
     if (doubles_here && (without || clerrno != ENOTSUP))
         assert_true(fabs(energy_of((struct gas_options){
@@ -300,8 +315,11 @@ static void given(void **state)
     const double v[N][3] = {{3, 4, 0}, {0, 0, 2}, {1, 2, 2}, {0, 0, 0}, {-6, 0, 8}};
     struct gas_energy e;
     uint64_t count[12];
-    gas *g = make((struct gas_options){
-        .n = N, .mass = 2, .storage = GAS_STORED, .source = GAS_GIVEN, .type = doubles_here ? ARRAYS_DOUBLE : ARRAYS_FLOAT});
+    gas *g = make((struct gas_options){.n = N,
+                                       .mass = 2,
+                                       .storage = GAS_STORED,
+                                       .source = GAS_GIVEN,
+                                       .type = doubles_here ? ARRAYS_DOUBLE : ARRAYS_FLOAT});
     fails(EINVAL, gas_measure(g, &e));
     works(gas_set_velocities(g, v));
     works(gas_measure(g, &e));
@@ -316,7 +334,8 @@ static void given(void **state)
     broken[3][1] = NAN;
     fails(EDOM, gas_set_velocities(g, (const double(*)[3])broken));
     fails(EINVAL, gas_measure(g, &e));
-    broken[3][1] = 1e200; /* whose square is no number, also where it is infinite in single precision */
+    broken[3][1] =
+        1e200; /* whose square is no number, also where it is infinite in single precision */
     if (doubles_here) {
         works(gas_set_velocities(g, (const double(*)[3])broken));
         fails(ERANGE, gas_measure(g, &e));
@@ -347,8 +366,8 @@ static void histograms(void **state)
     for (size_t i = 0; i < N; i++) {
         float v[3];
         gas_ref_velocity(9, i, v);
-        const double speed =
-            sqrt((double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] + (double)v[2] * (double)v[2]);
+        const double speed = sqrt((double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] +
+                                  (double)v[2] * (double)v[2]);
         const size_t b = (size_t)(speed / 4 * BINS);
         plain[b < BINS ? b : BINS]++;
     }
@@ -388,7 +407,8 @@ static void refusals(void **state)
     fails_null(EINVAL, gas_create(NULL));
     fails_null(EINVAL, gas_create(&(struct gas_options){
                            .ctx = cp, .n = 1, .storage = GAS_STORED, .type = ARRAYS_INT}));
-    gas *g = make((struct gas_options){.n = 1000000, .shape = "chunk=0", .progress = end_at, .arg = &done});
+    gas *g = make(
+        (struct gas_options){.n = 1000000, .shape = "chunk=0", .progress = end_at, .arg = &done});
     fails(ECANCELED, gas_measure(g, &e));
     assert_true(done > 100000 && done < 1000000);
     fails(EINVAL, gas_histogram(g, 0, 1, count));
@@ -412,11 +432,19 @@ static int begin(void **state)
 int main(void)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(beyond_32_bits), cmocka_unit_test(moments), cmocka_unit_test(slower),
-        cmocka_unit_test(energies), cmocka_unit_test(given), cmocka_unit_test(histograms), cmocka_unit_test(refusals),
+        cmocka_unit_test(beyond_32_bits),
+        cmocka_unit_test(moments),
+        cmocka_unit_test(slower),
+        cmocka_unit_test(energies),
+        cmocka_unit_test(given),
+        cmocka_unit_test(histograms),
+        cmocka_unit_test(refusals),
         /* These take turns. */
-        cmocka_unit_test(one_energy), cmocka_unit_test(velocities_as_plain_c), cmocka_unit_test(kolmogorov_smirnov),
-        cmocka_unit_test(other_sums), cmocka_unit_test(one_energy_in_pieces),
+        cmocka_unit_test(one_energy),
+        cmocka_unit_test(velocities_as_plain_c),
+        cmocka_unit_test(kolmogorov_smirnov),
+        cmocka_unit_test(other_sums),
+        cmocka_unit_test(one_energy_in_pieces),
     };
     return todays_run("gas", tests, 7, 3, begin, NULL);
 }

@@ -30,7 +30,8 @@ static void load(const char *name, char *text, size_t room)
 static int run(const char *arguments)
 {
     char line[2 * PATH_MAX + 1000];
-    snprintf(line, sizeof line, "cd '%s' && '%s' gas %s >out 2>err", files_folder, command, arguments);
+    snprintf(line, sizeof line, "cd '%s' && '%s' gas %s >out 2>err", files_folder, command,
+             arguments);
     const int status = system(line);
     load("out", out, sizeof out);
     load("err", err, sizeof err);
@@ -43,7 +44,8 @@ static void refuses(int status, const char *words, const char *arguments)
     const int got = run(arguments);
     const char *newline = strchr(err, '\n');
     if (got != status || !strstr(err, words) || out[0] || !newline || newline[1])
-        fail_msg("stdcl gas %s: status %d, not %d with '%s'\n%s%s", arguments, got, status, words, out, err);
+        fail_msg("stdcl gas %s: status %d, not %d with '%s'\n%s%s", arguments, got, status, words,
+                 out, err);
 }
 
 /* The number `key` in the JSON report of a run. */
@@ -65,8 +67,8 @@ static void explains(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         const int status = run(i ? "-n 1000 --stored -q --explain" : "-n 1000 -q --explain");
-        if (status != 0 || !strstr(err, i ? "  arrays.squares." : "  gas.fused, ") || !strstr(err, "the row of ") ||
-            !strstr(err, "  group="))
+        if (status != 0 || !strstr(err, i ? "  arrays.squares." : "  gas.fused, ") ||
+            !strstr(err, "the row of ") || !strstr(err, "  group="))
             fail_msg("status %d\n%s", status, err);
     }
 }
@@ -103,7 +105,8 @@ static void one_energy(void **state)
         assert_true(asked(line, "mean_energy") == energy);
     }
     assert_true(asked("-n 1e5 --stored", "bytes_per_s") > 0);
-    assert_true(fabs(asked("-n 1e5 --gas he", "expected") / (1.5 * 300 * 1.380649e-23) - 1) < 1e-14);
+    assert_true(fabs(asked("-n 1e5 --gas he", "expected") / (1.5 * 300 * 1.380649e-23) - 1) <
+                1e-14);
     assert_int_equal(run("-n 1e5 --gas o2 --volume 1e-20"), 0);
     contains(out, " Pa in a volume of 1e-20 m^3");
     /* Half the pressure in twice the volume: p V = 2/3 of the energy. */
@@ -146,7 +149,8 @@ static double most_shown(double molecules)
     return most;
 }
 
-/* Of all repeats together: with so many molecules that there is time to show more than the first. */
+/* Of all repeats together: with so many molecules that there is time to show more than the
+ * first. */
 static void progress_of_repeats(void **state)
 {
     (void)state;
@@ -158,12 +162,14 @@ static void progress_of_repeats(void **state)
 }
 
 /* A .npy file, version 1, of the numbers 0, 1, 2, ... in rows of three, or in columns. */
-static void put_npy_in(const char *order, const char *name, const char *type, const char *shape, size_t rows)
+static void put_npy_in(const char *order, const char *name, const char *type, const char *shape,
+                       size_t rows)
 {
     char header[128];
     unsigned char bytes[4096] = "\x93NUMPY\x01";
-    const int length = snprintf(header, sizeof header,
-                                "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n", type, order, shape);
+    const int length =
+        snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n",
+                 type, order, shape);
     size_t size = 10;
     bytes[8] = (unsigned char)length;
     memcpy(bytes + size, header, (size_t)length);
@@ -194,7 +200,8 @@ static void npy(void **state)
     static const char *const types[] = {"<f4", "<f8", ">f4", ">f8"};
     for (size_t i = 0; i < 4; i++) {
         put_npy("v.npy", types[i], "(5, 3)", 5);
-        assert_true(asked("-i v.npy", "mean_energy") == 101.5); /* (0 + 1 + 4 + ... + 196) / 2 / 5 */
+        assert_true(asked("-i v.npy", "mean_energy") ==
+                    101.5); /* (0 + 1 + 4 + ... + 196) / 2 / 5 */
         assert_true(asked("-i v.npy", "n") == 5);
         assert_true(asked("-i v.npy -m 2 --precision double", "mean_energy") == 203);
     }
@@ -249,8 +256,8 @@ static void hdf5(void **state)
     const char *const names[] = {"PartType1/Velocities", "single", "turned"};
     for (int i = 0; i < 3; i++) {
         const hid_t space = H5Screate_simple(2, i < 2 ? size : turned, NULL);
-        const hid_t set = H5Dcreate2(file, names[i], i == 1 ? H5T_IEEE_F32BE : H5T_IEEE_F64LE, space,
-                                     H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        const hid_t set = H5Dcreate2(file, names[i], i == 1 ? H5T_IEEE_F32BE : H5T_IEEE_F64LE,
+                                     space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
         assert_true(H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, v) >= 0);
         H5Dclose(set);
         H5Sclose(space);
@@ -321,8 +328,14 @@ int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
         cmocka_unit_test(explains),
-        cmocka_unit_test(report_keys), cmocka_unit_test(progress_of_repeats), cmocka_unit_test(one_energy), cmocka_unit_test(npy), cmocka_unit_test(npy_in_columns),
-        cmocka_unit_test(hdf5),        cmocka_unit_test(histogram),  cmocka_unit_test(refusals),
+        cmocka_unit_test(report_keys),
+        cmocka_unit_test(progress_of_repeats),
+        cmocka_unit_test(one_energy),
+        cmocka_unit_test(npy),
+        cmocka_unit_test(npy_in_columns),
+        cmocka_unit_test(hdf5),
+        cmocka_unit_test(histogram),
+        cmocka_unit_test(refusals),
     };
     if (argc != 2)
         return fprintf(stderr, "usage: %s PATH_OF_STDCL\n", argv[0]), 2;

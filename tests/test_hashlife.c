@@ -1,8 +1,9 @@
-/* test_hashlife.c - HashLife against plain C, against published values, and against itself with little memory and with
- * several threads.
+/* test_hashlife.c - HashLife against plain C, against published values, and against itself with
+ * little memory and with several threads.
  *
- * The glider moves one cell in four generations for ever. Gosper's gun has 36 cells and sends a glider of 5 every 30 generations. The
- * R-pentomino has 116 cells at generation 1,103, six of its gliders fly away; the acorn 633 at 5,206.
+ * The glider moves one cell in four generations for ever. Gosper's gun has 36 cells and sends a
+ * glider of 5 every 30 generations. The R-pentomino has 116 cells at generation 1,103, six of its
+ * gliders fly away; the acorn 633 at 5,206.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -19,17 +20,22 @@
 static const char glider[] = "x = 3, y = 3\nbo$2bo$3o!";
 static const char r_pentomino[] = "x = 3, y = 3\nb2o$2o$bo!";
 static const char acorn[] = "x = 7, y = 3\nbo$3bo$2o2b3o!";
-static const char gun[] = "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$"
-                          "10bo5bo7bo$11bo3bo$12b2o!";
+static const char gun[] =
+    "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$"
+    "10bo5bo7bo$11bo3bo$12b2o!";
 
-/* By Hartmut Holzwart, 1998; what others found before is in it (Al Hensel, David Bell, Tim Coe). It fills the plane to a half. */
-static const char spacefiller[] = "x = 49, y = 26, rule = B3/S23\n"
+/* By Hartmut Holzwart, 1998; what others found before is in it (Al Hensel, David Bell, Tim Coe). It
+ * fills the plane to a half. */
+static const char spacefiller[] =
+    "x = 49, y = 26, rule = B3/S23\n"
     "20b3o3b3o$19bobbo3bobbo$4o18bo3bo18b4o$o3bo17bo3bo17bo3bo$o8bo12bo3bo12bo8bo$bobbobboobbo25bobboobbobbo$6bo5bo7b3o3b3o7bo5bo$6bo5bo8"
     "bo5bo8bo5bo$6bo5bo8b7o8bo5bo$bobbobboobbobboo4bo7bo4boobbobboobbobbo$o8bo3boo4b11o4boo3bo8bo$o3bo9boo17boo9bo3bo$4o11b19o11b4o$16bob"
     "o11bobo$19b11o$19bo9bo$20b9o$24bo$20b3o3b3o$22bo3bo$$21b3ob3o$21b3ob3o$20bobooboobo$20b3o3b3o$21bo5bo!";
 
-/* By Helmut Postl, 1997: a puffer that leaves a switch engine every 80 generations, each of which leaves blocks. */
-static const char breeder[] = "x = 85, y = 164, rule = B3/S23\n"
+/* By Helmut Postl, 1997: a puffer that leaves a switch engine every 80 generations, each of which
+ * leaves blocks. */
+static const char breeder[] =
+    "x = 85, y = 164, rule = B3/S23\n"
     "58boo5b4o$56booboo3bo3bo$56b4o8bo$57boo5bobbo$$52boo9bo$50b5o8b3o$50boo4bo5bo3bo$50boo5b5o4bo$52boo4b4oboboo$55b3oboo3bo$61bobo$24bo"
     "o$22booboo14bo$22b4o13boo24b4o$23boo15boo22bo3bo$18bo28b4o17bo$11boo6boo25bo3bo13bobbo$7b4oboo12bo23bo$7b6o11boo20bobbo9boo$8b4o13bo"
     "obboo24b4oboo$29bobo23b6o$29bo26b4o5b4o$11bo52bo3bo$9boo30boo25bo$10boo29bobo11bobo9bo$41bo22boo$54boo$54boo6boo3boo$54bo7bob3oboo$5"
@@ -45,7 +51,8 @@ static const char breeder[] = "x = 85, y = 164, rule = B3/S23\n"
 
 static hashlife *create(const char *rule, size_t memory, unsigned threads)
 {
-    hashlife *h = hashlife_create(&(struct hashlife_options){.rule = rule, .memory = memory, .threads = threads});
+    hashlife *h = hashlife_create(
+        &(struct hashlife_options){.rule = rule, .memory = memory, .threads = threads});
     ready(h);
     return h;
 }
@@ -55,7 +62,8 @@ static hashlife *holding(const char *rle)
     struct life_pattern p;
     hashlife *h = create(NULL, 0, 1);
     works(life_pattern_read_memory("pattern", rle, strlen(rle), &p));
-    works(hashlife_put(h, (long long)p.left, (long long)p.top, &(struct life_cells){p.columns, p.rows, p.stride, p.word}));
+    works(hashlife_put(h, (long long)p.left, (long long)p.top,
+                       &(struct life_cells){p.columns, p.rows, p.stride, p.word}));
     life_pattern_free(&p);
     return h;
 }
@@ -77,11 +85,13 @@ static uint64_t drawn(void)
     return life_mix(state += 0x9e3779b97f4a7c15u);
 }
 
-/* Random cells in the middle of a torus so large that they do not go round it. With B0 the cells around are alive in odd generations, or, with
- * S8 too, always, and HashLife has the opposite of all cells then. */
+/* Random cells in the middle of a torus so large that they do not go round it. With B0 the cells
+ * around are alive in odd generations, or, with S8 too, always, and HashLife has the opposite of
+ * all cells then. */
 enum { SIDE = 80, MOST = 70, GRID = SIDE + 2 * MOST };
 
-static void as_plain_c(const char *text, size_t width, size_t height, unsigned generations, long long x, long long y)
+static void as_plain_c(const char *text, size_t width, size_t height, unsigned generations,
+                       long long x, long long y)
 {
     struct life_family rule;
     struct life_cells cells, back;
@@ -89,7 +99,8 @@ static void as_plain_c(const char *text, size_t width, size_t height, unsigned g
     assert_true(now && next && width <= SIDE && height <= SIDE && generations <= MOST);
     works(life_family_parse(text, &rule));
     const bool birth = life_table_next(&rule.table, 0);
-    const unsigned inverted = birth && life_table_next(&rule.table, 511), inverted_then = inverted || (birth && generations % 2);
+    const unsigned inverted = birth && life_table_next(&rule.table, 511),
+                   inverted_then = inverted || (birth && generations % 2);
     memset(now, (int)inverted, GRID * GRID);
     works(life_cells_alloc(&cells, width, height));
     works(life_cells_alloc(&back, GRID, GRID));
@@ -116,8 +127,9 @@ static void as_plain_c(const char *text, size_t width, size_t height, unsigned g
             const unsigned cell = now[i * GRID + j] ^ inverted_then;
             alive += cell;
             if ((unsigned)life_cells_at(&back, j, i) != cell)
-                fail_msg("%s, %zu x %zu cells at (%lld, %lld): cell (%zu, %zu) is wrong after %u generations", text, width, height, x, y,
-                         j, i, generations);
+                fail_msg(
+                    "%s, %zu x %zu cells at (%lld, %lld): cell (%zu, %zu) is wrong after %u generations",
+                    text, width, height, x, y, j, i, generations);
         }
     char want[24];
     snprintf(want, sizeof want, "%llu", (unsigned long long)alive);
@@ -132,13 +144,15 @@ static void as_plain_c(const char *text, size_t width, size_t height, unsigned g
 static void plain_c(void **unused)
 {
     (void)unused;
-    static const char *const rules[] = {"B3/S23", "B36/S23", "B2/S", "B3678/S34678", "B1357/S1357", "B3/S012345678",
-                                        "B03/S23", "B013568/S01", "B0123478/S01234678",
-                                        "B2-a/S12", "B3-ej6e/S234i", "B2/S34H", "B2/S013V", "B02ci/S13-k", "B01c/S8"};
+    static const char *const rules[] = {
+        "B3/S23",        "B36/S23", "B2/S",        "B3678/S34678",       "B1357/S1357",
+        "B3/S012345678", "B03/S23", "B013568/S01", "B0123478/S01234678", "B2-a/S12",
+        "B3-ej6e/S234i", "B2/S34H", "B2/S013V",    "B02ci/S13-k",        "B01c/S8"};
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         for (unsigned g = 0; g < 9; g++)
-            as_plain_c(rules[r], 1 + drawn() % SIDE, 1 + drawn() % SIDE, g < 5 ? g : (unsigned)(drawn() % MOST),
-                       (long long)(drawn() % 1000) - 500, (long long)(drawn() % 1000) - 500);
+            as_plain_c(rules[r], 1 + drawn() % SIDE, 1 + drawn() % SIDE,
+                       g < 5 ? g : (unsigned)(drawn() % MOST), (long long)(drawn() % 1000) - 500,
+                       (long long)(drawn() % 1000) - 500);
     as_plain_c("B3/S23", SIDE, SIDE, MOST, (1LL << 61) - 7, -(1LL << 61) + 3);
     as_plain_c("B3/S23", 1, 1, 1, -1, -1);
 }
@@ -158,7 +172,8 @@ static void density(void **unused)
     works(hashlife_step(h, 5));
     works(hashlife_get(h, -AROUND, -AROUND, &all));
     for (unsigned zoom = 0; zoom <= 24; zoom++) {
-        const long long side = 1LL << zoom, n = zoom < 6 ? 2 * AROUND >> zoom : 2, first = -(n / 2) * side;
+        const long long side = 1LL << zoom, n = zoom < 6 ? 2 * AROUND >> zoom : 2,
+                        first = -(n / 2) * side;
         static uint64_t live[4 * AROUND * AROUND], want[4 * AROUND * AROUND];
         memset(want, 0, sizeof want);
         works(hashlife_density(h, first, first, (size_t)n, (size_t)n, zoom, live));
@@ -173,7 +188,8 @@ static void density(void **unused)
     for (size_t k = 0; k < 4; k++) {
         uint64_t n = 0;
         for (size_t c = 0; c < 64; c++)
-            n += (uint64_t)life_cells_at(&all, AROUND + 8 + 8 * (k % 2) + c % 8, AROUND - 16 + 8 * (k / 2) + c / 8);
+            n += (uint64_t)life_cells_at(&all, AROUND + 8 + 8 * (k % 2) + c % 8,
+                                         AROUND - 16 + 8 * (k / 2) + c / 8);
         assert_true(one[k] == n);
     }
     assert_int_equal(hashlife_density(h, 4, 0, 1, 1, 3, one), -1);
@@ -211,7 +227,8 @@ static void gliders_fly(void **unused)
     works(hashlife_step(h, (uint64_t)1 << 62));
     assert_string_equal(population(h), "5");
     assert_int_equal(hashlife_bounding_box(h, &box), 1);
-    assert_string_equal(hashlife_number_string(box.left, text), "3458764513820540928"); /* 3 * 2^60 */
+    assert_string_equal(hashlife_number_string(box.left, text),
+                        "3458764513820540928"); /* 3 * 2^60 */
     assert_string_equal(hashlife_number_string(box.bottom, text), "3458764513820540931");
     fails(ERANGE, hashlife_step(h, (uint64_t)1 << 62));
     assert_true(hashlife_generation(h) == (uint64_t)3 << 62);
@@ -230,20 +247,25 @@ static void guns_fire(void **unused)
     hashlife_free(h);
 }
 
-/* Its population is known for every generation t, and Golly's file of it says it: ((t + 17)^2 + c) / 4, with a c for each of four. */
+/* Its population is known for every generation t, and Golly's file of it says it: ((t + 17)^2 + c)
+ * / 4, with a c for each of four. */
 static void spacefiller_fills(void **unused)
 {
-    static const uint64_t c[4] = {511, 608, 563, 580}, at[] = {0, 1, 2, 3, 4, 1001, 12346, (1u << 20) + 2, ((uint64_t)1 << 31) + 3};
+    static const uint64_t c[4] = {511, 608, 563, 580},
+                          at[] = {
+                              0, 1, 2, 3, 4, 1001, 12346, (1u << 20) + 2, ((uint64_t)1 << 31) + 3};
     (void)unused;
     hashlife *h = holding(spacefiller);
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         works(hashlife_step(h, at[i] - hashlife_generation(h)));
-        assert_int_equal(strtoull(population(h), NULL, 10), ((at[i] + 17) * (at[i] + 17) + c[at[i] % 4]) / 4);
+        assert_int_equal(strtoull(population(h), NULL, 10),
+                         ((at[i] + 17) * (at[i] + 17) + c[at[i] % 4]) / 4);
     }
     hashlife_free(h);
 }
 
-/* Every 1,440 generations it has as many switch engines more, and all do the same again: a polynomial of the second degree, which three populations tell. */
+/* Every 1,440 generations it has as many switch engines more, and all do the same again: a
+ * polynomial of the second degree, which three populations tell. */
 static void breeder_breeds(void **unused)
 {
     const uint64_t begin = 3000, period = 1440, times[] = {5, 1000, 1 << 20};
@@ -258,7 +280,8 @@ static void breeder_breeds(void **unused)
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         const uint64_t t = times[i];
         works(hashlife_step(h, begin + t * period - hashlife_generation(h)));
-        assert_int_equal(strtoull(population(h), NULL, 10), n[0] + t * (n[1] - n[0]) + t * (t - 1) / 2 * (n[2] - 2 * n[1] + n[0]));
+        assert_int_equal(strtoull(population(h), NULL, 10),
+                         n[0] + t * (n[1] - n[0]) + t * (t - 1) / 2 * (n[2] - 2 * n[1] + n[0]));
     }
     hashlife_free(h);
 }
@@ -295,7 +318,8 @@ static void seen_from_afar(void **unused)
             for (size_t i = 0; i < far.width; i++) {
                 int any = 0;
                 for (size_t k = 0; k < (size_t)(side * side); k++)
-                    any |= life_cells_at(&near, i * (size_t)side + k % (size_t)side, j * (size_t)side + k / (size_t)side);
+                    any |= life_cells_at(&near, i * (size_t)side + k % (size_t)side,
+                                         j * (size_t)side + k / (size_t)side);
                 if (life_cells_at(&far, i, j) != any)
                     fail_msg("zoom %u: square %zu,%zu is %d", zoom, i, j, !any);
             }
@@ -303,7 +327,8 @@ static void seen_from_afar(void **unused)
         life_cells_free(&far);
     }
     works(life_cells_alloc(&far, 4, 4));
-    works(hashlife_look(h, 30, -2, -2, &far)); /* all of it is to the right of the middle, and below */
+    works(hashlife_look(h, 30, -2, -2,
+                        &far)); /* all of it is to the right of the middle, and below */
     assert_true(far.word[0] == 0 && far.word[1] == 0 && far.word[2] == 4 && far.word[3] == 0);
     works(hashlife_step(h, (uint64_t)1 << 60));
     works(hashlife_look(h, 60, -2, -2, &far)); /* gliders all the way to the south-east */
@@ -345,7 +370,9 @@ static void little_memory(void **unused)
             works(hashlife_step(h, 500));
         assert_string_equal(population(h), plenty);
         assert_true(hashlife_collections(h) > 0 && hashlife_bytes(h) <= (size_t)16 << 20);
-        assert_true(h->nodes.most_places * sizeof(square_t) <= (size_t)4 << 20); /* or a larger memory may not suffice where a smaller one does */
+        assert_true(
+            h->nodes.most_places * sizeof(square_t) <=
+            (size_t)4 << 20); /* or a larger memory may not suffice where a smaller one does */
         hashlife_free(h);
     }
 }
@@ -394,7 +421,8 @@ static void can_be_ended(void **unused)
     (void)unused;
     int left = 1;
     struct life_cells cells;
-    hashlife *h = hashlife_create(&(struct hashlife_options){.threads = 2, .progress = after, .arg = &left});
+    hashlife *h =
+        hashlife_create(&(struct hashlife_options){.threads = 2, .progress = after, .arg = &left});
     ready(h);
     works(life_cells_alloc(&cells, 4096, 4096));
     for (size_t i = 0; i < cells.stride * cells.height; i++)
@@ -442,7 +470,8 @@ static void squares(void **unused)
     assert_memory_equal(&box, &again, sizeof box);
     hashlife_free(a);
 
-    for (int small = 3; small <= 6; small++) { /* a cell at the corner of the south-eastern quarter, in squares of small levels */
+    for (int small = 3; small <= 6; small++) { /* a cell at the corner of the south-eastern quarter,
+                                                  in squares of small levels */
         uint32_t square, part[4] = {0, 0, 0, 0};
         works(hashlife_add_leaf(b, small == 3 ? (uint64_t)1 << 36 : 1, &square));
         for (int l = 4; l <= small; l++) {
@@ -452,7 +481,8 @@ static void squares(void **unused)
         }
         works(hashlife_set_square(b, square, 0));
         assert_int_equal(hashlife_bounding_box(b, &box), 1);
-        assert_true(box.left.low == 0 && box.top.low == 0 && box.right.low == 1 && box.bottom.low == 1);
+        assert_true(box.left.low == 0 && box.top.low == 0 && box.right.low == 1 &&
+                    box.bottom.low == 1);
     }
     works(hashlife_set_square(b, 0, 0));
     assert_string_equal(population(b), "0");
@@ -488,10 +518,13 @@ static void numbers(void **unused)
     (void)unused;
     char text[48];
     assert_string_equal(hashlife_number_string((struct hashlife_number){0, 0}, text), "0");
-    assert_string_equal(hashlife_number_string((struct hashlife_number){UINT64_MAX, -1}, text), "-1");
-    assert_string_equal(hashlife_number_string((struct hashlife_number){0, 1}, text), "18446744073709551616");
-    assert_string_equal(hashlife_number_string((struct hashlife_number){UINT64_MAX, INT64_MAX}, text),
-                        "170141183460469231731687303715884105727");
+    assert_string_equal(hashlife_number_string((struct hashlife_number){UINT64_MAX, -1}, text),
+                        "-1");
+    assert_string_equal(hashlife_number_string((struct hashlife_number){0, 1}, text),
+                        "18446744073709551616");
+    assert_string_equal(
+        hashlife_number_string((struct hashlife_number){UINT64_MAX, INT64_MAX}, text),
+        "170141183460469231731687303715884105727");
     assert_string_equal(hashlife_number_string((struct hashlife_number){0, INT64_MIN}, text),
                         "-170141183460469231731687303715884105728");
     assert_true(hashlife_number_double((struct hashlife_number){0, 1}) == 0x1p64);
@@ -501,12 +534,23 @@ static void numbers(void **unused)
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(density), cmocka_unit_test(methuselahs), cmocka_unit_test(gliders_fly),
-        cmocka_unit_test(guns_fire), cmocka_unit_test(spacefiller_fills), cmocka_unit_test(breeder_breeds), cmocka_unit_test(empty), cmocka_unit_test(threads_agree),
-        cmocka_unit_test(too_little_memory), cmocka_unit_test(can_be_ended), cmocka_unit_test(squares),
-        cmocka_unit_test(seen_from_afar), cmocka_unit_test(refusals), cmocka_unit_test(numbers),
+        cmocka_unit_test(density),
+        cmocka_unit_test(methuselahs),
+        cmocka_unit_test(gliders_fly),
+        cmocka_unit_test(guns_fire),
+        cmocka_unit_test(spacefiller_fills),
+        cmocka_unit_test(breeder_breeds),
+        cmocka_unit_test(empty),
+        cmocka_unit_test(threads_agree),
+        cmocka_unit_test(too_little_memory),
+        cmocka_unit_test(can_be_ended),
+        cmocka_unit_test(squares),
+        cmocka_unit_test(seen_from_afar),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(numbers),
         /* These take turns. */
-        cmocka_unit_test(plain_c), cmocka_unit_test(little_memory),
+        cmocka_unit_test(plain_c),
+        cmocka_unit_test(little_memory),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);

@@ -1,5 +1,6 @@
-/* test_kernel_files.c - a kernel file below $STDCL_KERNEL_PATH replaces the one that an engine carries, also
- * where the engine puts other files in front of it; and what an engine makes of a kernel that errs.
+/* test_kernel_files.c - a kernel file below $STDCL_KERNEL_PATH replaces the one that an engine
+ * carries, also where the engine puts other files in front of it; and what an engine makes of a
+ * kernel that errs.
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -18,43 +19,68 @@ static int steps(enum nbody_integrator integrator, enum nbody_kernel kernel)
 {
     static const double mass[2] = {1, 1}, pos[2][3] = {{1, 0, 0}, {-1, 0, 0}};
     nbody *nb = nbody_create(
-        &(struct nbody_options){.ctx = cp, .dt = 1e-3, .integrator = integrator, .kernel = kernel}, 2, mass, pos, pos);
+        &(struct nbody_options){.ctx = cp, .dt = 1e-3, .integrator = integrator, .kernel = kernel},
+        2, mass, pos, pos);
     const int status = nb ? nbody_step(nb, 1) : -1;
     nbody_free(nb);
     return status;
 }
 
-static int leapfrog(void) { return steps(NBODY_LEAPFROG, NBODY_TUNED); }
-static int hermite(void) { return steps(NBODY_HERMITE4, NBODY_TUNED); }
-static int naive(void) { return steps(NBODY_LEAPFROG, NBODY_NAIVE); }
+static int leapfrog(void)
+{
+    return steps(NBODY_LEAPFROG, NBODY_TUNED);
+}
+static int hermite(void)
+{
+    return steps(NBODY_HERMITE4, NBODY_TUNED);
+}
+static int naive(void)
+{
+    return steps(NBODY_LEAPFROG, NBODY_NAIVE);
+}
 
 static int generations(enum life_engine engine)
 {
-    life *lf = life_create(&(struct life_options){.ctx = cp, .engine = engine, .width = 256, .height = 256});
+    life *lf = life_create(
+        &(struct life_options){.ctx = cp, .engine = engine, .width = 256, .height = 256});
     const int status = lf ? life_step(lf, 1) : -1;
     life_free(lf);
     return status;
 }
 
-static int packed(void) { return generations(LIFE_PACKED); }
-static int local(void) { return generations(LIFE_LOCAL); }
+static int packed(void)
+{
+    return generations(LIFE_PACKED);
+}
+static int local(void)
+{
+    return generations(LIFE_LOCAL);
+}
 
 static int product(enum matmul_kind kind, const char *shape)
 {
     static float a[32 * 32], b[32 * 32], c[32 * 32];
     matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .kind = kind, .shape = shape});
-    const int status = mm ? matmul_multiply(mm, MATMUL_NN, 32, 32, 32, 1, a, 32, b, 32, 0, c, 32) : -1;
+    const int status =
+        mm ? matmul_multiply(mm, MATMUL_NN, 32, 32, 32, 1, a, 32, b, 32, 0, c, 32) : -1;
     matmul_free(mm);
     return status;
 }
 
-static int tiles(void) { return product(MATMUL_TUNED, "path=1 sets=1 bm=32 bn=32 wm=32 wn=16 bk=8 mma=0 async=0"); }
-static int panels(void) { return product(MATMUL_TUNED, "path=2"); }
+static int tiles(void)
+{
+    return product(MATMUL_TUNED, "path=1 sets=1 bm=32 bn=32 wm=32 wn=16 bk=8 mma=0 async=0");
+}
+static int panels(void)
+{
+    return product(MATMUL_TUNED, "path=2");
+}
 
 /* By kernels, which so small an array does not need. */
 static int sum(void)
 {
-    arrays *a = arrays_create(&(struct arrays_options){.ctx = cp, .type = ARRAYS_FLOAT, .shape = "host=0"});
+    arrays *a =
+        arrays_create(&(struct arrays_options){.ctx = cp, .type = ARRAYS_FLOAT, .shape = "host=0"});
     float *x = clmalloc(cp, 400, CL_MEM_ZEROCOPY);
     double result;
     const int status = a && x && arrays_place(a, x, 100) == 0 ? arrays_sum(a, x, 100, &result) : -1;
@@ -103,14 +129,14 @@ static void files_replace_what_is_carried(void **unused)
     } rows[] = {{"nbody/direct.cl", leapfrog},
                 {"nbody/integrate_leapfrog.cl", leapfrog}, /* behind step.cl */
                 {"nbody/integrate_hermite4.cl", hermite},
-                {"nbody/ladder.cl", naive},                /* behind ladder.h */
+                {"nbody/ladder.cl", naive}, /* behind ladder.h */
                 {cpu ? "life/rows.cl" : "life/tile.cl", packed},
                 {"life/count.cl", packed},
                 {"life/local.cl", local},
-                {"matmul/fma.cl", tiles},                  /* behind tile.cl */
+                {"matmul/fma.cl", tiles}, /* behind tile.cl */
                 {"matmul/cpu.cl", panels},
-                {"arrays/sum.cl", sum},                    /* behind order.h */
-                {"gas/fused.cl", energy}};                 /* behind order.h and maxwell.h */
+                {"arrays/sum.cl", sum},    /* behind order.h */
+                {"gas/fused.cl", energy}}; /* behind order.h and maxwell.h */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!todays(i, 3))
             continue;
@@ -142,17 +168,21 @@ static void bodies_that_are_sorted_wrongly(void **unused)
         print_message("GPUs sort by another kernel than the one that errs here\n");
         skip();
     }
-    char *text = bytes_of("../arrays/sort.cl", NULL), *at = text ? strstr(text, right) : NULL, *whole = NULL;
+    char *text = bytes_of("../arrays/sort.cl", NULL), *at = text ? strstr(text, right) : NULL,
+         *whole = NULL;
     ready(at);
-    assert_true(asprintf(&whole, "%.*s%s%s", (int)(at - text), text, wrong, at + strlen(right)) > 0);
+    assert_true(asprintf(&whole, "%.*s%s%s", (int)(at - text), text, wrong, at + strlen(right)) >
+                0);
     mkdir(in_folder("arrays"), 0755);
     put_text(in_folder("arrays/sort.cl"), whole);
     free(whole);
     free(text);
     setenv("STDCL_KERNEL_PATH", files_folder, 1);
     works(nbody_initial(NBODY_PLUMMER, N, 1, mass, pos, vel));
-    assert_null(nbody_create(&(struct nbody_options){.ctx = cp, .method = NBODY_TREE, .accuracy = 1e-3, .dt = 1e-3, .eps = 0.01}, N, mass,
-                             (const double(*)[3])pos, (const double(*)[3])vel));
+    assert_null(nbody_create(
+        &(struct nbody_options){
+            .ctx = cp, .method = NBODY_TREE, .accuracy = 1e-3, .dt = 1e-3, .eps = 0.01},
+        N, mass, (const double(*)[3])pos, (const double(*)[3])vel));
     assert_int_equal(clerrno, EIO);
     says("a device sorted 300 bodies wrongly");
     works(remove(in_folder("arrays/sort.cl")));
@@ -162,6 +192,7 @@ static void bodies_that_are_sorted_wrongly(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(files_replace_what_is_carried), cmocka_unit_test(bodies_that_are_sorted_wrongly)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(files_replace_what_is_carried),
+                                       cmocka_unit_test(bodies_that_are_sorted_wrongly)};
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

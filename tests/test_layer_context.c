@@ -15,8 +15,9 @@
 static CLCONTEXT *cp;
 static int key; /* of locks: no other run of this test uses it */
 
-/* What makes PoCL offer two devices, and two devices of different names; NULL where it is not installed. Beside them
- * there may be devices of other platforms: PoCL's are named by their platform. */
+/* What makes PoCL offer two devices, and two devices of different names; NULL where it is not
+ * installed. Beside them there may be devices of other platforms: PoCL's are named by their
+ * platform. */
 static const char *two_devices, *two_kinds;
 static char pocl[256], stdcpu_is_pocl[300], stddev_is_pocl[300];
 
@@ -37,8 +38,8 @@ static struct counts counts_with(const char *const *env)
     const char *line = line_of(&child);
     for (; strncmp(line, "stdcl: STD", 10) == 0; line = line_of(&child))
         c.warnings++;
-    int n = sscanf(line, "dev %u cpu %u gpu %u acc %u npu %u rpu %u null %7s clerrno %d %d", &c.dev, &c.cpu,
-                   &c.gpu, &c.acc, &c.npu, &c.rpu, c.null, &c.after_start, &c.after_use);
+    int n = sscanf(line, "dev %u cpu %u gpu %u acc %u npu %u rpu %u null %7s clerrno %d %d", &c.dev,
+                   &c.cpu, &c.gpu, &c.acc, &c.npu, &c.rpu, c.null, &c.after_start, &c.after_use);
     if (n != 9)
         print_error("not an answer to counts: %s\n", line);
     assert_int_equal(n, 9);
@@ -61,12 +62,12 @@ static int setup(void **state)
     return setup_done(cp);
 }
 
-#define need(what)                                                                                           \
-    do {                                                                                                     \
-        if (!(what)) {                                                                                       \
-            print_message("needs " #what "\n");                                                              \
-            skip();                                                                                          \
-        }                                                                                                    \
+#define need(what)                                                                                 \
+    do {                                                                                           \
+        if (!(what)) {                                                                             \
+            print_message("needs " #what "\n");                                                    \
+            skip();                                                                                \
+        }                                                                                          \
     } while (0)
 
 static const char *key_text(int number)
@@ -167,7 +168,8 @@ static void test_environment_limits_devices(void **state)
 {
     (void)state;
     need(two_devices);
-    struct counts c = counts_with(with(two_devices, stdcpu_is_pocl, "STDCPU_MAX_NDEV=1", "STDDEV_MAX_NDEV=2"));
+    struct counts c =
+        counts_with(with(two_devices, stdcpu_is_pocl, "STDCPU_MAX_NDEV=1", "STDDEV_MAX_NDEV=2"));
     assert_int_equal(c.cpu, 1); /* without a lock, too */
     assert_int_equal(c.dev, 2);
     c = counts_with(with(two_devices, stdcpu_is_pocl, "STDCPU_MAX_NDEV=100"));
@@ -181,7 +183,8 @@ static void test_environment_claims_one_device_by_default(void **state)
     char lock[64];
     snprintf(lock, sizeof lock, "STDCPU_LOCK=%d", key);
     assert_int_equal(counts_with(with(two_devices, stdcpu_is_pocl, lock)).cpu, 1);
-    assert_int_equal(counts_with(with(two_devices, stdcpu_is_pocl, lock, "STDCPU_MAX_NDEV=2")).cpu, 2);
+    assert_int_equal(counts_with(with(two_devices, stdcpu_is_pocl, lock, "STDCPU_MAX_NDEV=2")).cpu,
+                     2);
 }
 
 /* Numbers have points, whatever locale the program has chosen. */
@@ -209,21 +212,24 @@ static void test_environment_in_a_locale(void **state)
 static void test_environment_of_no_meaning(void **state)
 {
     (void)state;
-    static const char *const standard[][2] = {{"STDDEV=no", "STDDEV is \"no\"; give a whole number, 0 to 1"},
-                                              {"STDDEV_MAX_NDEV=two", "STDDEV_MAX_NDEV is \"two\"; give a whole number, 0 to "},
-                                              {"STDDEV_MAX_NDEV=-3", "STDDEV_MAX_NDEV is \"-3\""},
-                                              {"STDDEV_LOCK=mine", "STDDEV_LOCK is \"mine\"; give a whole number, "}};
-    static const char *const any[][3] = {{"STDCL_DEBUG", "3", "what it may be: 0 1 2"},
-                                         {"STDCL_ARG_INFO", "sources", "what it may be: source"},
-                                         {"STDCL_ARG_INFO", "our", "what it may be: source"},
-                                         {"STDCL_DEVICE_BUILDS", "0 1", "what it may be: 0 1"},
-                                         {"STDCL_KERNEL_PATH", "/proc/nonexistent", "which is no folder"},
-                                         {"STDCL_KERNEL_PATH", "/dev/null", "which is no folder"},
-                                         {"STDCL_INCLUDE", "/proc", "there is no stdcl.h in that folder"},
-                                         {"STDCL_SLICE", "1s", "give a number of seconds above 0"},
-                                         {"STDCL_TIMED", "inf", "give a number of seconds above 0"}};
+    static const char *const standard[][2] = {
+        {"STDDEV=no", "STDDEV is \"no\"; give a whole number, 0 to 1"},
+        {"STDDEV_MAX_NDEV=two", "STDDEV_MAX_NDEV is \"two\"; give a whole number, 0 to "},
+        {"STDDEV_MAX_NDEV=-3", "STDDEV_MAX_NDEV is \"-3\""},
+        {"STDDEV_LOCK=mine", "STDDEV_LOCK is \"mine\"; give a whole number, "}};
+    static const char *const any[][3] = {
+        {"STDCL_DEBUG", "3", "what it may be: 0 1 2"},
+        {"STDCL_ARG_INFO", "sources", "what it may be: source"},
+        {"STDCL_ARG_INFO", "our", "what it may be: source"},
+        {"STDCL_DEVICE_BUILDS", "0 1", "what it may be: 0 1"},
+        {"STDCL_KERNEL_PATH", "/proc/nonexistent", "which is no folder"},
+        {"STDCL_KERNEL_PATH", "/dev/null", "which is no folder"},
+        {"STDCL_INCLUDE", "/proc", "there is no stdcl.h in that folder"},
+        {"STDCL_SLICE", "1s", "give a number of seconds above 0"},
+        {"STDCL_TIMED", "inf", "give a number of seconds above 0"}};
     for (size_t i = 0; i < sizeof standard / sizeof *standard; i++) {
-        struct child child = start_child(with(standard[i][0]), (const char *const[]){"standard-claim", NULL});
+        struct child child =
+            start_child(with(standard[i][0]), (const char *const[]){"standard-claim", NULL});
         contains(line_of(&child), standard[i][1]);
         end_child(&child);
     }
@@ -286,7 +292,8 @@ static void test_create_by_pattern(void **state)
     works(clcontext_destroy(made));
 }
 
-/* The numbers of two devices, and the beginnings of their names if asked for, as a child tells them. */
+/* The numbers of two devices, and the beginnings of their names if asked for, as a child tells
+ * them. */
 static void two_of(const char *patterns, int number[2], char name[2][16])
 {
     char ignored[2][16];
@@ -332,7 +339,8 @@ static void test_create_that_matches_nothing(void **state)
     for (int i = 0; i < 3; i++) {
         fails_null(ENODEV, clcontext_create(empty[i], CL_DEVICE_TYPE_CUSTOM, 0, NULL, 0));
         assert_null(clcontext_create(empty[i], CL_DEVICE_TYPE_CUSTOM, 0, NULL, 0));
-        contains(sentence = clerror(), i < 2 ? "there is no device of the types asked for" : "\", \" names no device");
+        contains(sentence = clerror(),
+                 i < 2 ? "there is no device of the types asked for" : "\", \" names no device");
         assert_null(strstr(sentence, "\"\""));
     }
 }
@@ -441,7 +449,8 @@ static size_t open_descriptors(void)
     return n;
 }
 
-/* A hundred contexts in turn leave no descriptors behind; a driver may open some with the first ones. */
+/* A hundred contexts in turn leave no descriptors behind; a driver may open some with the first
+ * ones. */
 static void test_contexts_come_and_go(void **state)
 {
     (void)state;
@@ -471,11 +480,11 @@ static void test_device_info(void **state)
     for (cl_uint i = 0; i < n; i++) {
         cl_device_id id = clgetdevice(cp, i);
         const struct cldev_info *d = &info[i];
-#define same(param, field)                                                                                   \
-    do {                                                                                                     \
-        unsigned char raw_[sizeof d->field] = {0};                                                           \
-        assert_int_equal(clGetDeviceInfo(id, param, sizeof raw_, raw_, NULL), CL_SUCCESS);                   \
-        assert_memory_equal(raw_, &d->field, sizeof raw_);                                                   \
+#define same(param, field)                                                                         \
+    do {                                                                                           \
+        unsigned char raw_[sizeof d->field] = {0};                                                 \
+        assert_int_equal(clGetDeviceInfo(id, param, sizeof raw_, raw_, NULL), CL_SUCCESS);         \
+        assert_memory_equal(raw_, &d->field, sizeof raw_);                                         \
     } while (0)
         same(CL_DEVICE_TYPE, dev_type);
         same(CL_DEVICE_VENDOR_ID, dev_vendor_id);
@@ -572,7 +581,8 @@ static void test_status(void **state)
 
 static struct child start_claim(int lock, const char *max)
 {
-    return start_child(with(two_devices), (const char *const[]){"claim", pocl, key_text(lock), max, NULL});
+    return start_child(with(two_devices),
+                       (const char *const[]){"claim", pocl, key_text(lock), max, NULL});
 }
 
 /* The number of the only device that a child claims; -1 for none, with clerrno EBUSY. */
@@ -647,8 +657,8 @@ static void test_destroying_gives_back(void **state)
 {
     (void)state;
     need(two_devices);
-    struct child child =
-        start_child(with(two_devices), (const char *const[]){"reclaim", pocl, key_text(key + 4), "2", NULL});
+    struct child child = start_child(
+        with(two_devices), (const char *const[]){"reclaim", pocl, key_text(key + 4), "2", NULL});
     for (int round = 0; round < 3; round++)
         assert_int_equal(line_of(&child)[0], '2');
     assert_int_equal(end_child(&child), 0);

@@ -5,18 +5,19 @@
 
 #include <vector>
 
-namespace {
+namespace
+{
 
 int failures;
 
-#define CHECK(what)                                                                            \
-    do {                                                                                       \
-        if (!(what)) {                                                                         \
-            const char *sentence = clerror();                                                  \
-            fprintf(stderr, "line %d: %s; clerror: %s\n", __LINE__, #what,                \
-                         sentence ? sentence : "NULL");                                        \
-            failures++;                                                                        \
-        }                                                                                      \
+#define CHECK(what)                                                                                \
+    do {                                                                                           \
+        if (!(what)) {                                                                             \
+            const char *sentence = clerror();                                                      \
+            fprintf(stderr, "line %d: %s; clerror: %s\n", __LINE__, #what,                         \
+                    sentence ? sentence : "NULL");                                                 \
+            failures++;                                                                            \
+        }                                                                                          \
     } while (0)
 
 const cl_event no_event = reinterpret_cast<cl_event>(static_cast<intptr_t>(-1));
@@ -108,7 +109,8 @@ void local_memory(CLCONTEXT *cp, void *program, cl_uint dev)
     CHECK(clfork(cp, dev, reverse, &ndr, CL_EVENT_WAIT) == NULL);
     CHECK(clmsync(cp, dev, x, CL_MEM_HOST) == NULL);
     CHECK(x[0] == 0 && x[n - 1] == n - 1);
-    CHECK(clforka(cp, dev, reverse, &ndr, CL_EVENT_WAIT, x, clarg_local(size_t(1) << 40)) == no_event);
+    CHECK(clforka(cp, dev, reverse, &ndr, CL_EVENT_WAIT, x, clarg_local(size_t(1) << 40)) ==
+          no_event);
     CHECK(clerrno == EINVAL);
     CHECK(clfree(x) == 0);
 }
@@ -122,13 +124,16 @@ void types(CLCONTEXT *cp, void *program, cl_uint dev)
     cl_kernel scale = clsym(cp, program, "scale", 0);
     CHECK(clarg_set(scale, 1, 2) == -1);
     CHECK(strstr(clerror(), "an int of 4 bytes was given") != NULL);
-    CHECK(clarg_set_global(scale, 0, static_cast<const double *>(anything)) == static_cast<size_t>(-1));
+    CHECK(clarg_set_global(scale, 0, static_cast<const double *>(anything)) ==
+          static_cast<size_t>(-1));
     CHECK(strstr(clerror(), "a double* was given") != NULL);
     CHECK(clforka(cp, dev, scale, &one, CL_EVENT_WAIT, x, 2) == no_event);
-    CHECK(clforka(cp, dev, scale, &one, CL_EVENT_WAIT, static_cast<double *>(anything), 2.0f) == no_event);
+    CHECK(clforka(cp, dev, scale, &one, CL_EVENT_WAIT, static_cast<double *>(anything), 2.0f) ==
+          no_event);
     CHECK(clforka(cp, dev, scale, &one, CL_EVENT_WAIT, anything, 2.0f) == NULL);
     CHECK(clarg_set_global(scale, 0, NULL) == 0);
-    CHECK(clforka(cp, dev, scale, &one, CL_EVENT_WAIT, static_cast<const float *>(NULL), 2.0f) == no_event);
+    CHECK(clforka(cp, dev, scale, &one, CL_EVENT_WAIT, static_cast<const float *>(NULL), 2.0f) ==
+          no_event);
     CHECK(strstr(clerror(), "NULL was given as float*; check what clmalloc returned") != NULL);
     CHECK(clarg_set_global(scale, 0, static_cast<float *>(NULL)) == static_cast<size_t>(-1));
     CHECK(clarg_set_global(scale, 0, static_cast<void *>(NULL)) == 0);
@@ -139,7 +144,8 @@ void types(CLCONTEXT *cp, void *program, cl_uint dev)
 
 void embedded(CLCONTEXT *cp, cl_uint dev)
 {
-    static const unsigned char text[] = "__kernel void forty(__global int *x, int y) { x[0] = 40 + y; }";
+    static const unsigned char text[] =
+        "__kernel void forty(__global int *x, int y) { x[0] = 40 + y; }";
     static stdcl_embedded kernels = {"forty.cl", text, sizeof text - 1, NULL};
     static bool registered;
     if (!registered)

@@ -140,7 +140,8 @@ static void test_errors_belong_to_threads(void **state)
 static void test_texts_of_codes(void **state)
 {
     (void)state;
-    static const int ours[] = {EFAULT, EINVAL, ENOMEM, ENODEV, ENOENT, EBUSY, EIO, ENOEXEC, ENOTSUP};
+    static const int ours[] = {EFAULT, EINVAL, ENOMEM,  ENODEV, ENOENT,
+                               EBUSY,  EIO,    ENOEXEC, ENOTSUP};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
         assert_true(strlen(clerror_str(ours[i])) > 5);
         for (size_t k = 0; k < i; k++)

@@ -1,5 +1,6 @@
-/* test_layer_event.c - what is started and how it is collected: the events of clfork and clmsync, who
- * owns them, clwait, clwaitev and clflush; and that launches by the hundred thousand keep memory flat.
+/* test_layer_event.c - what is started and how it is collected: the events of clfork and clmsync,
+ * who owns them, clwait, clwaitev and clflush; and that launches by the hundred thousand keep
+ * memory flat.
  * SPDX-License-Identifier: MIT
  */
 #include "gate.h"
@@ -20,7 +21,8 @@ static int setup(void **state)
     cp = stddev;
     x = clmalloc(cp, N * sizeof *x, 0);
     s = clmalloc(cp, SLOW * sizeof *s, 0);
-    for (cl_uint dev = 0; x && s && dev < clgetndev(cp); dev++) { /* images of their own: devices do not wait for others */
+    for (cl_uint dev = 0; x && s && dev < clgetndev(cp);
+         dev++) { /* images of their own: devices do not wait for others */
         clmsync(cp, dev, x, CL_MEM_DEVICE);
         clmsync(cp, dev, s, CL_MEM_DEVICE);
     }
@@ -44,12 +46,13 @@ static cl_event slow(cl_uint dev, int flags)
 }
 
 /* The call returns 0, or of clwaitev the event, and gives up `dropped` references to an event. */
-#define changes(ev, dropped, call)                          \
-    do {                                                    \
-        const long before_ = held_references(ev);           \
-        const cl_event result_ = call;                      \
-        check_that(result_ == NULL || result_ == (ev), #call, "returned another thing", __FILE__, __LINE__); \
-        assert_int_equal(held_references(ev) + (dropped), before_); \
+#define changes(ev, dropped, call)                                                                 \
+    do {                                                                                           \
+        const long before_ = held_references(ev);                                                  \
+        const cl_event result_ = call;                                                             \
+        check_that(result_ == NULL || result_ == (ev), #call, "returned another thing", __FILE__,  \
+                   __LINE__);                                                                      \
+        assert_int_equal(held_references(ev) + (dropped), before_);                                \
     } while (0)
 #define releases(ev, call) changes(ev, 1, call)
 #define keeps(ev, call) changes(ev, 0, call)
@@ -122,7 +125,8 @@ static void test_norelease_gives_the_event_away(void **state)
                                 CL_EVENT_NORELEASE};
     for (size_t f = 0; f < sizeof flags / sizeof *flags; f++) {
         bool blocking = !(flags[f] & CL_EVENT_NOWAIT);
-        cl_event ev[2] = {started(slow(0, flags[f])), started(clmsync(cp, 0, x, CL_MEM_DEVICE | flags[f]))};
+        cl_event ev[2] = {started(slow(0, flags[f])),
+                          started(clmsync(cp, 0, x, CL_MEM_DEVICE | flags[f]))};
         for (int i = 0; i < 2; i++)
             if (blocking)
                 assert_int_equal(event_status(ev[i]), CL_COMPLETE);
@@ -171,7 +175,8 @@ static void test_wait_for_kernels_and_memory(void **state)
             cl_event a = held(slow(dev, CL_EVENT_NOWAIT));
             cl_event b = held(clmsync(cp, dev, s, CL_MEM_HOST | CL_EVENT_NOWAIT));
             done(clwait(cp, dev, kinds[k]));
-            assert_int_equal(event_status(a), CL_COMPLETE); /* a copy waits for the kernel before it */
+            assert_int_equal(event_status(a),
+                             CL_COMPLETE); /* a copy waits for the kernel before it */
             if (kinds[k] != CL_KERNEL_EVENT)
                 assert_int_equal(event_status(b), CL_COMPLETE);
             done(clwait(cp, dev, CL_ALL_EVENT));
@@ -204,7 +209,8 @@ static void test_wait_for_nothing(void **state)
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         done(clwait(cp, dev, CL_ALL_EVENT | CL_EVENT_NOWAIT));
         cl_event gate = gate_close(cp, dev);
-        cl_event a = held(fill(dev, 1, CL_EVENT_NOWAIT)), b = held(clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_NOWAIT));
+        cl_event a = held(fill(dev, 1, CL_EVENT_NOWAIT)),
+                 b = held(clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_NOWAIT));
         keeps(a, clwait(cp, dev, CL_ALL_EVENT | CL_EVENT_NOWAIT));
         gate_open(gate);
         assert_int_equal(clWaitForEvents(1, &b), CL_SUCCESS);
@@ -252,7 +258,9 @@ static void test_after_what_is_beside(void **state)
         done(clmsync(cp, dev, s, CL_MEM_HOST | CL_EVENT_AFTER));
         assert_int_equal(s[0], slow_twin(1, ROUNDS));
         started(slow(dev, CL_EVENT_NOWAIT | CL_EVENT_BESIDE));
-        cl_event ev = held(clmsync(cp, dev, s, CL_MEM_DEVICE | CL_EVENT_NOWAIT | CL_EVENT_AFTER)); /* what the kernel left is gone */
+        cl_event ev = held(clmsync(cp, dev, s,
+                                   CL_MEM_DEVICE | CL_EVENT_NOWAIT |
+                                       CL_EVENT_AFTER)); /* what the kernel left is gone */
         done(clwait(cp, dev, CL_ALL_EVENT));
         assert_int_equal(event_status(ev), CL_COMPLETE);
         clReleaseEvent(ev);
@@ -280,8 +288,8 @@ static void test_copies_both_ways(void **state)
     }
 }
 
-/* With CL_EVENT_NOWAIT the library owns the event, CL_EVENT_NORELEASE or not: programs of the time gave both flags,
- * and left the event to clwait. */
+/* With CL_EVENT_NOWAIT the library owns the event, CL_EVENT_NORELEASE or not: programs of the time
+ * gave both flags, and left the event to clwait. */
 static void test_nowait_leaves_nothing_to_release(void **state)
 {
     (void)state;
@@ -294,8 +302,8 @@ static void test_nowait_leaves_nothing_to_release(void **state)
     assert_int_equal(held_events(), before);
 }
 
-/* With CL_EVENT_NORELEASE the library's reference becomes ours, once; of an event that we had one of, the
- * library's is released. */
+/* With CL_EVENT_NORELEASE the library's reference becomes ours, once; of an event that we had one
+ * of, the library's is released. */
 static void test_wait_hands_events_over(void **state)
 {
     (void)state;
@@ -388,7 +396,8 @@ static void test_waitev_of_our_events(void **state)
     clReleaseEvent(ev);
     ev = held(slow(0, CL_EVENT_NOWAIT | CL_EVENT_OWN));
     works(clflush(cp, 0, 0));
-    changes(ev, 2, clwaitev(cp, 0, ev, CL_EVENT_RELEASE)); /* the library's and ours; held() has one */
+    changes(ev, 2,
+            clwaitev(cp, 0, ev, CL_EVENT_RELEASE)); /* the library's and ours; held() has one */
     clReleaseEvent(ev);
     ev = started(slow(0, CL_EVENT_NOWAIT | CL_EVENT_OWN));
     works(clflush(cp, 0, 0));
@@ -400,7 +409,7 @@ static void test_waitev_of_our_events(void **state)
     assert_int_equal(event_status(ev), CL_COMPLETE);
     done(clwait(cp, 0, CL_ALL_EVENT));
     assert_int_equal(clReleaseEvent(ev), CL_SUCCESS);
-    done(clwaitev(cp, 0, NULL, 0));                    /* what a blocking clfork returned: it is done */
+    done(clwaitev(cp, 0, NULL, 0)); /* what a blocking clfork returned: it is done */
     fails_event(EINVAL, clwaitev(cp, 0, NO_EVENT, 0)); /* what a failed one returned */
 }
 
@@ -410,7 +419,8 @@ static void test_flush(void **state)
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         cl_event ev = started(fill(dev, 1, CL_EVENT_NOWAIT | CL_EVENT_OWN));
         works(clflush(cp, dev, 0));
-        while (event_status(ev) != CL_COMPLETE) /* nobody waits for it; the test's time limit ends this */
+        while (event_status(ev) !=
+               CL_COMPLETE) /* nobody waits for it; the test's time limit ends this */
             usleep(1000);
         clReleaseEvent(ev);
     }
@@ -451,8 +461,9 @@ static void test_bare_launches_are_waited_for(void **state)
             done(clmsync(cp, dev, x, CL_MEM_DEVICE));
             gate_open_soon(&gate, cp, dev);
             for (int i = 0; i < counts[c]; i++) {
-                const cl_event ev = clforka(cp, dev, basic_kernel(cp, "add"), &all, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | CL_EVENT_BARE,
-                                            x, 1);
+                const cl_event ev =
+                    clforka(cp, dev, basic_kernel(cp, "add"), &all,
+                            CL_EVENT_NOWAIT | CL_EVENT_CHECKED | CL_EVENT_BARE, x, 1);
                 assert_ptr_not_equal(ev, (cl_event)-1);
                 with_event += ev != NULL;
             }
@@ -485,8 +496,8 @@ static void collect_all(void)
         done(clwait(cp, dev, CL_ALL_EVENT));
 }
 
-/* Calls launch(0 .. n - 1); after each the layer holds at most `most` events more than it did at first, and after
- * the first tenth at most `bytes` bytes more than then. */
+/* Calls launch(0 .. n - 1); after each the layer holds at most `most` events more than it did at
+ * first, and after the first tenth at most `bytes` bytes more than then. */
 static void stays_flat(const char *what, int n, void (*launch)(int i), long most, long bytes)
 {
     long first_events = held_events(), first_bytes = 0, peak_events = 0, peak_bytes = 0;
@@ -494,13 +505,14 @@ static void stays_flat(const char *what, int n, void (*launch)(int i), long most
         launch(i);
         if (i == n / 10)
             first_bytes = held_bytes();
-        peak_events = held_events() - first_events > peak_events ? held_events() - first_events : peak_events;
+        peak_events =
+            held_events() - first_events > peak_events ? held_events() - first_events : peak_events;
         peak_bytes = i > n / 10 && held_bytes() > peak_bytes ? held_bytes() : peak_bytes;
     }
     collect_all();
     if (peak_events > most || peak_bytes - first_bytes > bytes || held_events() != first_events)
-        fail_msg("%s: %ld events and %ld bytes more after %d launches, %ld events at the end", what, peak_events,
-                 peak_bytes - first_bytes, n, held_events() - first_events);
+        fail_msg("%s: %ld events and %ld bytes more after %d launches, %ld events at the end", what,
+                 peak_events, peak_bytes - first_bytes, n, held_events() - first_events);
 }
 
 static clndrange_t single = clndrange_init1d(0, 1, 1);
@@ -516,7 +528,9 @@ static void launch_waiting(int i)
 static void launch_bare_waiting(int i)
 {
     (void)i;
-    assert_ptr_not_equal(clfork(cp, 0, nothing, &single, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | CL_EVENT_BARE), (cl_event)-1);
+    assert_ptr_not_equal(
+        clfork(cp, 0, nothing, &single, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | CL_EVENT_BARE),
+        (cl_event)-1);
     done(clwait(cp, 0, CL_ALL_EVENT));
 }
 
@@ -524,7 +538,9 @@ static void launch_bare_waiting(int i)
 static void launch_bare_norelease(int i)
 {
     (void)i;
-    assert_ptr_not_equal(clfork(cp, 0, nothing, &single, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | CL_EVENT_BARE), (cl_event)-1);
+    assert_ptr_not_equal(
+        clfork(cp, 0, nothing, &single, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | CL_EVENT_BARE),
+        (cl_event)-1);
     done(clwait(cp, 0, CL_ALL_EVENT | CL_EVENT_NORELEASE));
 }
 
@@ -569,7 +585,8 @@ static void test_launches_keep_memory_flat(void **state)
     stays_flat("fork NORELEASE, release", 5000, launch_with_an_event_of_ours, 0, 0);
 }
 
-/* A list remembers 4096 commands that have ended and 16384 that have not, and is twice as long at most. */
+/* A list remembers 4096 commands that have ended and 16384 that have not, and is twice as long at
+ * most. */
 static void test_launches_never_waited_for_keep_memory_flat(void **state)
 {
     (void)state;
@@ -578,7 +595,8 @@ static void test_launches_never_waited_for_keep_memory_flat(void **state)
     collect_all();
     const long lists = clgetndev(cp);
     stays_flat("fork NOWAIT, waitev", 50000, launch_waiting_for_its_event, 0, 2 * ENDED * RECORD);
-    stays_flat("fork NOWAIT, no wait at all", (int)lists * 20000, launch_never_waiting, lists * MOST, lists * 2 * MOST * RECORD);
+    stays_flat("fork NOWAIT, no wait at all", (int)lists * 20000, launch_never_waiting,
+               lists * MOST, lists * 2 * MOST * RECORD);
     stays_flat("sync NOWAIT, no wait at all", 20000, sync_never_waiting, MOST, 2 * MOST * RECORD);
 }
 

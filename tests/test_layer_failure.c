@@ -1,8 +1,10 @@
-/* test_layer_failure.c - commands that fail on the device, and commands that are refused: every failure reaches the
- * next wait, once; and a failure that nobody has read yet survives what the library tries by itself.
+/* test_layer_failure.c - commands that fail on the device, and commands that are refused: every
+ * failure reaches the next wait, once; and a failure that nobody has read yet survives what the
+ * library tries by itself.
  *
- * The commands that fail are those of failing.h. Besides, clBuildProgram can fail here as NVIDIA's does when a
- * kernel without arguments is built with -cl-kernel-arg-info, and clRetainEvent can fail.
+ * The commands that fail are those of failing.h. Besides, clBuildProgram can fail here as NVIDIA's
+ * does when a kernel without arguments is built with -cl-kernel-arg-info, and clRetainEvent can
+ * fail.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,17 +22,18 @@ static clndrange_t all = clndrange_init1d(0, N, 0);
 
 static bool no_argument_info; /* the compiler cannot make it */
 
-cl_int clBuildProgram(cl_program program, cl_uint n, const cl_device_id *devices, const char *options,
-                      void (*notify)(cl_program, void *), void *data)
+cl_int clBuildProgram(cl_program program, cl_uint n, const cl_device_id *devices,
+                      const char *options, void (*notify)(cl_program, void *), void *data)
 {
-    cl_int (*real)(cl_program, cl_uint, const cl_device_id *, const char *, void (*)(cl_program, void *), void *);
+    cl_int (*real)(cl_program, cl_uint, const cl_device_id *, const char *,
+                   void (*)(cl_program, void *), void *);
     *(void **)&real = dlsym(RTLD_NEXT, "clBuildProgram");
     const bool refused = no_argument_info && strstr(options, "-cl-kernel-arg-info");
     return refused ? CL_BUILD_PROGRAM_FAILURE : real(program, n, devices, options, notify, data);
 }
 
-cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program_build_info what, size_t size,
-                             void *value, size_t *got)
+cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program_build_info what,
+                             size_t size, void *value, size_t *got)
 {
     static const char log[] = "ptxas application ptx input, line 9; fatal";
     cl_int (*real)(cl_program, cl_device_id, cl_program_build_info, size_t, void *, size_t *);
@@ -81,8 +84,9 @@ cl_int clGetDeviceInfo(cl_device_id id, cl_device_info what, size_t size, void *
     cl_int (*real)(cl_device_id, cl_device_info, size_t, void *, size_t *);
     *(void **)&real = dlsym(RTLD_NEXT, "clGetDeviceInfo");
     char extensions[8192] = "";
-    if (what == 0x106A && (real(id, CL_DEVICE_EXTENSIONS, sizeof extensions, extensions, NULL) != CL_SUCCESS ||
-                           !strstr(extensions, "cl_khr_device_uuid")))
+    if (what == 0x106A &&
+        (real(id, CL_DEVICE_EXTENSIONS, sizeof extensions, extensions, NULL) != CL_SUCCESS ||
+         !strstr(extensions, "cl_khr_device_uuid")))
         asked_in_vain = true;
     return real(id, what, size, value, got);
 }
@@ -104,14 +108,20 @@ static int teardown(void **state)
     return clfree(x);
 }
 
-static cl_event launch(int flags) { return clforka(cp, 0, basic_kernel(cp, "fill"), &all, flags, x, 1); }
-static cl_event copy(int flags) { return clmsync(cp, 0, x, CL_MEM_DEVICE | flags); }
+static cl_event launch(int flags)
+{
+    return clforka(cp, 0, basic_kernel(cp, "fill"), &all, flags, x, 1);
+}
+static cl_event copy(int flags)
+{
+    return clmsync(cp, 0, x, CL_MEM_DEVICE | flags);
+}
 
 /* The call fails as a command of the device did. */
-#define reports(call)                                              \
-    do {                                                           \
-        fails_event(EIO, call);                                    \
-        assert_int_equal(oclerrno, CL_OUT_OF_RESOURCES);           \
+#define reports(call)                                                                              \
+    do {                                                                                           \
+        fails_event(EIO, call);                                                                    \
+        assert_int_equal(oclerrno, CL_OUT_OF_RESOURCES);                                           \
     } while (0)
 
 /* ---- Failures that reach the next wait. ---- */
@@ -219,7 +229,8 @@ static void bare_kernels_fail(void)
     assert_ptr_not_equal(unseen, NULL);
 }
 
-/* Whoever waits for what was started behind it is told, even where the driver tells by nothing but a marker. */
+/* Whoever waits for what was started behind it is told, even where the driver tells by nothing but
+ * a marker. */
 static void test_kernels_without_events_tell(void **state)
 {
     (void)state;
@@ -238,7 +249,8 @@ static void test_kernels_without_events_tell(void **state)
                          : call == 1 ? clwait(cp, 0, CL_ALL_EVENT | CL_EVENT_NORELEASE)
                          : call == 2 ? copy(CL_EVENT_WAIT)
                          : call == 3 ? clmsync(cp, 0, x, CL_MEM_HOST)
-                         : call == 4 ? clmsyncn(cp, 0, x, 4, CL_MEM_HOST | CL_EVENT_BESIDE | CL_EVENT_AFTER)
+                         : call == 4
+                             ? clmsyncn(cp, 0, x, 4, CL_MEM_HOST | CL_EVENT_BESIDE | CL_EVENT_AFTER)
                          : call == 5 ? clmsync(cp, 0, z, CL_MEM_DEVICE | CL_MEM_NOFORCE)
                          : call == 6 ? clmcopy(cp, 0, x, y, CL_EVENT_WAIT)
                          : call == 7 ? launch(CL_EVENT_WAIT | CL_EVENT_BARE)
@@ -283,8 +295,10 @@ static void test_blocks_of_failed_kernels(void **state)
         int *y = clmalloc(cp, N * sizeof *y, 0);
         ready(y);
         healthy = 0;
-        assert_ptr_not_equal(clforka(cp, 0, basic_kernel(cp, "fill"), &all, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | (bare ? CL_EVENT_BARE : 0), y, 1),
-                             NO_EVENT);
+        assert_ptr_not_equal(
+            clforka(cp, 0, basic_kernel(cp, "fill"), &all,
+                    CL_EVENT_NOWAIT | CL_EVENT_CHECKED | (bare ? CL_EVENT_BARE : 0), y, 1),
+            NO_EVENT);
         reports(clforka(cp, 1, basic_kernel(cp, "fill"), &all, CL_EVENT_WAIT, y, 2));
         done(clwait(cp, 0, CL_ALL_EVENT));
         done(clforka(cp, 1, basic_kernel(cp, "fill"), &all, CL_EVENT_WAIT, y, 2));
@@ -325,19 +339,20 @@ static void test_freeing_loses_no_failure(void **state)
     y = clmalloc(other, N * sizeof *y, 0);
     healthy = 0;
     started(clmsync(other, 0, y, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
-    assert_int_equal((clmsync(other, 0, y, CL_EVENT_NOWAIT), clerrno), EINVAL); /* refused: has a sentence to free */
+    assert_int_equal((clmsync(other, 0, y, CL_EVENT_NOWAIT), clerrno),
+                     EINVAL); /* refused: has a sentence to free */
     works(clcontext_destroy(other));
 }
 
 /* ---- Commands that are refused. ---- */
 
 /* The wait fails as the call did. */
-#define retells(code, part, call)                  \
-    do {                                           \
-        check_forget();                            \
-        assert_ptr_equal(call, NO_EVENT);          \
-        assert_int_equal(clerrno, code);           \
-        contains(clerror(), part);                 \
+#define retells(code, part, call)                                                                  \
+    do {                                                                                           \
+        check_forget();                                                                            \
+        assert_ptr_equal(call, NO_EVENT);                                                          \
+        assert_int_equal(clerrno, code);                                                           \
+        contains(clerror(), part);                                                                 \
     } while (0)
 
 static void test_refusals_reach_the_next_wait(void **state)
@@ -345,7 +360,8 @@ static void test_refusals_reach_the_next_wait(void **state)
     (void)state;
     cl_kernel fill = basic_kernel(cp, "fill");
     int on_stack = 0;
-    const char *const sentence = "clforka: argument 1 of kernel fill is int value; a double of 8 bytes was given";
+    const char *const sentence =
+        "clforka: argument 1 of kernel fill is int value; a double of 8 bytes was given";
     retells(EINVAL, sentence, clforka(cp, 0, fill, &all, CL_EVENT_NOWAIT, x, 2.0));
     started(launch(CL_EVENT_NOWAIT)); /* whatever comes after it */
     done(clwait(cp, 0, CL_MEM_EVENT));
@@ -354,7 +370,8 @@ static void test_refusals_reach_the_next_wait(void **state)
 
     clforka(cp, 0, fill, &all, CL_EVENT_NOWAIT, x, 2.0);
     clfork(cp, 0, NULL, &all, CL_EVENT_NOWAIT);
-    retells(EINVAL, sentence, clmsync(cp, 0, x, CL_MEM_HOST)); /* the first; and whatever waits tells it */
+    retells(EINVAL, sentence,
+            clmsync(cp, 0, x, CL_MEM_HOST)); /* the first; and whatever waits tells it */
     done(clwait(cp, 0, CL_ALL_EVENT));
 
     clfork(cp, 0, NULL, &all, CL_EVENT_NOWAIT);
@@ -378,7 +395,8 @@ static void test_refusals_reach_the_next_wait(void **state)
 static void test_refusals_told_by_the_call_alone(void **state)
 {
     (void)state;
-    fails_event(EINVAL, clforka(cp, 0, basic_kernel(cp, "fill"), &all, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, x, 2.0));
+    fails_event(EINVAL, clforka(cp, 0, basic_kernel(cp, "fill"), &all,
+                                CL_EVENT_NOWAIT | CL_EVENT_CHECKED, x, 2.0));
     fails_event(EINVAL, clmcopy(cp, 0, x, x, CL_EVENT_NOWAIT | CL_EVENT_CHECKED));
     fails_event(EINVAL, clforka(cp, 0, basic_kernel(cp, "fill"), &all, CL_EVENT_WAIT, x, 2.0));
     fails_event(EINVAL, clmcopy(cp, 0, x, x, CL_EVENT_WAIT));
@@ -395,17 +413,20 @@ static void test_refusals_belong_to_their_device(void **state)
     fails_event(EINVAL, clwait(cp, 1, CL_ALL_EVENT));
 }
 
-/* A program that takes the machine for one with more devices hears of it, whichever it waits for, once. */
+/* A program that takes the machine for one with more devices hears of it, whichever it waits for,
+ * once. */
 static void test_refusals_of_absent_devices(void **state)
 {
     (void)state;
     const cl_uint absent = clgetndev(cp);
     for (cl_uint wait = 0; wait < 2; wait++)
         for (int what = 0; what < 4; what++) {
-            const cl_event ev = what == 0   ? clforka(cp, absent, basic_kernel(cp, "fill"), &all, CL_EVENT_NOWAIT, x, 2)
-                                : what == 1 ? clmsync(cp, absent, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT)
-                                : what == 2 ? clmsyncn(cp, absent, x, 4, CL_MEM_DEVICE | CL_EVENT_NOWAIT)
-                                            : clexec(cp, absent, &all, nowhere, 1);
+            const cl_event ev =
+                what == 0
+                    ? clforka(cp, absent, basic_kernel(cp, "fill"), &all, CL_EVENT_NOWAIT, x, 2)
+                : what == 1 ? clmsync(cp, absent, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT)
+                : what == 2 ? clmsyncn(cp, absent, x, 4, CL_MEM_DEVICE | CL_EVENT_NOWAIT)
+                            : clexec(cp, absent, &all, nowhere, 1);
             assert_ptr_equal(ev, NO_EVENT);
             check_forget();
             fails_event(EINVAL, clwait(cp, wait ? absent : 0, CL_KERNEL_EVENT));
@@ -490,7 +511,9 @@ static void test_kernels_that_the_driver_does_not_make(void **state)
         no_kernels = 0;
         assert_null(k);
         assert_int_equal(clerrno, way[i].code);
-        contains(clerror(), i ? "clsym: kernel \"f\" is in the program, and the driver does not make it" : "clsym: kernel f of ");
+        contains(clerror(),
+                 i ? "clsym: kernel \"f\" is in the program, and the driver does not make it"
+                   : "clsym: kernel f of ");
     }
     fails_null(ENOENT, clsym(cp, program, "g", CLLD_NOW));
     ready(clsym(cp, program, "f", CLLD_NOW));
@@ -515,7 +538,8 @@ int main(void)
 {
     setenv("STDACC", "1", 1);
     setenv("STDACC_PLATFORM_NAME", "no such platform", 1);
-    const struct CMUnitTest first[] = {cmocka_unit_test(test_unread_failure_outlives_standard_contexts)};
+    const struct CMUnitTest first[] = {
+        cmocka_unit_test(test_unread_failure_outlives_standard_contexts)};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_failure_before_a_success),
         cmocka_unit_test(test_failure_told_with_norelease),

@@ -1,5 +1,5 @@
-/* test_layer_image.c - image allocations: the recipe of the historic API (allocate detached, shape with
- * clmctl, attach, sync, give to a kernel), both ways between host and device.
+/* test_layer_image.c - image allocations: the recipe of the historic API (allocate detached, shape
+ * with clmctl, attach, sync, give to a kernel), both ways between host and device.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -31,18 +31,19 @@ static cl_kernel kernel(const char *name)
 static bool has_images(cl_uint dev)
 {
     cl_bool supported = CL_FALSE;
-    clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_IMAGE_SUPPORT, sizeof supported, &supported, NULL);
+    clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_IMAGE_SUPPORT, sizeof supported, &supported,
+                    NULL);
     return supported;
 }
 
 /* Skips the test on devices that cannot hold images. */
-#define need_images()                                                                                        \
-    do {                                                                                                     \
-        for (cl_uint d_ = 0; d_ < clgetndev(cp); d_++)                                                       \
-            if (!has_images(d_)) {                                                                           \
-                print_message("needs images\n");                                                             \
-                skip();                                                                                      \
-            }                                                                                                \
+#define need_images()                                                                              \
+    do {                                                                                           \
+        for (cl_uint d_ = 0; d_ < clgetndev(cp); d_++)                                             \
+            if (!has_images(d_)) {                                                                 \
+                print_message("needs images\n");                                                   \
+                skip();                                                                            \
+            }                                                                                      \
     } while (0)
 
 static cl_float4 *new_table(const cl_image_format *format)
@@ -95,7 +96,8 @@ static void test_flag_of_clmalloc(void **state)
     ready(table);
     ready(out);
     clndrange_t one = clndrange_init1d(0, 1, 1);
-    fails_event(EINVAL, clforka(cp, 0, kernel("shape"), &one, CL_EVENT_WAIT, table, out)); /* no shape */
+    fails_event(EINVAL,
+                clforka(cp, 0, kernel("shape"), &one, CL_EVENT_WAIT, table, out)); /* no shape */
     assert_true(clmctl(table, CL_MCTL_SET_IMAGE2D, (int)W, (int)H, NULL) >= 0);
     done(clmsync(cp, 0, table, CL_MEM_DEVICE));
     done(clforka(cp, 0, kernel("shape"), &one, CL_EVENT_WAIT, table, out));
@@ -139,8 +141,8 @@ static void test_sampler_as_argument(void **state)
     clndrange_t one = clndrange_init1d(0, 1, 1);
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         cl_int err = CL_SUCCESS;
-        cl_sampler sampler = clCreateSampler(clgetclcontext(cp, dev), CL_TRUE, CL_ADDRESS_CLAMP_TO_EDGE,
-                                             CL_FILTER_NEAREST, &err);
+        cl_sampler sampler = clCreateSampler(clgetclcontext(cp, dev), CL_TRUE,
+                                             CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST, &err);
         assert_int_equal(err, CL_SUCCESS);
         done(clmsync(cp, dev, table, CL_MEM_DEVICE));
         cl_float2 corner = {{0.999f, 0.999f}}; /* normalized: the last pixel */

@@ -1,5 +1,5 @@
-/* test_layer_kernel.c - arguments of kernels in both revisions of the API, index spaces, and starting
- * kernels with clfork and clforka.
+/* test_layer_kernel.c - arguments of kernels in both revisions of the API, index spaces, and
+ * starting kernels with clfork and clforka.
  *
  * What happens to the events that these return is in test_layer_event.c.
  * SPDX-License-Identifier: MIT
@@ -125,8 +125,8 @@ static void test_doubles_by_value(void **state)
     (void)state;
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         cl_uint width = 0;
-        clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width,
-                        NULL);
+        clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width,
+                        &width, NULL);
         if (width == 0)
             skip();
     }
@@ -223,12 +223,16 @@ static void test_arguments_are_compared_with_the_declaration(void **state)
     done(clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out, 1, 2));
 }
 
-/* Numbers of the same size, but of another kind. Behind pointers whole numbers stand for each other. */
+/* Numbers of the same size, but of another kind. Behind pointers whole numbers stand for each
+ * other. */
 static void test_types_are_compared_with_the_declaration(void **state)
 {
     (void)state;
-    void *typed = clsopen(cp, "kernel void f(float a, int i, uint u, long l, global float *x, global int *n,"
-                              " global float4 *v, global uint2 *w) { x[0] = a + i + u + l; n[0] = i; }", CLLD_NOW);
+    void *typed =
+        clsopen(cp,
+                "kernel void f(float a, int i, uint u, long l, global float *x, global int *n,"
+                " global float4 *v, global uint2 *w) { x[0] = a + i + u + l; n[0] = i; }",
+                CLLD_NOW);
     cl_kernel f = clsym(cp, typed, "f", 0);
     double *d = clmalloc(cp, 64, 0);
     ready(f);
@@ -239,27 +243,32 @@ static void test_types_are_compared_with_the_declaration(void **state)
     const unsigned *un = (unsigned *)d;
     fails(EINVAL, clarg_set(f, 0, 2));
     assert_int_equal((clarg_set(f, 0, 2), clerrno), EINVAL);
-    contains(clerror(), "argument 0 of kernel f is float a; an int of 4 bytes was given (2.0f is a float");
+    contains(clerror(),
+             "argument 0 of kernel f is float a; an int of 4 bytes was given (2.0f is a float");
     fails(EINVAL, clarg_set(f, 1, 2.0f));
     fails(EINVAL, clarg_set(f, 2, 2.0f));
     fails(EINVAL, clarg_set(f, 3, 2.0));
     fails_size(EINVAL, clarg_set_global(f, 4, d));
     assert_int_equal((int)clarg_set_global(f, 4, d), -1);
-    contains(clerror(), "is memory float* x; a double* was given (cast it to void * if that is meant)");
+    contains(clerror(),
+             "is memory float* x; a double* was given (cast it to void * if that is meant)");
     fails_size(EINVAL, clarg_set_global(f, 6, d));
     fails_size(EINVAL, clarg_set_global(cp, f, 4, n));
     assert_int_equal((int)clarg_set_global(f, 4, n), -1);
-    contains(clerror(), "is memory float* x; an int* was given (cast it to void * if that is meant)");
+    contains(clerror(),
+             "is memory float* x; an int* was given (cast it to void * if that is meant)");
     fails_size(EINVAL, clarg_set_global(f, 5, (const float *)x));
     fails_size(EINVAL, clarg_set_global(f, 7, x));
-    assert_int_equal(clarg_set_global(cp, f, 4, (void *)n), 0); /* bits of one kind kept as another */
+    assert_int_equal(clarg_set_global(cp, f, 4, (void *)n),
+                     0);                            /* bits of one kind kept as another */
     assert_int_equal(clarg_set_global(f, 5, u), 0); /* pairs */
     assert_int_equal(clarg_set_global(f, 7, un), 0);
     fails_event(EINVAL, clforka(cp, 0, f, &one, CL_EVENT_WAIT, 2, 1, 1, 1L, x));
     fails_event(EINVAL, clforka(cp, 0, f, &one, CL_EVENT_WAIT, 2.0f, 1, 1, 1L, d));
     done(clforka(cp, 0, f, &one, CL_EVENT_WAIT, 2.0f, 1u, 1, 1uL, x, un, x, u));
     fails_event(EINVAL, clforka(cp, 0, f, &one, CL_EVENT_WAIT, 2.0f, 1u, 1, 1uL, x, un, x, x));
-    done(clforka(cp, 0, f, &one, CL_EVENT_WAIT, 2.0f, 1, 1, (long long)1, (void *)d, (char *)d, (cl_float4 *)d, n));
+    done(clforka(cp, 0, f, &one, CL_EVENT_WAIT, 2.0f, 1, 1, (long long)1, (void *)d, (char *)d,
+                 (cl_float4 *)d, n));
     assert_int_equal(clarg_set_global(f, 5, un), 0);
     assert_int_equal(clarg_set_global(f, 4, NULL), 0);
     works(clfree(d));
@@ -290,7 +299,8 @@ static size_t start_align(void)
     size_t align = 1;
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         cl_uint bits = 0;
-        clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
+        clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits,
+                        NULL);
         align = align < bits / 8 ? bits / 8 : align;
     }
     return align;
@@ -338,14 +348,15 @@ static void test_many_offsets(void **state)
     for (int i = 0; i < OFFSETS; i++)
         assert_int_equal(x[(size_t)i * step], i);
     cl_uint references = 0;
-    assert_int_equal(clGetMemObjectInfo(clgetbuffer(cp, 0, x), CL_MEM_REFERENCE_COUNT, sizeof references,
-                                        &references, NULL),
+    assert_int_equal(clGetMemObjectInfo(clgetbuffer(cp, 0, x), CL_MEM_REFERENCE_COUNT,
+                                        sizeof references, &references, NULL),
                      CL_SUCCESS);
     assert_true(references < OFFSETS / 3);
     works(clfree(x));
 }
 
-/* Two parts of one block in a launch: room for the second is made when there is none, and the first is there still. */
+/* Two parts of one block in a launch: room for the second is made when there is none, and the first
+ * is there still. */
 static void test_many_pairs_of_offsets(void **state)
 {
     (void)state;
@@ -359,9 +370,11 @@ static void test_many_pairs_of_offsets(void **state)
             x[(size_t)(2 * i + 1) * step] = i + 1;
         done(clmsync(cp, 0, x, CL_MEM_DEVICE));
         if (odd)
-            started(clforka(cp, 0, basic_kernel(cp, "fill"), &one, CL_EVENT_NOWAIT, x + (2 * PAIRS + 1) * step, 1));
+            started(clforka(cp, 0, basic_kernel(cp, "fill"), &one, CL_EVENT_NOWAIT,
+                            x + (2 * PAIRS + 1) * step, 1));
         for (int i = 0; i < PAIRS; i++)
-            started(clforka(cp, 0, basic_kernel(cp, "copy"), &one, CL_EVENT_NOWAIT, x + (size_t)(2 * i + 1) * step, x + (size_t)(2 * i + 2) * step));
+            started(clforka(cp, 0, basic_kernel(cp, "copy"), &one, CL_EVENT_NOWAIT,
+                            x + (size_t)(2 * i + 1) * step, x + (size_t)(2 * i + 2) * step));
         done(clmsync(cp, 0, x, CL_MEM_HOST));
         for (int i = 0; i < PAIRS; i++)
             assert_int_equal(x[(size_t)(2 * i + 2) * step], i + 1);
@@ -394,7 +407,9 @@ static void test_global_binds_the_whole_block(void **state)
 {
     (void)state;
     size_t (*set)(CLCONTEXT *, cl_kernel, cl_uint, void *) = clarg_set_global;
-    struct { size_t (*clarg_set_global)(CLCONTEXT *, cl_kernel, cl_uint, void *); } table = {clarg_set_global};
+    struct {
+        size_t (*clarg_set_global)(CLCONTEXT *, cl_kernel, cl_uint, void *);
+    } table = {clarg_set_global};
     cl_kernel fill = basic_kernel(cp, "fill");
     int *x = clmalloc(cp, 64 * sizeof *x, 0);
     ready(x);
@@ -415,8 +430,9 @@ static void test_global_binds_the_whole_block(void **state)
 static void test_pointers_before_the_whole(void **state)
 {
     enum { PART = 1 << 18, ITEMS = PART / 4 };
-    static const char source[] = "kernel void put(global uint *x, uint seed) { x[get_global_id(0)] = get_global_id(0) * 2654435761u + seed; }"
-                                 "kernel void move(global const uint *x, global uint *y) { y[get_global_id(0)] = x[get_global_id(0)]; }";
+    static const char source[] =
+        "kernel void put(global uint *x, uint seed) { x[get_global_id(0)] = get_global_id(0) * 2654435761u + seed; }"
+        "kernel void move(global const uint *x, global uint *y) { y[get_global_id(0)] = x[get_global_id(0)]; }";
     clndrange_t items = clndrange_init1d(0, ITEMS, 0);
     (void)state;
     void *parts = clsopen(cp, source, CLLD_NOW);
@@ -436,7 +452,8 @@ static void test_pointers_before_the_whole(void **state)
         started(clmsync(cp, dev, got, CL_MEM_HOST | CL_EVENT_NOWAIT));
         done(clwait(cp, dev, CL_ALL_EVENT));
         for (cl_uint i = 0; i < ITEMS; i++)
-            assert_true(got[ITEMS + i] == i * 2654435761u + 7 + dev && got[3 * ITEMS + i] == got[ITEMS + i]);
+            assert_true(got[ITEMS + i] == i * 2654435761u + 7 + dev &&
+                        got[3 * ITEMS + i] == got[ITEMS + i]);
         works(clfree(work));
     }
     works(clfree(got));
@@ -451,8 +468,10 @@ static void test_pointer_refuses_offsets_it_cannot_apply(void **state)
         skip();
     fails(EINVAL, clarg_set_pointer(fill, 0, (char *)out + 1));
     fails(EINVAL, clarg_set_pointer(fill, 0, (char *)out + start_align() - 1));
-    fails_event(EINVAL, clforka(cp, 0, fill, &one, CL_EVENT_WAIT, (char *)out + 1, 1)); /* rusticl and NVIDIA's driver do not look */
-    fails_event(EINVAL, clforka(cp, 0, fill, &one, CL_EVENT_WAIT, (char *)out + start_align() - 4, 1));
+    fails_event(EINVAL, clforka(cp, 0, fill, &one, CL_EVENT_WAIT, (char *)out + 1,
+                                1)); /* rusticl and NVIDIA's driver do not look */
+    fails_event(EINVAL,
+                clforka(cp, 0, fill, &one, CL_EVENT_WAIT, (char *)out + start_align() - 4, 1));
     done(clforka(cp, 0, fill, &one, CL_EVENT_WAIT, out, 1));
 }
 
@@ -466,19 +485,22 @@ static void test_global_refuses_unknown_pointers(void **state)
     fails(EFAULT, clarg_set_pointer(fill, 0, &on_stack));
     works(clarg_set_pointer(fill, 0, NULL));
     fails_event(EFAULT, clforka(cp, 0, fill, &one, CL_EVENT_WAIT, &on_stack, 1));
-    contains((clarg_set_global(fill, 0, &on_stack), clerror()), "argument 0 of kernel fill is memory int* x: the host pointer");
+    contains((clarg_set_global(fill, 0, &on_stack), clerror()),
+             "argument 0 of kernel fill is memory int* x: the host pointer");
     void *detached = clmalloc(cp, 100, CL_MEM_DETACHED);
     ready(detached);
     fails_event(ANY_ERROR, clforka(cp, 0, fill, &one, CL_EVENT_WAIT, detached, 1));
     works(clfree(detached));
 }
 
-/* A program that does not look at what clmalloc returns is told; a kernel that tests for NULL gets one. */
+/* A program that does not look at what clmalloc returns is told; a kernel that tests for NULL gets
+ * one. */
 static void test_null_as_memory(void **state)
 {
     (void)state;
-    static const char source[] = "__kernel void f(__global int *in, __global int *out) { out[0] = in ? in[0] : 7; }"
-                                 "__kernel void g(__global int4 *in, __global int *out) { out[0] = in ? in[0].x : 8; }";
+    static const char source[] =
+        "__kernel void f(__global int *in, __global int *out) { out[0] = in ? in[0] : 7; }"
+        "__kernel void g(__global int4 *in, __global int *out) { out[0] = in ? in[0].x : 8; }";
     void *tests = clsopen(cp, source, CLLD_NOW);
     cl_kernel f = clsym(cp, tests, "f", 0), g = clsym(cp, tests, "g", 0);
     int *none = clmalloc(cp, SIZE_MAX, 0), *result = clmalloc(cp, sizeof *result, 0);
@@ -490,7 +512,9 @@ static void test_null_as_memory(void **state)
     fails_event(EFAULT, clforka(cp, 0, f, &one, CL_EVENT_WAIT, none, result));
     assert_true(clforka(cp, 0, f, &one, CL_EVENT_NOWAIT, none_either, result) == (cl_event)-1);
     assert_true(clwait(cp, 0, CL_ALL_EVENT) == (cl_event)-1);
-    contains(clerror(), "clforka: argument 0 of kernel f is memory int* in: NULL was given as int*; check what clmalloc returned");
+    contains(
+        clerror(),
+        "clforka: argument 0 of kernel f is memory int* in: NULL was given as int*; check what clmalloc returned");
     fails_event(EFAULT, clforka(cp, 0, g, &one, CL_EVENT_WAIT, no_vectors, result));
     fails_size(EFAULT, clarg_set_global(f, 0, none));
     fails_size(EFAULT, clarg_set_global(cp, g, 0, no_vectors));
@@ -573,8 +597,9 @@ static void test_local_memory(void **state)
         assert_int_equal(out[1], n * (n - 1) / 2);
     }
     clndrange_t ndr = clndrange_init1d(0, 64, 32);
-    done(clforka(cp, 0, kernel("two_locals"), &ndr, CL_EVENT_WAIT, clarg_local(64 * 32 * sizeof(int)),
-                 clarg_local(64 * 32 * sizeof(float)), (void *)out));
+    done(clforka(cp, 0, kernel("two_locals"), &ndr, CL_EVENT_WAIT,
+                 clarg_local(64 * 32 * sizeof(int)), clarg_local(64 * 32 * sizeof(float)),
+                 (void *)out));
     done(clmsync(cp, 0, out, CL_MEM_HOST));
     for (int i = 0; i < 64; i++) /* half the sum of 32 k + (31 - i), all exact */
         assert_true(floats()[i] == 0.5f * (float)(32 * (63 * 64 / 2) + 64 * (31 - i % 32)));
@@ -585,7 +610,8 @@ static void test_too_much_local_memory(void **state)
     (void)state;
     cl_kernel krn = kernel("local_sum");
     clndrange_t ndr = clndrange_init1d(0, 4, 4);
-    fails_event(ANY_ERROR, clforka(cp, 0, krn, &ndr, CL_EVENT_WAIT, clarg_local((size_t)1 << 40), out));
+    fails_event(ANY_ERROR,
+                clforka(cp, 0, krn, &ndr, CL_EVENT_WAIT, clarg_local((size_t)1 << 40), out));
     done(clforka(cp, 0, krn, &ndr, CL_EVENT_WAIT, clarg_local(16), out));
 }
 
@@ -642,14 +668,14 @@ static void test_forka_with_every_kind_of_argument(void **state)
     unsigned char uc = 200;
     cl_float4 f4 = {{3, 4, 5, 6}};
     const short s = -3;
-    done(clforka(cp, 0, kernel("integers"), &one, CL_EVENT_WAIT, (char)-1, uc, s, (unsigned short)40000, -5,
-                 6u, -7l, (cl_ulong)8, (void *)out));
+    done(clforka(cp, 0, kernel("integers"), &one, CL_EVENT_WAIT, (char)-1, uc, s,
+                 (unsigned short)40000, -5, 6u, -7l, (cl_ulong)8, (void *)out));
     done(clmsync(cp, 0, out, CL_MEM_HOST));
     static const cl_long expected[] = {-1, 200, -3, 40000, -5, 6, -7, 8};
     assert_memory_equal(out, expected, sizeof expected);
     cl_int4 i4 = {{7, 8, 9, 10}};
-    done(clforka(cp, 0, kernel("floats"), &one, CL_EVENT_WAIT, 1.0f / 4, ((cl_float2){{1, 2}}), f4, i4,
-                 (cl_float *)out));
+    done(clforka(cp, 0, kernel("floats"), &one, CL_EVENT_WAIT, 1.0f / 4, ((cl_float2){{1, 2}}), f4,
+                 i4, (cl_float *)out));
     done(clmsync(cp, 0, out, CL_MEM_HOST));
     assert_true(floats()[0] == 0.25f);
     for (int i = 1; i < 11; i++)
@@ -686,7 +712,8 @@ static void test_forka_with_an_opencl_buffer(void **state)
 {
     (void)state;
     cl_int err = CL_SUCCESS, got[16];
-    cl_mem buffer = clCreateBuffer(clgetclcontext(cp, 0), CL_MEM_READ_WRITE, sizeof got, NULL, &err);
+    cl_mem buffer =
+        clCreateBuffer(clgetclcontext(cp, 0), CL_MEM_READ_WRITE, sizeof got, NULL, &err);
     assert_int_equal(err, CL_SUCCESS);
     clndrange_t ndr = clndrange_init1d(0, 16, 0);
     done(clforka(cp, 0, basic_kernel(cp, "fill"), &ndr, CL_EVENT_WAIT, buffer, 19));
@@ -700,11 +727,12 @@ static void test_forka_with_an_opencl_buffer(void **state)
 static void test_forka_with_63_arguments(void **state)
 {
     (void)state;
-    done(clforka(cp, 0, kernel("sixty_three"), &one, CL_EVENT_WAIT, 1000, 1001, 1002, 1003, 1004, 1005, 1006,
-                 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, 1015, 1016, 1017, 1018, 1019, 1020, 1021,
-                 1022, 1023, 1024, 1025, 1026, 1027, 1028, 1029, 1030, 1031, 1032, 1033, 1034, 1035, 1036,
-                 1037, 1038, 1039, 1040, 1041, 1042, 1043, 1044, 1045, 1046, 1047, 1048, 1049, 1050, 1051,
-                 1052, 1053, 1054, 1055, 1056, 1057, 1058, 1059, 1060, 1061, out));
+    done(clforka(cp, 0, kernel("sixty_three"), &one, CL_EVENT_WAIT, 1000, 1001, 1002, 1003, 1004,
+                 1005, 1006, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, 1015, 1016, 1017, 1018,
+                 1019, 1020, 1021, 1022, 1023, 1024, 1025, 1026, 1027, 1028, 1029, 1030, 1031, 1032,
+                 1033, 1034, 1035, 1036, 1037, 1038, 1039, 1040, 1041, 1042, 1043, 1044, 1045, 1046,
+                 1047, 1048, 1049, 1050, 1051, 1052, 1053, 1054, 1055, 1056, 1057, 1058, 1059, 1060,
+                 1061, out));
     done(clmsync(cp, 0, out, CL_MEM_HOST));
     for (int i = 0; i < 62; i++)
         assert_int_equal(out[i], 1000 + i);
@@ -718,7 +746,8 @@ static void test_forka_sets_what_clfork_uses(void **state)
     works(clarg_set(krn, 2, 40));
     run_once(krn);
     assert_int_equal(out[0], 41);
-    done(clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out, 2)); /* fewer: the third is the recorded one */
+    done(clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out,
+                 2)); /* fewer: the third is the recorded one */
     done(clmsync(cp, 0, out, CL_MEM_HOST));
     assert_int_equal(out[0], 42);
 }
@@ -762,7 +791,8 @@ static void test_set_kernel_arg_reaches_all_devices(void **state)
 {
     (void)state;
     cl_kernel fill = basic_kernel(cp, "fill");
-    int *x = clmalloc(cp, 16 * sizeof *x, CL_MEM_APART), *y = clmalloc(cp, 16 * sizeof *y, CL_MEM_APART);
+    int *x = clmalloc(cp, 16 * sizeof *x, CL_MEM_APART),
+        *y = clmalloc(cp, 16 * sizeof *y, CL_MEM_APART);
     ready(x);
     ready(y);
     assert_int_equal(clarg_set_global(fill, 0, x), 0);
@@ -810,7 +840,8 @@ static void test_set_kernel_arg_refuses_bad_calls(void **state)
     assert_int_equal(clSetKernelArg(fill, 1, sizeof narrow, &narrow), CL_INVALID_ARG_SIZE);
     contains(clerror(), "argument 1 of kernel fill");
     assert_int_equal(clSetKernelArg(fill, 7, sizeof value, &value), CL_INVALID_ARG_INDEX);
-    assert_int_not_equal(clSetKernelArg(NULL, 0, sizeof value, &value), CL_SUCCESS); /* OpenCL's own answer */
+    assert_int_not_equal(clSetKernelArg(NULL, 0, sizeof value, &value),
+                         CL_SUCCESS); /* OpenCL's own answer */
 }
 
 /* A buffer of the program's own is that of one device. */
@@ -819,14 +850,16 @@ static void test_set_kernel_arg_with_an_opencl_buffer(void **state)
     (void)state;
     cl_kernel fill = basic_kernel(cp, "fill");
     cl_int err = CL_SUCCESS, got[16], value = 23;
-    cl_mem buffer = clCreateBuffer(clgetclcontext(cp, 0), CL_MEM_READ_WRITE, sizeof got, NULL, &err);
+    cl_mem buffer =
+        clCreateBuffer(clgetclcontext(cp, 0), CL_MEM_READ_WRITE, sizeof got, NULL, &err);
     clndrange_t ndr = clndrange_init1d(0, 16, 0);
     assert_int_equal(err, CL_SUCCESS);
     assert_int_equal(clSetKernelArg(fill, 0, sizeof buffer, &buffer), CL_SUCCESS);
     assert_int_equal(clSetKernelArg(fill, 1, sizeof value, &value), CL_SUCCESS);
     done(clfork(cp, 0, fill, &ndr, CL_EVENT_WAIT));
-    assert_int_equal(clEnqueueReadBuffer(clgetqueue(cp, 0), buffer, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL),
-                     CL_SUCCESS);
+    assert_int_equal(
+        clEnqueueReadBuffer(clgetqueue(cp, 0), buffer, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL),
+        CL_SUCCESS);
     assert_int_equal(got[15], 23);
     for (cl_uint dev = 1; dev < clgetndev(cp); dev++) {
         assert_ptr_equal(clfork(cp, dev, fill, &ndr, CL_EVENT_WAIT), NO_EVENT);
@@ -849,9 +882,12 @@ static void test_set_kernel_arg_of_other_kernels(void **state)
     cl_mem buffer = clgetbuffer(cp, 0, out);
     assert_int_equal(clSetKernelArg(own, 0, sizeof buffer, &buffer), CL_SUCCESS);
     assert_int_equal(clSetKernelArg(own, 1, sizeof value, &value), CL_SUCCESS);
-    assert_int_equal(clEnqueueNDRangeKernel(clgetqueue(cp, 0), own, 1, NULL, &items, NULL, 0, NULL, NULL), CL_SUCCESS);
-    assert_int_equal(clEnqueueReadBuffer(clgetqueue(cp, 0), buffer, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL),
-                     CL_SUCCESS);
+    assert_int_equal(
+        clEnqueueNDRangeKernel(clgetqueue(cp, 0), own, 1, NULL, &items, NULL, 0, NULL, NULL),
+        CL_SUCCESS);
+    assert_int_equal(
+        clEnqueueReadBuffer(clgetqueue(cp, 0), buffer, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL),
+        CL_SUCCESS);
     assert_int_equal(got[15], 29);
     clReleaseKernel(own);
 }
@@ -943,7 +979,8 @@ static void test_dimensions_and_offsets(void **state)
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
             const clndrange_t *n = &shapes[s];
-            size_t nx = n->gtid[0], ny = n->dim > 1 ? n->gtid[1] : 1, nz = n->dim > 2 ? n->gtid[2] : 1;
+            size_t nx = n->gtid[0], ny = n->dim > 1 ? n->gtid[1] : 1,
+                   nz = n->dim > 2 ? n->gtid[2] : 1;
             memset(out, 0xff, OUT * sizeof *out);
             done(clmsync(cp, dev, out, CL_MEM_DEVICE));
             done(clforka(cp, dev, where, &shapes[s], CL_EVENT_WAIT, out));
@@ -951,9 +988,9 @@ static void test_dimensions_and_offsets(void **state)
             for (size_t z = 0; z < nz; z++)
                 for (size_t y = 0; y < ny; y++)
                     for (size_t x = 0; x < nx; x++)
-                        assert_int_equal(out[(z * ny + y) * nx + x], 100 * (z + n->gtid_offset[2]) +
-                                                                         10 * (y + n->gtid_offset[1]) + x +
-                                                                         n->gtid_offset[0]);
+                        assert_int_equal(out[(z * ny + y) * nx + x],
+                                         100 * (z + n->gtid_offset[2]) +
+                                             10 * (y + n->gtid_offset[1]) + x + n->gtid_offset[0]);
             assert_int_equal(out[nx * ny * nz], -1);
         }
 }
@@ -988,21 +1025,28 @@ static void test_bad_index_spaces(void **state)
     clndrange_t thousand = clndrange_init1d(0, 1000, 64);
     clforka(cp, 0, fill, &thousand, CL_EVENT_WAIT, out, 1);
     assert_int_equal(oclerrno, CL_INVALID_WORK_GROUP_SIZE);
-    contains(clerror(), "the global size 1000 is not a multiple of the local size 64; the next that is: 1024");
+    contains(clerror(),
+             "the global size 1000 is not a multiple of the local size 64; the next that is: 1024");
     clndrange_t group = clndrange_init1d(0, 1 << 20, 1 << 20);
     clforka(cp, 0, fill, &group, CL_EVENT_WAIT, out, 1);
     contains(clerror(), "1048576");
     fails_event(EINVAL, clforka(cp, 0, fill, NULL, CL_EVENT_WAIT, out, 1));
-    clndrange_t negative = clndrange_init2d(0, 100, 0, 0, (size_t)-1, 0), many = clndrange_init2d(0, (size_t)1 << 32, 0, 0, (size_t)1 << 31, 0);
+    clndrange_t negative = clndrange_init2d(0, 100, 0, 0, (size_t)-1, 0),
+                many = clndrange_init2d(0, (size_t)1 << 32, 0, 0, (size_t)1 << 31, 0);
     clforka(cp, 0, fill, &negative, CL_EVENT_WAIT, out, 1);
     contains(clerror(), "18446744073709551615 work-items in dimension 1 are too many");
     fails_event(EINVAL, clforka(cp, 0, fill, &many, CL_EVENT_WAIT, out, 1));
     char platform[256] = "";
-    clndrange_t groups[] = {clndrange_init1d(0, (size_t)1 << 32, 1), clndrange_init2d(0, 1 << 20, 16, 0, 1 << 20, 1), clndrange_init1d(0, (size_t)1 << 60, 0)};
-    assert_int_equal(clGetDeviceInfo(clgetdevice(cp, 0), CL_DEVICE_VERSION, sizeof platform, platform, NULL), CL_SUCCESS);
+    clndrange_t groups[] = {clndrange_init1d(0, (size_t)1 << 32, 1),
+                            clndrange_init2d(0, 1 << 20, 16, 0, 1 << 20, 1),
+                            clndrange_init1d(0, (size_t)1 << 60, 0)};
+    assert_int_equal(
+        clGetDeviceInfo(clgetdevice(cp, 0), CL_DEVICE_VERSION, sizeof platform, platform, NULL),
+        CL_SUCCESS);
     for (size_t i = 0; pocl_version_in(platform) && i < 3; i++) {
         fails_event(EINVAL, clforka(cp, 0, fill, &groups[i], CL_EVENT_WAIT, out, 1));
-        contains((clforka(cp, 0, fill, &groups[i], CL_EVENT_WAIT, out, 1), clerror()), "work-groups are too many for one launch");
+        contains((clforka(cp, 0, fill, &groups[i], CL_EVENT_WAIT, out, 1), clerror()),
+                 "work-groups are too many for one launch");
     }
 }
 
@@ -1043,7 +1087,8 @@ int main(void)
         cmocka_unit_test(test_pointers_before_the_whole),
         cmocka_unit_test(test_pointer_refuses_offsets_it_cannot_apply),
         cmocka_unit_test(test_global_refuses_unknown_pointers),
-        cmocka_unit_test(test_null_as_memory), cmocka_unit_test(test_freed_block_as_argument),
+        cmocka_unit_test(test_null_as_memory),
+        cmocka_unit_test(test_freed_block_as_argument),
         cmocka_unit_test(test_detached_block_as_argument),
         cmocka_unit_test(test_reallocated_block_as_argument),
         cmocka_unit_test(test_local_memory),

@@ -1,5 +1,5 @@
-/* test_layer_loader.c - programs and kernels: where sources and binaries come from, when and with what
- * they are built, what a failed build says, and how kernels are found.
+/* test_layer_loader.c - programs and kernels: where sources and binaries come from, when and with
+ * what they are built, what a failed build says, and how kernels are found.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -35,7 +35,8 @@ static int teardown(void **state)
     return system(command);
 }
 
-/* Runs a kernel whose only argument is `out` on every device; afterwards out holds the last's report. */
+/* Runs a kernel whose only argument is `out` on every device; afterwards out holds the last's
+ * report. */
 static void report(cl_kernel krn)
 {
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
@@ -170,7 +171,8 @@ static void test_open_refuses_a_pipe(void **state)
     contains((clopen(cp, path, CLLD_NOW), clerror()), "is not a regular file");
 }
 
-/* Where no file may grow, PoCL cannot compile, and says nothing of it. NVIDIA's driver ends the program, as tests/drivers/no_room.c shows. */
+/* Where no file may grow, PoCL cannot compile, and says nothing of it. NVIDIA's driver ends the
+ * program, as tests/drivers/no_room.c shows. */
 static void test_build_without_room(void **state)
 {
     (void)state;
@@ -179,7 +181,8 @@ static void test_build_without_room(void **state)
     if (strstr(info[0].dev_vendor, "NVIDIA"))
         skip();
     char source[128];
-    snprintf(source, sizeof source, "__kernel void answer(__global int *out) { out[0] = %d; }", (int)getpid());
+    snprintf(source, sizeof source, "__kernel void answer(__global int *out) { out[0] = %d; }",
+             (int)getpid());
     struct rlimit before, none = {0};
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -203,7 +206,8 @@ static void test_open_file_in_a_folder_with_spaces(void **state)
     char path[256];
     snprintf(path, sizeof path, "%s/two words", folder);
     assert_int_equal(mkdir(path, 0700), 0);
-    void *program = clopen(cp, write_file("two words/a b.cl", ANSWER(12), strlen(ANSWER(12))), CLLD_NOW);
+    void *program =
+        clopen(cp, write_file("two words/a b.cl", ANSWER(12), strlen(ANSWER(12))), CLLD_NOW);
     ready(program);
     assert_int_equal(answer_of(program), 12);
     works(clclose(cp, program));
@@ -309,7 +313,8 @@ static void test_open_named(void **state)
     (void)state;
     const char *ours = "__kernel void answer(__global int *out) { out[0] = ANSWERED; }\n";
     unsetenv("STDCL_KERNEL_PATH");
-    void *program = clopen_named(cp, "room/answer.cl", ours, strlen(ours), "-D ANSWERED=45", CLLD_NOW);
+    void *program =
+        clopen_named(cp, "room/answer.cl", ours, strlen(ours), "-D ANSWERED=45", CLLD_NOW);
     ready(program);
     assert_int_equal(answer_of(program), 45);
     works(clclose(cp, program));
@@ -341,7 +346,8 @@ static void test_open_named(void **state)
     works(clclose(cp, program));
     unsetenv("STDCL_KERNEL_PATH");
 
-    const char *bad = "\n\n__kernel void answer(__global int *out) { out[0] = undeclared_thing; }\n";
+    const char *bad =
+        "\n\n__kernel void answer(__global int *out) { out[0] = undeclared_thing; }\n";
     fails_null(ENOEXEC, clopen_named(cp, "room/bad.cl", bad, strlen(bad), NULL, CLLD_NOW));
     assert_null(clopen_named(cp, "room/bad.cl", bad, strlen(bad), NULL, CLLD_NOW));
     contains(clerror(), "room/bad.cl:3"); /* messages call it by its name */
@@ -398,7 +404,8 @@ static void test_default_defines(void **state)
         done(clmsync(cp, dev, out, CL_MEM_HOST));
         assert_int_equal(out[0], 1);
         assert_int_equal(out[1], (type & CL_DEVICE_TYPE_CPU) != 0);
-        assert_int_equal(out[2], (type & CL_DEVICE_TYPE_GPU) && !(type & CL_DEVICE_TYPE_CPU)); /* Oclgrind is all of them */
+        assert_int_equal(out[2], (type & CL_DEVICE_TYPE_GPU) &&
+                                     !(type & CL_DEVICE_TYPE_CPU)); /* Oclgrind is all of them */
         assert_int_equal(out[3], -1);
     }
     works(clclose(cp, program));
@@ -408,7 +415,8 @@ static void test_default_defines(void **state)
 static void test_a_build_for_each_device(void **state)
 {
     (void)state;
-    const char *source = "#ifndef STDCL_DEVICE\n#define STDCL_DEVICE 0\n#endif\n" ANSWER(STDCL_DEVICE);
+    const char *source =
+        "#ifndef STDCL_DEVICE\n#define STDCL_DEVICE 0\n#endif\n" ANSWER(STDCL_DEVICE);
     for (int each = 0; each < 2; each++) {
         setenv("STDCL_DEVICE_BUILDS", each ? "1" : "0", 1);
         cl_device_id all[64];
@@ -417,14 +425,18 @@ static void test_a_build_for_each_device(void **state)
         clGetDeviceInfo(clgetdevice(cp, 0), CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
         assert_int_equal(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 64, all, &n), CL_SUCCESS);
         n = n < 64 ? n : 64;
-        for (cl_uint i = 0; i < n; i++) { /* the number is the platform's: in this context each is device 0 */
+        for (cl_uint i = 0; i < n;
+             i++) { /* the number is the platform's: in this context each is device 0 */
             CLCONTEXT *one_device = clcontext_create_from(&all[i], 1);
             ready(one_device);
             int *x = clmalloc(one_device, sizeof *x, 0);
             void *program = clsopen(one_device, source, CLLD_NOW);
-            done(clforka(one_device, 0, clsym(one_device, program, "answer", 0), &one, CL_EVENT_WAIT, x));
+            done(clforka(one_device, 0, clsym(one_device, program, "answer", 0), &one,
+                         CL_EVENT_WAIT, x));
             done(clmsync(one_device, 0, x, CL_MEM_HOST));
-            assert_int_equal((cl_uint)*x % n, each ? i : 0); /* others of that device are the numbers of other contexts */
+            assert_int_equal(
+                (cl_uint)*x % n,
+                each ? i : 0); /* others of that device are the numbers of other contexts */
             works(clcontext_destroy(one_device));
         }
     }
@@ -491,7 +503,8 @@ static void test_failed_build_hands_over_the_log(void **state)
     const char *sentence = clerror();
     contains(sentence, "broken.cl:7");      /* file and line */
     contains(sentence, "undeclared_thing"); /* the compiler's own words */
-    fails_null(ENOEXEC, clsopen(cp, "__kernel void k(__global int *x) { x[0] = no_such_name; }", 0));
+    fails_null(ENOEXEC,
+               clsopen(cp, "__kernel void k(__global int *x) { x[0] = no_such_name; }", 0));
     assert_null(clsopen(cp, "__kernel void k(__global int *x) { x[0] = no_such_name; }", 0));
     contains(clerror(), "no_such_name");
 }
@@ -515,7 +528,8 @@ static void test_failed_clbuild(void **state)
     fails(ENOEXEC, clbuild(cp, program, NULL, 0));
     assert_int_equal(clbuild(cp, program, NULL, 0), -1);
     contains(clerror(), "broken.cl:7");
-    works(clbuild(cp, program, (char[]){"-D undeclared_thing=5"}, 0)); /* a second try may succeed */
+    works(
+        clbuild(cp, program, (char[]){"-D undeclared_thing=5"}, 0)); /* a second try may succeed */
     report(clsym(cp, program, "broken", 0));
     assert_int_equal(out[0], 5);
     works(clclose(cp, program));
@@ -565,9 +579,11 @@ static void test_sym_gives_usable_kernels(void **state)
     assert_ptr_equal(clsym(cp, program, "add", 0), add); /* the same name, the same kernel */
     char name[64] = "";
     cl_uint nargs = 0;
-    assert_int_equal(clGetKernelInfo(add, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL), CL_SUCCESS);
+    assert_int_equal(clGetKernelInfo(add, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL),
+                     CL_SUCCESS);
     assert_string_equal(name, "add");
-    assert_int_equal(clGetKernelInfo(add, CL_KERNEL_NUM_ARGS, sizeof nargs, &nargs, NULL), CL_SUCCESS);
+    assert_int_equal(clGetKernelInfo(add, CL_KERNEL_NUM_ARGS, sizeof nargs, &nargs, NULL),
+                     CL_SUCCESS);
     assert_int_equal(nargs, 2);
     works(clclose(cp, program));
 }
@@ -593,7 +609,8 @@ static void test_unknown_name_lists_the_names(void **state)
 static void test_null_handle_searches_newest_first(void **state)
 {
     (void)state;
-    void *older = clsopen(cp, ANSWER(1) "__kernel void only_older(__global int *x) { x[0] = 5; }", 0);
+    void *older =
+        clsopen(cp, ANSWER(1) "__kernel void only_older(__global int *x) { x[0] = 5; }", 0);
     void *newer = clsopen(cp, ANSWER(2), 0);
     ready(older);
     ready(newer);
@@ -613,12 +630,14 @@ static void test_contexts_do_not_share_programs(void **state)
     cl_device_id first = clgetdevice(cp, 0);
     CLCONTEXT *other = clcontext_create_from(&first, 1);
     ready(other);
-    void *program = clsopen(other, ANSWER(3) "__kernel void only_there(__global int *x) { x[0] = 1; }", 0);
+    void *program =
+        clsopen(other, ANSWER(3) "__kernel void only_there(__global int *x) { x[0] = 1; }", 0);
     ready(program);
     fails_null(ENOENT, clsym(cp, NULL, "only_there", 0));
     fails_null(ANY_ERROR, clsym(cp, program, "only_there", 0));
     ready(clsym(other, program, "only_there", 0));
-    fails(ANY_ERROR, clclose(cp, program)); /* the two-device tutorial closes on the wrong context */
+    fails(ANY_ERROR,
+          clclose(cp, program)); /* the two-device tutorial closes on the wrong context */
     works(clclose(other, program));
     works(clcontext_destroy(other));
 }
@@ -653,7 +672,8 @@ static void test_close_waits_for_work_in_flight(void **state)
     clndrange_t ndr = clndrange_init1d(0, 16, 16);
     x[3] = 3;
     done(clmsync(cp, 0, x, CL_MEM_DEVICE));
-    cl_event running = started(clforka(cp, 0, slow, &ndr, CL_EVENT_NOWAIT | CL_EVENT_OWN, x, 12000000));
+    cl_event running =
+        started(clforka(cp, 0, slow, &ndr, CL_EVENT_NOWAIT | CL_EVENT_OWN, x, 12000000));
     works(clclose(cp, program));
     assert_int_equal(event_status(running), CL_COMPLETE);
     clReleaseEvent(running);
@@ -667,7 +687,9 @@ static cl_program program_of_kernel(cl_kernel krn)
 {
     cl_program program = NULL;
     ready(krn);
-    assert_int_equal(clGetKernelInfo(krn, CL_KERNEL_PROGRAM, sizeof program, (void *)&program, NULL), CL_SUCCESS);
+    assert_int_equal(
+        clGetKernelInfo(krn, CL_KERNEL_PROGRAM, sizeof program, (void *)&program, NULL),
+        CL_SUCCESS);
     return program;
 }
 
@@ -680,13 +702,14 @@ static cl_program program_of_text(const char *text, const char *options, int ans
     return program_of_kernel(clsym(cp, *opened, "answer", 0));
 }
 
-/* What is opened again is not built again, also when it was closed meanwhile; unless text or options differ, it includes a file,
- * or many others were opened since. */
+/* What is opened again is not built again, also when it was closed meanwhile; unless text or
+ * options differ, it includes a file, or many others were opened since. */
 static void test_programs_are_kept(void **state)
 {
     static const char text[] = "#ifndef MORE\n#define MORE 0\n#endif\n"
                                "__kernel void answer(__global int *out) { out[0] = 31 + MORE; }\n";
-    static const char includes[] = " # include \"kept.h\"\n__kernel void answer(__global int *out) { out[0] = KEPT; }\n";
+    static const char includes[] =
+        " # include \"kept.h\"\n__kernel void answer(__global int *out) { out[0] = KEPT; }\n";
     char option[300], path[300];
     void *opened, *second;
     (void)state;
@@ -736,21 +759,36 @@ static void test_kernels_end_with_their_program(void **state)
 int main(void)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_open_file), cmocka_unit_test(test_open_refuses_bad_files), cmocka_unit_test(test_open_refuses_a_pipe), cmocka_unit_test(test_build_without_room),
-        cmocka_unit_test(test_open_file_in_a_folder_with_spaces), cmocka_unit_test(test_open_string),
-        cmocka_unit_test(test_load_memory), cmocka_unit_test(test_binaries), cmocka_unit_test(test_includes),
-        cmocka_unit_test(test_default_defines), cmocka_unit_test(test_unbuilt_program_has_no_kernels),
-        cmocka_unit_test(test_long_log), cmocka_unit_test(test_failed_build_leaves_nothing),
-        cmocka_unit_test(test_sym_gives_usable_kernels), cmocka_unit_test(test_unknown_name_lists_the_names),
-        cmocka_unit_test(test_contexts_do_not_share_programs), cmocka_unit_test(test_close_refuses_bad_handles),
+        cmocka_unit_test(test_open_file),
+        cmocka_unit_test(test_open_refuses_bad_files),
+        cmocka_unit_test(test_open_refuses_a_pipe),
+        cmocka_unit_test(test_build_without_room),
+        cmocka_unit_test(test_open_file_in_a_folder_with_spaces),
+        cmocka_unit_test(test_open_string),
+        cmocka_unit_test(test_load_memory),
+        cmocka_unit_test(test_binaries),
+        cmocka_unit_test(test_includes),
+        cmocka_unit_test(test_default_defines),
+        cmocka_unit_test(test_unbuilt_program_has_no_kernels),
+        cmocka_unit_test(test_long_log),
+        cmocka_unit_test(test_failed_build_leaves_nothing),
+        cmocka_unit_test(test_sym_gives_usable_kernels),
+        cmocka_unit_test(test_unknown_name_lists_the_names),
+        cmocka_unit_test(test_contexts_do_not_share_programs),
+        cmocka_unit_test(test_close_refuses_bad_handles),
         cmocka_unit_test(test_kernels_end_with_their_program),
         /* These take turns. */
-        cmocka_unit_test(test_programs_are_kept), cmocka_unit_test(test_embedded_kernels),
-        cmocka_unit_test(test_open_named), cmocka_unit_test(test_failed_build_hands_over_the_log),
-        cmocka_unit_test(test_failed_clbuild), cmocka_unit_test(test_close_waits_for_work_in_flight),
+        cmocka_unit_test(test_programs_are_kept),
+        cmocka_unit_test(test_embedded_kernels),
+        cmocka_unit_test(test_open_named),
+        cmocka_unit_test(test_failed_build_hands_over_the_log),
+        cmocka_unit_test(test_failed_clbuild),
+        cmocka_unit_test(test_close_waits_for_work_in_flight),
         cmocka_unit_test(test_null_handle_searches_newest_first),
-        cmocka_unit_test(test_working_directory_is_searched), cmocka_unit_test(test_lazy_build_fails_at_clsym),
-        cmocka_unit_test(test_a_build_for_each_device), cmocka_unit_test(test_build_with_options),
+        cmocka_unit_test(test_working_directory_is_searched),
+        cmocka_unit_test(test_lazy_build_fails_at_clsym),
+        cmocka_unit_test(test_a_build_for_each_device),
+        cmocka_unit_test(test_build_with_options),
         cmocka_unit_test(test_build_with_long_options),
     };
     return todays_run("loader", tests, 16, 3, setup, teardown);

@@ -1,5 +1,5 @@
-/* test_layer_memory.c - allocations: clmalloc and its flags, clmrealloc, clfree, attach and detach, and
- * what can be asked about a pointer.
+/* test_layer_memory.c - allocations: clmalloc and its flags, clmrealloc, clfree, attach and detach,
+ * and what can be asked about a pointer.
  *
  * Copies between host and devices are in test_layer_sync.c, images in test_layer_image.c.
  * SPDX-License-Identifier: MIT
@@ -86,7 +86,8 @@ static void test_malloc_refuses_what_cannot_be_held(void **state)
     (void)state;
     static const size_t sizes[] = {SIZE_MAX,     SIZE_MAX - 1, SIZE_MAX - 4096,
                                    SIZE_MAX / 2, SIZE_MAX / 4, (size_t)1 << 46};
-    static const int flags[] = {0, CL_MEM_ZEROCOPY, CL_MEM_DEVONLY, CL_MEM_DETACHED, CL_MEM_IMAGE2D};
+    static const int flags[] = {0, CL_MEM_ZEROCOPY, CL_MEM_DEVONLY, CL_MEM_DETACHED,
+                                CL_MEM_IMAGE2D};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (size_t f = 0; f < sizeof flags / sizeof *flags; f++) {
             /* A detached block knows no devices; whether 64 TiB fit is the host's to say. */
@@ -101,16 +102,19 @@ static void test_malloc_refuses_what_cannot_be_held(void **state)
     assert_non_null(strpbrk(sentence, "0123456789")); /* how much was asked for */
 }
 
-/* More than a device gives out at once is told as such, when the device's buffer is made at the latest. */
+/* More than a device gives out at once is told as such, when the device's buffer is made at the
+ * latest. */
 static void test_a_block_too_large_for_a_buffer(void **state)
 {
     (void)state;
     cl_ulong largest = 0;
-    clGetDeviceInfo(clgetdevice(cp, 0), CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, NULL);
+    clGetDeviceInfo(clgetdevice(cp, 0), CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest,
+                    NULL);
     char *x = clmalloc(cp, (size_t)largest + 4096, 0);
     if (x) {
         check_forget();
-        if (clmsync(cp, 0, x, CL_MEM_DEVICE) == NO_EVENT) /* some devices give more than they promise */
+        if (clmsync(cp, 0, x, CL_MEM_DEVICE) ==
+            NO_EVENT) /* some devices give more than they promise */
             assert_int_equal(clerrno, ENOMEM);
         works(clfree(x));
     } else {
@@ -191,7 +195,8 @@ static void test_memptr_minds_the_context(void **state)
     works(clcontext_destroy(other));
 }
 
-/* Many blocks, made and freed in a shuffled order, each found from its first, last and middle byte. */
+/* Many blocks, made and freed in a shuffled order, each found from its first, last and middle
+ * byte. */
 static void test_many_blocks(void **state)
 {
     (void)state;
@@ -247,8 +252,8 @@ static cl_event start_slow(void *x)
 {
     clndrange_t ndr = clndrange_init1d(0, 16, 16);
     done(clmsync(cp, 0, x, CL_MEM_DEVICE));
-    return started(
-        clforka(cp, 0, basic_kernel(cp, "slow"), &ndr, CL_EVENT_NOWAIT | CL_EVENT_OWN, x, (int)ROUNDS));
+    return started(clforka(cp, 0, basic_kernel(cp, "slow"), &ndr, CL_EVENT_NOWAIT | CL_EVENT_OWN, x,
+                           (int)ROUNDS));
 }
 
 static void test_free_waits_for_work_in_flight(void **state)
@@ -557,7 +562,8 @@ static void test_ctl_refuses_bad_calls(void **state)
 static cl_mem_flags buffer_flags(cl_mem buffer)
 {
     cl_mem_flags flags = 0;
-    assert_int_equal(clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL), CL_SUCCESS);
+    assert_int_equal(clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof flags, &flags, NULL),
+                     CL_SUCCESS);
     return flags;
 }
 
@@ -567,7 +573,8 @@ static void test_ctl_user_flags_reach_the_buffer(void **state)
     int *x = clmalloc(cp, N * sizeof *x, 0), *plain = clmalloc(cp, N * sizeof *x, 0);
     ready(x);
     ready(plain);
-    assert_true(clmctl(x, CL_MCTL_SET_USRFLAGS, (int)(CL_MEM_READ_ONLY | CL_MEM_HOST_READ_ONLY)) >= 0);
+    assert_true(clmctl(x, CL_MCTL_SET_USRFLAGS, (int)(CL_MEM_READ_ONLY | CL_MEM_HOST_READ_ONLY)) >=
+                0);
     assert_true(clmctl(x, CL_MCTL_CLR_USRFLAGS, (int)CL_MEM_HOST_READ_ONLY) >= 0);
     cl_mem buffer = clgetbuffer(cp, 0, x);
     ready(buffer);
@@ -596,8 +603,8 @@ static void test_getbuffer_is_the_block(void **state)
         ready(buffer);
         clndrange_t ndr = clndrange_init1d(0, N, 64);
         done(clforka(cp, dev, basic_kernel(cp, "fill"), &ndr, CL_EVENT_WAIT, x, 7 + (int)dev));
-        assert_int_equal(clEnqueueReadBuffer(clgetqueue(cp, dev), buffer, CL_TRUE, 0, sizeof direct, direct,
-                                             0, NULL, NULL),
+        assert_int_equal(clEnqueueReadBuffer(clgetqueue(cp, dev), buffer, CL_TRUE, 0, sizeof direct,
+                                             direct, 0, NULL, NULL),
                          CL_SUCCESS);
         for (int i = 0; i < N; i++)
             assert_int_equal(direct[i], 7 + (int)dev);

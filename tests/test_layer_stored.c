@@ -1,6 +1,8 @@
-/* test_layer_stored.c - programs on disk (CLLD_KEEP): what is stored, when that is loaded, and when not.
+/* test_layer_stored.c - programs on disk (CLLD_KEEP): what is stored, when that is loaded, and when
+ * not.
  *
- * Each program is opened in a context of its own, since one context does not build twice what it has (test_layer_loader).
+ * Each program is opened in a context of its own, since one context does not build twice what it
+ * has (test_layer_loader).
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -9,29 +11,38 @@
 #include <sys/file.h>
 #include <time.h>
 
-#define TEXT(n) "__kernel void answer(__global int *out) { out[0] = " #n " + MORE; }\n__kernel void other(float x) { (void)x; }\n"
+#define TEXT(n)                                                                                    \
+    "__kernel void answer(__global int *out) { out[0] = " #n                                       \
+    " + MORE; }\n__kernel void other(float x) { (void)x; }\n"
 
 static cl_device_id device;
 static int sources, binaries; /* programs created so far */
-static int to_refusal;        /* of these and of questions about programs, the one to which 1 counts down is refused */
+static int to_refusal; /* of these and of questions about programs, the one to which 1 counts down
+                          is refused */
 
-extern cl_program __real_clCreateProgramWithSource(cl_context, cl_uint, const char **, const size_t *, cl_int *);
+extern cl_program __real_clCreateProgramWithSource(cl_context, cl_uint, const char **,
+                                                   const size_t *, cl_int *);
 extern cl_int __real_clGetProgramInfo(cl_program, cl_program_info, size_t, void *, size_t *);
-extern cl_program __real_clCreateProgramWithBinary(cl_context, cl_uint, const cl_device_id *, const size_t *, const unsigned char **,
-                                                   cl_int *, cl_int *);
-cl_program __wrap_clCreateProgramWithSource(cl_context, cl_uint, const char **, const size_t *, cl_int *);
-cl_program __wrap_clCreateProgramWithBinary(cl_context, cl_uint, const cl_device_id *, const size_t *, const unsigned char **, cl_int *,
+extern cl_program __real_clCreateProgramWithBinary(cl_context, cl_uint, const cl_device_id *,
+                                                   const size_t *, const unsigned char **, cl_int *,
+                                                   cl_int *);
+cl_program __wrap_clCreateProgramWithSource(cl_context, cl_uint, const char **, const size_t *,
+                                            cl_int *);
+cl_program __wrap_clCreateProgramWithBinary(cl_context, cl_uint, const cl_device_id *,
+                                            const size_t *, const unsigned char **, cl_int *,
                                             cl_int *);
 cl_int __wrap_clGetProgramInfo(cl_program, cl_program_info, size_t, void *, size_t *);
 
-cl_program __wrap_clCreateProgramWithSource(cl_context context, cl_uint n, const char **text, const size_t *size, cl_int *err)
+cl_program __wrap_clCreateProgramWithSource(cl_context context, cl_uint n, const char **text,
+                                            const size_t *size, cl_int *err)
 {
     sources++;
     return __real_clCreateProgramWithSource(context, n, text, size, err);
 }
 
-cl_program __wrap_clCreateProgramWithBinary(cl_context context, cl_uint n, const cl_device_id *id, const size_t *size,
-                                            const unsigned char **binary, cl_int *status, cl_int *err)
+cl_program __wrap_clCreateProgramWithBinary(cl_context context, cl_uint n, const cl_device_id *id,
+                                            const size_t *size, const unsigned char **binary,
+                                            cl_int *status, cl_int *err)
 {
     binaries++;
     if (to_refusal && --to_refusal == 0)
@@ -39,7 +50,8 @@ cl_program __wrap_clCreateProgramWithBinary(cl_context context, cl_uint n, const
     return __real_clCreateProgramWithBinary(context, n, id, size, binary, status, err);
 }
 
-cl_int __wrap_clGetProgramInfo(cl_program program, cl_program_info what, size_t size, void *to, size_t *actual)
+cl_int __wrap_clGetProgramInfo(cl_program program, cl_program_info what, size_t size, void *to,
+                               size_t *actual)
 {
     if (to_refusal && --to_refusal == 0)
         return CL_OUT_OF_HOST_MEMORY;
@@ -52,7 +64,8 @@ static bool find_device(void)
     char version[256] = "";
     cl_platform_id platform;
     device = stdcpu ? clgetdevice(stdcpu, 0) : NULL;
-    if (device && clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) == CL_SUCCESS)
+    if (device &&
+        clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) == CL_SUCCESS)
         clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL);
     return strstr(version, "PoCL") || strstr(version, "pocl");
 }
@@ -91,8 +104,10 @@ static const char *path_of(const char *name)
     return path;
 }
 
-/* What a program answers that is opened anew: from its source so many times, from a binary so many times. */
-static int answer(const char *text, const char *options, int flags, int from_source, int from_binary)
+/* What a program answers that is opened anew: from its source so many times, from a binary so many
+ * times. */
+static int answer(const char *text, const char *options, int flags, int from_source,
+                  int from_binary)
 {
     clndrange_t one = clndrange_init1d(0, 1, 1);
     CLCONTEXT *cp = clcontext_create_from(&device, 1);
@@ -126,7 +141,8 @@ static void test_stored_and_loaded(void **state)
     for (int i = 0; i < 3; i++)
         assert_int_equal(answer(TEXT(7), "-D MORE=0", CLLD_NOW | CLLD_KEEP, 0, 1), 7);
     assert_int_equal(answer(TEXT(7), "-D MORE=0", CLLD_NOW, 1, 0), 7);
-    assert_int_equal(answer(TEXT(7), "-D MORE=1", CLLD_NOW | CLLD_KEEP, 1, 0), 8); /* other options, other text */
+    assert_int_equal(answer(TEXT(7), "-D MORE=1", CLLD_NOW | CLLD_KEEP, 1, 0),
+                     8); /* other options, other text */
     assert_int_equal(answer(TEXT(9), "-D MORE=0", CLLD_NOW | CLLD_KEEP, 1, 0), 9);
     assert_int_equal(stored(NULL, 0), 3);
     assert_int_equal(answer(TEXT(7), "-D MORE=1", CLLD_NOW | CLLD_KEEP, 0, 1), 8);
@@ -147,7 +163,8 @@ static void test_a_loaded_program_is_as_a_built_one(void **state)
         CLCONTEXT *cp = clcontext_create_from(&device, 1);
         ready(cp);
         binaries = 0;
-        void *h = clopen_named(cp, "stored.cl", TEXT(5), strlen(TEXT(5)), "-D MORE=0", CLLD_NOW | CLLD_KEEP);
+        void *h = clopen_named(cp, "stored.cl", TEXT(5), strlen(TEXT(5)), "-D MORE=0",
+                               CLLD_NOW | CLLD_KEEP);
         ready(h);
         assert_int_equal(binaries, loaded);
         check_forget();
@@ -164,7 +181,8 @@ static void test_a_loaded_program_is_as_a_built_one(void **state)
         works(clcontext_destroy(cp));
     }
     size_t size[2];
-    char *bytes[2] = {bytes_of(in_folder("built.bin"), &size[0]), bytes_of(in_folder("loaded.bin"), &size[1])};
+    char *bytes[2] = {bytes_of(in_folder("built.bin"), &size[0]),
+                      bytes_of(in_folder("loaded.bin"), &size[1])};
     assert_int_equal(size[0], size[1]);
     assert_memory_equal(bytes[0], bytes[1], size[0]);
     free(bytes[0]);
@@ -241,7 +259,8 @@ static void test_a_binary_that_does_not_load_is_replaced(void **state)
     assert_int_equal(fwrite(head, 1, key + binary, fp), key + binary);
     works(fclose(fp));
     free(bytes);
-    assert_int_equal(answer(TEXT(2), "-D MORE=0", CLLD_KEEP, 1, 2), 2); /* it was tried before and under the lock */
+    assert_int_equal(answer(TEXT(2), "-D MORE=0", CLLD_KEEP, 1, 2),
+                     2); /* it was tried before and under the lock */
     assert_int_equal(answer(TEXT(2), "-D MORE=0", CLLD_KEEP, 0, 1), 2);
 }
 
@@ -255,13 +274,15 @@ static void test_refused_calls(void **state)
         assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_KEEP, 1, 0), 6);
         assert_int_equal(to_refusal, 0);
         assert_int_equal(stored(NULL, 0), 0);
-        assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_KEEP, 1, 0), 6); /* nothing more from this process, see below */
+        assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_KEEP, 1, 0),
+                         6); /* nothing more from this process, see below */
         assert_int_equal(stored(NULL, 0), 0);
     }
     begin("not_taken");
     assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_KEEP, 1, 0), 6);
     to_refusal = 1;
-    assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_KEEP, 0, 2), 6); /* it is tried again under the lock */
+    assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_KEEP, 0, 2),
+                     6); /* it is tried again under the lock */
     assert_int_equal(to_refusal, 0);
     assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_KEEP, 0, 1), 6);
 }
@@ -275,7 +296,9 @@ static void test_what_is_not_stored(void **state)
     snprintf(options, sizeof options, "-I %s", in_folder(""));
     for (int i = 0; i < 2; i++) {
         assert_int_equal(answer("#include \"more.h\"\n" TEXT(1), options, CLLD_KEEP, 1, 0), 2);
-        assert_int_equal(answer("#warning of which a binary does not tell\n" TEXT(1), "-D MORE=0", CLLD_KEEP, 1, 0), 1);
+        assert_int_equal(answer("#warning of which a binary does not tell\n" TEXT(1), "-D MORE=0",
+                                CLLD_KEEP, 1, 0),
+                         1);
     }
     assert_int_equal(stored(NULL, 0), 0);
 }
@@ -329,19 +352,23 @@ static void test_the_oldest_go(void **state)
         char old[32];
         snprintf(old, sizeof old, "%016x.program", i);
         put_text(path_of(old), "old");
-        works(utimensat(AT_FDCWD, path_of(old), (struct timespec[]){{.tv_sec = 1000 + i}, {.tv_sec = 1000 + i}}, 0));
+        works(utimensat(AT_FDCWD, path_of(old),
+                        (struct timespec[]){{.tv_sec = 1000 + i}, {.tv_sec = 1000 + i}}, 0));
     }
-    works(utimensat(AT_FDCWD, path_of(first), (struct timespec[]){{.tv_sec = 1}, {.tv_sec = 1}}, 0));
-    assert_int_equal(answer(TEXT(1), "-D MORE=6", CLLD_KEEP, 0, 1), 7); /* of use again, so it is new */
+    works(
+        utimensat(AT_FDCWD, path_of(first), (struct timespec[]){{.tv_sec = 1}, {.tv_sec = 1}}, 0));
+    assert_int_equal(answer(TEXT(1), "-D MORE=6", CLLD_KEEP, 0, 1),
+                     7); /* of use again, so it is new */
     assert_int_equal(answer(TEXT(1), "-D MORE=7", CLLD_KEEP, 1, 0), 8);
     assert_int_equal(stored(name, 80), 64);
     assert_int_equal(access(path_of(first), F_OK), 0);
-    assert_int_equal(access(path_of("0000000000000045.program"), F_OK), 0); /* the newest of those */
+    assert_int_equal(access(path_of("0000000000000045.program"), F_OK),
+                     0); /* the newest of those */
     assert_int_equal(access(path_of("0000000000000007.program"), F_OK), -1);
 }
 
-/* ---- With another process, for which a descriptor of its own stands. The second test is the last: what this process then has built it
- * did not store, and so it stores nothing more. ---- */
+/* ---- With another process, for which a descriptor of its own stands. The second test is the last:
+ * what this process then has built it did not store, and so it stores nothing more. ---- */
 
 static int open_lock(void)
 {
@@ -365,7 +392,8 @@ static void test_another_process_stores(void **state)
     assert_int_equal(answer(TEXT(1), "-D MORE=8", CLLD_KEEP, 1, 0), 9);
     int fd = open_lock();
     works(flock(fd, LOCK_EX | LOCK_NB));
-    assert_int_equal(answer(TEXT(1), "-D MORE=8", CLLD_KEEP, 0, 1), 9); /* what is there needs no lock */
+    assert_int_equal(answer(TEXT(1), "-D MORE=8", CLLD_KEEP, 0, 1),
+                     9); /* what is there needs no lock */
     works(pthread_create(&thread, NULL, give_back, &fd));
     assert_int_equal(answer(TEXT(1), "-D MORE=9", CLLD_KEEP, 1, 0), 10); /* has waited */
     works(pthread_join(thread, NULL));
@@ -394,11 +422,17 @@ static void test_another_process_has_not_stored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stored_and_loaded), cmocka_unit_test(test_a_loaded_program_is_as_a_built_one),
-        cmocka_unit_test(test_spoilt_files_are_replaced), cmocka_unit_test(test_a_binary_that_does_not_load_is_replaced),
-        cmocka_unit_test(test_refused_calls), cmocka_unit_test(test_what_is_not_stored), cmocka_unit_test(test_switched_off),
-        cmocka_unit_test(test_no_place), cmocka_unit_test(test_the_oldest_go),
-        cmocka_unit_test(test_another_process_stores), cmocka_unit_test(test_another_process_has_not_stored),
+        cmocka_unit_test(test_stored_and_loaded),
+        cmocka_unit_test(test_a_loaded_program_is_as_a_built_one),
+        cmocka_unit_test(test_spoilt_files_are_replaced),
+        cmocka_unit_test(test_a_binary_that_does_not_load_is_replaced),
+        cmocka_unit_test(test_refused_calls),
+        cmocka_unit_test(test_what_is_not_stored),
+        cmocka_unit_test(test_switched_off),
+        cmocka_unit_test(test_no_place),
+        cmocka_unit_test(test_the_oldest_go),
+        cmocka_unit_test(test_another_process_stores),
+        cmocka_unit_test(test_another_process_has_not_stored),
     };
     unsetenv("STDCL_DEBUG");
     if (!find_device())

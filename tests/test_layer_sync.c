@@ -1,5 +1,5 @@
-/* test_layer_sync.c - copies between the host's and the devices' images of a block: clmsync, clmsyncn,
- * clmcopy, and the flags CL_MEM_NOFORCE, CL_MEM_ZEROCOPY and CL_MEM_DEVONLY.
+/* test_layer_sync.c - copies between the host's and the devices' images of a block: clmsync,
+ * clmsyncn, clmcopy, and the flags CL_MEM_NOFORCE, CL_MEM_ZEROCOPY and CL_MEM_DEVONLY.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -31,10 +31,10 @@ static void set_host(int *x, int value)
 }
 
 /* Fails unless every element of the host's image is `value`. */
-#define host_is(x, value)                                                                                    \
-    do {                                                                                                     \
-        for (int i_ = 0; i_ < N; i_++)                                                                       \
-            assert_int_equal((x)[i_], value);                                                                \
+#define host_is(x, value)                                                                          \
+    do {                                                                                           \
+        for (int i_ = 0; i_ < N; i_++)                                                             \
+            assert_int_equal((x)[i_], value);                                                      \
     } while (0)
 
 static void fill_on(cl_uint dev, int *x, int value)
@@ -47,7 +47,8 @@ static void add_on(cl_uint dev, int *x, int value)
     done(clforka(cp, dev, basic_kernel(cp, "add"), &all, CL_EVENT_WAIT, x, value));
 }
 
-/* Oclgrind calls itself one, too, but looks after the host's writes into its memory: the layer copies there. */
+/* Oclgrind calls itself one, too, but looks after the host's writes into its memory: the layer
+ * copies there. */
 static bool is_cpu(cl_uint dev)
 {
     cl_device_type type = 0;
@@ -143,7 +144,8 @@ static void test_parts_on_devices(void **state)
     works(clfree(x));
 }
 
-/* Of a block that the program leaves to the library, each device has what the last one made of it. */
+/* Of a block that the program leaves to the library, each device has what the last one made of
+ * it. */
 static void test_devices_see_one_block(void **state)
 {
     (void)state;
@@ -154,7 +156,8 @@ static void test_devices_see_one_block(void **state)
         set_host(x, -1); /* the host's image is nobody's business meanwhile */
         add_on(1, x, 1);
         add_on(0, x, 2);
-        started(clforka(cp, 0, basic_kernel(cp, "add"), &all, CL_EVENT_NOWAIT, x, 4)); /* is waited for */
+        started(clforka(cp, 0, basic_kernel(cp, "add"), &all, CL_EVENT_NOWAIT, x,
+                        4)); /* is waited for */
         host_is(x, -1);
         done(clmcopy(cp, 1, x, y, CL_EVENT_WAIT));
         done(clmsync(cp, 0, y, CL_MEM_HOST));
@@ -163,7 +166,8 @@ static void test_devices_see_one_block(void **state)
         done(clmsync(cp, 0, x, CL_MEM_HOST)); /* from any device */
         host_is(x, 10 * round + 15);
         set_host(x, 5);
-        done(clmsyncn(cp, 0, x + 1, (N - 1) * sizeof *x, CL_MEM_DEVICE)); /* a part, of the newest */
+        done(
+            clmsyncn(cp, 0, x + 1, (N - 1) * sizeof *x, CL_MEM_DEVICE)); /* a part, of the newest */
         add_on(1, x, 0);
         done(clmsync(cp, 1, x, CL_MEM_HOST));
         assert_int_equal(x[0], 10 * round + 15);
@@ -173,7 +177,8 @@ static void test_devices_see_one_block(void **state)
     works(clfree(y));
 }
 
-/* Who copies a block from device to device waits for nothing: one device is held back all the while. */
+/* Who copies a block from device to device waits for nothing: one device is held back all the
+ * while. */
 static void test_explicit_copies_wait_for_nothing(void **state)
 {
     (void)state;
@@ -502,9 +507,9 @@ static void test_zerocopy_is_one_image_on_cpus(void **state)
         done(clwait(cp, dev, CL_ALL_EVENT));
         host_is(x, 111);
         void *host_ptr = NULL;
-        assert_int_equal(
-            clGetMemObjectInfo(clgetbuffer(cp, dev, x), CL_MEM_HOST_PTR, sizeof host_ptr, &host_ptr, NULL),
-            CL_SUCCESS);
+        assert_int_equal(clGetMemObjectInfo(clgetbuffer(cp, dev, x), CL_MEM_HOST_PTR,
+                                            sizeof host_ptr, &host_ptr, NULL),
+                         CL_SUCCESS);
         assert_ptr_equal(host_ptr, x);
     }
     works(clfree(x));

@@ -1,6 +1,7 @@
-/* test_layer_threads.c - several threads in the layer at the same time, on the same and on different
- * devices, each checking its own results. Built with -DSTDCL_SANITIZE=thread it also shows that nothing
- * is touched without its lock; cmake/sanitizer.c says what of other libraries is left out.
+/* test_layer_threads.c - several threads in the layer at the same time, on the same and on
+ * different devices, each checking its own results. Built with -DSTDCL_SANITIZE=thread it also
+ * shows that nothing is touched without its lock; cmake/sanitizer.c says what of other libraries is
+ * left out.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -28,7 +29,8 @@ static void check(struct worker *w, bool holds, const char *what, int line)
     if (holds || w->failures++ > 0)
         return;
     const char *sentence = clerror();
-    snprintf(w->first, sizeof w->first, "line %d: %s; clerror: %s", line, what, sentence ? sentence : "NULL");
+    snprintf(w->first, sizeof w->first, "line %d: %s; clerror: %s", line, what,
+             sentence ? sentence : "NULL");
 }
 #define expect(what) check(w, (what), #what, __LINE__)
 #define expect_event(call) check(w, event_given(call), #call, __LINE__)
@@ -38,8 +40,8 @@ static bool event_given(cl_event ev)
     return ev != NULL && ev != NO_EVENT;
 }
 
-/* Runs `work` in all threads at once and fails with the first report of each. The first that is run makes what the
- * others use. */
+/* Runs `work` in all threads at once and fails with the first report of each. The first that is run
+ * makes what the others use. */
 static void run_threads(void *(*work)(void *))
 {
     static bool begun;
@@ -240,8 +242,8 @@ static void *own_programs(void *arg)
     for (int round = 0; round < 3; round++) {
         char source[128], name[32];
         snprintf(name, sizeof name, "mine_%d", w->id);
-        snprintf(source, sizeof source, "__kernel void %s(__global int *x, int a) { x[0] = a + %d; }", name,
-                 w->id);
+        snprintf(source, sizeof source,
+                 "__kernel void %s(__global int *x, int a) { x[0] = a + %d; }", name, w->id);
         void *mine = clsopen(cp, source, round == 1 ? CLLD_LAZY : CLLD_NOW);
         expect(mine != NULL);
         cl_kernel krn = clsym(cp, round == 2 ? NULL : mine, name, 0);
@@ -269,7 +271,8 @@ static void *build_lazily(void *arg)
 {
     struct worker *w = arg;
     pthread_barrier_wait(&start_line);
-    cl_kernel krn = clsym(cp, lazy_program, "fill", 0); /* one of the threads builds, the others wait */
+    cl_kernel krn =
+        clsym(cp, lazy_program, "fill", 0); /* one of the threads builds, the others wait */
     expect(krn != NULL);
     expect(krn == clsym(cp, lazy_program, "fill", 0));
     return NULL;

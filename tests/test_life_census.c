@@ -1,5 +1,6 @@
-/* test_life_census.c - the census: names of objects against Catagolue's, objects told apart, a generation against plain C, and what soups leave
- * against HashLife, which runs them on a plane without edges.
+/* test_life_census.c - the census: names of objects against Catagolue's, objects told apart, a
+ * generation against plain C, and what soups leave against HashLife, which runs them on a plane
+ * without edges.
  *
  * The codes are those of conwaylife.com/wiki.
  * SPDX-License-Identifier: MIT
@@ -46,11 +47,28 @@ static const struct {
     unsigned period;
     int far, near; /* of its motion: the larger and the smaller of the two numbers */
 } catalogue[] = {
-    {"xs4_33", 1, 0, 0}, {"xs4_252", 1, 0, 0}, {"xs5_253", 1, 0, 0}, {"xs6_356", 1, 0, 0}, {"xs6_696", 1, 0, 0}, {"xs7_2596", 1, 0, 0},
-    {"xs8_6996", 1, 0, 0}, {"xs7_178c", 1, 0, 0}, {"xs7_25ac", 1, 0, 0}, {"xs6_39c", 1, 0, 0}, {"xs12_g8o653z11", 1, 0, 0}, {"xs18_rhe0ehr", 1, 0, 0},
-    {"xs14_g88m952z121", 1, 0, 0}, {"xp2_7", 2, 0, 0}, {"xp2_7e", 2, 0, 0}, {"xp2_318c", 2, 0, 0},
-    {"xp3_co9nas0san9oczgoldlo0oldlogz1047210127401", 3, 0, 0}, {"xp15_4r4z4r4", 15, 0, 0},
-    {"xq4_153", 4, 1, 1}, {"xq4_6frc", 4, 2, 0}, {"xq4_27dee6", 4, 2, 0}, {"xq4_27deee6", 4, 2, 0},
+    {"xs4_33", 1, 0, 0},
+    {"xs4_252", 1, 0, 0},
+    {"xs5_253", 1, 0, 0},
+    {"xs6_356", 1, 0, 0},
+    {"xs6_696", 1, 0, 0},
+    {"xs7_2596", 1, 0, 0},
+    {"xs8_6996", 1, 0, 0},
+    {"xs7_178c", 1, 0, 0},
+    {"xs7_25ac", 1, 0, 0},
+    {"xs6_39c", 1, 0, 0},
+    {"xs12_g8o653z11", 1, 0, 0},
+    {"xs18_rhe0ehr", 1, 0, 0},
+    {"xs14_g88m952z121", 1, 0, 0},
+    {"xp2_7", 2, 0, 0},
+    {"xp2_7e", 2, 0, 0},
+    {"xp2_318c", 2, 0, 0},
+    {"xp3_co9nas0san9oczgoldlo0oldlogz1047210127401", 3, 0, 0},
+    {"xp15_4r4z4r4", 15, 0, 0},
+    {"xq4_153", 4, 1, 1},
+    {"xq4_6frc", 4, 2, 0},
+    {"xq4_27dee6", 4, 2, 0},
+    {"xq4_27deee6", 4, 2, 0},
 };
 
 static void names_are_catagolue_s(void **unused)
@@ -93,13 +111,14 @@ static const struct {
     const char *pattern, *code;
     uint64_t count;
 } ashes[] = {
-    {"x = 5, y = 2\n2ob2o$2ob2o!", "xs4_33", 2},                          /* side by side: cells between have four neighbours */
-    {"x = 9, y = 9\n4bo$4bo$4bo2$3o3b3o2$4bo$4bo$4bo!", "xp2_7", 4},      /* a traffic light */
-    {"xs12_g8o653z11", "xs12_g8o653z11", 1},                              /* two ships, tied by a corner */
-    {"xs18_rhe0ehr", "xs18_rhe0ehr", 1},                                  /* two halves, none of which is stable alone */
-    {"x = 4, y = 5\no2bo$4o2$4o$o2bo!", "xs12_raar", 1},                  /* table on table */
-    {"xp2_318c", "xp2_318c", 1},                                          /* two blocks by turns */
-    {"x = 9, y = 4\n2o5b2o$2o5b2o2$3bo!", NULL, 0},                       /* a cell that dies */
+    {"x = 5, y = 2\n2ob2o$2ob2o!", "xs4_33",
+     2}, /* side by side: cells between have four neighbours */
+    {"x = 9, y = 9\n4bo$4bo$4bo2$3o3b3o2$4bo$4bo$4bo!", "xp2_7", 4}, /* a traffic light */
+    {"xs12_g8o653z11", "xs12_g8o653z11", 1}, /* two ships, tied by a corner */
+    {"xs18_rhe0ehr", "xs18_rhe0ehr", 1},     /* two halves, none of which is stable alone */
+    {"x = 4, y = 5\no2bo$4o2$4o$o2bo!", "xs12_raar", 1}, /* table on table */
+    {"xp2_318c", "xp2_318c", 1},                         /* two blocks by turns */
+    {"x = 9, y = 4\n2o5b2o$2o5b2o2$3bo!", NULL, 0},      /* a cell that dies */
 };
 
 static void ash_is_told_apart(void **unused)
@@ -152,11 +171,13 @@ static void a_generation_is_that_of_plain_c(void **unused)
 
 /* ---- Ships that meet. ------------------------------------------------------------------------ */
 
-/* Two gliders that fly up, the left one to the right and the other to the left, so many columns apart; the second `late` generations later. */
+/* Two gliders that fly up, the left one to the right and the other to the left, so many columns
+ * apart; the second `late` generations later. */
 static bool gliders_meet(int apart, uint64_t late)
 {
-    struct census_ship ship[2] = {{.at = 100, .x = 0, .y = -32, .width = 3, .height = 3, .motion = {4, 1, -1}},
-                                  {.at = 100 + late, .x = apart, .y = -32, .width = 3, .height = 3, .motion = {4, -1, -1}}};
+    struct census_ship ship[2] = {
+        {.at = 100, .x = 0, .y = -32, .width = 3, .height = 3, .motion = {4, 1, -1}},
+        {.at = 100 + late, .x = apart, .y = -32, .width = 3, .height = 3, .motion = {4, -1, -1}}};
     return census_ships_meet(&(struct census_ships){2, 2, ship});
 }
 
@@ -179,7 +200,8 @@ static uint64_t cells_in_the_end(const char *rule, uint64_t seed, uint64_t soup)
     works(life_cells_alloc(&c, 16, 16));
     for (size_t y = 0; y < 16; y++)
         c.word[y] = life_random_word((uint64_t)1 << 31, soup, y, seed) & 0xffff;
-    hashlife *h = hashlife_create(&(struct hashlife_options){.rule = rule, .memory = (size_t)1 << 28, .threads = 1});
+    hashlife *h = hashlife_create(
+        &(struct hashlife_options){.rule = rule, .memory = (size_t)1 << 28, .threads = 1});
     ready(h);
     works(hashlife_put(h, 0, 0, &c));
     works(hashlife_step(h, 1 << 14));
@@ -192,8 +214,11 @@ static uint64_t cells_in_the_end(const char *rule, uint64_t seed, uint64_t soup)
 /* Live cells of an object in every phase; 0 if that varies. */
 static uint64_t cells_of(const char *code)
 {
-    return strncmp(code, "xs", 2) == 0 ? strtoull(code + 2, NULL, 10) : strcmp(code, "xp2_7") == 0 ? 3 : strcmp(code, "xp2_7e") == 0 ? 6
-         : strcmp(code, "xq4_153") == 0 ? 5 : 0;
+    return strncmp(code, "xs", 2) == 0    ? strtoull(code + 2, NULL, 10)
+           : strcmp(code, "xp2_7") == 0   ? 3
+           : strcmp(code, "xp2_7e") == 0  ? 6
+           : strcmp(code, "xq4_153") == 0 ? 5
+                                          : 0;
 }
 
 /* Soups one by one; returns how many could be compared. */
@@ -205,7 +230,8 @@ static int compare_soups(const char *rule, uint64_t seed, uint64_t first, int so
         bool varies = false;
         struct life_census_totals sums;
         size_t n;
-        life_census *c = life_census_create(&(struct life_census_options){.rule = rule, .seed = seed, .first = first + (uint64_t)i});
+        life_census *c = life_census_create(&(struct life_census_options){
+            .rule = rule, .seed = seed, .first = first + (uint64_t)i});
         ready(c);
         works(life_census_run(c, 1));
         const struct life_object *o = life_census_objects(c, &n);
@@ -229,7 +255,8 @@ static void soups_leave_what_they_do_on_a_plane(void **unused)
 {
     (void)unused;
     assert_in_range(compare_soups("B3/S23", 1, 0, 5), 3, 5);
-    assert_in_range(compare_soups("B3/S2-i34q", 1, 40, 2), 1, 2); /* a rule that looks at places, in which things die out soon */
+    assert_in_range(compare_soups("B3/S2-i34q", 1, 40, 2), 1,
+                    2); /* a rule that looks at places, in which things die out soon */
 }
 
 static void check_same(const struct life_object *a, const struct life_object *b, size_t n)
@@ -246,7 +273,8 @@ static void counts_are_the_same_however_they_come(void **unused)
 {
     size_t n, m;
     (void)unused;
-    const struct life_census_options options = {.seed = 5, .width = 12, .height = 10, .density = 0.4};
+    const struct life_census_options options = {
+        .seed = 5, .width = 12, .height = 10, .density = 0.4};
     life_census *once = life_census_create(&options), *parts;
     ready(once);
     works(life_census_run(once, 20));
@@ -302,7 +330,8 @@ static void a_census_can_be_stopped(void **unused)
 {
     struct life_census_totals sums;
     (void)unused;
-    life_census *c = life_census_create(&(struct life_census_options){.width = 6, .height = 6, .progress = stop_at_once});
+    life_census *c = life_census_create(
+        &(struct life_census_options){.width = 6, .height = 6, .progress = stop_at_once});
     ready(c);
     fails(ECANCELED, life_census_run(c, 1000000000));
     life_census_total(c, &sums); /* those under way that ended soon */
@@ -341,7 +370,8 @@ int main(void)
         cmocka_unit_test(ships_that_meet_are_found),
         cmocka_unit_test(soups_leave_what_they_do_on_a_plane),
         cmocka_unit_test(counts_are_the_same_however_they_come),
-        cmocka_unit_test(the_error_is_the_scatter), cmocka_unit_test(a_census_can_be_stopped),
+        cmocka_unit_test(the_error_is_the_scatter),
+        cmocka_unit_test(a_census_can_be_stopped),
         cmocka_unit_test(wrong_options_are_refused),
     };
     return cmocka_run_group_tests(tests, make_rule, NULL);

@@ -1,4 +1,5 @@
-/* test_life_command.c - `stdcl life` as a person runs it: files, reports, exit status, the terminal.
+/* test_life_command.c - `stdcl life` as a person runs it: files, reports, exit status, the
+ * terminal.
  *
  *   test_life_command PATH_OF_STDCL
  * SPDX-License-Identifier: MIT
@@ -30,7 +31,8 @@ static void load(const char *name, char *text, size_t room)
 static int run(const char *arguments)
 {
     char line[2 * PATH_MAX + 1000];
-    snprintf(line, sizeof line, "cd '%s' && '%s' life %s >out 2>err", files_folder, command, arguments);
+    snprintf(line, sizeof line, "cd '%s' && '%s' life %s >out 2>err", files_folder, command,
+             arguments);
     const int status = system(line);
     load("out", out, sizeof out);
     load("err", err, sizeof err);
@@ -50,7 +52,8 @@ static void refuses(int status, const char *words, const char *arguments)
     const int got = run(arguments);
     const char *newline = strchr(err, '\n');
     if (got != status || !strstr(err, words) || out[0] || !newline || newline[1])
-        fail_msg("stdcl life %s: status %d, not %d with '%s'\n%s%s", arguments, got, status, words, out, err);
+        fail_msg("stdcl life %s: status %d, not %d with '%s'\n%s%s", arguments, got, status, words,
+                 out, err);
 }
 
 static json_t *report(const char *arguments)
@@ -75,8 +78,9 @@ static json_int_t number(const json_t *object, const char *key)
 
 /* ---- The tests. ------------------------------------------------------------------------------ */
 
-static const char gun[] = "x = 36, y = 9, rule = B3/S23:P400,400\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$"
-                          "2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!\n";
+static const char gun[] =
+    "x = 36, y = 9, rule = B3/S23:P400,400\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$"
+    "2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!\n";
 
 static void runs_a_pattern(void **state)
 {
@@ -111,7 +115,8 @@ static void goes_on_from_a_file(void **state)
     json_t *whole = report("--size 300x200 --seed 9 --rule highlife -n 200");
     for (int i = 0; i < 3; i++) {
         char line[200];
-        snprintf(line, sizeof line, "--size 300x200 --seed 9 --rule B36/S23 -n 90 -q -o %s", names[i]);
+        snprintf(line, sizeof line, "--size 300x200 --seed 9 --rule B36/S23 -n 90 -q -o %s",
+                 names[i]);
         succeeds(line);
         snprintf(line, sizeof line, "-p %s -n 110", names[i]);
         json_t *rest = report(line);
@@ -130,10 +135,11 @@ static void killed_it_goes_on(void **state)
     (void)state;
     static const char how[] = "--size 200x150 --soup=0.3 --seed 4";
     char line[2 * PATH_MAX + 400];
-    snprintf(line, sizeof line,
-             "cd '%s' && { '%s' life %s -n 2^40 -q --every-minutes 1e-5 -o kept.mc -o kept.png & } && until [ -f kept.mc ]; do sleep 0.02; "
-             "kill -0 $! || exit 1; done; kill -9 $!; wait $! 2>/dev/null; [ ! -f kept.png ]",
-             files_folder, command, how);
+    snprintf(
+        line, sizeof line,
+        "cd '%s' && { '%s' life %s -n 2^40 -q --every-minutes 1e-5 -o kept.mc -o kept.png & } && until [ -f kept.mc ]; do sleep 0.02; "
+        "kill -0 $! || exit 1; done; kill -9 $!; wait $! 2>/dev/null; [ ! -f kept.png ]",
+        files_folder, command, how);
     assert_int_equal(system(line), 0);
     succeeds("-p kept.mc -n 0");
     const char *count = strstr(out, "generations");
@@ -193,36 +199,50 @@ static void compares(void **state)
     assert_int_equal(json_array_size(engines), 4);
     for (size_t i = 0; i < 4; i++) {
         assert_true(json_is_true(json_object_get(json_array_get(engines, i), "equal")));
-        assert_true(json_number_value(json_object_get(json_array_get(engines, i), "cell_updates_per_s")) > 0);
+        assert_true(json_number_value(
+                        json_object_get(json_array_get(engines, i), "cell_updates_per_s")) > 0);
     }
     json_decref(r);
 }
 
-/* A gun of 36 cells that has fired 2^40 / 30 times, in full periods; and the files that come of a plane without edges. */
+/* A gun of 36 cells that has fired 2^40 / 30 times, in full periods; and the files that come of a
+ * plane without edges. */
 static void runs_without_edges(void **state)
 {
     (void)state;
-    put_text(in_folder("plane.rle"), "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$"
-                                     "2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!\n");
+    put_text(in_folder("plane.rle"),
+             "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$"
+             "2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!\n");
     json_t *at = report("-p plane.rle --engine hashlife -n 3e13 -o far.mc");
     assert_true(number(at, "population") == 36 + 5 * (json_int_t)1000000000000);
     json_decref(at);
     at = report("-p far.mc --engine hashlife -n 2^61 --memory 64M --threads 2 -o far.mc");
     assert_true(number(at, "generation") == 30000000000000 + ((json_int_t)1 << 61));
     json_decref(at);
-    at = report("-p plane.rle --engine hashlife -n 300 --step 30 --csv plane.csv -o near.rle -o near.png -o near.mc");
+    at = report(
+        "-p plane.rle --engine hashlife -n 300 --step 30 --csv plane.csv -o near.rle -o near.png -o near.mc");
     assert_int_equal(number(at, "population"), 86);
     json_decref(at);
     char text[500];
     load("plane.csv", text, sizeof text);
-    assert_string_equal(text, "generation,population\n0,36\n30,41\n60,46\n90,51\n120,56\n150,61\n180,66\n210,71\n240,76\n270,81\n300,86\n");
-    json_t *rle = report("-p near.rle --engine hashlife -n 1000"), *mc = report("-p near.mc --engine hashlife -n 1000");
+    assert_string_equal(
+        text,
+        "generation,population\n0,36\n30,41\n60,46\n90,51\n120,56\n150,61\n180,66\n210,71\n240,76\n270,81\n300,86\n");
+    json_t *rle = report("-p near.rle --engine hashlife -n 1000"),
+           *mc = report("-p near.mc --engine hashlife -n 1000");
     assert_true(json_equal(json_object_get(rle, "box"), json_object_get(mc, "box")));
     assert_int_equal(number(rle, "population"), number(mc, "population"));
     assert_int_equal(number(rle, "generation"), 1300);
     json_decref(rle);
     json_decref(mc);
-    at = report("-p plane.rle --engine hashlife -n 7 --rule B0123478/S01234678 --csv plane.csv"); /* Life with alive and dead exchanged */
+    at = report(
+        "-p plane.rle --engine hashlife -n 7 --rule B0123478/S01234678 --csv plane.csv"); /* Life
+                                                                                             with
+                                                                                             alive
+                                                                                             and
+                                                                                             dead
+                                                                                             exchanged
+                                                                                           */
     assert_int_equal(number(at, "population"), 48);
     json_decref(at);
     load("plane.csv", text, sizeof text);
@@ -230,13 +250,16 @@ static void runs_without_edges(void **state)
     refuses(1, "write a macrocell file, .mc", "-p far.mc --engine hashlife -n 0 -o far.rle");
     refuses(2, "leave --size out", "-p plane.rle --engine hashlife --size 100");
     refuses(2, "add --pattern FILE", "--engine hashlife");
-    refuses(2, "is for --engine hashlife or sparse, and this is packed: --size", "-p plane.rle --memory 1G --size 100");
-    refuses(2, "is for --engine hashlife, and this is packed: --size", "-p plane.rle --threads 2 --size 100");
+    refuses(2, "is for --engine hashlife or sparse, and this is packed: --size",
+            "-p plane.rle --memory 1G --size 100");
+    refuses(2, "is for --engine hashlife, and this is packed: --size",
+            "-p plane.rle --threads 2 --size 100");
     refuses(2, "leave --device out", "-p plane.rle --engine hashlife --device cpu");
     refuses(2, "leave --profile out", "-p plane.rle --engine hashlife --profile");
     refuses(2, "leave --trace out", "-p plane.rle --engine hashlife --trace t.json");
     refuses(2, "not a size of memory", "-p plane.rle --engine hashlife --memory much");
-    refuses(2, "life: 1024 bytes of memory are too few", "-p plane.rle --engine hashlife --memory 1K");
+    refuses(2, "life: 1024 bytes of memory are too few",
+            "-p plane.rle --engine hashlife --memory 1K");
     refuses(2, "would be a film", "-p plane.rle --engine hashlife -o film.mp4");
     refuses(2, "--zoom is for pictures", "-p plane.rle --engine hashlife --zoom 2");
     refuses(2, "leave --at out", "-p far.mc --engine hashlife --at 3,4");
@@ -249,16 +272,23 @@ static void runs_without_edges(void **state)
 static void runs_where_something_goes_on(void **state)
 {
     (void)state;
-    put_text(in_folder("plane.rle"), "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$"
-                                     "2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!\n");
+    put_text(in_folder("plane.rle"),
+             "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$"
+             "2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!\n");
     char text[500];
-    json_t *at = report("-p plane.rle --engine sparse -n 300 --step 30 --csv plane.csv -o near.rle -o near.png -o near.mc --memory 4M");
+    json_t *at = report(
+        "-p plane.rle --engine sparse -n 300 --step 30 --csv plane.csv -o near.rle -o near.png -o near.mc --memory 4M");
     assert_int_equal(number(at, "population"), 86);
-    assert_true(number(at, "tiles") > 0 && number(at, "tile_bytes") > 0 && number(at, "tiles_computed") > 0);
+    assert_true(number(at, "tiles") > 0 && number(at, "tile_bytes") > 0 &&
+                number(at, "tiles_computed") > 0);
     json_decref(at);
     load("plane.csv", text, sizeof text);
-    assert_string_equal(text, "generation,population\n0,36\n30,41\n60,46\n90,51\n120,56\n150,61\n180,66\n210,71\n240,76\n270,81\n300,86\n");
-    json_t *tree = report("-p near.mc --engine hashlife -n 1000"), *rle = report("-p near.rle --engine sparse -n 1000"), *mc = report("-p near.mc --engine sparse -n 1000");
+    assert_string_equal(
+        text,
+        "generation,population\n0,36\n30,41\n60,46\n90,51\n120,56\n150,61\n180,66\n210,71\n240,76\n270,81\n300,86\n");
+    json_t *tree = report("-p near.mc --engine hashlife -n 1000"),
+           *rle = report("-p near.rle --engine sparse -n 1000"),
+           *mc = report("-p near.mc --engine sparse -n 1000");
     for (int i = 0; i < 2; i++) {
         json_t *other = i ? rle : mc;
         assert_true(json_equal(json_object_get(tree, "box"), json_object_get(other, "box")));
@@ -268,19 +298,25 @@ static void runs_where_something_goes_on(void **state)
     }
     json_decref(tree);
     succeeds("-p plane.rle --engine sparse -n 50 --record r.view -q");
-    succeeds("-p plane.rle --engine sparse -n 1e18 --rule B/S8 --explain -q"); /* all is dead at once, and that takes no time */
+    succeeds("-p plane.rle --engine sparse -n 1e18 --rule B/S8 --explain -q"); /* all is dead at
+                                                                                  once, and that
+                                                                                  takes no time */
     assert_non_null(strstr(err, "engine sparse: --engine says so"));
     assert_non_null(strstr(err, "tile=48"));
-    refuses(2, "under the rule B03/S23 all of an empty plane", "-p plane.rle --engine sparse --rule B03/S23");
+    refuses(2, "under the rule B03/S23 all of an empty plane",
+            "-p plane.rle --engine sparse --rule B03/S23");
     refuses(2, "of more than two states", "-p plane.rle --engine sparse --rule 345/2/4");
-    refuses(1, "need more than the 1 MiB", "-p plane.rle --engine sparse --rule B3/S12345678 -n 100000 --memory 1M");
+    refuses(1, "need more than the 1 MiB",
+            "-p plane.rle --engine sparse --rule B3/S12345678 -n 100000 --memory 1M");
     refuses(2, "leave --size out", "-p plane.rle --engine sparse --size 100");
     refuses(2, "add --pattern FILE", "--engine sparse");
     refuses(2, "--threads is for --engine hashlife", "-p plane.rle --engine sparse --threads 2");
-    refuses(2, "is for --engine hashlife or sparse, and this is packed: --size", "-p plane.rle --step 3 --size 100");
+    refuses(2, "is for --engine hashlife or sparse, and this is packed: --size",
+            "-p plane.rle --step 3 --size 100");
     refuses(2, "would be a film", "-p plane.rle --engine sparse -o film.mp4");
     put_text(in_folder("torus.rle"), gun);
-    refuses(2, "is a grid with edges, and --engine sparse has none", "-p torus.rle --engine sparse");
+    refuses(2, "is a grid with edges, and --engine sparse has none",
+            "-p torus.rle --engine sparse");
 }
 
 static void check_choice(const char *engine, const char *why, const char *arguments)
@@ -315,14 +351,16 @@ static void chooses_an_engine(void **state)
     check_choice("reference", "says so", "-p free.rle --engine reference");
 }
 
-/* With hardly any time for either engine they take turns, and cells are the same whoever they come from. */
+/* With hardly any time for either engine they take turns, and cells are the same whoever they come
+ * from. */
 static void races(void **state)
 {
     (void)state;
     put_text(in_folder("acorn.rle"), "x = 7, y = 3\nbo$3bo$2o2b3o!\n");
     setenv("STDCL_SLICE", "1e-9", 1);
     for (int i = 0; i < 4; i++) {
-        json_t *r = report(i % 2 ? "-p acorn.rle -n 5206 -o acorn.mc" : "-p acorn.rle -n 5206 --step 500 --csv acorn.csv");
+        json_t *r = report(i % 2 ? "-p acorn.rle -n 5206 -o acorn.mc"
+                                 : "-p acorn.rle -n 5206 --step 500 --csv acorn.csv");
         assert_int_equal(number(r, "population"), 633);
         assert_int_equal(number(r, "generation"), 5206);
         json_decref(r);
@@ -333,15 +371,20 @@ static void races(void **state)
     json_decref(r);
 }
 
-/* A glider goes a cell in four generations, down and to the right, and each time a row downwards in the first of them.
- * A torus has its edges opposite the middle of the pattern. */
+/* A glider goes a cell in four generations, down and to the right, and each time a row downwards in
+ * the first of them. A torus has its edges opposite the middle of the pattern. */
 static void warns_of_edges(void **state)
 {
     (void)state;
-    static const struct { const char *arguments; json_int_t at; } cases[] = {
-        {"-p free.rle --size 23 --bounds plane -n 100", 37}, {"-p free.rle --size 23 --engine reference -n 100", 33},
-        {"-p free.rle --size 23 --bounds plane -n 36", -1},
-        {"-p free.rle --size 40x23 --bounds plane --at 0,7 -n 100", 0}, {"-p held.rle -n 1000", -1}, {"-p free.rle --soup --size 20", -1}};
+    static const struct {
+        const char *arguments;
+        json_int_t at;
+    } cases[] = {{"-p free.rle --size 23 --bounds plane -n 100", 37},
+                 {"-p free.rle --size 23 --engine reference -n 100", 33},
+                 {"-p free.rle --size 23 --bounds plane -n 36", -1},
+                 {"-p free.rle --size 40x23 --bounds plane --at 0,7 -n 100", 0},
+                 {"-p held.rle -n 1000", -1},
+                 {"-p free.rle --soup --size 20", -1}};
     put_text(in_folder("free.rle"), "x = 3, y = 3\nbo$2bo$3o!\n");
     put_text(in_folder("held.rle"), "x = 3, y = 3, rule = B3/S23:T30\nbo$2bo$3o!\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -349,7 +392,8 @@ static void warns_of_edges(void **state)
         json_t *r = report(cases[i].arguments);
         snprintf(words, sizeof words, "at generation %lld its cells met", (long long)cases[i].at);
         if (cases[i].at < 0)
-            assert_true(json_is_null(json_object_get(r, "edge_generation")) && !strstr(err, "warning"));
+            assert_true(json_is_null(json_object_get(r, "edge_generation")) &&
+                        !strstr(err, "warning"));
         else
             assert_int_equal(number(r, "edge_generation"), cases[i].at);
         if (cases[i].at >= 0 && !strstr(err, words))
@@ -401,7 +445,8 @@ static void refuses_more(void **state)
 
 /* ---- The terminal. --------------------------------------------------------------------------- */
 
-/* Reads what the terminal shows until `words` have appeared, or the command has ended; goes on after them the next time. */
+/* Reads what the terminal shows until `words` have appeared, or the command has ended; goes on
+ * after them the next time. */
 static bool shows(int terminal, const char *words)
 {
     static char seen[1 << 16];
@@ -425,7 +470,10 @@ static bool shows(int terminal, const char *words)
     }
 }
 
-static void press(int terminal, const char *keys) { assert_int_equal(write(terminal, keys, strlen(keys)), strlen(keys)); }
+static void press(int terminal, const char *keys)
+{
+    assert_int_equal(write(terminal, keys, strlen(keys)), strlen(keys));
+}
 
 static void check_watch(const char *file, const char *engine, const char *way, const char *block)
 {
@@ -461,26 +509,36 @@ static void check_watch(const char *file, const char *engine, const char *way, c
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static void watches_in_blocks(void **state) { (void)state, check_watch("gun.rle", "--engine=auto", "--watch", "\xe2\x96\x88"); }
-static void watches_in_braille(void **state) { (void)state, check_watch("gun.rle", "--engine=auto", "--watch=braille", "\xe2\xa1\x80"); }
+static void watches_in_blocks(void **state)
+{
+    (void)state, check_watch("gun.rle", "--engine=auto", "--watch", "\xe2\x96\x88");
+}
+static void watches_in_braille(void **state)
+{
+    (void)state, check_watch("gun.rle", "--engine=auto", "--watch=braille", "\xe2\xa1\x80");
+}
 
 /* The gun without its grid, which goes on without end. */
 static void watches_planes(void **state)
 {
     (void)state;
-    put_text(in_folder("free.rle"), "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$"
-                                    "2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!\n");
+    put_text(in_folder("free.rle"),
+             "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$"
+             "2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!\n");
     check_watch("free.rle", "--engine=hashlife", "--watch", "\xe2\x96\x88");
     check_watch("free.rle", "--engine=sparse", "--watch", "\xe2\x96\x88");
     refuses(2, "leave 'x.csv' out", "-p free.rle --engine hashlife --watch -o x.csv");
     refuses(2, "leave --step out", "-p free.rle --engine hashlife --watch --step 3");
 }
 
-/* Wires, which stay: cells of state 3 in their colour, on a grid and on a plane without edges, in both ways. */
+/* Wires, which stay: cells of state 3 in their colour, on a grid and on a plane without edges, in
+ * both ways. */
 static void watches_states(void **state)
 {
     (void)state;
-    put_text(in_folder("Wires.rule"), "@RULE Wires\n@TABLE\nn_states:4\nneighborhood:Moore\nsymmetries:permute\n1,0,0,0,0,0,0,0,0,2\n@COLORS\n1 0 0 255\n3 255 128 7\n");
+    put_text(
+        in_folder("Wires.rule"),
+        "@RULE Wires\n@TABLE\nn_states:4\nneighborhood:Moore\nsymmetries:permute\n1,0,0,0,0,0,0,0,0,2\n@COLORS\n1 0 0 255\n3 255 128 7\n");
     put_text(in_folder("wires.rle"), "x = 6, y = 4, rule = Wires:T60,50\n6C$C4.C$C4.C$6C!\n");
     check_watch("wires.rle", "--engine=auto", "--watch", "\033[38;2;255;128;7m");
     put_text(in_folder("wires.rle"), "x = 6, y = 4, rule = Wires\n6C$C4.C$C4.C$6C!\n");
@@ -488,12 +546,13 @@ static void watches_states(void **state)
     check_watch("wires.rle", "--engine=auto", "--watch=braille", "\033[38;2;255;128;7m");
 }
 
-/* ---- More than two states. -------------------------------------------------------------------- */
+/* ---- More than two states. ------------------------------------------------------------------- */
 
 static void more_states(void **unused)
 {
     (void)unused;
-    json_t *r = report("--rule brain --size 40x30 --soup=0.3 -n 20 -o states.rle -o states.png --csv states.csv");
+    json_t *r = report(
+        "--rule brain --size 40x30 --soup=0.3 -n 20 -o states.rle -o states.png --csv states.csv");
     assert_string_equal(json_string_value(json_object_get(r, "rule")), "/2/3");
     const json_int_t population = json_integer_value(json_object_get(r, "population"));
     json_decref(r);
@@ -505,9 +564,12 @@ static void more_states(void **unused)
     assert_string_equal(json_string_value(json_object_get(r, "engine")), "hashlife");
     assert_int_equal(json_integer_value(json_object_get(r, "population")), 3);
     json_decref(r);
-    refuses(2, "there is a cell of state 3, and the rule B3/S23 has states 0 to 1", "-p three.rle --rule B3/S23 --size 40");
-    refuses(2, "there is a cell of state 3, and the rule /2/3 has states 0 to 2", "-p three.rle --rule /2/3");
-    refuses(2, "there is a cell of state 3, and the rule B3/S23 has states 0 to 1", "-p three.rle --rule B3/S23 --engine hashlife");
+    refuses(2, "there is a cell of state 3, and the rule B3/S23 has states 0 to 1",
+            "-p three.rle --rule B3/S23 --size 40");
+    refuses(2, "there is a cell of state 3, and the rule /2/3 has states 0 to 2",
+            "-p three.rle --rule /2/3");
+    refuses(2, "there is a cell of state 3, and the rule B3/S23 has states 0 to 1",
+            "-p three.rle --rule B3/S23 --engine hashlife");
     succeeds("-p three.rle -n 0 -q -o three.mc -o three.png");
     r = report("-p three.mc -n 0");
     assert_int_equal(json_integer_value(json_object_get(r, "population")), 3);
@@ -519,12 +581,15 @@ static void more_states(void **unused)
     json_decref(r);
 }
 
-/* The rule of a file beside the pattern, by its name or on the command line; on a plane and on a grid; in colours. */
+/* The rule of a file beside the pattern, by its name or on the command line; on a plane and on a
+ * grid; in colours. */
 static void rules_of_files(void **unused)
 {
     (void)unused;
-    put_text(in_folder("Wire.rule"), "@RULE Wire\n@TABLE\nn_states:4\nneighborhood:oneDimensional\nsymmetries:none\nvar a={0,1,2,3}\nvar b={a}\n"
-                                     "1,a,b,2\n2,a,b,3\n3,1,a,1\n@COLORS\n1 1 2 3\n2 4 5 6\n3 7 8 9\n");
+    put_text(
+        in_folder("Wire.rule"),
+        "@RULE Wire\n@TABLE\nn_states:4\nneighborhood:oneDimensional\nsymmetries:none\nvar a={0,1,2,3}\nvar b={a}\n"
+        "1,a,b,2\n2,a,b,3\n3,1,a,1\n@COLORS\n1 1 2 3\n2 4 5 6\n3 7 8 9\n");
     put_text(in_folder("wire.rle"), "x = 9, y = 1, rule = Wire\nBA7C!\n");
     json_t *r = report("-p wire.rle -n 3 -o wire-out.rle -o wire-out.mc -o wire-out.png");
     assert_string_equal(json_string_value(json_object_get(r, "engine")), "hashlife");
@@ -534,15 +599,18 @@ static void rules_of_files(void **unused)
     char *text = bytes_of(in_folder("wire-out.rle"), NULL);
     contains(text, "3CBA4C!"); /* the head has gone three cells to the right */
     free(text);
-    for (int i = 0; i < 2; i++) { /* on a grid of its own: nothing comes from the end to the start, since the cell before the wire is 0 */
-        r = report(i ? "-p wire-out.mc -n 2 --size 64x8 --engine reference -o wire-grid.rle" : "-p wire.rle --rule Wire.rule:T64,8 -n 5 -o wire-grid.rle");
+    for (int i = 0; i < 2; i++) { /* on a grid of its own: nothing comes from the end to the start,
+                                     since the cell before the wire is 0 */
+        r = report(i ? "-p wire-out.mc -n 2 --size 64x8 --engine reference -o wire-grid.rle"
+                     : "-p wire.rle --rule Wire.rule:T64,8 -n 5 -o wire-grid.rle");
         assert_int_equal(json_integer_value(json_object_get(r, "population")), 9);
         json_decref(r);
         text = bytes_of(in_folder("wire-grid.rle"), NULL);
         contains(text, "5CBA2C");
         free(text);
     }
-    refuses(2, "'Nowhere' is no rule, and there is no file Nowhere.rule beside the pattern", "-p wire.rle --rule Nowhere");
+    refuses(2, "'Nowhere' is no rule, and there is no file Nowhere.rule beside the pattern",
+            "-p wire.rle --rule Nowhere");
     refuses(2, "nowhere.rule: cannot be read", "-p wire.rle --rule nowhere.rule");
     refuses(1, "/dev/zero: is a device that does not end", "-p /dev/zero -n 1");
     put_text(in_folder("bad.rule"), "@RULE bad\n@TABLE\nn_states:1\n");
@@ -552,9 +620,13 @@ static void rules_of_files(void **unused)
 static void larger_than_life(void **unused)
 {
     (void)unused;
-    put_text(in_folder("large.rle"), "x = 9, y = 9, rule = R9,C0,M1,S0..361,B1..361,NM\n9o$9o$9o$9o$9o$9o$9o$9o$9o!\n");
-    json_t *r = report("-p large.rle -n 13"); /* grows by 9 cells a generation on a grid of 256, whose rows farthest from the middle are 123 cells away */
-    assert_string_equal(json_string_value(json_object_get(r, "rule")), "R9,C0,M1,S0..361,B1..361,NM");
+    put_text(in_folder("large.rle"),
+             "x = 9, y = 9, rule = R9,C0,M1,S0..361,B1..361,NM\n9o$9o$9o$9o$9o$9o$9o$9o$9o!\n");
+    json_t *r =
+        report("-p large.rle -n 13"); /* grows by 9 cells a generation on a grid of 256, whose rows
+                                         farthest from the middle are 123 cells away */
+    assert_string_equal(json_string_value(json_object_get(r, "rule")),
+                        "R9,C0,M1,S0..361,B1..361,NM");
     assert_int_equal(json_integer_value(json_object_get(r, "population")), 243 * 243);
     assert_int_equal(json_integer_value(json_object_get(r, "edge_generation")), 13);
     json_decref(r);
@@ -564,35 +636,49 @@ static void larger_than_life(void **unused)
     refuses(2, "is Larger than Life, which is for grids", "-p large.rle --engine hashlife");
     refuses(2, "at least 10 cells, twice the range", "--rule R5,C0,M1,S34..58,B34..45,NM:T9,50");
     refuses(2, "counts go from 0 to 121", "--rule R5,C0,M1,S34..58,B34..145,NM");
-    refuses(2, "all of an empty plane becomes alive, which a plane without edges cannot be; give it a grid", "-p large.rle --rule R5,C0,M1,S34..58,B0..45,NM");
+    refuses(
+        2,
+        "all of an empty plane becomes alive, which a plane without edges cannot be; give it a grid",
+        "-p large.rle --rule R5,C0,M1,S34..58,B0..45,NM");
 }
 
 /* One side without end: populations at generation 110 are those of bgolly 3.3. */
 static void infinite_sides(void **unused)
 {
-    static const struct { const char *grid; int population; } grids[] = {{"T0,40", 145}, {"P30,0", 148}, {"T40,0", 126}, {"P0,30", 142}, {"P31,0", 120}};
+    static const struct {
+        const char *grid;
+        int population;
+    } grids[] = {{"T0,40", 145}, {"P30,0", 148}, {"T40,0", 126}, {"P0,30", 142}, {"P31,0", 120}};
     char text[80], arguments[120];
     (void)unused;
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++)
         for (int in_file = 0; in_file < 2; in_file++) {
-            snprintf(text, sizeof text, "x = 3, y = 3, rule = B3/S23%s%s\nb2o$2o$bo!\n", in_file ? ":" : "", in_file ? grids[i].grid : "");
+            snprintf(text, sizeof text, "x = 3, y = 3, rule = B3/S23%s%s\nb2o$2o$bo!\n",
+                     in_file ? ":" : "", in_file ? grids[i].grid : "");
             put_text(in_folder("endless.rle"), text);
-            snprintf(arguments, sizeof arguments, in_file ? "-p endless.rle -n 110" : "-p endless.rle -n 110 --rule B3/S23:%s", grids[i].grid);
+            snprintf(arguments, sizeof arguments,
+                     in_file ? "-p endless.rle -n 110" : "-p endless.rle -n 110 --rule B3/S23:%s",
+                     grids[i].grid);
             json_t *r = report(arguments);
-            assert_int_equal(json_integer_value(json_object_get(r, "population")), grids[i].population);
+            assert_int_equal(json_integer_value(json_object_get(r, "population")),
+                             grids[i].population);
             assert_true(json_is_null(json_object_get(r, "edge_generation")));
             json_decref(r);
         }
     put_text(in_folder("endless.rle"), "x = 3, y = 3, rule = B3/S23:T0,40\nb2o$2o$bo!\n");
-    json_t *r = report("-p endless.rle -n 1200"); /* room for as many generations: a torus that is wider is no other */
+    json_t *r = report("-p endless.rle -n 1200"); /* room for as many generations: a torus that is
+                                                     wider is no other */
     assert_true(json_is_null(json_object_get(r, "edge_generation")));
     assert_int_equal(number(r, "population"), 56);
     json_decref(r);
     static const char *const none[] = {"T0", "t0,0", "P00", "P0,0"};
     for (size_t i = 0; i < 2 * sizeof none / sizeof *none; i++) { /* no side has an end: no grid */
-        snprintf(text, sizeof text, "x = 3, y = 3, rule = B3/S23:%s\nb2o$2o$bo!\n", i % 2 ? "T30" : none[i / 2]);
+        snprintf(text, sizeof text, "x = 3, y = 3, rule = B3/S23:%s\nb2o$2o$bo!\n",
+                 i % 2 ? "T30" : none[i / 2]);
         put_text(in_folder("endless.rle"), text);
-        snprintf(arguments, sizeof arguments, i % 2 ? "-p endless.rle -n 1200 --rule B3/S23:%s" : "-p endless.rle -n 1200", none[i / 2]);
+        snprintf(arguments, sizeof arguments,
+                 i % 2 ? "-p endless.rle -n 1200 --rule B3/S23:%s" : "-p endless.rle -n 1200",
+                 none[i / 2]);
         r = report(arguments);
         assert_string_equal(json_string_value(json_object_get(r, "bounds")), "none");
         assert_int_equal(number(r, "population"), 116); /* of the R-pentomino */
@@ -622,7 +708,8 @@ static void bounded_grids(void **unused)
     json_decref(r);
     refuses(2, "a sphere is as wide as it is high", "--rule B3/S23:S30,20");
     refuses(2, "the grid :C30,20 and --size cannot be combined", "--rule B3/S23:C30,20 --size 40");
-    refuses(2, "the grid :T30+2,20 and --bounds cannot be combined", "--rule B3/S23:T30+2,20 --bounds plane");
+    refuses(2, "the grid :T30+2,20 and --bounds cannot be combined",
+            "--rule B3/S23:T30+2,20 --bounds plane");
     refuses(2, "only a pattern can have", "--rule B3/S23:T30,0");
 }
 
@@ -634,22 +721,27 @@ static void census(void **unused)
     json_t *object;
     (void)unused;
     json_t *r = report("census --soups 20 --seed 3 --csv objects.csv");
-    assert_int_equal(json_integer_value(json_object_get(r, "soups")) + json_integer_value(json_object_get(r, "undecided")), 20);
+    assert_int_equal(json_integer_value(json_object_get(r, "soups")) +
+                         json_integer_value(json_object_get(r, "undecided")),
+                     20);
     json_int_t sum = 0;
-    json_array_foreach(json_object_get(r, "census_objects"), i, object)
-        sum += json_integer_value(json_object_get(object, "count"));
+    json_array_foreach(json_object_get(r, "census_objects"), i, object) sum +=
+        json_integer_value(json_object_get(object, "count"));
     assert_int_equal(sum, json_integer_value(json_object_get(r, "objects")));
     json_decref(r);
     size_t size = 0;
     char *table = bytes_of(in_folder("objects.csv"), &size);
     ready(table);
-    assert_ptr_equal(strstr(table, "object,period,dx,dy,count,count_error,share,share_error,first_soup\n"), table);
+    assert_ptr_equal(
+        strstr(table, "object,period,dx,dy,count,count_error,share,share_error,first_soup\n"),
+        table);
     ready(strstr(table, "\nxs4_33,1,0,0,"));
     free(table);
     succeeds("census --soups 20 --seed 3");
     ready(strstr(out, "xs4_33"));
     refuses(2, "census and --pattern cannot be combined", "census --pattern x.rle");
-    refuses(2, "'x.json' would be a table of text; give a name that ends in .csv", "census --csv x.json --soups 2");
+    refuses(2, "'x.json' would be a table of text; give a name that ends in .csv",
+            "census --csv x.json --soups 2");
     refuses(2, "'x.png' would be a table of text", "--csv x.png -n 1");
     refuses(2, "a census is of rules that are written out", "census --rule Wire.rule --soups 2");
     refuses(2, "by B0 all of an empty plane", "census --rule B0/S23");
@@ -660,16 +752,36 @@ static void census(void **unused)
     refuses(2, "unexpected argument 'cense'; the only word that may stand here is census", "cense");
     refuses(1, "no-folder", "census --csv no-folder/a.csv");
     put_text(in_folder("run.rle"), "x = 3, y = 1\n999999999999o!\n");
-    refuses(1, "run.rle: its live cells need more tiles of 64 x 64 cells than there is memory for", "-p run.rle -n 3");
+    refuses(1, "run.rle: its live cells need more tiles of 64 x 64 cells than there is memory for",
+            "-p run.rle -n 3");
 }
 
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_a_pattern),    cmocka_unit_test(goes_on_from_a_file), cmocka_unit_test(killed_it_goes_on), cmocka_unit_test(until_stable),
-        cmocka_unit_test(writes_outputs),    cmocka_unit_test(compares),            cmocka_unit_test(refuses_nonsense),
-        cmocka_unit_test(chooses_an_engine), cmocka_unit_test(races), cmocka_unit_test(warns_of_edges), cmocka_unit_test(runs_without_edges), cmocka_unit_test(runs_where_something_goes_on), cmocka_unit_test(refuses_more),      cmocka_unit_test(watches_in_blocks),   cmocka_unit_test(watches_in_braille),
-        cmocka_unit_test(watches_planes),    cmocka_unit_test(watches_states), cmocka_unit_test(census), cmocka_unit_test(more_states), cmocka_unit_test(infinite_sides), cmocka_unit_test(rules_of_files), cmocka_unit_test(larger_than_life), cmocka_unit_test(bounded_grids),
+        cmocka_unit_test(runs_a_pattern),
+        cmocka_unit_test(goes_on_from_a_file),
+        cmocka_unit_test(killed_it_goes_on),
+        cmocka_unit_test(until_stable),
+        cmocka_unit_test(writes_outputs),
+        cmocka_unit_test(compares),
+        cmocka_unit_test(refuses_nonsense),
+        cmocka_unit_test(chooses_an_engine),
+        cmocka_unit_test(races),
+        cmocka_unit_test(warns_of_edges),
+        cmocka_unit_test(runs_without_edges),
+        cmocka_unit_test(runs_where_something_goes_on),
+        cmocka_unit_test(refuses_more),
+        cmocka_unit_test(watches_in_blocks),
+        cmocka_unit_test(watches_in_braille),
+        cmocka_unit_test(watches_planes),
+        cmocka_unit_test(watches_states),
+        cmocka_unit_test(census),
+        cmocka_unit_test(more_states),
+        cmocka_unit_test(infinite_sides),
+        cmocka_unit_test(rules_of_files),
+        cmocka_unit_test(larger_than_life),
+        cmocka_unit_test(bounded_grids),
     };
     if (argc != 2)
         return 2;

@@ -1,7 +1,9 @@
-/* test_life_engines.c - every engine and every shape of the packed kernels against plain C, cell by cell.
+/* test_life_engines.c - every engine and every shape of the packed kernels against plain C, cell by
+ * cell.
  *
  * Sizes are chosen to hurt: 1, a word less one, a whole number of words, a word and one, and random
- * ones; torus and plane; rules with and without B0. The same seed gives the same cases on every run.
+ * ones; torus and plane; rules with and without B0. The same seed gives the same cases on every
+ * run.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -23,8 +25,8 @@ static uint64_t draw(uint64_t n)
 
 /* ---- A grid in plain C beside the engine. ---------------------------------------------------- */
 
-static void step_plainly(struct life_cells *cells, const struct life_rule *rule, enum life_bounds bounds,
-                         unsigned generations)
+static void step_plainly(struct life_cells *cells, const struct life_rule *rule,
+                         enum life_bounds bounds, unsigned generations)
 {
     const size_t n = cells->width * cells->height;
     unsigned char *now = malloc(n), *next = malloc(n);
@@ -85,12 +87,15 @@ static void check_grid(const struct grid *c)
 {
     char rule[24], what[300];
     struct life_cells start, got;
-    struct life_options options = {.engine = c->engine, .width = c->width, .height = c->height,
-                                   .bounds = c->bounds, .rule = life_rule_string(&c->rule, rule),
+    struct life_options options = {.engine = c->engine,
+                                   .width = c->width,
+                                   .height = c->height,
+                                   .bounds = c->bounds,
+                                   .rule = life_rule_string(&c->rule, rule),
                                    .shape = c->shape};
-    snprintf(what, sizeof what, "%s %s %zu x %zu %s %s, %u generations", life_engine_name(c->engine),
-             c->shape ? c->shape : "", c->width, c->height, c->bounds == LIFE_PLANE ? "plane" : "torus",
-             rule, c->generations);
+    snprintf(what, sizeof what, "%s %s %zu x %zu %s %s, %u generations",
+             life_engine_name(c->engine), c->shape ? c->shape : "", c->width, c->height,
+             c->bounds == LIFE_PLANE ? "plane" : "torus", rule, c->generations);
     works(life_cells_alloc(&start, c->width, c->height));
     works(life_cells_alloc(&got, c->width, c->height));
     fill(&start);
@@ -118,8 +123,9 @@ static void check_grid(const struct grid *c)
 
 static const size_t sides[] = {1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 130};
 
-/* Every rule and bound is a program of its own to build, so the engines share a few, and the shapes one; the chains of logic of
- * very many rules are tested in test_life_rule.c. Chains of 3, 2, 5 and 6 steps; two rules have B0. */
+/* Every rule and bound is a program of its own to build, so the engines share a few, and the shapes
+ * one; the chains of logic of very many rules are tested in test_life_rule.c. Chains of 3, 2, 5 and
+ * 6 steps; two rules have B0. */
 static const char *const rules[] = {"B3/S23", "B3678/S34678", "B0147/S1358", "B028/S0124"};
 
 static struct life_rule one_of(unsigned n)
@@ -129,7 +135,8 @@ static struct life_rule one_of(unsigned n)
     return rule;
 }
 
-/* Kinds of bounds. Each is a program to build for each rule, so that only the first rule, and one with B0, have both. */
+/* Kinds of bounds. Each is a program to build for each rule, so that only the first rule, and one
+ * with B0, have both. */
 enum { BOTH = -1 };
 
 static enum life_bounds some_bounds(const struct life_rule *rule)
@@ -138,7 +145,8 @@ static enum life_bounds some_bounds(const struct life_rule *rule)
     return both && draw(2) ? LIFE_PLANE : LIFE_TORUS;
 }
 
-static void check_engine(enum life_engine engine, const char *shape, int cases, unsigned kinds, int bounds)
+static void check_engine(enum life_engine engine, const char *shape, int cases, unsigned kinds,
+                         int bounds)
 {
     for (int i = 0; i < cases; i++) {
         struct grid c = {.engine = engine, .shape = shape, .rule = one_of(kinds)};
@@ -153,12 +161,25 @@ static void check_engine(enum life_engine engine, const char *shape, int cases, 
 
 /* ---- The tests. ------------------------------------------------------------------------------ */
 
-static void reference_engine(void **state) { (void)state, check_engine(LIFE_REFERENCE, NULL, 12, 4, BOTH); }
-static void global_engine(void **state) { (void)state, check_engine(LIFE_GLOBAL, NULL, 16, 2, BOTH); }
-static void local_engine(void **state) { (void)state, check_engine(LIFE_LOCAL, NULL, 16, 2, BOTH); }
-static void packed_engine(void **state) { (void)state, check_engine(LIFE_PACKED, NULL, 40, 4, BOTH); }
+static void reference_engine(void **state)
+{
+    (void)state, check_engine(LIFE_REFERENCE, NULL, 12, 4, BOTH);
+}
+static void global_engine(void **state)
+{
+    (void)state, check_engine(LIFE_GLOBAL, NULL, 16, 2, BOTH);
+}
+static void local_engine(void **state)
+{
+    (void)state, check_engine(LIFE_LOCAL, NULL, 16, 2, BOTH);
+}
+static void packed_engine(void **state)
+{
+    (void)state, check_engine(LIFE_PACKED, NULL, 40, 4, BOTH);
+}
 
-static void cells_after(const struct life_options *o, unsigned generations, struct life_cells *cells)
+static void cells_after(const struct life_options *o, unsigned generations,
+                        struct life_cells *cells)
 {
     life *lf = life_create(o);
     if (!lf)
@@ -171,17 +192,29 @@ static void cells_after(const struct life_options *o, unsigned generations, stru
     life_free(lf);
 }
 
-/* Rules that look at places, on every engine: as in plain C. Hexagons are not the same mirrored, so left, right, above and below show. */
+/* Rules that look at places, on every engine: as in plain C. Hexagons are not the same mirrored, so
+ * left, right, above and below show. */
 static void rules_of_places(void **state)
 {
     (void)state;
-    static const struct { const char *rule; enum life_bounds bounds; size_t width, height; } grids[] = {
-        {"B2-a/S12", LIFE_TORUS, 97, 40}, {"B024/S13H", LIFE_PLANE, 130, 45}};
-    static const struct { enum life_engine engine; const char *shape; } engines[] = {
-        {LIFE_PACKED, NULL}, {LIFE_PACKED, "tile=1 warps=2 rows=3 generations=2"}, {LIFE_GLOBAL, NULL}, {LIFE_LOCAL, NULL}};
+    static const struct {
+        const char *rule;
+        enum life_bounds bounds;
+        size_t width, height;
+    } grids[] = {{"B2-a/S12", LIFE_TORUS, 97, 40}, {"B024/S13H", LIFE_PLANE, 130, 45}};
+    static const struct {
+        enum life_engine engine;
+        const char *shape;
+    } engines[] = {{LIFE_PACKED, NULL},
+                   {LIFE_PACKED, "tile=1 warps=2 rows=3 generations=2"},
+                   {LIFE_GLOBAL, NULL},
+                   {LIFE_LOCAL, NULL}};
     for (size_t g = 0; g < sizeof grids / sizeof *grids; g++) {
         struct life_cells want, got;
-        struct life_options o = {.engine = LIFE_REFERENCE, .rule = grids[g].rule, .bounds = grids[g].bounds, .width = grids[g].width,
+        struct life_options o = {.engine = LIFE_REFERENCE,
+                                 .rule = grids[g].rule,
+                                 .bounds = grids[g].bounds,
+                                 .width = grids[g].width,
                                  .height = grids[g].height};
         cells_after(&o, 21, &want);
         for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) {
@@ -195,8 +228,8 @@ static void rules_of_places(void **state)
     }
 }
 
-/* Bands, stretches of the width, vectors of all lengths, the portable logic beside the AVX-512 one. The shapes have a
- * torus and a plane in turn; packed_engine has both, by every rule. */
+/* Bands, stretches of the width, vectors of all lengths, the portable logic beside the AVX-512 one.
+ * The shapes have a torus and a plane in turn; packed_engine has both, by every rule. */
 static void rows_shapes(void **state)
 {
     (void)state;
@@ -234,11 +267,12 @@ static void kernels_from_files(void **state)
     const struct life_rule highlife = {1 << 3 | 1 << 6, 1 << 2 | 1 << 3};
     setenv("STDCL_KERNEL_PATH", "..", 1);
     check_grid(&(struct grid){LIFE_PACKED, "tile=0", 70, 50, LIFE_TORUS, highlife, 40});
-    check_grid(&(struct grid){LIFE_PACKED, "tile=1 words=1 rows=2 warps=3 generations=2", 70, 50, LIFE_TORUS, highlife, 40});
+    check_grid(&(struct grid){LIFE_PACKED, "tile=1 words=1 rows=2 warps=3 generations=2", 70, 50,
+                              LIFE_TORUS, highlife, 40});
     unsetenv("STDCL_KERNEL_PATH");
 }
 
-/* ---- The check that benchmarks and searches for shapes make. ---------------------------------- */
+/* ---- The check that benchmarks and searches for shapes make. --------------------------------- */
 
 static const struct life_backend *honest;
 
@@ -250,7 +284,8 @@ static int lazy_step(life *lf, uint64_t generations)
 /* It passes, and an engine that leaves a generation out does not. */
 static void check_verify(size_t width, size_t height, enum life_bounds bounds)
 {
-    life *lf = life_create(&(struct life_options){.width = width, .height = height, .bounds = bounds});
+    life *lf =
+        life_create(&(struct life_options){.width = width, .height = height, .bounds = bounds});
     ready(lf);
     works(life_soup(lf, 0.5, 1));
     works(life_verify(lf));
@@ -263,7 +298,8 @@ static void check_verify(size_t width, size_t height, enum life_bounds bounds)
     life_free(lf);
 }
 
-/* Grids with windows on both axes, on one of them, and none; the thin ones are far longer than a window. */
+/* Grids with windows on both axes, on one of them, and none; the thin ones are far longer than a
+ * window. */
 static void verify_finds_errors(void **state)
 {
     (void)state;
@@ -297,11 +333,11 @@ static void tile_whole(void **state)
     (void)state;
     static const size_t widths[] = {1024, 512, 64, 1};
     for (size_t i = 0; i < 4; i++)
-        check_grid(&(struct grid){LIFE_PACKED, "tile=1 words=1 rows=4 warps=4 generations=4", widths[i],
-                                  40 + i, LIFE_TORUS, one_of(1), 11});
+        check_grid(&(struct grid){LIFE_PACKED, "tile=1 words=1 rows=4 warps=4 generations=4",
+                                  widths[i], 40 + i, LIFE_TORUS, one_of(1), 11});
 }
 
-/* ---- A torus held in registers. --------------------------------------------------------------- */
+/* ---- A torus held in registers. -------------------------------------------------------------- */
 
 #define HELD "tile=1 rows=4 warps=4 generations=4 held=1"
 
@@ -317,7 +353,8 @@ static cl_uint units_of_first(void)
     return info[0].dev_max_core;
 }
 
-/* Drivers without acquire and release across work-groups, such as rusticl on llvmpipe, hold none. */
+/* Drivers without acquire and release across work-groups, such as rusticl on llvmpipe, hold
+ * none. */
 static void skip_unless_held(void)
 {
     life *lf = life_create(&(struct life_options){.width = 64, .height = 32, .shape = HELD});
@@ -330,20 +367,32 @@ static void skip_unless_held(void)
     }
 }
 
-/* Grids of one tile, which is its own neighbour eight times, and of as many as the device has units: all of them must be at work at once. */
+/* Grids of one tile, which is its own neighbour eight times, and of as many as the device has
+ * units: all of them must be at work at once. */
 static void held_grids(void **state)
 {
     (void)state;
     skip_unless_held();
-    static const struct { const char *shape; size_t width, height, tiles; } grids[] = {
-        {HELD, 64, 32, 1},           {HELD " held_rows=3", 64, 64, 1}, {HELD, 64, 64, 2}, {HELD, 128, 32, 2},
-        {HELD " held_words=5 held_rows=2", 128, 64, 2}, {HELD, 128, 64, 4}, {HELD " held_rows=3", 64, 192, 3}};
-    static const unsigned generations[] = {1, 15, 16, 17, 32, 33, 34, 50}; /* on a busy machine items wait for others that are not at work */
+    static const struct {
+        const char *shape;
+        size_t width, height, tiles;
+    } grids[] = {{HELD, 64, 32, 1},
+                 {HELD " held_rows=3", 64, 64, 1},
+                 {HELD, 64, 64, 2},
+                 {HELD, 128, 32, 2},
+                 {HELD " held_words=5 held_rows=2", 128, 64, 2},
+                 {HELD, 128, 64, 4},
+                 {HELD " held_rows=3", 64, 192, 3}};
+    static const unsigned generations[] = {
+        1,  15, 16, 17,
+        32, 33, 34, 50}; /* on a busy machine items wait for others that are not at work */
     const cl_uint units = units_of_first();
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++)
         if (grids[i].tiles <= units && todays(i, 3)) {
-            struct grid c = {LIFE_PACKED, grids[i].shape, grids[i].width, grids[i].height, LIFE_TORUS, one_of(2), generations[draw(8)]};
-            life *lf = life_create(&(struct life_options){.width = c.width, .height = c.height, .shape = c.shape});
+            struct grid c = {LIFE_PACKED, grids[i].shape, grids[i].width,      grids[i].height,
+                             LIFE_TORUS,  one_of(2),      generations[draw(8)]};
+            life *lf = life_create(
+                &(struct life_options){.width = c.width, .height = c.height, .shape = c.shape});
             ready(lf);
             contains(life_explain(lf, 0), "held in ");
             life_free(lf);
@@ -355,7 +404,8 @@ static void held_rules(void **state)
 {
     (void)state;
     struct life_cells want, got;
-    struct life_options o = {.engine = LIFE_REFERENCE, .rule = "B2-a/S12", .width = 64, .height = 32};
+    struct life_options o = {
+        .engine = LIFE_REFERENCE, .rule = "B2-a/S12", .width = 64, .height = 32};
     cells_after(&o, 53, &want);
     o.engine = LIFE_PACKED;
     o.shape = HELD;
@@ -369,10 +419,18 @@ static void held_rules(void **state)
 static void held_or_not(void **state)
 {
     (void)state;
-    static const struct { size_t width, height; enum life_bounds bounds; } grids[] = {
-        {65, 32, LIFE_TORUS}, {64, 33, LIFE_TORUS}, {64, 32, LIFE_PLANE}, {64 * 101, 32 * 101, LIFE_TORUS}}; /* too many tiles: 101 is prime */
+    static const struct {
+        size_t width, height;
+        enum life_bounds bounds;
+    } grids[] = {{65, 32, LIFE_TORUS},
+                 {64, 33, LIFE_TORUS},
+                 {64, 32, LIFE_PLANE},
+                 {64 * 101, 32 * 101, LIFE_TORUS}}; /* too many tiles: 101 is prime */
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
-        life *lf = life_create(&(struct life_options){.width = grids[i].width, .height = grids[i].height, .bounds = grids[i].bounds, .shape = HELD});
+        life *lf = life_create(&(struct life_options){.width = grids[i].width,
+                                                      .height = grids[i].height,
+                                                      .bounds = grids[i].bounds,
+                                                      .shape = HELD});
         ready(lf);
         contains(life_explain(lf, 0), "not held");
         life_free(lf);
@@ -387,7 +445,8 @@ static void held_in_vain(void **state)
     skip_unless_held();
     if (units_of_first() < 2)
         return;
-    life *lf = life_create(&(struct life_options){.width = 64, .height = 64, .shape = HELD " held_warps=1"}); /* a group is a tile */
+    life *lf = life_create(&(struct life_options){
+        .width = 64, .height = 64, .shape = HELD " held_warps=1"}); /* a group is a tile */
     ready(lf);
     struct packed *p = lf->state;
     assert_non_null(p->held);
@@ -419,8 +478,12 @@ static void check_devices(const char *shape, size_t width, size_t height, enum l
     struct life_rule rule = one_of(1);
     struct life_sample sample;
     char text[24], what[200];
-    struct life_options options = {.ctx = stddev, .width = width, .height = height, .bounds = bounds,
-                                   .rule = life_rule_string(&rule, text), .shape = shape};
+    struct life_options options = {.ctx = stddev,
+                                   .width = width,
+                                   .height = height,
+                                   .bounds = bounds,
+                                   .rule = life_rule_string(&rule, text),
+                                   .shape = shape};
     works(life_cells_alloc(&start, width, height));
     works(life_cells_alloc(&got, width, height));
     fill(&start);
@@ -428,8 +491,8 @@ static void check_devices(const char *shape, size_t width, size_t height, enum l
     ready(lf);
     works(life_put(lf, 0, 0, &start));
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        snprintf(what, sizeof what, "%s %zu x %zu %s, step %zu", shape ? shape : "default", width, height,
-                 bounds == LIFE_PLANE ? "plane" : "torus", i);
+        snprintf(what, sizeof what, "%s %zu x %zu %s, step %zu", shape ? shape : "default", width,
+                 height, bounds == LIFE_PLANE ? "plane" : "torus", i);
         if (steps[i] == 1)
             works(life_trace(lf, 1, &sample));
         else
@@ -451,32 +514,40 @@ static void all_devices(void **state)
 {
     (void)state;
     static const char *const shapes[] = {
-        NULL, "tile=0 generations=4 bands=3", "tile=0 generations=5 span=3 lanes=2 bands=8",
+        NULL,
+        "tile=0 generations=4 bands=3",
+        "tile=0 generations=5 span=3 lanes=2 bands=8",
         "tile=1 rows=3 warps=4 generations=3",
     };
     for (size_t s = 0; s < 4; s++)
         for (int i = 0; i < 8 && (s == 0 || todays(s, 3)); i++)
-            check_devices(shapes[s], 1 + draw(200), 1 + draw(160), draw(2) ? LIFE_PLANE : LIFE_TORUS);
+            check_devices(shapes[s], 1 + draw(200), 1 + draw(160),
+                          draw(2) ? LIFE_PLANE : LIFE_TORUS);
 }
 
-/* Tall enough that shares overlap by rows for several launches; with one device there is no overlap. */
+/* Tall enough that shares overlap by rows for several launches; with one device there is no
+ * overlap. */
 static void all_devices_deep(void **state)
 {
     (void)state;
     if (clgetndev(stddev) == 1)
         return; /* test_life_engines_on_two does not */
-    static const char *const shapes[] = {"tile=0 generations=3 exchange=3", "tile=0 generations=2 exchange=9 span=3",
+    static const char *const shapes[] = {"tile=0 generations=3 exchange=3",
+                                         "tile=0 generations=2 exchange=9 span=3",
                                          "tile=1 rows=3 warps=4 generations=3 exchange=2"};
     for (size_t s = 0; s < 3; s++)
         for (int plane = 0; plane < 2; plane++)
-            check_devices(shapes[s], 60 + draw(200), 2400 + draw(100), plane ? LIFE_PLANE : LIFE_TORUS);
+            check_devices(shapes[s], 60 + draw(200), 2400 + draw(100),
+                          plane ? LIFE_PLANE : LIFE_TORUS);
 }
 
 /* ---- Pieces. --------------------------------------------------------------------------------- */
 
-static const char *const pieces_of[] = {"tile=0 generations=4 bands=3", "tile=1 rows=3 warps=4 generations=3"};
+static const char *const pieces_of[] = {"tile=0 generations=4 bands=3",
+                                        "tile=1 rows=3 warps=4 generations=3"};
 
-/* Launches as short as they can be, as on a device where each would take long, compute the same cells. */
+/* Launches as short as they can be, as on a device where each would take long, compute the same
+ * cells. */
 static void pieces(void **state)
 {
     (void)state;
@@ -498,12 +569,18 @@ static int end_at(void *calls, double share)
 
 /* Stopped at the nth call: whole generations were done, as many as the engine says. */
 /* Parts of the grid, and counts of squares, straight from the devices: those of the whole grid. */
-static void check_looks(enum life_engine engine, size_t width, size_t height, enum life_bounds bounds)
+static void check_looks(enum life_engine engine, size_t width, size_t height,
+                        enum life_bounds bounds)
 {
-    life *lf = life_create(&(struct life_options){.engine = engine, .width = width, .height = height, .bounds = bounds});
+    life *lf = life_create(&(struct life_options){
+        .engine = engine, .width = width, .height = height, .bounds = bounds});
     struct life_cells all, part;
     uint32_t count[4096];
-    static const struct { long long x, y; unsigned zoom; size_t w, h; } of[] = {{0, 0, 0, 7, 5}, {3, 2, 1, 9, 4}, {5, 1, 3, 3, 2}, {-70, -9, 2, 11, 6}};
+    static const struct {
+        long long x, y;
+        unsigned zoom;
+        size_t w, h;
+    } of[] = {{0, 0, 0, 7, 5}, {3, 2, 1, 9, 4}, {5, 1, 3, 3, 2}, {-70, -9, 2, 11, 6}};
     assert_non_null(lf);
     assert_int_equal(life_soup(lf, 0.4, 3), 0);
     assert_int_equal(life_cells_alloc(&all, width, height), 0);
@@ -514,16 +591,22 @@ static void check_looks(enum life_engine engine, size_t width, size_t height, en
             continue;
         assert_int_equal(life_step(lf, 1), 0);
         assert_int_equal(life_cells_alloc(&part, of[k].w * side, of[k].h * side), 0);
-        assert_int_equal(life_get(lf, of[k].x, of[k].y, &part), 0); /* first, while the host has old cells */
-        assert_int_equal(life_density(lf, of[k].x, of[k].y, of[k].w, of[k].h, of[k].zoom, count), 0);
+        assert_int_equal(life_get(lf, of[k].x, of[k].y, &part),
+                         0); /* first, while the host has old cells */
+        assert_int_equal(life_density(lf, of[k].x, of[k].y, of[k].w, of[k].h, of[k].zoom, count),
+                         0);
         assert_int_equal(life_get(lf, 0, 0, &all), 0);
         for (size_t j = 0; j < of[k].h; j++)
             for (size_t i = 0; i < of[k].w; i++) {
                 uint32_t live = 0;
                 for (size_t c = 0; c < side * side; c++) {
                     const size_t dx = i * side + c % side, dy = j * side + c / side;
-                    const int cell = life_cells_at(&all, (size_t)(((long long)width * 8 + of[k].x + (long long)dx) % (long long)width),
-                                                   (size_t)(((long long)height * 8 + of[k].y + (long long)dy) % (long long)height));
+                    const int cell =
+                        life_cells_at(&all,
+                                      (size_t)(((long long)width * 8 + of[k].x + (long long)dx) %
+                                               (long long)width),
+                                      (size_t)(((long long)height * 8 + of[k].y + (long long)dy) %
+                                               (long long)height));
                     assert_int_equal(life_cells_at(&part, dx, dy), cell);
                     live += (uint32_t)cell;
                 }
@@ -563,8 +646,14 @@ static void check_stopped(enum life_engine engine, const char *shape, int n)
     struct life_sample sample[MOST];
     const struct life_rule rule = one_of(1);
     char text[24];
-    struct life_options options = {.ctx = stddev, .engine = engine, .width = SIDE, .height = SIDE,
-                                   .rule = life_rule_string(&rule, text), .shape = shape, .progress = end_at, .arg = &calls};
+    struct life_options options = {.ctx = stddev,
+                                   .engine = engine,
+                                   .width = SIDE,
+                                   .height = SIDE,
+                                   .rule = life_rule_string(&rule, text),
+                                   .shape = shape,
+                                   .progress = end_at,
+                                   .arg = &calls};
     works(life_cells_alloc(&start, SIDE, SIDE));
     works(life_cells_alloc(&got, SIDE, SIDE));
     fill(&start);
@@ -609,19 +698,35 @@ static void stopped(void **state)
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_devices), cmocka_unit_test(all_devices_deep), cmocka_unit_test(reference_engine),
-        cmocka_unit_test(tile_whole), cmocka_unit_test(impossible_shapes), cmocka_unit_test(stopped),
+        cmocka_unit_test(all_devices),
+        cmocka_unit_test(all_devices_deep),
+        cmocka_unit_test(reference_engine),
+        cmocka_unit_test(tile_whole),
+        cmocka_unit_test(impossible_shapes),
+        cmocka_unit_test(stopped),
         cmocka_unit_test(looks),
         /* These take turns. */
-        cmocka_unit_test(packed_engine), cmocka_unit_test(rules_of_places), cmocka_unit_test(pieces),
-        cmocka_unit_test(wide_and_tall), cmocka_unit_test(verify_finds_errors), cmocka_unit_test(kernels_from_files),
-        cmocka_unit_test(held_grids), cmocka_unit_test(held_rules), cmocka_unit_test(held_or_not), cmocka_unit_test(held_in_vain),
-        cmocka_unit_test(tile_shapes), cmocka_unit_test(global_engine), cmocka_unit_test(rows_shapes),
+        cmocka_unit_test(packed_engine),
+        cmocka_unit_test(rules_of_places),
+        cmocka_unit_test(pieces),
+        cmocka_unit_test(wide_and_tall),
+        cmocka_unit_test(verify_finds_errors),
+        cmocka_unit_test(kernels_from_files),
+        cmocka_unit_test(held_grids),
+        cmocka_unit_test(held_rules),
+        cmocka_unit_test(held_or_not),
+        cmocka_unit_test(held_in_vain),
+        cmocka_unit_test(tile_shapes),
+        cmocka_unit_test(global_engine),
+        cmocka_unit_test(rows_shapes),
         cmocka_unit_test(local_engine),
     };
-    const struct CMUnitTest several[] = {cmocka_unit_test(packed_engine), cmocka_unit_test(rules_of_places), cmocka_unit_test(all_devices),
-                                         cmocka_unit_test(pieces), cmocka_unit_test(stopped), cmocka_unit_test(looks),
-                                         cmocka_unit_test(all_devices_deep)};
+    const struct CMUnitTest several[] = {
+        cmocka_unit_test(packed_engine),   cmocka_unit_test(rules_of_places),
+        cmocka_unit_test(all_devices),     cmocka_unit_test(pieces),
+        cmocka_unit_test(stopped),         cmocka_unit_test(looks),
+        cmocka_unit_test(all_devices_deep)};
     (void)argv;
-    return argc > 1 ? cmocka_run_group_tests(several, NULL, NULL) : todays_run("engines", tests, 7, 3, NULL, NULL);
+    return argc > 1 ? cmocka_run_group_tests(several, NULL, NULL)
+                    : todays_run("engines", tests, 7, 3, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_life_formats.c - Life patterns: read, refused at the right line and column, written and read again. */
+/* test_life_formats.c - Life patterns: read, refused at the right line and column, written and read
+ * again. */
 /* SPDX-License-Identifier: MIT */
 #include "files.h"
 
@@ -12,7 +13,8 @@ static char *drawing(const struct life_pattern *p)
     char *text = malloc(p->height * (p->width + 1) + 1), *t = text;
     for (size_t y = 0; y < p->height; y++) {
         for (size_t x = 0; x < p->width; x++) {
-            const bool stored = x >= p->left && x < p->left + p->columns && y >= p->top && y < p->top + p->rows;
+            const bool stored =
+                x >= p->left && x < p->left + p->columns && y >= p->top && y < p->top + p->rows;
             const size_t c = x - p->left;
             *t++ = stored && p->word[(y - p->top) * p->stride + c / 64] >> c % 64 & 1 ? 'O' : '.';
         }
@@ -37,7 +39,9 @@ static void read_text(const char *text, struct life_pattern *p)
 static void reads_rle(void **state)
 {
     (void)state;
-    static const struct { const char *text, *rule, *bounds, *cells; } cases[] = {
+    static const struct {
+        const char *text, *rule, *bounds, *cells;
+    } cases[] = {
         {"x = 3, y = 3, rule = B3/S23\nbob$2bo$3o!", "B3/S23", "", ".O./..O/OOO/"},
         {"#C hello\r\nx=3,y=3\r\nbo$2bo$\r\n3o!\r\n", "", "", ".O./..O/OOO/"},
         {"x = 3, y = 3, rule = b36/s23:T30,20\n.A$..A$3A", "b36/s23", "T30,20", ".O./..O/OOO/"},
@@ -83,15 +87,19 @@ static void reads_macrocell(void **state)
     (void)state;
     struct life_pattern p;
     /* A glider in the north-western quarter of the middle, twice. */
-    read_text("[M2] (golly 2.0)\n#C note\n#R B3/S23:T64,64\n#G 77\n$$..*$...*$.***$$$$\n4 1 0 0 1\n", &p);
+    read_text(
+        "[M2] (golly 2.0)\n#C note\n#R B3/S23:T64,64\n#G 77\n$$..*$...*$.***$$$$\n4 1 0 0 1\n", &p);
     assert_string_equal(p.rule, "B3/S23");
     assert_string_equal(p.bounds, "T64,64");
     assert_true(p.generation == 77 && p.placed && p.x == -7 && p.y == -5);
-    check_drawing(&p, ".O........./..O......../OOO......../.........../.........../.........../.........../.........../"
-                      ".........O./..........O/........OOO/");
+    check_drawing(
+        &p,
+        ".O........./..O......../OOO......../.........../.........../.........../.........../.........../"
+        ".........O./..........O/........OOO/");
     life_pattern_free(&p);
     /* Two live cells in the middle of much emptiness, of which nothing is stored. */
-    read_text("[M2]\n$$$$$$$.......*$\n*$\n4 0 0 0 1\n4 2 0 0 0\n5 0 0 0 3\n5 4 0 0 0\n6 5 0 0 6\n", &p);
+    read_text("[M2]\n$$$$$$$.......*$\n*$\n4 0 0 0 1\n4 2 0 0 0\n5 0 0 0 3\n5 4 0 0 0\n6 5 0 0 6\n",
+              &p);
     check_drawing(&p, "O./.O/");
     assert_true(p.x == -1 && p.y == 0);
     life_pattern_free(&p);
@@ -110,12 +118,16 @@ static void reads_old_formats(void **state)
     assert_true(p.placed && p.x == -1 && p.y == -1);
     check_drawing(&p, ".O./..O/OOO/");
     life_pattern_free(&p);
-    read_text("#MCell 4.20\n#GAME Life\n#RULE 23/36\n#BOARD 40x30\n#WRAP 1\n#D a remark\n#L .A$2.A\n#L $3A\n", &p);
+    read_text(
+        "#MCell 4.20\n#GAME Life\n#RULE 23/36\n#BOARD 40x30\n#WRAP 1\n#D a remark\n#L .A$2.A\n#L $3A\n",
+        &p);
     assert_string_equal(p.rule, "23/36");
     assert_string_equal(p.bounds, "T40,30");
     check_drawing(&p, ".O./..O/OOO/");
     life_pattern_free(&p);
-    read_text("#MCell 4.00\n#GAME Rules table\n#GOLLY WireWorld\n#RULE 1,0,0,0,\n#BOARD 40x30\n#L .C\n", &p);
+    read_text(
+        "#MCell 4.00\n#GAME Rules table\n#GOLLY WireWorld\n#RULE 1,0,0,0,\n#BOARD 40x30\n#L .C\n",
+        &p);
     assert_string_equal(p.rule, "WireWorld");
     assert_true(p.states == 4 && p.bounds[0] == '\0');
     life_pattern_free(&p);
@@ -124,7 +136,8 @@ static void reads_old_formats(void **state)
     assert_string_equal(p.bounds, "T31,20");
     check_drawing(&p, "O.O./.O../");
     life_pattern_free(&p);
-    read_text("xq4_153\n", &p); /* the glider; then a pulsar, whose code has strips, and blanks in it */
+    read_text("xq4_153\n",
+              &p); /* the glider; then a pulsar, whose code has strips, and blanks in it */
     check_drawing(&p, "OOO/..O/.O./");
     life_pattern_free(&p);
     works(life_pattern_read("xp3_co9nas0san9oczgoldlo0oldlogz1047210127401", &p));
@@ -169,7 +182,8 @@ static void reads_planes(void **state)
     static const char far_text[] = "x = 1, y = 1\n70bo$800000000000$900000000000b3o!";
     works(life_plane_read_memory("name", far_text, sizeof far_text - 1, &plane));
     assert_int_equal(plane.tiles, 2);
-    assert_true(!plane.p.word && plane.tile[0].x == 64 && plane.tile[0].y == 0 && plane.tile[0].row[0] == 1 << 6);
+    assert_true(!plane.p.word && plane.tile[0].x == 64 && plane.tile[0].y == 0 &&
+                plane.tile[0].row[0] == 1 << 6);
     assert_true(plane.tile[1].x == 900000000000 && plane.tile[1].row[800000000001 % 64] == 7);
     life_plane_free(&plane);
     static const char bounded[] = "x = 1, y = 1, rule = B3/S23:T5\no!";
@@ -181,7 +195,9 @@ static void reads_planes(void **state)
 static void tells_line_and_column(void **state)
 {
     (void)state;
-    static const struct { const char *text, *where, *what; } cases[] = {
+    static const struct {
+        const char *text, *where, *what;
+    } cases[] = {
         {"", "name: ", "no cells"},
         {"#C only\n", "name: ", "no cells"},
         {"x = 3, y = 3\nbo$2b?o$", "line 2, column 6", "'?'"},
@@ -220,7 +236,8 @@ static void tells_line_and_column(void **state)
         {"x = 1, y = 1, rule = /2/3\nAZ!", "line 2, column 2", "states are"},
         {"xs4_3!", "line 1, column 6", "not part of an apgcode"},
         {"xs4_3y", "line 1, column 7", "after y"},
-        {"xs5_33", "line 1, column 1", "xs5 stands for a still life of 5 cells, but the code has 4"},
+        {"xs5_33", "line 1, column 1",
+         "xs5 stands for a still life of 5 cells, but the code has 4"},
         {"xs99999999999999999999999999_33", "line 1, column 1", "the code has 4"},
         {"-- a script\n", "name: ", "script in Lua"},
         {"\x1f\x8b\x08", "name: ", "gzip"},
@@ -229,11 +246,13 @@ static void tells_line_and_column(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct life_pattern p;
-        const int status = life_pattern_read_memory("name", cases[i].text, strlen(cases[i].text), &p);
+        const int status =
+            life_pattern_read_memory("name", cases[i].text, strlen(cases[i].text), &p);
         const char *sentence = clerror();
-        if (status != -1 || !sentence || !strstr(sentence, cases[i].where) || !strstr(sentence, cases[i].what))
-            fail_msg("case %zu: status %d, \"%s\" lacks \"%s\" or \"%s\"", i, status, sentence ? sentence : "NULL",
-                     cases[i].where, cases[i].what);
+        if (status != -1 || !sentence || !strstr(sentence, cases[i].where) ||
+            !strstr(sentence, cases[i].what))
+            fail_msg("case %zu: status %d, \"%s\" lacks \"%s\" or \"%s\"", i, status,
+                     sentence ? sentence : "NULL", cases[i].where, cases[i].what);
         assert_null(p.word);
     }
 }
@@ -241,9 +260,19 @@ static void tells_line_and_column(void **state)
 /* 150 x 40 cells, of which some are alive, in a pattern with a border. */
 static void make_soup(struct life_pattern *p)
 {
-    *p = (struct life_pattern){.width = 170, .height = 50, .left = 13, .top = 5, .columns = 150, .rows = 40,
-                               .stride = 3, .rule = "B36/S23", .bounds = "T300,200", .placed = true, .x = -40,
-                               .y = 7, .generation = 99};
+    *p = (struct life_pattern){.width = 170,
+                               .height = 50,
+                               .left = 13,
+                               .top = 5,
+                               .columns = 150,
+                               .rows = 40,
+                               .stride = 3,
+                               .rule = "B36/S23",
+                               .bounds = "T300,200",
+                               .placed = true,
+                               .x = -40,
+                               .y = 7,
+                               .generation = 99};
     p->word = calloc(120, sizeof *p->word);
     srand(3);
     for (size_t y = 0; y < 40; y++)
@@ -270,9 +299,11 @@ static void writes_and_reads_again(void **state)
         assert_true(q.columns == p.columns && q.rows == p.rows);
         assert_memory_equal(q.word, p.word, 120 * 8);
         if (i < 2) /* the others have no border */
-            assert_true(q.width == p.width && q.height == p.height && q.left == p.left && q.top == p.top);
+            assert_true(q.width == p.width && q.height == p.height && q.left == p.left &&
+                        q.top == p.top);
         if (i != 1) /* plain text has neither */
-            assert_true((q.generation == 99 || i == 3) && q.x + (long long)q.left == -40 + 13 && q.y + (long long)q.top == 7 + 5);
+            assert_true((q.generation == 99 || i == 3) && q.x + (long long)q.left == -40 + 13 &&
+                        q.y + (long long)q.top == 7 + 5);
         life_pattern_free(&q);
     }
     life_pattern_free(&p);
@@ -285,8 +316,8 @@ static void every_format_is_documented(void **state)
     char *page = bytes_of("../docs/life.md", &size);
     (void)state;
     ready(page);
-#define FORMAT(name)                                                    \
-    assert_non_null(strstr(life_formats(), life_##name.label.suffixes));      \
+#define FORMAT(name)                                                                               \
+    assert_non_null(strstr(life_formats(), life_##name.label.suffixes));                           \
     assert_non_null(strstr(page, life_##name.label.suffixes));
     LIFE_FORMATS(FORMAT)
 #undef FORMAT
@@ -310,7 +341,8 @@ static int load_rows(void *source, size_t first, size_t count, uint64_t *word)
     struct source *s = source;
     assert_true(first == s->next && count > 0 && count <= LIFE_BAND_ROWS); /* each row once */
     s->next = first + count;
-    memcpy(word, s->whole->word + first * s->whole->stride, count * s->whole->stride * sizeof *word);
+    memcpy(word, s->whole->word + first * s->whole->stride,
+           count * s->whole->stride * sizeof *word);
     return ++s->loads == s->fails ? clerror_set(EIO, "the cells are lost") : 0;
 }
 
@@ -319,18 +351,29 @@ static void writes_bands(void **state)
     enum { ROWS = 2 * LIFE_BAND_ROWS + 300, COLUMNS = 200, STRIDE = 4 };
     static const char *const names[] = {"rle", "cells", "mc", "lif", "png"};
     (void)state;
-    struct life_pattern p = {.width = COLUMNS, .height = ROWS, .columns = COLUMNS, .rows = ROWS, .stride = STRIDE, .placed = true, .x = -100, .y = -1174,
+    struct life_pattern p = {.width = COLUMNS,
+                             .height = ROWS,
+                             .columns = COLUMNS,
+                             .rows = ROWS,
+                             .stride = STRIDE,
+                             .placed = true,
+                             .x = -100,
+                             .y = -1174,
                              .word = calloc(ROWS * STRIDE, sizeof *p.word)};
     for (size_t i = 0; i < ROWS * STRIDE; i++)
         if (i % 7 < 2) /* and nothing beyond the last column */
-            p.word[i] = ((uint64_t)1 << i % 61 | (uint64_t)i << 3) & (i % STRIDE == STRIDE - 1 ? 0xff : UINT64_MAX);
+            p.word[i] = ((uint64_t)1 << i % 61 | (uint64_t)i << 3) &
+                        (i % STRIDE == STRIDE - 1 ? 0xff : UINT64_MAX);
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         char one[32], two[32];
         snprintf(one, sizeof one, "whole.%s", names[k]);
         snprintf(two, sizeof two, "bands.%s", names[k]);
         struct life_pattern banded = p;
         struct source source = {.whole = &p};
-        struct life_band band = {.load = load_rows, .arg = &source, .rows = LIFE_BAND_ROWS, .word = calloc(LIFE_BAND_ROWS * STRIDE, sizeof *band.word)};
+        struct life_band band = {.load = load_rows,
+                                 .arg = &source,
+                                 .rows = LIFE_BAND_ROWS,
+                                 .word = calloc(LIFE_BAND_ROWS * STRIDE, sizeof *band.word)};
         banded.word = NULL;
         banded.band = &band;
         if (life_pattern_write(in_folder(one), &p, NULL) != 0) { /* pictures without libpng */
@@ -379,7 +422,8 @@ static void writes_png(void **state)
         skip();
     char *bytes = bytes_of(in_folder("soup.png"), &size);
     ready(bytes);
-    assert_memory_equal(bytes, "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\xaa\0\0\0\x32\x01\0", 26); /* 170 x 50, 1 bit grey */
+    assert_memory_equal(bytes, "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\xaa\0\0\0\x32\x01\0",
+                        26); /* 170 x 50, 1 bit grey */
     free(bytes);
     works(life_pattern_write_png(in_folder("zoom.png"), &p, 3));
     fails(EINVAL, life_pattern_write_png(in_folder("zoom.png"), &p, 0));
@@ -413,11 +457,20 @@ static void tells_a_full_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_rle),       cmocka_unit_test(reads_cells),
-        cmocka_unit_test(reads_macrocell), cmocka_unit_test(reads_old_formats), cmocka_unit_test(reads_gzip), cmocka_unit_test(reads_planes), cmocka_unit_test(tells_line_and_column),
-        cmocka_unit_test(writes_png),      cmocka_unit_test(writes_and_reads_again),
-        cmocka_unit_test(fails_to_open),   cmocka_unit_test(rle_lines_are_short), cmocka_unit_test(writes_bands),
-        cmocka_unit_test(tells_a_full_disk), cmocka_unit_test(every_format_is_documented),
+        cmocka_unit_test(reads_rle),
+        cmocka_unit_test(reads_cells),
+        cmocka_unit_test(reads_macrocell),
+        cmocka_unit_test(reads_old_formats),
+        cmocka_unit_test(reads_gzip),
+        cmocka_unit_test(reads_planes),
+        cmocka_unit_test(tells_line_and_column),
+        cmocka_unit_test(writes_png),
+        cmocka_unit_test(writes_and_reads_again),
+        cmocka_unit_test(fails_to_open),
+        cmocka_unit_test(rle_lines_are_short),
+        cmocka_unit_test(writes_bands),
+        cmocka_unit_test(tells_a_full_disk),
+        cmocka_unit_test(every_format_is_documented),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

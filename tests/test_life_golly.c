@@ -1,7 +1,7 @@
 /* test_life_golly.c - our files in Golly's command line program bgolly, and its files here.
  *
- * Both programs must reach the same population from the same file, HashLife also on a plane without edges. bgolly knows torus and plane, and
- * reads macrocell files with its algorithm HashLife.
+ * Both programs must reach the same population from the same file, HashLife also on a plane without
+ * edges. bgolly knows torus and plane, and reads macrocell files with its algorithm HashLife.
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -14,7 +14,10 @@
 
 #include <stdlib.h>
 
-static bool there_is_bgolly(void) { return system("command -v bgolly >/dev/null 2>&1") == 0; }
+static bool there_is_bgolly(void)
+{
+    return system("command -v bgolly >/dev/null 2>&1") == 0;
+}
 
 /* The population after `generations` that bgolly prints last: lines "1,000: 649". */
 static uint64_t by_golly(const char *options, unsigned generations, const char *file)
@@ -50,8 +53,10 @@ static life *from_file(const char *file)
     assert_true(width > 0);
     life *lf = life_create(&(struct life_options){.grid = grid, .rule = rule});
     ready(lf);
-    const long long left = p.placed ? p.x + (long long)(width / 2) : (long long)((width - p.width) / 2);
-    const long long top = p.placed ? p.y + (long long)(height / 2) : (long long)((height - p.height) / 2);
+    const long long left =
+        p.placed ? p.x + (long long)(width / 2) : (long long)((width - p.width) / 2);
+    const long long top =
+        p.placed ? p.y + (long long)(height / 2) : (long long)((height - p.height) / 2);
     if (p.word)
         works(life_put(lf, left + (long long)p.left, top + (long long)p.top,
                        &(struct life_cells){p.columns, p.rows, p.stride, p.word}));
@@ -64,9 +69,15 @@ static void to_file(life *lf, const char *rule, const char *bounds, const char *
     struct life_cells c;
     works(life_cells_alloc(&c, life_width(lf), life_height(lf)));
     works(life_get(lf, 0, 0, &c));
-    struct life_pattern p = {.width = c.width, .height = c.height, .columns = c.width, .rows = c.height,
-                             .stride = c.stride, .word = c.word, .placed = true,
-                             .x = -(long long)(c.width / 2), .y = -(long long)(c.height / 2)};
+    struct life_pattern p = {.width = c.width,
+                             .height = c.height,
+                             .columns = c.width,
+                             .rows = c.height,
+                             .stride = c.stride,
+                             .word = c.word,
+                             .placed = true,
+                             .x = -(long long)(c.width / 2),
+                             .y = -(long long)(c.height / 2)};
     snprintf(p.rule, sizeof p.rule, "%s", rule);
     snprintf(p.bounds, sizeof p.bounds, "%s", bounds);
     works(life_pattern_write(file, &p, NULL));
@@ -82,9 +93,10 @@ static uint64_t population(life *lf)
 
 static const struct world {
     const char *rule, *bounds;
-} worlds[] = {{"B3/S23", "T100,70"}, {"B3/S23", "P131,64"}, {"B36/S23", "T64,33"}, {"B3678/S34678", "P50,99"},
-              {"B3/S23", "T40+7,31"}, {"B36/S23", "T31,40-3"}, {"B3/S23", "K30*,41"}, {"B36/S23", "K30*+1,41"}, {"B3/S23", "K41,30*"},
-              {"B2-a/S12", "K41,30*+1"}, {"B3/S23", "C45,30"}, {"B3/S23", "S50"}};
+} worlds[] = {{"B3/S23", "T100,70"},      {"B3/S23", "P131,64"},    {"B36/S23", "T64,33"},
+              {"B3678/S34678", "P50,99"}, {"B3/S23", "T40+7,31"},   {"B36/S23", "T31,40-3"},
+              {"B3/S23", "K30*,41"},      {"B36/S23", "K30*+1,41"}, {"B3/S23", "K41,30*"},
+              {"B2-a/S12", "K41,30*+1"},  {"B3/S23", "C45,30"},     {"B3/S23", "S50"}};
 
 static void check_world(const struct world *w, const char *suffix, const char *options)
 {
@@ -123,7 +135,8 @@ static void rle_both_ways(void **state)
         check_world(&worlds[i], ".rle", "");
 }
 
-/* A soup some generations on, when there are cells of all states, as a file; from there both programs go on. */
+/* A soup some generations on, when there are cells of all states, as a file; from there both
+ * programs go on. */
 /* A grid's cells, in a file of the folder. */
 static void write_grid(life *lf, const char *rule, const char *bounds, const char *name)
 {
@@ -131,8 +144,16 @@ static void write_grid(life *lf, const char *rule, const char *bounds, const cha
     struct life_cells c;
     works(life_cells_alloc(&c, width, height));
     works(life_get(lf, 0, 0, &c));
-    struct life_pattern p = {.width = width, .height = height, .columns = width, .rows = height, .stride = c.stride, .word = c.word,
-                             .states = 2, .placed = true, .x = -(long long)(width / 2), .y = -(long long)(height / 2)};
+    struct life_pattern p = {.width = width,
+                             .height = height,
+                             .columns = width,
+                             .rows = height,
+                             .stride = c.stride,
+                             .word = c.word,
+                             .states = 2,
+                             .placed = true,
+                             .x = -(long long)(width / 2),
+                             .y = -(long long)(height / 2)};
     snprintf(p.rule, sizeof p.rule, "%s", rule);
     snprintf(p.bounds, sizeof p.bounds, "%s", bounds);
     works(life_pattern_write(in_folder(name), &p, NULL));
@@ -141,13 +162,15 @@ static void write_grid(life *lf, const char *rule, const char *bounds, const cha
 
 static void generations_both_ways(void **state)
 {
-    static const struct world many[] = {{"345/2/4", "T60,41"}, {"/2/3", "P70,30"}, {"2367/3457/5", "T31,64"}, {"23/3/200", "T40,40"},
-                                        {"013/2/4V", "T50,33"}, {"34/2/5H", "P40,50"}};
+    static const struct world many[] = {{"345/2/4", "T60,41"},     {"/2/3", "P70,30"},
+                                        {"2367/3457/5", "T31,64"}, {"23/3/200", "T40,40"},
+                                        {"013/2/4V", "T50,33"},    {"34/2/5H", "P40,50"}};
     (void)state;
     if (!there_is_bgolly())
         skip();
     for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
-        life *lf = life_create(&(struct life_options){.grid = many[i].bounds, .rule = many[i].rule});
+        life *lf =
+            life_create(&(struct life_options){.grid = many[i].bounds, .rule = many[i].rule});
         ready(lf);
         const size_t width = life_width(lf), height = life_height(lf);
         unsigned char *cells = malloc(width * height);
@@ -157,8 +180,18 @@ static void generations_both_ways(void **state)
         works(life_soup(lf, 0.3, 5));
         works(life_step(lf, 9));
         works(life_get_states(lf, 0, 0, width, height, cells));
-        struct life_pattern p = {.width = width, .height = height, .columns = width, .rows = height, .stride = (width + 63) / 64, .word = word,
-                                 .states = life_states(lf), .state = cells, .placed = true, .x = -(long long)(width / 2), .y = -(long long)(height / 2)}, q;
+        struct life_pattern p = {.width = width,
+                                 .height = height,
+                                 .columns = width,
+                                 .rows = height,
+                                 .stride = (width + 63) / 64,
+                                 .word = word,
+                                 .states = life_states(lf),
+                                 .state = cells,
+                                 .placed = true,
+                                 .x = -(long long)(width / 2),
+                                 .y = -(long long)(height / 2)},
+                            q;
         snprintf(p.rule, sizeof p.rule, "%s", many[i].rule);
         snprintf(p.bounds, sizeof p.bounds, "%s", many[i].bounds);
         works(life_pattern_write(in_folder("many.rle"), &p, NULL));
@@ -168,12 +201,15 @@ static void generations_both_ways(void **state)
         assert_int_equal(by_golly("-a Generations", 50, in_folder("many.rle")), population(lf));
         assert_int_equal(by_golly("-a Generations", 50, in_folder("many.mc")), population(lf));
         char with_output[PATH_MAX + 40];
-        snprintf(with_output, sizeof with_output, "-a Generations -o '%s'", in_folder(i % 2 ? "theirs.rle" : "theirs.mc"));
+        snprintf(with_output, sizeof with_output, "-a Generations -o '%s'",
+                 in_folder(i % 2 ? "theirs.rle" : "theirs.mc"));
         by_golly(with_output, 20, in_folder("many.rle"));
         works(life_pattern_read(in_folder(i % 2 ? "theirs.rle" : "theirs.mc"), &q));
         assert_string_equal(q.rule, many[i].rule);
-        if (q.state && (life_bounds_of(lf) == LIFE_TORUS || i % 2 == 0)) { /* their RLE does not say where its cells are */
-            const long long x = i % 2 ? 0 : q.x + (long long)q.left + (long long)(width / 2), y = i % 2 ? 0 : q.y + (long long)q.top + (long long)(height / 2);
+        if (q.state && (life_bounds_of(lf) == LIFE_TORUS ||
+                        i % 2 == 0)) { /* their RLE does not say where its cells are */
+            const long long x = i % 2 ? 0 : q.x + (long long)q.left + (long long)(width / 2),
+                            y = i % 2 ? 0 : q.y + (long long)q.top + (long long)(height / 2);
             works(life_clear(lf));
             works(life_put_states(lf, x, y, q.columns, q.rows, q.state));
             works(life_step(lf, 30));
@@ -188,20 +224,25 @@ static void generations_both_ways(void **state)
 
 static void larger_than_life(void **state)
 {
-    static const struct world many[] = {{"R5,C0,M1,S34..58,B34..45,NM", "T100,61"}, {"R2,C4,M0,S4..9,B5..8,NN", "P70,30"}, {"R3,C0,M0,S9..14,B10..13,NC", "T31,64"},
-                                        {"R4,C255,M1,S20..40,B25..34,NM", "P40,90"}, {"R8,C0,M0,S60..110,B60..80,NN", "T70,70"}};
+    static const struct world many[] = {{"R5,C0,M1,S34..58,B34..45,NM", "T100,61"},
+                                        {"R2,C4,M0,S4..9,B5..8,NN", "P70,30"},
+                                        {"R3,C0,M0,S9..14,B10..13,NC", "T31,64"},
+                                        {"R4,C255,M1,S20..40,B25..34,NM", "P40,90"},
+                                        {"R8,C0,M0,S60..110,B60..80,NN", "T70,70"}};
     (void)state;
     if (!there_is_bgolly())
         skip();
     for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
-        life *lf = life_create(&(struct life_options){.grid = many[i].bounds, .rule = many[i].rule});
+        life *lf =
+            life_create(&(struct life_options){.grid = many[i].bounds, .rule = many[i].rule});
         ready(lf);
         works(life_soup(lf, 0.45, 6));
         write_grid(lf, many[i].rule, many[i].bounds, "large.rle");
         for (unsigned g = 0; g <= 24; g += 8) {
             const uint64_t golly = by_golly("-a 'Larger than Life'", g, in_folder("large.rle"));
             if (golly != population(lf))
-                fail_msg("%s: %llu cells here, %llu by bgolly", many[i].rule, (unsigned long long)population(lf), (unsigned long long)golly);
+                fail_msg("%s: %llu cells here, %llu by bgolly", many[i].rule,
+                         (unsigned long long)population(lf), (unsigned long long)golly);
             works(life_step(lf, 8));
         }
         life_free(lf);
@@ -243,7 +284,8 @@ static int write_leaf(void *out, uint64_t cells)
 
 static int write_square(void *out, int level, const uint32_t part[4])
 {
-    life_squares_write(out, &(struct life_square){.level = level, .part = {part[0], part[1], part[2], part[3]}});
+    life_squares_write(
+        out, &(struct life_square){.level = level, .part = {part[0], part[1], part[2], part[3]}});
     return 0;
 }
 
@@ -260,7 +302,8 @@ static void check_sparse(hashlife *h, const char *rule, uint64_t generations, ui
     works(life_sparse_step(s, generations));
     works(life_sparse_population(s, &n));
     if (golly != n)
-        fail_msg("%s: %llu cells by sparse, %llu by bgolly", rule, (unsigned long long)n, (unsigned long long)golly);
+        fail_msg("%s: %llu cells by sparse, %llu by bgolly", rule, (unsigned long long)n,
+                 (unsigned long long)golly);
     life_cells_free(&c);
     life_sparse_free(s);
 }
@@ -268,10 +311,21 @@ static void check_sparse(hashlife *h, const char *rule, uint64_t generations, ui
 static void planes_without_edges(void **state)
 {
     (void)state;
-    static const struct { const char *rule; uint64_t generations; } runs[] = {
-        {"B3/S23", 10007}, {"B36/S23", 10007}, {"B3678/S34678", 10007}, {"B368/S245", 10007}, {"B35678/S5678", 10007},
-        {"B2-a/S12", 301}, {"B3-ej6e/S234i", 3000}, {"B2ein3cijn4cnrwy5cnq6e/S1c2-ai3acny4anqy5c6ek8", 301},
-        {"B4ceaiknjqrytwz5ry/S4-cw5qy3n", 301}, {"B2/S34H", 301}, {"B2/S013V", 301}, {"W110", 150}};
+    static const struct {
+        const char *rule;
+        uint64_t generations;
+    } runs[] = {{"B3/S23", 10007},
+                {"B36/S23", 10007},
+                {"B3678/S34678", 10007},
+                {"B368/S245", 10007},
+                {"B35678/S5678", 10007},
+                {"B2-a/S12", 301},
+                {"B3-ej6e/S234i", 3000},
+                {"B2ein3cijn4cnrwy5cnq6e/S1c2-ai3acny4anqy5c6ek8", 301},
+                {"B4ceaiknjqrytwz5ry/S4-cw5qy3n", 301},
+                {"B2/S34H", 301},
+                {"B2/S013V", 301},
+                {"W110", 150}};
     if (!there_is_bgolly())
         skip();
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
@@ -283,14 +337,16 @@ static void planes_without_edges(void **state)
         const char *file = in_folder(i % 2 ? "plane.mc.gz" : "plane.mc");
         FILE *plain = life_squares_open(&out, file, runs[i].rule, 0);
         assert_non_null(plain);
-        works(life_squares_close(&out, plain, hashlife_walk(h, &level, write_leaf, write_square, &out)));
+        works(life_squares_close(&out, plain,
+                                 hashlife_walk(h, &level, write_leaf, write_square, &out)));
         works(hashlife_step(h, runs[i].generations));
         works(hashlife_population(h, &n));
         assert_int_equal(n.high, 0);
         snprintf(options, sizeof options, "-h -i %llu", (unsigned long long)runs[i].generations);
         const uint64_t golly = by_golly(options, (unsigned)runs[i].generations, file);
         if (golly != n.low)
-            fail_msg("%s: %llu cells here, %llu by bgolly", runs[i].rule, (unsigned long long)n.low, (unsigned long long)golly);
+            fail_msg("%s: %llu cells here, %llu by bgolly", runs[i].rule, (unsigned long long)n.low,
+                     (unsigned long long)golly);
         if (i == 0 || todays(i, 5)) /* a program is built for each */
             check_sparse(start, runs[i].rule, runs[i].generations, golly);
         hashlife_free(h);
@@ -300,6 +356,9 @@ static void planes_without_edges(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rle_both_ways), cmocka_unit_test(generations_both_ways), cmocka_unit_test(larger_than_life), cmocka_unit_test(macrocell_both_ways), cmocka_unit_test(planes_without_edges)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rle_both_ways), cmocka_unit_test(generations_both_ways),
+        cmocka_unit_test(larger_than_life), cmocka_unit_test(macrocell_both_ways),
+        cmocka_unit_test(planes_without_edges)};
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

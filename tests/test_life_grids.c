@@ -1,5 +1,5 @@
-/* test_life_grids.c - bounded grids whose edges are joined otherwise than a torus's: their names, what lies beyond their edges as Golly's help
- * draws it, and all engines against plain C.
+/* test_life_grids.c - bounded grids whose edges are joined otherwise than a torus's: their names,
+ * what lies beyond their edges as Golly's help draws it, and all engines against plain C.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -12,18 +12,48 @@
 
 static void names_are_read_and_written(void **unused)
 {
-    static const struct { const char *text, *grid; enum life_bounds bounds; size_t width, height; } good[] = {
-        {"T30,20", "T30,20", LIFE_TORUS, 30, 20},          {"t7", "T7,7", LIFE_TORUS, 7, 7},
-        {"P5,6", "P5,6", LIFE_PLANE, 5, 6},                {"T30+5,20", "T30+5,20", LIFE_JOINED, 30, 20},
-        {"T30,20-2", "T30,20-2", LIFE_JOINED, 30, 20},     {"T30-62,20", "T30-2,20", LIFE_JOINED, 30, 20},
-        {"T30+60,20", "T30,20", LIFE_TORUS, 30, 20},       {"K30*,20", "K30*,20", LIFE_JOINED, 30, 20},
-        {"K30,20*", "K30,20*", LIFE_JOINED, 30, 20},       {"k30,20", "K30,20*", LIFE_JOINED, 30, 20},
-        {"K30*+1,20", "K30*+1,20", LIFE_JOINED, 30, 20},   {"K30*-4,20", "K30*+1,20", LIFE_JOINED, 30, 20},
-        {"K31*+1,20", "K31*,20", LIFE_JOINED, 31, 20},     {"K30,20*+3", "K30,20*+1", LIFE_JOINED, 30, 20},
-        {"C30,20", "C30,20", LIFE_JOINED, 30, 20},         {"S30", "S30", LIFE_JOINED, 30, 30},
+    static const struct {
+        const char *text, *grid;
+        enum life_bounds bounds;
+        size_t width, height;
+    } good[] = {
+        {"T30,20", "T30,20", LIFE_TORUS, 30, 20},
+        {"t7", "T7,7", LIFE_TORUS, 7, 7},
+        {"P5,6", "P5,6", LIFE_PLANE, 5, 6},
+        {"T30+5,20", "T30+5,20", LIFE_JOINED, 30, 20},
+        {"T30,20-2", "T30,20-2", LIFE_JOINED, 30, 20},
+        {"T30-62,20", "T30-2,20", LIFE_JOINED, 30, 20},
+        {"T30+60,20", "T30,20", LIFE_TORUS, 30, 20},
+        {"K30*,20", "K30*,20", LIFE_JOINED, 30, 20},
+        {"K30,20*", "K30,20*", LIFE_JOINED, 30, 20},
+        {"k30,20", "K30,20*", LIFE_JOINED, 30, 20},
+        {"K30*+1,20", "K30*+1,20", LIFE_JOINED, 30, 20},
+        {"K30*-4,20", "K30*+1,20", LIFE_JOINED, 30, 20},
+        {"K31*+1,20", "K31*,20", LIFE_JOINED, 31, 20},
+        {"K30,20*+3", "K30,20*+1", LIFE_JOINED, 30, 20},
+        {"C30,20", "C30,20", LIFE_JOINED, 30, 20},
+        {"S30", "S30", LIFE_JOINED, 30, 30},
     };
-    static const char *const bad[] = {"", "Q3", "T", "T0", "T3,0", "T3,", "T3*,4", "T3+,4", "T3+1,4+1", "P3+1,4", "K3*,4*", "K3+1,4", "K3*,4+1", "C3+1,4",
-                                      "C3,4*", "S3,4", "S3+1", "T3,4x", "T99999999999999999999,3", "K4*+1+1,3"};
+    static const char *const bad[] = {"",
+                                      "Q3",
+                                      "T",
+                                      "T0",
+                                      "T3,0",
+                                      "T3,",
+                                      "T3*,4",
+                                      "T3+,4",
+                                      "T3+1,4+1",
+                                      "P3+1,4",
+                                      "K3*,4*",
+                                      "K3+1,4",
+                                      "K3*,4+1",
+                                      "C3+1,4",
+                                      "C3,4*",
+                                      "S3,4",
+                                      "S3+1",
+                                      "T3,4x",
+                                      "T99999999999999999999,3",
+                                      "K4*+1+1,3"};
     char text[120], grid[LIFE_GRID_TEXT];
     enum life_bounds bounds;
     size_t width, height;
@@ -45,17 +75,53 @@ static void names_are_read_and_written(void **unused)
     assert_true(width == 0 && !*grid);
 }
 
-/* The grids of Golly's help, "Bounded Grids", with what lies beyond their edges; cells are A, B, C ... row by row. The two Klein bottles with a shift
- * are as Golly computes them (test_life_golly.c); the drawings have them shifted the other way. */
-static const struct { const char *grid, *drawing; } drawings[] = {
-    {"T4+1,3", "KLIJKL" "DABCDA" "HEFGHE" "LIJKLI" "ABCDAB"},
-    {"T4,3+1", "HIJKLA" "LABCDE" "DEFGHI" "HIJKLA" "LABCDE"},
-    {"K4*,3", "ILKJIL" "DABCDA" "HEFGHE" "LIJKLI" "ADCBAD"},
-    {"K4,3*", "DIJKLA" "LABCDI" "HEFGHE" "DIJKLA" "LABCDI"},
-    {"K4*+1,3", "LKJILK" "DABCDA" "HEFGHE" "LIJKLI" "DCBADC"},
-    {"K3,4*+1", "LJKLJ" "IABCG" "FDEFD" "CGHIA" "LJKLJ" "IABCG"},
-    {"C4,3", "ALKJID" "LABCDI" "HEFGHE" "DIJKLA" "IDCBAL"},
-    {"S3", "AADGC" "AABCG" "BDEFH" "CGHII" "GCFII"},
+/* The grids of Golly's help, "Bounded Grids", with what lies beyond their edges; cells are A, B, C
+ * ... row by row. The two Klein bottles with a shift are as Golly computes them
+ * (test_life_golly.c); the drawings have them shifted the other way. */
+static const struct {
+    const char *grid, *drawing;
+} drawings[] = {
+    {"T4+1,3", "KLIJKL"
+               "DABCDA"
+               "HEFGHE"
+               "LIJKLI"
+               "ABCDAB"},
+    {"T4,3+1", "HIJKLA"
+               "LABCDE"
+               "DEFGHI"
+               "HIJKLA"
+               "LABCDE"},
+    {"K4*,3", "ILKJIL"
+              "DABCDA"
+              "HEFGHE"
+              "LIJKLI"
+              "ADCBAD"},
+    {"K4,3*", "DIJKLA"
+              "LABCDI"
+              "HEFGHE"
+              "DIJKLA"
+              "LABCDI"},
+    {"K4*+1,3", "LKJILK"
+                "DABCDA"
+                "HEFGHE"
+                "LIJKLI"
+                "DCBADC"},
+    {"K3,4*+1", "LJKLJ"
+                "IABCG"
+                "FDEFD"
+                "CGHIA"
+                "LJKLJ"
+                "IABCG"},
+    {"C4,3", "ALKJID"
+             "LABCDI"
+             "HEFGHE"
+             "DIJKLA"
+             "IDCBAL"},
+    {"S3", "AADGC"
+           "AABCG"
+           "BDEFH"
+           "CGHII"
+           "GCFII"},
 };
 
 static void edges_are_joined_as_golly_draws_them(void **unused)
@@ -68,15 +134,18 @@ static void edges_are_joined_as_golly_draws_them(void **unused)
             for (long x = -1; x <= (long)g.width; x++) {
                 long u = x, v = y;
                 life_joined_cell(&g, &u, &v);
-                assert_int_equal('A' + v * (long)g.width + u, drawings[i].drawing[(y + 1) * ((long)g.width + 2) + x + 1]);
+                assert_int_equal('A' + v * (long)g.width + u,
+                                 drawings[i].drawing[(y + 1) * ((long)g.width + 2) + x + 1]);
             }
     }
 }
 
-/* Farther out than the next cell, of surfaces that are flat: one step at a time leads to the same cell. */
+/* Farther out than the next cell, of surfaces that are flat: one step at a time leads to the same
+ * cell. */
 static void far_cells_are_those_of_many_steps(void **unused)
 {
-    static const char *const grids[] = {"T5+2,3", "T3,5-1", "K4*,3", "K4*+1,3", "K3,4*", "K3,6*+1", "K1*,1", "T2+1,2"};
+    static const char *const grids[] = {"T5+2,3", "T3,5-1",  "K4*,3", "K4*+1,3",
+                                        "K3,4*",  "K3,6*+1", "K1*,1", "T2+1,2"};
     (void)unused;
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
         struct life_grid g;
@@ -85,7 +154,8 @@ static void far_cells_are_those_of_many_steps(void **unused)
         for (long y = -14; y <= 14; y++)
             for (long x = -14; x <= 14; x++) {
                 long u = x, v = y, a = columns ? y : x, b = columns ? x : y;
-                const long across = (long)(columns ? g.height : g.width), down = (long)(columns ? g.width : g.height);
+                const long across = (long)(columns ? g.height : g.width),
+                           down = (long)(columns ? g.width : g.height);
                 const bool twisted = g.how == LIFE_ROWS_TWISTED || g.how == LIFE_COLUMNS_TWISTED;
                 for (; b < 0; b += down)
                     a = twisted ? across - 1 - g.shift - a : a - g.shift;
@@ -100,7 +170,8 @@ static void far_cells_are_those_of_many_steps(void **unused)
     }
 }
 
-/* Cells after some generations, and population and hash on the way, in every engine and in plain C. */
+/* Cells after some generations, and population and hash on the way, in every engine and in plain
+ * C. */
 static void compare_engines(const char *grid, const char *rule, unsigned generations)
 {
     struct life_grid g;
@@ -115,10 +186,12 @@ static void compare_engines(const char *grid, const char *rule, unsigned generat
         struct life_cells c;
         struct life_sample sample[2];
         char text[LIFE_GRID_TEXT];
-        life *lf = life_create(&(struct life_options){.engine = (enum life_engine)e, .grid = grid, .rule = rule});
+        life *lf = life_create(
+            &(struct life_options){.engine = (enum life_engine)e, .grid = grid, .rule = rule});
         ready(lf);
         assert_string_equal(life_grid_text(lf, text), grid);
-        assert_true(life_bounds_of(lf) == g.bounds && life_width(lf) == g.width && life_height(lf) == g.height);
+        assert_true(life_bounds_of(lf) == g.bounds && life_width(lf) == g.width &&
+                    life_height(lf) == g.height);
         works(life_soup(lf, 0.4, 3));
         works(life_cells_alloc(&c, g.width, g.height));
         works(life_get(lf, 0, 0, &c));
@@ -135,7 +208,9 @@ static void compare_engines(const char *grid, const char *rule, unsigned generat
         for (size_t i = 0; i < n; i++) {
             alive += now[i];
             if (now[i] != life_cells_at(&c, i % g.width, i / g.width))
-                fail_msg("%s on %s, %s: cell %zu,%zu of generation %u", rule, grid, life_engine_name((enum life_engine)e), i % g.width, i / g.width, generations);
+                fail_msg("%s on %s, %s: cell %zu,%zu of generation %u", rule, grid,
+                         life_engine_name((enum life_engine)e), i % g.width, i / g.width,
+                         generations);
         }
         assert_int_equal(sample[1].population, alive);
         assert_int_equal(sample[1].generation, generations);
@@ -149,10 +224,15 @@ static void compare_engines(const char *grid, const char *rule, unsigned generat
 
 static void engines_are_plain_c(void **unused)
 {
-    static const char *const grids[] = {"T70+9,33", "T33,70-3", "K130*,20", "K30,20*+1", "C65,40", "S70", "K1*,5", "C1,1"};
+    static const char *const grids[] = {"T70+9,33", "T33,70-3", "K130*,20", "K30,20*+1",
+                                        "C65,40",   "S70",      "K1*,5",    "C1,1"};
     (void)unused;
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++)
-        compare_engines(grids[i], i % 3 == 1 ? "B2-a/S12" : i % 3 ? "B36/S125" : "B3/S23", i < 6 ? 45 : 5);
+        compare_engines(grids[i],
+                        i % 3 == 1 ? "B2-a/S12"
+                        : i % 3    ? "B36/S125"
+                                   : "B3/S23",
+                        i < 6 ? 45 : 5);
 }
 
 /* A glider that leaves a Klein bottle at the top comes back mirrored. */
@@ -164,11 +244,15 @@ static void a_glider_comes_back_mirrored(void **unused)
     life *lf = life_create(&(struct life_options){.grid = "K40*,40"});
     ready(lf);
     works(life_put(lf, 10, 30, &glider));
-    works(life_step(lf, 4 * 40)); /* its column is 10 + 40 = 10 of the turned grid, where it flies to the south-west */
+    works(life_step(lf, 4 * 40)); /* its column is 10 + 40 = 10 of the turned grid, where it flies
+                                     to the south-west */
     works(life_cells_alloc(&c, 40, 40));
     works(life_get(lf, 0, 0, &c));
     for (size_t y = 0; y < 40; y++)
-        assert_int_equal(c.word[y], y == 30 ? (uint64_t)1 << 28 : y == 31 ? (uint64_t)1 << 27 : y == 32 ? (uint64_t)7 << 27 : 0);
+        assert_int_equal(c.word[y], y == 30   ? (uint64_t)1 << 28
+                                    : y == 31 ? (uint64_t)1 << 27
+                                    : y == 32 ? (uint64_t)7 << 27
+                                              : 0);
     life_cells_free(&c);
     life_free(lf);
 }
@@ -184,9 +268,11 @@ static void wrong_options_are_refused(void **unused)
 {
     (void)unused;
     fails_null(EINVAL, life_create(&(struct life_options){.grid = "K40*,40", .width = 40}));
-    fails_null(EINVAL, life_create(&(struct life_options){.grid = "K40*,40", .bounds = LIFE_PLANE}));
+    fails_null(EINVAL,
+               life_create(&(struct life_options){.grid = "K40*,40", .bounds = LIFE_PLANE}));
     fails_null(EINVAL, life_create(&(struct life_options){.grid = "X40"}));
-    fails_null(EINVAL, life_create(&(struct life_options){.width = 40, .height = 40, .bounds = LIFE_JOINED}));
+    fails_null(EINVAL, life_create(&(struct life_options){
+                           .width = 40, .height = 40, .bounds = LIFE_JOINED}));
     fails_null(EINVAL, life_create(&(struct life_options){.grid = "T2000000000,2"}));
     life *lf = life_create(&(struct life_options){.grid = "S20", .progress = stop});
     ready(lf);

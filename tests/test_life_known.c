@@ -1,7 +1,8 @@
 /* test_life_known.c - lives that everybody knows, and the engine's promises beside stepping.
  *
- * Published values: the R-pentomino has 116 live cells at generation 1,103, the acorn 633 at 5,206, Gosper's gun
- * 41, 86 and 536 at 30, 300 and 3,000; a glider goes once round a torus of 64 in 256 generations.
+ * Published values: the R-pentomino has 116 live cells at generation 1,103, the acorn 633 at 5,206,
+ * Gosper's gun 41, 86 and 536 at 30, 300 and 3,000; a glider goes once round a torus of 64 in 256
+ * generations.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -17,10 +18,12 @@
 static const char r_pentomino[] = "x = 3, y = 3\nb2o$2o$bo!";
 static const char acorn[] = "x = 7, y = 3\nbo$3bo$2o2b3o!";
 static const char glider[] = "x = 3, y = 3\nbo$2bo$3o!";
-static const char gun[] = "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$"
-                          "10bo5bo7bo$11bo3bo$12b2o!";
+static const char gun[] =
+    "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$"
+    "10bo5bo7bo$11bo3bo$12b2o!";
 
-static life *create(enum life_engine engine, enum life_bounds bounds, const char *rule, size_t width, size_t height)
+static life *create(enum life_engine engine, enum life_bounds bounds, const char *rule,
+                    size_t width, size_t height)
 {
     life *lf = life_create(&(struct life_options){
         .engine = engine, .width = width, .height = height, .bounds = bounds, .rule = rule});
@@ -46,7 +49,8 @@ static uint64_t population(life *lf)
 
 static const enum life_engine engines[] = {LIFE_PACKED, LIFE_LOCAL, LIFE_GLOBAL};
 
-/* On planes large enough that nothing comes back from an edge: a glider moves a cell in four generations. */
+/* On planes large enough that nothing comes back from an edge: a glider moves a cell in four
+ * generations. */
 static void methuselahs(void **state)
 {
     (void)state;
@@ -109,7 +113,8 @@ static void glider_round_the_torus(void **state)
     }
 }
 
-/* B1357/S1357 is addition modulo 2: after 2^n generations there are eight copies of the start, 2^n apart. */
+/* B1357/S1357 is addition modulo 2: after 2^n generations there are eight copies of the start, 2^n
+ * apart. */
 static void replicator(void **state)
 {
     (void)state;
@@ -122,7 +127,8 @@ static void replicator(void **state)
     life_free(lf);
 }
 
-/* B0: an empty torus lives all over, and dies with B0/S; on a plane nothing is born beyond the edge. */
+/* B0: an empty torus lives all over, and dies with B0/S; on a plane nothing is born beyond the
+ * edge. */
 static void rules_with_b0(void **state)
 {
     (void)state;
@@ -150,7 +156,8 @@ static void until_stable(void **state)
 {
     (void)state;
     uint64_t period, generation;
-    /* An R-pentomino and its gliders on a torus: compare with a search in plain C, state by state. */
+    /* An R-pentomino and its gliders on a torus: compare with a search in plain C, state by
+     * state. */
     for (int e = 0; e < LIFE_ENGINES; e++) {
         life *lf = create((enum life_engine)e, LIFE_TORUS, NULL, 40, 40);
         put(lf, r_pentomino, 20, 20);
@@ -218,7 +225,8 @@ static void trace_counts_every_generation(void **state)
     }
 }
 
-/* The default soup is rand() % 2 row by row; the other has its density, and the same cells in every engine. */
+/* The default soup is rand() % 2 row by row; the other has its density, and the same cells in every
+ * engine. */
 static void soups(void **state)
 {
     (void)state;
@@ -240,7 +248,8 @@ static void soups(void **state)
     for (size_t i = 0; i < 4; i++) {
         works(life_soup(lf, densities[i], 5));
         const double n = 1e6, sigma = 1000 * 0.5;
-        assert_true(fabs((double)population(lf) - n * densities[i]) < (densities[i] == 1 ? 0.5 : 5 * sigma));
+        assert_true(fabs((double)population(lf) - n * densities[i]) <
+                    (densities[i] == 1 ? 0.5 : 5 * sigma));
     }
     life_free(lf);
     life_cells_free(&c);
@@ -287,14 +296,19 @@ static void refuses_bad_options(void **state)
     refuses_reserved(grown, life_create(&grown));
     fails_null(EINVAL, life_create(&(struct life_options){.width = 0, .height = 5}));
     fails_null(EINVAL, life_create(&(struct life_options){.width = 5, .height = (size_t)-3}));
-    fails_null(EINVAL, life_create(&(struct life_options){.width = 5, .height = 5, .rule = "B9/S"}));
-    fails_null(EINVAL, life_create(&(struct life_options){.width = 5, .height = 5, .shape = "speed=11"}));
-    fails_null(EINVAL, life_create(&(struct life_options){.width = 5, .height = 5, .shape = "tile=1 generations=99"}));
-    fails_null(EINVAL, life_create(&(struct life_options){.width = 5, .height = 5, .engine = LIFE_ENGINES}));
+    fails_null(EINVAL,
+               life_create(&(struct life_options){.width = 5, .height = 5, .rule = "B9/S"}));
+    fails_null(EINVAL,
+               life_create(&(struct life_options){.width = 5, .height = 5, .shape = "speed=11"}));
+    fails_null(EINVAL, life_create(&(struct life_options){
+                           .width = 5, .height = 5, .shape = "tile=1 generations=99"}));
+    fails_null(EINVAL, life_create(&(struct life_options){
+                           .width = 5, .height = 5, .engine = LIFE_ENGINES}));
     fails_null(ENOMEM, life_create(&(struct life_options){.width = 1 << 30, .height = 1 << 30}));
-    fails_null(ENOMEM, life_create(&(struct life_options){.width = 1 << 20, .height = 1 << 20, .engine = LIFE_LOCAL}));
-    fails_null(ENOMEM,
-               life_create(&(struct life_options){.width = 1 << 30, .height = 1 << 30, .engine = LIFE_REFERENCE}));
+    fails_null(ENOMEM, life_create(&(struct life_options){
+                           .width = 1 << 20, .height = 1 << 20, .engine = LIFE_LOCAL}));
+    fails_null(ENOMEM, life_create(&(struct life_options){
+                           .width = 1 << 30, .height = 1 << 30, .engine = LIFE_REFERENCE}));
 }
 
 /* Two bits a cell, and at most 1 % more. */
@@ -311,11 +325,17 @@ static void packed_memory(void **state)
 int main(void)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(gosper_gun), cmocka_unit_test(until_stable), cmocka_unit_test(soups),
-        cmocka_unit_test(trace_counts_every_generation), cmocka_unit_test(packed_memory),
-        cmocka_unit_test(put_and_get_rectangles), cmocka_unit_test(refuses_bad_options),
+        cmocka_unit_test(gosper_gun),
+        cmocka_unit_test(until_stable),
+        cmocka_unit_test(soups),
+        cmocka_unit_test(trace_counts_every_generation),
+        cmocka_unit_test(packed_memory),
+        cmocka_unit_test(put_and_get_rectangles),
+        cmocka_unit_test(refuses_bad_options),
         /* These take turns. */
-        cmocka_unit_test(methuselahs), cmocka_unit_test(rules_with_b0), cmocka_unit_test(glider_round_the_torus),
+        cmocka_unit_test(methuselahs),
+        cmocka_unit_test(rules_with_b0),
+        cmocka_unit_test(glider_round_the_torus),
         cmocka_unit_test(replicator),
     };
     return todays_run("known patterns", tests, 7, 2, NULL, NULL);

@@ -1,7 +1,9 @@
-/* test_life_large.c - Larger than Life: rules written, engines against the definition, what is refused.
+/* test_life_large.c - Larger than Life: rules written, engines against the definition, what is
+ * refused.
  *
- * The definition: how many of the cells up to R columns and rows away are in state 1 (K. M. Evans, "Larger than Life: digital creatures in a family of
- * two-dimensional cellular automata", 2001; the notation is that of Golly's help).
+ * The definition: how many of the cells up to R columns and rows away are in state 1 (K. M. Evans,
+ * "Larger than Life: digital creatures in a family of two-dimensional cellular automata", 2001; the
+ * notation is that of Golly's help).
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -18,18 +20,37 @@
 
 static void rules_have_a_usual_form(void **unused)
 {
-    static const struct { const char *text, *normal; int states; } good[] = {
-        {"R5,C0,M1,S34..58,B34..45,NM", "R5,C0,M1,S34..58,B34..45,NM", 2}, {"5,34,45,34,58", "R5,C0,M1,S34..58,B34..45,NM", 2},
-        {"r1, c2, m0, s2..3, b3..3, nm", "R1,C0,M0,S2..3,B3..3,NM", 2},    {"R10,C255,M1,S2..3,B3..3,NC", "R10,C255,M1,S2..3,B3..3,NC", 255},
-        {"R2,C3,M0,S0..12,B12..12,NN", "R2,C3,M0,S0..12,B12..12,NN", 3},   {"R500,C256,M1,S0..1002001,B1002001..1002001,NM", "R500,C256,M1,S0..1002001,B1002001..1002001,NM", 256},
+    static const struct {
+        const char *text, *normal;
+        int states;
+    } good[] = {
+        {"R5,C0,M1,S34..58,B34..45,NM", "R5,C0,M1,S34..58,B34..45,NM", 2},
+        {"5,34,45,34,58", "R5,C0,M1,S34..58,B34..45,NM", 2},
+        {"r1, c2, m0, s2..3, b3..3, nm", "R1,C0,M0,S2..3,B3..3,NM", 2},
+        {"R10,C255,M1,S2..3,B3..3,NC", "R10,C255,M1,S2..3,B3..3,NC", 255},
+        {"R2,C3,M0,S0..12,B12..12,NN", "R2,C3,M0,S0..12,B12..12,NN", 3},
+        {"R500,C256,M1,S0..1002001,B1002001..1002001,NM",
+         "R500,C256,M1,S0..1002001,B1002001..1002001,NM", 256},
     };
     static const char *const bad[][2] = {
-        {"R5", "write Larger than Life as"}, {"R5,C0,M1,S34..58,B34..45", "write Larger"}, {"R5,C0,M1,S34..58,B34..45,NX", "write Larger"},
-        {"R5,C0,M1,S34..58,B34..45,NMM", "write Larger"}, {"R5,C0,M1,S34-58,B34..45,NM", "write Larger"}, {"R0,C0,M1,S1..1,B1..1,NM", "the range, R, is 1 to 500"},
-        {"R501,C0,M1,S1..1,B1..1,NM", "the range"}, {"R5,C257,M1,S34..58,B34..45,NM", "up to 256 states"}, {"R5,C0,M2,S34..58,B34..45,NM", "M is 1"},
-        {"R5,C0,M1,S58..34,B34..45,NM", "first number is the least"}, {"R5,C0,M1,S34..58,B46..45,NM", "first number is the least"},
-        {"R5,C0,M1,S34..122,B34..45,NM", "counts go from 0 to 121"}, {"R5,C0,M0,S34..121,B34..45,NM", "from 0 to 120"}, {"R2,C0,M0,S3..4,B13..13,NN", "from 0 to 12"},
-        {"R3,C0,M1,S1..1,B38..38,NC", "from 0 to 37"}, {"R99999999999,C0,M1,S1..1,B1..1,NM", "write Larger"}, {"5,34,45,34", "write Larger"}, {"5,34,45,34,58,1", "write Larger"},
+        {"R5", "write Larger than Life as"},
+        {"R5,C0,M1,S34..58,B34..45", "write Larger"},
+        {"R5,C0,M1,S34..58,B34..45,NX", "write Larger"},
+        {"R5,C0,M1,S34..58,B34..45,NMM", "write Larger"},
+        {"R5,C0,M1,S34-58,B34..45,NM", "write Larger"},
+        {"R0,C0,M1,S1..1,B1..1,NM", "the range, R, is 1 to 500"},
+        {"R501,C0,M1,S1..1,B1..1,NM", "the range"},
+        {"R5,C257,M1,S34..58,B34..45,NM", "up to 256 states"},
+        {"R5,C0,M2,S34..58,B34..45,NM", "M is 1"},
+        {"R5,C0,M1,S58..34,B34..45,NM", "first number is the least"},
+        {"R5,C0,M1,S34..58,B46..45,NM", "first number is the least"},
+        {"R5,C0,M1,S34..122,B34..45,NM", "counts go from 0 to 121"},
+        {"R5,C0,M0,S34..121,B34..45,NM", "from 0 to 120"},
+        {"R2,C0,M0,S3..4,B13..13,NN", "from 0 to 12"},
+        {"R3,C0,M1,S1..1,B38..38,NC", "from 0 to 37"},
+        {"R99999999999,C0,M1,S1..1,B1..1,NM", "write Larger"},
+        {"5,34,45,34", "write Larger"},
+        {"5,34,45,34,58,1", "write Larger"},
     };
     char normal[LIFE_RULE_TEXT];
     (void)unused;
@@ -61,13 +82,23 @@ static const struct world {
     {"R3,C256,M0,S8..14,B9..15,NC", 3, 256, 0, {8, 14}, {9, 15}, 'C', 70, 19, LIFE_PLANE},
     {"R6,C0,M1,S57..90,B50..56,NC", 6, 2, 1, {57, 90}, {50, 56}, 'C', 45, 40, LIFE_TORUS},
     {"R2,C0,M1,S0..25,B0..6,NM", 2, 2, 1, {0, 25}, {0, 6}, 'M', 40, 40, LIFE_PLANE},
-    {"R130,C3,M1,S20000..40000,B20000..36000,NM", 130, 3, 1, {20000, 40000}, {20000, 36000}, 'M', 300, 262, LIFE_TORUS},
+    {"R130,C3,M1,S20000..40000,B20000..36000,NM",
+     130,
+     3,
+     1,
+     {20000, 40000},
+     {20000, 36000},
+     'M',
+     300,
+     262,
+     LIFE_TORUS},
 };
 
 /* Is a cell at dx, dy a neighbour? */
 static bool is_near(const struct world *w, int dx, int dy)
 {
-    return w->shape == 'M' || (w->shape == 'N' ? abs(dx) + abs(dy) <= w->range : hypot(dx, dy) < w->range + 0.5);
+    return w->shape == 'M' ||
+           (w->shape == 'N' ? abs(dx) + abs(dy) <= w->range : hypot(dx, dy) < w->range + 0.5);
 }
 
 /* A generation, of each `every`-th cell only; the others become what they were. */
@@ -87,11 +118,16 @@ static void step(const struct world *w, unsigned char *now, long every)
                 for (int dx = -w->range; dx <= w->range; dx++) {
                     const long u = (x + dx + width) % width, v = (y + dy + height) % height;
                     const bool there = w->bounds == LIFE_TORUS || (u == x + dx && v == y + dy);
-                    count += there && is_near(w, dx, dy) && (w->middle || dx || dy) && now[v * width + u] == 1;
+                    count += there && is_near(w, dx, dy) && (w->middle || dx || dy) &&
+                             now[v * width + u] == 1;
                 }
             const unsigned *s = state ? w->survival : w->birth;
             const bool lives = count >= s[0] && count <= s[1];
-            next[y * width + x] = (unsigned char)(state == 0 ? lives : state == 1 ? (lives ? 1 : w->states > 2 ? 2 : 0) : (state + 1) % w->states);
+            next[y * width + x] = (unsigned char)(state == 0   ? lives
+                                                  : state == 1 ? (lives           ? 1
+                                                                  : w->states > 2 ? 2
+                                                                                  : 0)
+                                                               : (state + 1) % w->states);
         }
     memcpy(now, next, w->width * w->height);
     free(next);
@@ -100,14 +136,21 @@ static void step(const struct world *w, unsigned char *now, long every)
 static void check_world(const struct world *w, enum life_engine engine)
 {
     const size_t n = w->width * w->height;
-    const int generations = w->range > 100 ? 1 : 7; /* of a large range only one, and of few cells, since the definition takes long */
+    const int generations =
+        w->range > 100
+            ? 1
+            : 7; /* of a large range only one, and of few cells, since the definition takes long */
     const size_t every = w->range > 100 ? 499 : 1;
     unsigned char *right = malloc(n), *got = malloc(n);
     struct life_sample sample[2];
     uint64_t population = 0;
     ready(right);
     ready(got);
-    life *lf = life_create(&(struct life_options){.engine = engine, .rule = w->rule, .width = w->width, .height = w->height, .bounds = w->bounds});
+    life *lf = life_create(&(struct life_options){.engine = engine,
+                                                  .rule = w->rule,
+                                                  .width = w->width,
+                                                  .height = w->height,
+                                                  .bounds = w->bounds});
     ready(lf);
     assert_int_equal(life_states(lf), w->states);
     assert_int_equal(life_reach(lf), w->range);
@@ -126,12 +169,14 @@ static void check_world(const struct world *w, enum life_engine engine)
     works(life_get_states(lf, 0, 0, w->width, w->height, got));
     for (size_t i = 0; i < n; i++) {
         if (i % every == 0 && got[i] != right[i])
-            fail_msg("%s: cell %zu,%zu is %d, not %d", w->rule, i % w->width, i / w->width, got[i], right[i]);
+            fail_msg("%s: cell %zu,%zu is %d, not %d", w->rule, i % w->width, i / w->width, got[i],
+                     right[i]);
         population += got[i] != 0;
     }
     assert_int_equal(sample[generations > 2].population, population);
     if (population == 0 || population == n)
-        fail_msg("%s: after %d generations all cells are the same, which shows little", w->rule, generations);
+        fail_msg("%s: after %d generations all cells are the same, which shows little", w->rule,
+                 generations);
     free(right);
     free(got);
     life_free(lf);
@@ -162,7 +207,8 @@ static void the_smallest_range_is_life(void **unused)
     uint64_t population[2];
     (void)unused;
     for (int i = 0; i < 2; i++) {
-        life *lf = life_create(&(struct life_options){.rule = i ? "B3/S23" : "R1,C0,M0,S2..3,B3..3,NM", .width = 200, .height = 130});
+        life *lf = life_create(&(struct life_options){
+            .rule = i ? "B3/S23" : "R1,C0,M0,S2..3,B3..3,NM", .width = 200, .height = 130});
         ready(lf);
         works(life_soup(lf, 0.4, 7));
         works(life_step(lf, 200));
@@ -175,8 +221,9 @@ static void the_smallest_range_is_life(void **unused)
 /* Kellie Evans's oscillator, as Golly's Bosco.mcl has it: period 166. */
 static void bosco_comes_back(void **unused)
 {
-    static const char text[] = "x = 12, y = 11, rule = R5,C0,M1,S34..58,B34..45,NM\n"
-                               "6bo$4b5o$2b5ob2o$b5o3b2o$b4o5bo$4o5b3o$b4o3b3o$b5ob4o$2b8o$3b7o$4b5o!";
+    static const char text[] =
+        "x = 12, y = 11, rule = R5,C0,M1,S34..58,B34..45,NM\n"
+        "6bo$4b5o$2b5ob2o$b5o3b2o$b4o5bo$4o5b3o$b4o3b3o$b5ob4o$2b8o$3b7o$4b5o!";
     struct life_pattern p;
     struct life_cells before, after;
     (void)unused;
@@ -206,7 +253,8 @@ static void what_cannot_be_is_refused(void **unused)
     fails_null(EINVAL, life_create(&(struct life_options){.rule = rule, .width = 9, .height = 50}));
     assert_null(life_create(&(struct life_options){.rule = rule, .width = 9, .height = 50}));
     contains(clerror(), "a side of a grid has at least 10 cells, twice the range, and not 9 x 50");
-    fails_null(ENOTSUP, life_create(&(struct life_options){.rule = rule, .width = 50, .height = 50, .engine = LIFE_GLOBAL}));
+    fails_null(ENOTSUP, life_create(&(struct life_options){
+                            .rule = rule, .width = 50, .height = 50, .engine = LIFE_GLOBAL}));
     fails_null(ENOTSUP, life_create(&(struct life_options){.rule = rule, .grid = "S50"}));
     fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.rule = rule}));
     fails_null(EINVAL, life_census_create(&(struct life_census_options){.rule = rule}));
@@ -215,9 +263,9 @@ static void what_cannot_be_is_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules_have_a_usual_form),    cmocka_unit_test(engines_are_the_definition), cmocka_unit_test(slices_make_no_difference),
-        cmocka_unit_test(the_smallest_range_is_life), cmocka_unit_test(bosco_comes_back),
-        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(rules_have_a_usual_form),   cmocka_unit_test(engines_are_the_definition),
+        cmocka_unit_test(slices_make_no_difference), cmocka_unit_test(the_smallest_range_is_life),
+        cmocka_unit_test(bosco_comes_back),          cmocka_unit_test(what_cannot_be_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,13 +15,33 @@ static struct life_rule parse(const char *text)
 static void reads_notations(void **state)
 {
     (void)state;
-    static const struct { const char *text, *canonical; } cases[] = {
-        {"B3/S23", "B3/S23"},     {"b3s23", "B3/S23"},   {"S23/B3", "B3/S23"}, {" B 36 / S 23 ", "B36/S23"},
-        {"23/3", "B3/S23"},       {"/2", "B2/S"},        {"B2/S", "B2/S"},     {"B/S", "B/S"},
-        {"125/36", "B36/S125"},   {"B33/S322", "B3/S23"}, {"B012345678/S012345678", "B012345678/S012345678"},
-        {"life", "B3/S23"},       {"HighLife", "B36/S23"}, {"Day & Night", "B3678/S34678"}, {"seeds", "B2/S"},
-        {"Live Free or Die", "B2/S0"}, {"2x2", "B36/S125"}, {"34 life", "B34/S34"},
-        {"B234", "B234/S"},       {"S23", "B/S23"},      {"/S23", "B/S23"},    {"B3/", "B3/S"},     {"3/S23", "B3/S23"}, {"23/B3", "B3/S23"},
+    static const struct {
+        const char *text, *canonical;
+    } cases[] = {
+        {"B3/S23", "B3/S23"},
+        {"b3s23", "B3/S23"},
+        {"S23/B3", "B3/S23"},
+        {" B 36 / S 23 ", "B36/S23"},
+        {"23/3", "B3/S23"},
+        {"/2", "B2/S"},
+        {"B2/S", "B2/S"},
+        {"B/S", "B/S"},
+        {"125/36", "B36/S125"},
+        {"B33/S322", "B3/S23"},
+        {"B012345678/S012345678", "B012345678/S012345678"},
+        {"life", "B3/S23"},
+        {"HighLife", "B36/S23"},
+        {"Day & Night", "B3678/S34678"},
+        {"seeds", "B2/S"},
+        {"Live Free or Die", "B2/S0"},
+        {"2x2", "B36/S125"},
+        {"34 life", "B34/S34"},
+        {"B234", "B234/S"},
+        {"S23", "B/S23"},
+        {"/S23", "B/S23"},
+        {"B3/", "B3/S"},
+        {"3/S23", "B3/S23"},
+        {"23/B3", "B3/S23"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[24];
@@ -45,10 +65,22 @@ static void every_name_is_a_rule(void **state)
 static void refuses_with_a_reason(void **state)
 {
     (void)state;
-    static const struct { const char *text, *reason; } cases[] = {
-        {"", "B3/S23"},          {"B3/B2", "B stands"}, {"S3S2", "S stands"}, {"23", "slash"},       {"B9/S23", "0 to 8"},
-        {"B2-a/S12", "non-totalistic"}, {"B3/S23/C3", "two states"}, {"23/3/3", "two states"}, {"B2/S34H", "hexagonal"},
-        {"B3/S23V", "von Neumann"}, {"WireWorld", "name"},    {"B3/S23x", "as in"},  {"12/34x", "as in"},
+    static const struct {
+        const char *text, *reason;
+    } cases[] = {
+        {"", "B3/S23"},
+        {"B3/B2", "B stands"},
+        {"S3S2", "S stands"},
+        {"23", "slash"},
+        {"B9/S23", "0 to 8"},
+        {"B2-a/S12", "non-totalistic"},
+        {"B3/S23/C3", "two states"},
+        {"23/3/3", "two states"},
+        {"B2/S34H", "hexagonal"},
+        {"B3/S23V", "von Neumann"},
+        {"WireWorld", "name"},
+        {"B3/S23x", "as in"},
+        {"12/34x", "as in"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct life_rule rule = {1, 2};
@@ -65,13 +97,27 @@ static void refuses_with_a_reason(void **state)
 static void splits_bounds(void **state)
 {
     (void)state;
-    static const struct { const char *text, *rule; enum life_bounds bounds; size_t width, height; } good[] = {
-        {"B3/S23:T100,50", "B3/S23", LIFE_TORUS, 100, 50}, {"B3/S23:P7", "B3/S23", LIFE_PLANE, 7, 7},
-        {"23/3:t64,1", "23/3", LIFE_TORUS, 64, 1},         {"B3/S23", "B3/S23", LIFE_TORUS, 0, 0},
+    static const struct {
+        const char *text, *rule;
+        enum life_bounds bounds;
+        size_t width, height;
+    } good[] = {
+        {"B3/S23:T100,50", "B3/S23", LIFE_TORUS, 100, 50},
+        {"B3/S23:P7", "B3/S23", LIFE_PLANE, 7, 7},
+        {"23/3:t64,1", "23/3", LIFE_TORUS, 64, 1},
+        {"B3/S23", "B3/S23", LIFE_TORUS, 0, 0},
     };
-    static const char *const bad[] = {"B3/S23:K30*,20", "B3/S23:S30", "B3/S23:C30,20", "B3/S23:T30+5,20",
-                                      "B3/S23:T30,0", "B3/S23:T0", "B3/S23:T", "B3/S23:T3,", "B3/S23:Q3,3",
-                                      "B3/S23:T3,4x", "B3/S23:T99999999999999999999,3"};
+    static const char *const bad[] = {"B3/S23:K30*,20",
+                                      "B3/S23:S30",
+                                      "B3/S23:C30,20",
+                                      "B3/S23:T30+5,20",
+                                      "B3/S23:T30,0",
+                                      "B3/S23:T0",
+                                      "B3/S23:T",
+                                      "B3/S23:T3,",
+                                      "B3/S23:Q3,3",
+                                      "B3/S23:T3,4x",
+                                      "B3/S23:T99999999999999999999,3"};
     enum life_bounds bounds;
     size_t width, height;
     char text[64];
@@ -91,12 +137,14 @@ static void splits_bounds(void **state)
 /* The rule by the definition: `in` holds b, k, p, q and the cell, see internal.h. */
 static int by_definition(const struct life_rule *rule, unsigned in, int *possible)
 {
-    const unsigned alive = (in & 1) + 2 * (in >> 1 & 1) + 2 * (in >> 2 & 1) + 4 * (in >> 3 & 1), cell = in >> 4;
+    const unsigned alive = (in & 1) + 2 * (in >> 1 & 1) + 2 * (in >> 2 & 1) + 4 * (in >> 3 & 1),
+                   cell = in >> 4;
     *possible = alive >= cell && alive - cell <= 8;
     return *possible && (cell ? rule->survival : rule->birth) >> (alive - cell) & 1;
 }
 
-/* `pairs`: two-input operations; all of its steps but selections must be such. Returns how many operations. */
+/* `pairs`: two-input operations; all of its steps but selections must be such. Returns how many
+ * operations. */
 static int check_logic(const struct life_rule *rule, bool pairs)
 {
     struct life_logic logic;
@@ -136,7 +184,8 @@ static void whole_chains_are_right(void **state)
             in |= (sum & 1) << 2 * r | (sum >> 1) << (2 * r + 1);
             alive += sum;
         }
-        assert_int_equal(life_whole_next(whole, in), (cell ? rule.survival : rule.birth) >> (alive - cell) & 1);
+        assert_int_equal(life_whole_next(whole, in),
+                         (cell ? rule.survival : rule.birth) >> (alive - cell) & 1);
     }
     char text[LIFE_RULE_MACROS];
     life_rule_macros(&rule, true, text);
@@ -168,18 +217,37 @@ static void logic_is_right_and_short(void **state)
     }
 }
 
-/* ---- Rules that look at places. ---------------------------------------------------------------- */
+/* ---- Rules that look at places. -------------------------------------------------------------- */
 
 static void families_are_tables(void **state)
 {
     (void)state;
-    static const struct { const char *text, *normal; } good[] = {
-        {"B2-a/S12", "B2-a/S12"}, {"b2-A_s12", "B2-a/S12"}, {"S23/B3-a", "B3-a/S23"}, {"23-a/3", "B3/S23-a"}, {"B2/S34H", "B2/S34H"},
-        {"b2s013v", "B2/S013V"}, {"B3/S23", "B3/S23"}, {"highlife", "B36/S23"}, {"B2cek3i_S12cei", "B2cek3i/S12cei"},
-        {"B2-a", "B2-a/S"}, {"S12-a", "B/S12-a"}, {"/S2-a", "B/S2-a"}, {"3/S2-a", "B3/S2-a"}, {"2-a/B3", "B3/S2-a"}, {"B2H", "B2/SH"}, {"w22", "W22"}};
-    static const struct { const char *text, *reason; } bad[] = {
-        {"B2x/S3", "as in"}, {"B2q/S3", "a letter that its count"}, {"B2/S9H", "0 to 6"}, {"B5/S1V", "0 to 4"}, {"B2a/S1H", "letters"},
-        {"B2-/S12", "after a minus"}, {"MAPx", "base 64"}, {"2-a", "as in B2-a"}, {"B2-a/B3", "as in B2-a"}, {"W3", "even numbers"}, {"W256", "even numbers"}, {"B3/S23/4e", "as in"}};
+    static const struct {
+        const char *text, *normal;
+    } good[] = {{"B2-a/S12", "B2-a/S12"},
+                {"b2-A_s12", "B2-a/S12"},
+                {"S23/B3-a", "B3-a/S23"},
+                {"23-a/3", "B3/S23-a"},
+                {"B2/S34H", "B2/S34H"},
+                {"b2s013v", "B2/S013V"},
+                {"B3/S23", "B3/S23"},
+                {"highlife", "B36/S23"},
+                {"B2cek3i_S12cei", "B2cek3i/S12cei"},
+                {"B2-a", "B2-a/S"},
+                {"S12-a", "B/S12-a"},
+                {"/S2-a", "B/S2-a"},
+                {"3/S2-a", "B3/S2-a"},
+                {"2-a/B3", "B3/S2-a"},
+                {"B2H", "B2/SH"},
+                {"w22", "W22"}};
+    static const struct {
+        const char *text, *reason;
+    } bad[] = {{"B2x/S3", "as in"},       {"B2q/S3", "a letter that its count"},
+               {"B2/S9H", "0 to 6"},      {"B5/S1V", "0 to 4"},
+               {"B2a/S1H", "letters"},    {"B2-/S12", "after a minus"},
+               {"MAPx", "base 64"},       {"2-a", "as in B2-a"},
+               {"B2-a/B3", "as in B2-a"}, {"W3", "even numbers"},
+               {"W256", "even numbers"},  {"B3/S23/4e", "as in"}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         char normal[LIFE_RULE_TEXT];
         struct life_family a, b;
@@ -203,7 +271,8 @@ static void families_are_tables(void **state)
 static void letters_are_a_partition(void **state)
 {
     (void)state;
-    static const char *const letters[9] = {"", "ce", "ceaikn", "ceaiknjqry", "ceaiknjqrytwz", "ceaiknjqry", "ceaikn", "ce", ""};
+    static const char *const letters[9] = {
+        "", "ce", "ceaikn", "ceaiknjqry", "ceaiknjqrytwz", "ceaiknjqry", "ceaikn", "ce", ""};
     for (int count = 1; count < 8; count++) {
         struct life_table all = {{0}};
         char text[64];
@@ -237,14 +306,21 @@ static void check_circuit(const struct life_table *t, int most)
 static void circuits_are_right(void **state)
 {
     (void)state;
-    static const struct { const char *rule; int most; } rules[] = {
-        {"B2-a/S12", 40}, {"B3/S23", 30}, {"B2/S34H", 20}, {"B2/S013V", 10}, {"B2ein3cijn4cnrwy5cnq6e/S1c2-ai3acny4anqy5c6ek8", 100}};
+    static const struct {
+        const char *rule;
+        int most;
+    } rules[] = {{"B2-a/S12", 40},
+                 {"B3/S23", 30},
+                 {"B2/S34H", 20},
+                 {"B2/S013V", 10},
+                 {"B2ein3cijn4cnrwy5cnq6e/S1c2-ai3acny4anqy5c6ek8", 100}};
     struct life_family f;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         works(life_family_parse(rules[i].rule, &f));
         check_circuit(&f.table, rules[i].most);
     }
-    static const uint64_t plain[] = {0, ~(uint64_t)0, 0xaaaaaaaaaaaaaaaa, ~(uint64_t)0xcccccccccccccccc};
+    static const uint64_t plain[] = {0, ~(uint64_t)0, 0xaaaaaaaaaaaaaaaa,
+                                     ~(uint64_t)0xcccccccccccccccc};
     for (uint64_t i = 0; i < 12; i++) {
         struct life_table t;
         for (uint64_t j = 0; j < 8; j++)
@@ -257,10 +333,11 @@ int main(int argc, char **argv)
 {
     random_rules = argc > 1 ? atoi(argv[1]) : random_rules;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_notations),       cmocka_unit_test(every_name_is_a_rule),
-        cmocka_unit_test(refuses_with_a_reason), cmocka_unit_test(splits_bounds), cmocka_unit_test(families_are_tables), cmocka_unit_test(letters_are_a_partition),
-        cmocka_unit_test(circuits_are_right),
-        cmocka_unit_test(logic_is_right_and_short), cmocka_unit_test(whole_chains_are_right),
+        cmocka_unit_test(reads_notations),        cmocka_unit_test(every_name_is_a_rule),
+        cmocka_unit_test(refuses_with_a_reason),  cmocka_unit_test(splits_bounds),
+        cmocka_unit_test(families_are_tables),    cmocka_unit_test(letters_are_a_partition),
+        cmocka_unit_test(circuits_are_right),     cmocka_unit_test(logic_is_right_and_short),
+        cmocka_unit_test(whole_chains_are_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,10 @@
-/* test_life_sparse.c - the engine "sparse" against plain C on random cells under many rules, and against HashLife on guns, methuselahs and soups.
+/* test_life_sparse.c - the engine "sparse" against plain C on random cells under many rules, and
+ * against HashLife on guns, methuselahs and soups.
  *
- * The R-pentomino has 116 cells at generation 1,103, six of its gliders fly away; the acorn 633 at 5,206. A glider moves one cell in four generations.
- * Tiles have 48 x 48 cells, a pass eight generations: cells across corners of tiles, steps that are no multiples of eight, and what sleeps when something
- * comes are where such an engine could be wrong.
+ * The R-pentomino has 116 cells at generation 1,103, six of its gliders fly away; the acorn 633 at
+ * 5,206. A glider moves one cell in four generations. Tiles have 48 x 48 cells, a pass eight
+ * generations: cells across corners of tiles, steps that are no multiples of eight, and what sleeps
+ * when something comes are where such an engine could be wrong.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -20,13 +22,15 @@
 static const char glider[] = "x = 3, y = 3\nbo$2bo$3o!";
 static const char r_pentomino[] = "x = 3, y = 3\nb2o$2o$bo!";
 static const char acorn[] = "x = 7, y = 3\nbo$3bo$2o2b3o!";
-static const char gun[] = "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$"
-                          "10bo5bo7bo$11bo3bo$12b2o!";
+static const char gun[] =
+    "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$"
+    "10bo5bo7bo$11bo3bo$12b2o!";
 static const long long FARTHEST = 48LL * 0x7ffffff0;
 
 static life_sparse *create(const char *rule, size_t memory)
 {
-    life_sparse *s = life_sparse_create(&(struct life_sparse_options){.rule = rule, .memory = memory});
+    life_sparse *s =
+        life_sparse_create(&(struct life_sparse_options){.rule = rule, .memory = memory});
     ready(s);
     return s;
 }
@@ -67,24 +71,28 @@ static uint64_t drawn(void)
 
 enum { SIDE = 110, MOST = 60, GRID = SIDE + 2 * MOST };
 
-static void agrees(life_sparse *s, long long x, long long y, const unsigned char *now, const char *what)
+static void agrees(life_sparse *s, long long x, long long y, const unsigned char *now,
+                   const char *what)
 {
     struct life_cells back;
     uint64_t alive = 0;
     works(life_cells_alloc(&back, GRID, GRID));
-    memset(back.word, 255, back.stride * GRID * sizeof *back.word); /* what is got is written over */
+    memset(back.word, 255,
+           back.stride * GRID * sizeof *back.word); /* what is got is written over */
     works(life_sparse_get(s, x - MOST, y - MOST, &back));
     for (size_t i = 0; i < GRID; i++)
         for (size_t j = 0; j < GRID; j++) {
             alive += now[i * GRID + j];
             if (life_cells_at(&back, j, i) != now[i * GRID + j])
-                fail_msg("%s at (%lld, %lld): cell (%zu, %zu) is wrong at generation %llu", what, x, y, j, i, (unsigned long long)life_sparse_generation(s));
+                fail_msg("%s at (%lld, %lld): cell (%zu, %zu) is wrong at generation %llu", what, x,
+                         y, j, i, (unsigned long long)life_sparse_generation(s));
         }
     assert_true(population(s) == alive);
     life_cells_free(&back);
 }
 
-/* Random cells in the middle of a torus so large that they do not go round it, in steps of some generations. */
+/* Random cells in the middle of a torus so large that they do not go round it, in steps of some
+ * generations. */
 static void as_plain_c(const char *text, size_t width, size_t height, long long x, long long y)
 {
     struct life_family rule;
@@ -123,19 +131,22 @@ static void as_plain_c(const char *text, size_t width, size_t height, long long 
 static void plain_c(void **unused)
 {
     (void)unused;
-    static const char *const rules[] = {"B3/S23", "B36/S23", "B2/S", "B3678/S34678", "B1357/S1357", "B3/S012345678", "B2-a/S12", "B3-ej6e/S234i",
-                                        "B2/S34H", "B2/S013V", "B1/S1", "B3/S238"};
+    static const char *const rules[] = {"B3/S23",      "B36/S23",       "B2/S",     "B3678/S34678",
+                                        "B1357/S1357", "B3/S012345678", "B2-a/S12", "B3-ej6e/S234i",
+                                        "B2/S34H",     "B2/S013V",      "B1/S1",    "B3/S238"};
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         if (todays(r, 6)) /* a program is built for each */
-            as_plain_c(rules[r], 1 + drawn() % SIDE, 1 + drawn() % SIDE, (long long)(drawn() % 1000) - 500, (long long)(drawn() % 1000) - 500);
+            as_plain_c(rules[r], 1 + drawn() % SIDE, 1 + drawn() % SIDE,
+                       (long long)(drawn() % 1000) - 500, (long long)(drawn() % 1000) - 500);
     for (int i = 0; i < 6; i++)
-        as_plain_c("B3/S23", 1 + drawn() % SIDE, 1 + drawn() % SIDE, (long long)(drawn() % 200) - 100, (long long)(drawn() % 200) - 100);
+        as_plain_c("B3/S23", 1 + drawn() % SIDE, 1 + drawn() % SIDE,
+                   (long long)(drawn() % 200) - 100, (long long)(drawn() % 200) - 100);
     as_plain_c("B3/S23", SIDE, SIDE, -48 - SIDE / 2, 48 - SIDE / 2);
     as_plain_c("B3/S23", SIDE, SIDE, FARTHEST - 48 * 20, -FARTHEST + 48 * 20);
     as_plain_c("B3/S23", 1, 1, -1, -1);
 }
 
-/* ---- Against HashLife. ------------------------------------------------------------------------ */
+/* ---- Against HashLife. ----------------------------------------------------------------------- */
 
 static void as_hashlife(life_sparse *s, hashlife *h, const char *what)
 {
@@ -144,12 +155,14 @@ static void as_hashlife(life_sparse *s, hashlife *h, const char *what)
     struct life_sparse_box own;
     works(hashlife_population(h, &n));
     if (n.high || n.low != population(s))
-        fail_msg("%s: %llu cells, and with HashLife %llu, at generation %llu", what, (unsigned long long)population(s), (unsigned long long)n.low,
+        fail_msg("%s: %llu cells, and with HashLife %llu, at generation %llu", what,
+                 (unsigned long long)population(s), (unsigned long long)n.low,
                  (unsigned long long)life_sparse_generation(s));
     const int any = hashlife_bounding_box(h, &box);
     assert_int_equal(life_sparse_bounding_box(s, &own), any);
     if (any)
-        assert_true(own.left == (long long)box.left.low && own.top == (long long)box.top.low && own.right == (long long)box.right.low &&
+        assert_true(own.left == (long long)box.left.low && own.top == (long long)box.top.low &&
+                    own.right == (long long)box.right.low &&
                     own.bottom == (long long)box.bottom.low);
 }
 
@@ -250,9 +263,10 @@ static void looks(void **unused)
     life_sparse_free(s);
 }
 
-/* ---- Sleep. ------------------------------------------------------------------------------------ */
+/* ---- Sleep. ---------------------------------------------------------------------------------- */
 
-/* A block and a blinker sleep for ever, which takes no time; a glider comes from far away and wakes them. */
+/* A block and a blinker sleep for ever, which takes no time; a glider comes from far away and wakes
+ * them. */
 static void sleepers_wake(void **unused)
 {
     (void)unused;
@@ -286,16 +300,18 @@ static void empty(void **unused)
     struct life_sparse_box box;
     life_sparse *s = create(NULL, 0);
     works(life_sparse_step(s, 12345));
-    assert_true(population(s) == 0 && life_sparse_generation(s) == 12345 && life_sparse_tiles(s) == 0);
+    assert_true(population(s) == 0 && life_sparse_generation(s) == 12345 &&
+                life_sparse_tiles(s) == 0);
     assert_int_equal(life_sparse_bounding_box(s, &box), 0);
     fails(ERANGE, life_sparse_step(s, UINT64_MAX));
     life_sparse_free(s);
     life_sparse_free(NULL);
 }
 
-/* ---- Edges and memory. -------------------------------------------------------------------------- */
+/* ---- Edges and memory. ----------------------------------------------------------------------- */
 
-/* A glider flies to the last tile of the plane, where it is still right, and then there is no going on. */
+/* A glider flies to the last tile of the plane, where it is still right, and then there is no going
+ * on. */
 static void edges(void **unused)
 {
     (void)unused;
@@ -325,7 +341,8 @@ static void edges(void **unused)
     life_sparse_free(s);
 }
 
-/* What grows without end does not go into 1 MiB; a glider for ever does, since what it leaves is dropped. */
+/* What grows without end does not go into 1 MiB; a glider for ever does, since what it leaves is
+ * dropped. */
 static void memory(void **unused)
 {
     (void)unused;
@@ -359,7 +376,7 @@ static void memory(void **unused)
     hashlife_free(h);
 }
 
-/* ---- Options. ------------------------------------------------------------------------------------ */
+/* ---- Options. -------------------------------------------------------------------------------- */
 
 static int after(void *left, double fraction)
 {
@@ -371,7 +388,8 @@ static void ends_when_told(void **unused)
 {
     (void)unused;
     int left = 2;
-    life_sparse *s = life_sparse_create(&(struct life_sparse_options){.progress = after, .arg = &left});
+    life_sparse *s =
+        life_sparse_create(&(struct life_sparse_options){.progress = after, .arg = &left});
     ready(s);
     put(s, NULL, gun, 0, 0);
     fails(ECANCELED, life_sparse_step(s, 100000000));
@@ -386,7 +404,8 @@ static void ends_when_told(void **unused)
 static void refusals(void **unused)
 {
     (void)unused;
-    static const char *const rules[] = {"B03/S23", "345/2/4", "R5,C0,M1,S34..58,B34..45,NM", "nonsense", "B0123478/S01234678"};
+    static const char *const rules[] = {"B03/S23", "345/2/4", "R5,C0,M1,S34..58,B34..45,NM",
+                                        "nonsense", "B0123478/S01234678"};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         assert_null(life_sparse_create(&(struct life_sparse_options){.rule = rules[i]}));
         assert_int_equal(clerrno, EINVAL);
@@ -398,9 +417,11 @@ static void refusals(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_c), cmocka_unit_test(known_lives),    cmocka_unit_test(soup),     cmocka_unit_test(looks), cmocka_unit_test(sleepers_wake),
-        cmocka_unit_test(empty),   cmocka_unit_test(edges),          cmocka_unit_test(memory),   cmocka_unit_test(ends_when_told),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(plain_c),        cmocka_unit_test(known_lives),
+        cmocka_unit_test(soup),           cmocka_unit_test(looks),
+        cmocka_unit_test(sleepers_wake),  cmocka_unit_test(empty),
+        cmocka_unit_test(edges),          cmocka_unit_test(memory),
+        cmocka_unit_test(ends_when_told), cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
-/* test_life_states.c - rules of more than two states: their names, engines against the definition, states in and out, files.
+/* test_life_states.c - rules of more than two states: their names, engines against the definition,
+ * states in and out, files.
  *
- * Generations: a cell of state 1 that does not survive goes through states 2 ... n - 1 to 0, and counts as dead meanwhile
- * (M. Wojtowicz's MCell; Golly's help, "Generations").
+ * Generations: a cell of state 1 that does not survive goes through states 2 ... n - 1 to 0, and
+ * counts as dead meanwhile (M. Wojtowicz's MCell; Golly's help, "Generations").
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -17,11 +18,17 @@
 
 static void rules_have_a_usual_form(void **unused)
 {
-    static const struct { const char *text, *normal; int states; } good[] = {
-        {"345/2/4", "345/2/4", 4}, {"B2/S345/C4", "345/2/4", 4}, {"b2/s345/4", "345/2/4", 4}, {"/2/3", "/2/3", 3}, {"brain", "/2/3", 3},
-        {"013/2/4V", "013/2/4V", 4}, {"34/2/5h", "34/2/5H", 5}, {"23/3/256", "23/3/256", 256}, {"23/3/2", "B3/S23", 2}, {"23/3", "B3/S23", 2},
+    static const struct {
+        const char *text, *normal;
+        int states;
+    } good[] = {
+        {"345/2/4", "345/2/4", 4}, {"B2/S345/C4", "345/2/4", 4},  {"b2/s345/4", "345/2/4", 4},
+        {"/2/3", "/2/3", 3},       {"brain", "/2/3", 3},          {"013/2/4V", "013/2/4V", 4},
+        {"34/2/5h", "34/2/5H", 5}, {"23/3/256", "23/3/256", 256}, {"23/3/2", "B3/S23", 2},
+        {"23/3", "B3/S23", 2},
     };
-    static const char *const bad[] = {"345/2/", "345/2/1", "345/2/257", "345/2/4X", "349/2/4", "345/2/4/5", "5/2/4V", "345/2/x", "MAP/2/3"};
+    static const char *const bad[] = {"345/2/",    "345/2/1", "345/2/257", "345/2/4X", "349/2/4",
+                                      "345/2/4/5", "5/2/4V",  "345/2/x",   "MAP/2/3"};
     char normal[LIFE_RULE_TEXT];
     (void)unused;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
@@ -35,8 +42,10 @@ static void rules_have_a_usual_form(void **unused)
         fails(EINVAL, life_rule_states(bad[i]));
 }
 
-/* One generation by the definition, of neighbours in `near`: bits of dx, dy as the rows of a block. */
-static void step(unsigned birth, unsigned survival, unsigned states, unsigned near, bool torus, size_t width, size_t height, unsigned char *now)
+/* One generation by the definition, of neighbours in `near`: bits of dx, dy as the rows of a
+ * block. */
+static void step(unsigned birth, unsigned survival, unsigned states, unsigned near, bool torus,
+                 size_t width, size_t height, unsigned char *now)
 {
     unsigned char *next = malloc(width * height);
     ready(next);
@@ -47,7 +56,8 @@ static void step(unsigned birth, unsigned survival, unsigned states, unsigned ne
             const bool inside = x >= 0 && y >= 0 && x < (long)width && y < (long)height;
             x = (x + (long)width) % (long)width;
             y = (y + (long)height) % (long)height;
-            count += (near >> k & 1) && (inside || torus) && now[(size_t)y * width + (size_t)x] == 1;
+            count +=
+                (near >> k & 1) && (inside || torus) && now[(size_t)y * width + (size_t)x] == 1;
         }
         next[i] = (unsigned char)(now[i] == 0   ? birth >> count & 1
                                   : now[i] == 1 ? (survival >> count & 1 ? 1u : 2u)
@@ -69,7 +79,8 @@ static const struct world {
     {"345/2/4", 1 << 2, 1 << 3 | 1 << 4 | 1 << 5, 4, ALL, 100, 37, LIFE_TORUS},
     {"/2/3", 1 << 2, 0, 3, ALL, 64, 20, LIFE_TORUS},
     {"23/3/256", 1 << 3, 1 << 2 | 1 << 3, 256, ALL, 65, 30, LIFE_PLANE},
-    {"1456/2356/16", 1 << 2 | 1 << 3 | 1 << 5 | 1 << 6, 1 << 1 | 1 << 4 | 1 << 5 | 1 << 6, 16, ALL, 1, 5, LIFE_TORUS},
+    {"1456/2356/16", 1 << 2 | 1 << 3 | 1 << 5 | 1 << 6, 1 << 1 | 1 << 4 | 1 << 5 | 1 << 6, 16, ALL,
+     1, 5, LIFE_TORUS},
     {"0/1/9", 1 << 1, 1, 9, ALL, 3, 1, LIFE_PLANE},
     {"013/2/4V", 1 << 2, 1 | 1 << 1 | 1 << 3, 4, CROSS, 130, 9, LIFE_TORUS},
     {"34/2/5H", 1 << 2, 1 << 3 | 1 << 4, 5, HEXAGON, 40, 40, LIFE_PLANE},
@@ -82,7 +93,11 @@ static void check_world(const struct world *w, enum life_engine engine)
     struct life_sample sample[3];
     ready(right);
     ready(got);
-    life *lf = life_create(&(struct life_options){.engine = engine, .rule = w->rule, .width = w->width, .height = w->height, .bounds = w->bounds});
+    life *lf = life_create(&(struct life_options){.engine = engine,
+                                                  .rule = w->rule,
+                                                  .width = w->width,
+                                                  .height = w->height,
+                                                  .bounds = w->bounds});
     ready(lf);
     assert_int_equal(life_states(lf), w->states);
     for (size_t i = 0; i < n; i++) {
@@ -95,7 +110,8 @@ static void check_world(const struct world *w, enum life_engine engine)
     works(life_step(lf, 10));
     works(life_trace(lf, 3, sample));
     for (int g = 0; g < 13; g++)
-        step(w->birth, w->survival, w->states, w->near, w->bounds == LIFE_TORUS, w->width, w->height, right);
+        step(w->birth, w->survival, w->states, w->near, w->bounds == LIFE_TORUS, w->width,
+             w->height, right);
     works(life_get_states(lf, 0, 0, w->width, w->height, got));
     assert_memory_equal(got, right, n);
     uint64_t population = 0;
@@ -116,8 +132,8 @@ static void engines_are_the_definition(void **unused)
     }
 }
 
-/* In Brian's Brain two cells with two dying ones behind them fly on: a ship of period 1, so that the torus is as at the start after as many
- * generations as it is wide. */
+/* In Brian's Brain two cells with two dying ones behind them fly on: a ship of period 1, so that
+ * the torus is as at the start after as many generations as it is wide. */
 static void a_ship_goes_round(void **unused)
 {
     static const unsigned char ship[4] = {2, 1, 2, 1};
@@ -125,7 +141,8 @@ static void a_ship_goes_round(void **unused)
     uint64_t period, since;
     (void)unused;
     for (int e = LIFE_PACKED; e <= LIFE_REFERENCE; e += LIFE_REFERENCE - LIFE_PACKED) {
-        life *lf = life_create(&(struct life_options){.engine = (enum life_engine)e, .rule = "brain", .width = 20, .height = 9});
+        life *lf = life_create(&(struct life_options){
+            .engine = (enum life_engine)e, .rule = "brain", .width = 20, .height = 9});
         ready(lf);
         works(life_put_states(lf, 5, 4, 2, 2, ship));
         works(life_get_states(lf, 0, 0, 20, 9, all));
@@ -135,7 +152,9 @@ static void a_ship_goes_round(void **unused)
         works(life_get_states(lf, 0, 0, 20, 9, later));
         assert_memory_equal(all, later, sizeof all);
         const uint64_t one = 1;
-        works(life_put(lf, 5, 4, &(struct life_cells){1, 1, 1, (uint64_t *)&one})); /* alive, no longer dying */
+        works(
+            life_put(lf, 5, 4,
+                     &(struct life_cells){1, 1, 1, (uint64_t *)&one})); /* alive, no longer dying */
         works(life_get_states(lf, 5, 4, 1, 1, later));
         assert_int_equal(later[0], 1);
         works(life_clear(lf));
@@ -153,7 +172,8 @@ static void squares_are_counted(void **unused)
     uint32_t count[6 * 3];
     (void)unused;
     for (int e = LIFE_PACKED; e <= LIFE_REFERENCE; e += LIFE_REFERENCE - LIFE_PACKED) {
-        life *lf = life_create(&(struct life_options){.engine = (enum life_engine)e, .rule = "345/2/5", .width = 23, .height = 9});
+        life *lf = life_create(&(struct life_options){
+            .engine = (enum life_engine)e, .rule = "345/2/5", .width = 23, .height = 9});
         ready(lf);
         works(life_soup(lf, 0.4, 7));
         works(life_step(lf, 3));
@@ -175,11 +195,13 @@ static void what_does_not_fit_is_refused(void **unused)
     ready(lf);
     fails(EINVAL, life_put_states(lf, 0, 0, 2, 1, state));
     assert_int_equal(life_put_states(lf, 0, 0, 2, 1, state), -1);
-    assert_non_null(strstr(clerror(), "cell 1,0 has state 4, and the rule 345/2/4 has states 0 to 3"));
+    assert_non_null(
+        strstr(clerror(), "cell 1,0 has state 4, and the rule 345/2/4 has states 0 to 3"));
     fails(EINVAL, life_put_states(lf, 19, 0, 2, 1, state));
     fails(EINVAL, life_get_states(lf, -1, 0, 1, 1, (unsigned char[1]){0}));
     life_free(lf);
-    fails_null(ENOTSUP, life_create(&(struct life_options){.rule = "345/2/4", .width = 20, .height = 9, .engine = LIFE_LOCAL}));
+    fails_null(ENOTSUP, life_create(&(struct life_options){
+                            .rule = "345/2/4", .width = 20, .height = 9, .engine = LIFE_LOCAL}));
     fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.rule = "345/02/4"}));
     fails_null(EINVAL, life_census_create(&(struct life_census_options){.rule = "345/2/4"}));
 }
@@ -190,12 +212,24 @@ static void files_have_all_states(void **unused)
 {
     enum { COLUMNS = 23, ROWS = 13 };
     unsigned char state[COLUMNS * ROWS];
-    struct life_pattern p = {.width = 30, .height = 20, .left = 3, .top = 2, .columns = COLUMNS, .rows = ROWS, .stride = 1, .states = 256, .state = state}, q;
+    struct life_pattern p = {.width = 30,
+                             .height = 20,
+                             .left = 3,
+                             .top = 2,
+                             .columns = COLUMNS,
+                             .rows = ROWS,
+                             .stride = 1,
+                             .states = 256,
+                             .state = state},
+                        q;
     uint64_t word[ROWS] = {0};
     (void)unused;
-    for (size_t i = 0; i < sizeof state; i++) { /* 0 to 255, and some runs; a row of dead cells; the rectangle is full to its edges */
+    for (size_t i = 0; i < sizeof state; i++) { /* 0 to 255, and some runs; a row of dead cells; the
+                                                   rectangle is full to its edges */
         state[i] = i / COLUMNS == 5 ? 0 : (unsigned char)(i < 256 ? i : i / 7 % 3);
-        state[i] = i % COLUMNS == 0 && i / COLUMNS != 5 ? 9 : i == COLUMNS - 1 || i == sizeof state - 1 ? 255 : state[i];
+        state[i] = i % COLUMNS == 0 && i / COLUMNS != 5        ? 9
+                   : i == COLUMNS - 1 || i == sizeof state - 1 ? 255
+                                                               : state[i];
         word[i / COLUMNS] |= (uint64_t)(state[i] != 0) << i % COLUMNS;
     }
     p.word = word;
@@ -207,7 +241,8 @@ static void files_have_all_states(void **unused)
         const char *file = in_folder(i ? "a.mc" : "a.rle");
         works(life_pattern_write(file, &p, NULL));
         works(life_pattern_read(file, &q));
-        assert_true(q.columns == COLUMNS && q.rows == ROWS && q.states == 256 && q.x + (long long)q.left == -8 + 3 && q.y + (long long)q.top == 5 + 2);
+        assert_true(q.columns == COLUMNS && q.rows == ROWS && q.states == 256 &&
+                    q.x + (long long)q.left == -8 + 3 && q.y + (long long)q.top == 5 + 2);
         assert_true(i || (q.width == 30 && q.height == 20));
         assert_string_equal(q.rule, p.rule);
         assert_memory_equal(q.state, state, sizeof state);
@@ -225,7 +260,8 @@ static void letters_are_states(void **unused)
     static const char *const bad[] = {"pb!", "p!", "3p", "Z!", "yP!", "zA!", "p$A!"};
     struct life_pattern p;
     (void)unused;
-    fails(EINVAL, life_pattern_read_memory("bad", good, strlen(good), &p)); /* a count within a state */
+    fails(EINVAL,
+          life_pattern_read_memory("bad", good, strlen(good), &p)); /* a count within a state */
     static const char better[] = "x = 9, y = 2, rule = /2/250\n.A2X2pA.pA$ yIo!";
     works(life_pattern_read_memory("good", better, strlen(better), &p));
     assert_int_equal(p.columns, 8);
@@ -240,7 +276,8 @@ static void letters_are_states(void **unused)
 
 static void mcell_has_generations(void **unused)
 {
-    static const char text[] = "#MCell 4.20\n#GAME Generations\n#RULE 345/2/60\n#BOARD 40x30\n#WRAP 1\n#L .A2B$3aA.bK\n";
+    static const char text[] =
+        "#MCell 4.20\n#GAME Generations\n#RULE 345/2/60\n#BOARD 40x30\n#WRAP 1\n#L .A2B$3aA.bK\n";
     struct life_pattern p;
     (void)unused;
     works(life_pattern_read_memory("good", text, strlen(text), &p));
@@ -258,7 +295,8 @@ int main(void)
         cmocka_unit_test(rules_have_a_usual_form),
         cmocka_unit_test(engines_are_the_definition),
         cmocka_unit_test(a_ship_goes_round),
-        cmocka_unit_test(squares_are_counted), cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(squares_are_counted),
+        cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(files_have_all_states),
         cmocka_unit_test(letters_are_states),
         cmocka_unit_test(mcell_has_generations),

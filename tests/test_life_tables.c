@@ -1,7 +1,9 @@
-/* test_life_tables.c - rules of files: tables against the definition, trees, every engine, planes without edges, what is refused.
+/* test_life_tables.c - rules of files: tables against the definition, trees, every engine, planes
+ * without edges, what is refused.
  *
- * The definition is here once more, as plainly as it can be: transitions in their order, each turned, mirrored or permuted in all ways, each word a state
- * or a variable that keeps what it once was (Golly's help, "File formats").
+ * The definition is here once more, as plainly as it can be: transitions in their order, each
+ * turned, mirrored or permuted in all ways, each word a state or a variable that keeps what it once
+ * was (Golly's help, "File formats").
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -21,11 +23,12 @@ static life_transitions *rule_of(const char *text)
     return t;
 }
 
-/* ---- Tables, by the definition. --------------------------------------------------------------- */
+/* ---- Tables, by the definition. -------------------------------------------------------------- */
 
 enum { MOST = 12 };
 
-/* A table as this test has it: variables a to d are states, a bit each, transitions one character a word; a dot is any state. */
+/* A table as this test has it: variables a to d are states, a bit each, transitions one character a
+ * word; a dot is any state. */
 static const struct table {
     const char *neighbourhood, *symmetries;
     int neighbours, states;
@@ -38,11 +41,21 @@ static const struct table {
     {"Moore", "rotate4reflect", 8, 3, {6, 5, 7, 0}, {"012000.001", "11a2.....2", "2.12.....0"}},
     {"Moore", "rotate8reflect", 8, 3, {6, 5, 7, 0}, {"0120000..1", "11a2.....2", "2...1a0..0"}},
     {"Moore", "reflect_horizontal", 8, 3, {6, 5, 7, 0}, {"0..12...02", "1.2.0....2", "2.....10.1"}},
-    {"Moore", "permute", 8, 3, {6, 5, 7, 0}, {"0111.....1", "1000aaaab2", "1222.....0", "2a11b....a"}},
+    {"Moore",
+     "permute",
+     8,
+     3,
+     {6, 5, 7, 0},
+     {"0111.....1", "1000aaaab2", "1222.....0", "2a11b....a"}},
     {"vonNeumann", "none", 4, 4, {6, 9, 15, 12}, {"0a0bd1", "1..2.3", "a.dd.a", "3....0"}},
     {"vonNeumann", "rotate4", 4, 4, {6, 9, 15, 12}, {"0a0bd1", "1a.2.a", "a.dd.a", "3....0"}},
     {"vonNeumann", "rotate4reflect", 4, 4, {6, 9, 15, 12}, {"012..3", "1ab2.a", "3.aa.2"}},
-    {"vonNeumann", "reflect_horizontal", 4, 4, {6, 9, 15, 12}, {"0.1.d1", "1.a.02", "2.3a.a", "30...0"}},
+    {"vonNeumann",
+     "reflect_horizontal",
+     4,
+     4,
+     {6, 9, 15, 12},
+     {"0.1.d1", "1.a.02", "2.3a.a", "30...0"}},
     {"vonNeumann", "permute", 4, 4, {6, 9, 15, 12}, {"01a..1", "1aa.02", "22dd13", "3....0"}},
     {"hexagonal", "none", 6, 3, {6, 5, 7, 0}, {"01.2...1", "1aa...02", "2....0.0"}},
     {"hexagonal", "rotate2", 6, 3, {6, 5, 7, 0}, {"01.2...1", "1aa...02", "2....0.0"}},
@@ -59,7 +72,10 @@ static const char *const variables = "abcd";
 static life_transitions *written(const struct table *t)
 {
     char text[6000];
-    int n = sprintf(text, "@RULE Test\nfor people\n@TABLE\n# words\nn_states:%d\nneighborhood:%s\nsymmetries:%s\n", t->states, t->neighbourhood, t->symmetries);
+    int n = sprintf(
+        text,
+        "@RULE Test\nfor people\n@TABLE\n# words\nn_states:%d\nneighborhood:%s\nsymmetries:%s\n",
+        t->states, t->neighbourhood, t->symmetries);
     for (int v = 0; v < 4 && t->variable[v]; v++) {
         n += sprintf(text + n, "var %c = {", variables[v]);
         for (int s = 0, first = 1; s < t->states; s++)
@@ -76,7 +92,8 @@ static life_transitions *written(const struct table *t)
     }
     for (int i = 0; i < MOST && t->transition[i]; i++)
         for (const char *p = t->transition[i]; *p; p++)
-            n += *p == '.' ? sprintf(text + n, "any%d,", (int)(p - t->transition[i])) : sprintf(text + n, p[1] ? "%c," : "%c  # one\n\n", *p);
+            n += *p == '.' ? sprintf(text + n, "any%d,", (int)(p - t->transition[i]))
+                           : sprintf(text + n, p[1] ? "%c," : "%c  # one\n\n", *p);
     return rule_of(text);
 }
 
@@ -95,11 +112,14 @@ static bool fits(const struct table *t, char word, int state, int was[4])
     return true;
 }
 
-/* What a is, if it stands more than once: Golly tries its lowest state first, in all orders. -1: it may be any. */
+/* What a is, if it stands more than once: Golly tries its lowest state first, in all orders. -1: it
+ * may be any. */
 static int bound = -1;
 
-/* The cell and its neighbours in the order of a table against one order of a transition; what it becomes, or -1. */
-static int against(const struct table *t, const char *transition, const int *order, const int *state)
+/* The cell and its neighbours in the order of a table against one order of a transition; what it
+ * becomes, or -1. */
+static int against(const struct table *t, const char *transition, const int *order,
+                   const int *state)
 {
     int was[4] = {bound, -1, -1, -1};
     if (!fits(t, transition[0], state[0], was))
@@ -112,7 +132,8 @@ static int against(const struct table *t, const char *transition, const int *ord
 }
 
 /* All orders of the words from k on: used has a bit for each that stands already, and those fit. */
-static int permuted(const struct table *t, const char *transition, unsigned used, int k, const int *state, const int was[4])
+static int permuted(const struct table *t, const char *transition, unsigned used, int k,
+                    const int *state, const int was[4])
 {
     const char out = transition[1 + t->neighbours];
     if (k == t->neighbours)
@@ -120,7 +141,9 @@ static int permuted(const struct table *t, const char *transition, unsigned used
     for (int i = 0; i < t->neighbours; i++) {
         int now[4];
         memcpy(now, was, sizeof now);
-        const int found = used >> i & 1 || !fits(t, transition[1 + i], state[1 + k], now) ? -1 : permuted(t, transition, used | 1u << i, k + 1, state, now);
+        const int found = used >> i & 1 || !fits(t, transition[1 + i], state[1 + k], now)
+                              ? -1
+                              : permuted(t, transition, used | 1u << i, k + 1, state, now);
         if (found >= 0)
             return found;
     }
@@ -129,13 +152,15 @@ static int permuted(const struct table *t, const char *transition, unsigned used
 
 static int turned(const struct table *t, const char *transition, const int *state)
 {
-    const int n = t->neighbours, number = atoi(t->symmetries + strcspn(t->symmetries, "0123456789"));
+    const int n = t->neighbours,
+              number = atoi(t->symmetries + strcspn(t->symmetries, "0123456789"));
     const int turns = strcmp(t->symmetries, "reflect") == 0 ? 2 : number ? number : 1;
     const bool mirror = strcmp(t->symmetries, "reflect") != 0 && strstr(t->symmetries, "reflect");
     int order[8];
     int was[4] = {bound, -1, -1, -1};
     if (strcmp(t->symmetries, "permute") == 0)
-        return fits(t, transition[0], state[0], was) ? permuted(t, transition, 0, 0, state, was) : -1;
+        return fits(t, transition[0], state[0], was) ? permuted(t, transition, 0, 0, state, was)
+                                                     : -1;
     for (int m = 0; m <= mirror; m++)
         for (int turn = 0; turn < turns; turn++) {
             for (int i = 0; i < n; i++)
@@ -149,8 +174,12 @@ static int turned(const struct table *t, const char *transition, const int *stat
 
 static int by_definition(const struct table *t, const unsigned char block[9])
 {
-    static const int eight[] = {1, 2, 5, 8, 7, 6, 3, 0}, six[] = {1, 5, 8, 7, 3, 0}, four[] = {1, 5, 7, 3}, two[] = {3, 5};
-    const int *place = t->neighbours == 8 ? eight : t->neighbours == 6 ? six : t->neighbours == 4 ? four : two;
+    static const int eight[] = {1, 2, 5, 8, 7, 6, 3, 0}, six[] = {1, 5, 8, 7, 3, 0},
+                     four[] = {1, 5, 7, 3}, two[] = {3, 5};
+    const int *place = t->neighbours == 8   ? eight
+                       : t->neighbours == 6 ? six
+                       : t->neighbours == 4 ? four
+                                            : two;
     int state[9] = {block[4]};
     for (int i = 0; i < t->neighbours; i++)
         state[1 + i] = block[place[i]];
@@ -171,7 +200,8 @@ enum { WIDTH = 40, HEIGHT = 31 };
 static void fill(unsigned char *cells, unsigned states, uint64_t seed)
 {
     for (size_t i = 0; i < WIDTH * HEIGHT; i++)
-        cells[i] = (unsigned char)(life_mix(i + seed * 0x9e3779b97f4a7c15u + 1) % 1009 % (states + 2));
+        cells[i] =
+            (unsigned char)(life_mix(i + seed * 0x9e3779b97f4a7c15u + 1) % 1009 % (states + 2));
     for (size_t i = 0; i < WIDTH * HEIGHT; i++)
         cells[i] = cells[i] >= states ? 0 : cells[i];
 }
@@ -185,25 +215,29 @@ static void tables_are_the_definition(void **unused)
         const struct table *t = &tables[i];
         life_transitions *rule = written(t);
         assert_int_equal(life_transitions_states(rule), t->states);
-        life *lf = life_create(&(struct life_options){.engine = LIFE_REFERENCE, .transitions = rule, .width = WIDTH, .height = HEIGHT});
+        life *lf = life_create(&(struct life_options){
+            .engine = LIFE_REFERENCE, .transitions = rule, .width = WIDTH, .height = HEIGHT});
         ready(lf);
         fill(cells, (unsigned)t->states, i);
         size_t changed = 0;
         for (int at = 0; at < WIDTH * HEIGHT; at++) {
             unsigned char block[9];
             for (int k = 0; k < 9; k++)
-                block[k] = cells[(at / WIDTH + k / 3 - 1 + HEIGHT) % HEIGHT * WIDTH + (at % WIDTH + k % 3 - 1 + WIDTH) % WIDTH];
+                block[k] = cells[(at / WIDTH + k / 3 - 1 + HEIGHT) % HEIGHT * WIDTH +
+                                 (at % WIDTH + k % 3 - 1 + WIDTH) % WIDTH];
             right[at] = (unsigned char)by_definition(t, block);
             changed += right[at] != cells[at];
         }
         if (changed < 20)
-            fail_msg("%s %s: %zu cells change, which shows little", t->neighbourhood, t->symmetries, changed);
+            fail_msg("%s %s: %zu cells change, which shows little", t->neighbourhood, t->symmetries,
+                     changed);
         works(life_put_states(lf, 0, 0, WIDTH, HEIGHT, cells));
         works(life_step(lf, 1));
         works(life_get_states(lf, 0, 0, WIDTH, HEIGHT, got));
         for (int at = 0; at < WIDTH * HEIGHT; at++)
             if (got[at] != right[at])
-                fail_msg("%s %s: cell %d,%d becomes %d, not %d", t->neighbourhood, t->symmetries, at % WIDTH, at / WIDTH, got[at], right[at]);
+                fail_msg("%s %s: cell %d,%d becomes %d, not %d", t->neighbourhood, t->symmetries,
+                         at % WIDTH, at / WIDTH, got[at], right[at]);
         life_free(lf);
         life_transitions_free(rule);
     }
@@ -212,9 +246,10 @@ static void tables_are_the_definition(void **unused)
 /* ---- Trees. ---------------------------------------------------------------------------------- */
 
 /* Of three states: the sum of the cell and its four neighbours, modulo 3. */
-static const char sum[] = "@RULE Sum\n@TREE\n# comment\nnum_states=3\nnum_neighbors=4\nnum_nodes=13\n"
-                          "1 0 1 2\n1 1 2 0\n1 2 0 1\n2 0 1 2\n2 1 2 0\n2 2 0 1\n3 3 4 5\n3 4 5 3\n3 5 3 4\n4 6 7 8\n4 7 8 6\n4 8 6 7\n5 9 10 11\n"
-                          "@COLORS\n1 255 128 0 orange\n2 0 0 255\n";
+static const char sum[] =
+    "@RULE Sum\n@TREE\n# comment\nnum_states=3\nnum_neighbors=4\nnum_nodes=13\n"
+    "1 0 1 2\n1 1 2 0\n1 2 0 1\n2 0 1 2\n2 1 2 0\n2 2 0 1\n3 3 4 5\n3 4 5 3\n3 5 3 4\n4 6 7 8\n4 7 8 6\n4 8 6 7\n5 9 10 11\n"
+    "@COLORS\n1 255 128 0 orange\n2 0 0 255\n";
 
 static void trees_are_sums(void **unused)
 {
@@ -222,8 +257,10 @@ static void trees_are_sums(void **unused)
     (void)unused;
     life_transitions *rule = rule_of(sum);
     assert_string_equal(life_transitions_name(rule), "Sum");
-    assert_memory_equal(life_transitions_colour(rule, 0), ((unsigned char[]){0, 0, 0, 255, 128, 0, 0, 0, 255}), 9);
-    life *lf = life_create(&(struct life_options){.transitions = rule, .width = WIDTH, .height = HEIGHT});
+    assert_memory_equal(life_transitions_colour(rule, 0),
+                        ((unsigned char[]){0, 0, 0, 255, 128, 0, 0, 0, 255}), 9);
+    life *lf =
+        life_create(&(struct life_options){.transitions = rule, .width = WIDTH, .height = HEIGHT});
     ready(lf);
     assert_string_equal(life_rule_text(lf), "Sum");
     fill(cells, 3, 5);
@@ -232,7 +269,9 @@ static void trees_are_sums(void **unused)
     works(life_get_states(lf, 0, 0, WIDTH, HEIGHT, got));
     for (int at = 0; at < WIDTH * HEIGHT; at++) {
         const int x = at % WIDTH, y = at / WIDTH;
-        const int total = cells[at] + cells[y * WIDTH + (x + 1) % WIDTH] + cells[y * WIDTH + (x + WIDTH - 1) % WIDTH] + cells[(y + 1) % HEIGHT * WIDTH + x] +
+        const int total = cells[at] + cells[y * WIDTH + (x + 1) % WIDTH] +
+                          cells[y * WIDTH + (x + WIDTH - 1) % WIDTH] +
+                          cells[(y + 1) % HEIGHT * WIDTH + x] +
                           cells[(y + HEIGHT - 1) % HEIGHT * WIDTH + x];
         assert_int_equal(got[at], total % 3);
     }
@@ -240,16 +279,18 @@ static void trees_are_sums(void **unused)
     life_transitions_free(rule);
 }
 
-/* ---- Engines. --------------------------------------------------------------------------------- */
+/* ---- Engines. -------------------------------------------------------------------------------- */
 
 static life_transitions *wire_world(void)
 {
-    return rule_of("@RULE WireWorld\n@TABLE\nn_states:4\nneighborhood:Moore\nsymmetries:permute\nvar a={0,1,2,3}\nvar a2=a\nvar a3={a}\nvar a4={a}\n"
-                   "var a5={a}\nvar a6={a}\nvar a7={a}\nvar a8={a}\nvar i={0,2,3}\nvar i2={i}\nvar i3={i}\nvar i4={i}\nvar i5={i}\nvar i6={i}\n"
-                   "1,a,a2,a3,a4,a5,a6,a7,a8,2\n2,a,a2,a3,a4,a5,a6,a7,a8,3\n3,1,i,i2,i3,i4,i5,i6,a,1\n@COLORS\n255 0 0 255 255 0\n");
+    return rule_of(
+        "@RULE WireWorld\n@TABLE\nn_states:4\nneighborhood:Moore\nsymmetries:permute\nvar a={0,1,2,3}\nvar a2=a\nvar a3={a}\nvar a4={a}\n"
+        "var a5={a}\nvar a6={a}\nvar a7={a}\nvar a8={a}\nvar i={0,2,3}\nvar i2={i}\nvar i3={i}\nvar i4={i}\nvar i5={i}\nvar i6={i}\n"
+        "1,a,a2,a3,a4,a5,a6,a7,a8,2\n2,a,a2,a3,a4,a5,a6,a7,a8,3\n3,1,i,i2,i3,i4,i5,i6,a,1\n@COLORS\n255 0 0 255 255 0\n");
 }
 
-static void same_cells(life *lf, const unsigned char *start, const unsigned char *right, uint64_t generations)
+static void same_cells(life *lf, const unsigned char *start, const unsigned char *right,
+                       uint64_t generations)
 {
     unsigned char got[WIDTH * HEIGHT];
     ready(lf);
@@ -263,13 +304,17 @@ static void same_cells(life *lf, const unsigned char *start, const unsigned char
 /* Rules of files and Generations on every kind of grid, on the device and in plain C. */
 static void grids_are_plain_c(void **unused)
 {
-    static const char *const grids[] = {"T40,31", "P40,31", "T40+5,31", "T40,31-2", "K40*,31", "K40,31*+1", "C40,31"};
+    static const char *const grids[] = {"T40,31",  "P40,31",    "T40+5,31", "T40,31-2",
+                                        "K40*,31", "K40,31*+1", "C40,31"};
     unsigned char start[WIDTH * HEIGHT], right[WIDTH * HEIGHT];
     life_transitions *rule = wire_world();
     (void)unused;
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++)
         for (int file = 0; file < 2; file++) {
-            struct life_options o = {.engine = LIFE_REFERENCE, .grid = grids[i], .transitions = file ? rule : NULL, .rule = file ? NULL : "345/2/4"};
+            struct life_options o = {.engine = LIFE_REFERENCE,
+                                     .grid = grids[i],
+                                     .transitions = file ? rule : NULL,
+                                     .rule = file ? NULL : "345/2/4"};
             life *lf = life_create(&o);
             ready(lf);
             fill(start, 4, i + 50);
@@ -284,7 +329,7 @@ static void grids_are_plain_c(void **unused)
     life_transitions_free(rule);
 }
 
-/* ---- Planes without edges. -------------------------------------------------------------------- */
+/* ---- Planes without edges. ------------------------------------------------------------------- */
 
 static int copy_states(void *to, const unsigned char state[4])
 {
@@ -318,9 +363,11 @@ static void check_squares(hashlife *h, const struct hashlife_options *o)
         works(hashlife_step(h, 9));
         works(hashlife_step(copy, 9));
     }
-    for (int small = 1; small <= 6; small++) { /* a cell at the corner of the south-eastern quarter, in squares of small levels */
+    for (int small = 1; small <= 6; small++) { /* a cell at the corner of the south-eastern quarter,
+                                                  in squares of small levels */
         uint32_t square, part[4] = {0, 0, 0, 0};
-        works(hashlife_add_states(copy, (const unsigned char[]){small > 1, 0, 0, small == 1}, &square));
+        works(hashlife_add_states(copy, (const unsigned char[]){small > 1, 0, 0, small == 1},
+                                  &square));
         for (int l = 2; l <= small; l++) {
             part[l == small ? 3 : 0] = square;
             works(hashlife_add_square(copy, l, part, &square));
@@ -328,9 +375,11 @@ static void check_squares(hashlife *h, const struct hashlife_options *o)
         }
         works(hashlife_set_square(copy, square, 0));
         assert_int_equal(hashlife_bounding_box(copy, &box), 1);
-        assert_true(box.left.low == 0 && box.top.low == 0 && box.right.low == 1 && box.bottom.low == 1);
+        assert_true(box.left.low == 0 && box.top.low == 0 && box.right.low == 1 &&
+                    box.bottom.low == 1);
     }
-    for (int large = 3; large <= 5; large++) { /* squares of 8 x 8 bits, with cells (1, 0) and (0, 2), are of state 1 here */
+    for (int large = 3; large <= 5;
+         large++) { /* squares of 8 x 8 bits, with cells (1, 0) and (0, 2), are of state 1 here */
         uint32_t square, part[4] = {0, 0, 0, 0};
         unsigned char got[9];
         works(hashlife_add_leaf(copy, 1 << 1 | 1 << 16, &square));
@@ -347,7 +396,8 @@ static void check_squares(hashlife *h, const struct hashlife_options *o)
 }
 
 /* The same in the middle of a plane with edges so far that nothing gets there. */
-static void check_plane(const char *rule, const life_transitions *transitions, unsigned states, const uint64_t *bursts, size_t memory)
+static void check_plane(const char *rule, const life_transitions *transitions, unsigned states,
+                        const uint64_t *bursts, size_t memory)
 {
     enum { MARGIN = 120, WIDE = WIDTH + 2 * MARGIN, HIGH = HEIGHT + 2 * MARGIN };
     static unsigned char right[WIDE * HIGH], got[WIDE * HIGH];
@@ -355,8 +405,14 @@ static void check_plane(const char *rule, const life_transitions *transitions, u
     struct hashlife_number population;
     struct hashlife_box box;
     uint64_t alive = 0;
-    life *lf = life_create(&(struct life_options){.engine = LIFE_REFERENCE, .rule = rule, .transitions = transitions, .width = WIDE, .height = HIGH, .bounds = LIFE_PLANE});
-    const struct hashlife_options options = {.rule = rule, .transitions = transitions, .memory = memory, .threads = 2};
+    life *lf = life_create(&(struct life_options){.engine = LIFE_REFERENCE,
+                                                  .rule = rule,
+                                                  .transitions = transitions,
+                                                  .width = WIDE,
+                                                  .height = HIGH,
+                                                  .bounds = LIFE_PLANE});
+    const struct hashlife_options options = {
+        .rule = rule, .transitions = transitions, .memory = memory, .threads = 2};
     hashlife *h = hashlife_create(&options);
     ready(lf);
     ready(h);
@@ -403,7 +459,8 @@ static void planes_are_plain_c(void **unused)
     check_plane("13/2/5H", NULL, 5, bursts, 0);
     check_plane(NULL, wire, 4, bursts, 0);
     check_plane(NULL, three, 3, bursts, 0);
-    check_plane("23/36/9", NULL, 9, bursts, (size_t)16 << 20); /* so little that squares are thrown away */
+    check_plane("23/36/9", NULL, 9, bursts,
+                (size_t)16 << 20); /* so little that squares are thrown away */
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         life_transitions *rule = written(&tables[i]);
         check_plane(NULL, rule, (unsigned)tables[i].states, (const uint64_t[]){9, 0}, 0);
@@ -413,7 +470,7 @@ static void planes_are_plain_c(void **unused)
     life_transitions_free(three);
 }
 
-/* ---- What is refused. -------------------------------------------------------------------------- */
+/* ---- What is refused. ------------------------------------------------------------------------ */
 
 #define HEADS "@RULE R\n@TABLE\nn_states:3\nneighborhood:vonNeumann\nsymmetries:none\n"
 
@@ -426,8 +483,10 @@ static void nonsense_is_refused(void **unused)
         {"@RULE R\nhello\n", "has no @TABLE and no @TREE"},
         {"@RULE R\n@TABLE\n", "a table has n_states:"},
         {"@RULE R\n@TABLE\nn_states:257\n", "line 3: n_states is 2 to 256"},
-        {"@RULE R\n@TABLE\nn_states:3\nneighborhood:Margolus\n", "line 4: the neighborhood is Moore"},
-        {"@RULE R\n@TABLE\nn_states:3\nneighborhood:hexagonal\nsymmetries:rotate4\n", "line 5: symmetries of hexagonal are none, rotate2"},
+        {"@RULE R\n@TABLE\nn_states:3\nneighborhood:Margolus\n",
+         "line 4: the neighborhood is Moore"},
+        {"@RULE R\n@TABLE\nn_states:3\nneighborhood:hexagonal\nsymmetries:rotate4\n",
+         "line 5: symmetries of hexagonal are none, rotate2"},
         {"@RULE R\n@TABLE\nn_states:3\n0,0,0,0,0,0\n", "line 4: first there should be"},
         {HEADS "0,0,0,0,1\n", "line 6: a transition has 6 states"},
         {HEADS "00000\n", "line 6: a transition has 6 states"},
@@ -442,12 +501,17 @@ static void nonsense_is_refused(void **unused)
         {HEADS "var x={1,2}\n0,0,0,0,0,x\n", "a variable that does not stand before"},
         {"@RULE R\n@TREE\nnum_states=1\n", "line 3: num_states is 2 to 256"},
         {"@RULE R\n@TREE\nnum_states=2\nnum_neighbors=5\n", "num_neighbors is 4 or 8"},
-        {"@RULE R\n@TREE\nnum_states=2\nnum_neighbors=4\nnum_nodes=9999\n1 0 1\n", "there are not 9999 nodes"},
+        {"@RULE R\n@TREE\nnum_states=2\nnum_neighbors=4\nnum_nodes=9999\n1 0 1\n",
+         "there are not 9999 nodes"},
         {"@RULE R\n@TREE\nnum_states=2\nnum_neighbors=4\nnum_nodes=1\n1 0 2\n", "2 is no state"},
-        {"@RULE R\n@TREE\nnum_states=2\nnum_neighbors=4\nnum_nodes=2\n1 0 1\n3 0 0\n", "0 is no node of the level below that stands before node 1"},
-        {"@RULE R\n@TREE\nnum_states=2\nnum_neighbors=4\nnum_nodes=2\n1 0 1\n2 0 1\n", "1 is no node of the level below"},
-        {"@RULE R\n@TREE\nnum_states=2\nnum_neighbors=4\nnum_nodes=2\n1 0 1\n2 0 0\n", "the last node has level 2, and should have 5"},
-        {"@RULE R\n@TREE\nnum_states=2\nnum_neighbors=4\nnum_nodes=2\n1 0 1\n2 0\n", "node 1 should have 2 branches"},
+        {"@RULE R\n@TREE\nnum_states=2\nnum_neighbors=4\nnum_nodes=2\n1 0 1\n3 0 0\n",
+         "0 is no node of the level below that stands before node 1"},
+        {"@RULE R\n@TREE\nnum_states=2\nnum_neighbors=4\nnum_nodes=2\n1 0 1\n2 0 1\n",
+         "1 is no node of the level below"},
+        {"@RULE R\n@TREE\nnum_states=2\nnum_neighbors=4\nnum_nodes=2\n1 0 1\n2 0 0\n",
+         "the last node has level 2, and should have 5"},
+        {"@RULE R\n@TREE\nnum_states=2\nnum_neighbors=4\nnum_nodes=2\n1 0 1\n2 0\n",
+         "node 1 should have 2 branches"},
     };
     (void)unused;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -462,12 +526,20 @@ static void nonsense_is_refused(void **unused)
 static void what_cannot_be_is_refused(void **unused)
 {
     (void)unused;
-    life_transitions *rule = rule_of(sum), *births = rule_of("@RULE B\n@TABLE\nn_states:2\nneighborhood:vonNeumann\nsymmetries:none\n000001\n");
-    fails_null(EINVAL, life_create(&(struct life_options){.transitions = rule, .rule = "B3/S23", .width = 9, .height = 9}));
-    fails_null(ENOTSUP, life_create(&(struct life_options){.transitions = rule, .width = 9, .height = 9, .engine = LIFE_GLOBAL}));
-    assert_null(life_create(&(struct life_options){.transitions = births, .width = 9, .height = 9, .engine = LIFE_LOCAL}));
+    life_transitions
+        *rule = rule_of(sum),
+        *births = rule_of(
+            "@RULE B\n@TABLE\nn_states:2\nneighborhood:vonNeumann\nsymmetries:none\n000001\n");
+    fails_null(EINVAL, life_create(&(struct life_options){
+                           .transitions = rule, .rule = "B3/S23", .width = 9, .height = 9}));
+    fails_null(ENOTSUP, life_create(&(struct life_options){
+                            .transitions = rule, .width = 9, .height = 9, .engine = LIFE_GLOBAL}));
+    assert_null(life_create(&(struct life_options){
+        .transitions = births, .width = 9, .height = 9, .engine = LIFE_LOCAL}));
     assert_int_equal(clerrno, ENOTSUP);
-    contains(clerror(), "the rule B is of a file; the engines packed and reference have such rules, not local");
+    contains(
+        clerror(),
+        "the rule B is of a file; the engines packed and reference have such rules, not local");
     fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.transitions = births}));
     fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.rule = "3/0/4"}));
     hashlife *h = hashlife_create(&(struct hashlife_options){.transitions = rule});
@@ -490,8 +562,9 @@ static void what_cannot_be_is_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_are_the_definition), cmocka_unit_test(trees_are_sums),      cmocka_unit_test(grids_are_plain_c),
-        cmocka_unit_test(planes_are_plain_c),        cmocka_unit_test(nonsense_is_refused), cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(tables_are_the_definition), cmocka_unit_test(trees_are_sums),
+        cmocka_unit_test(grids_are_plain_c),         cmocka_unit_test(planes_are_plain_c),
+        cmocka_unit_test(nonsense_is_refused),       cmocka_unit_test(what_cannot_be_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

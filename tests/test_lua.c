@@ -21,12 +21,13 @@ static void load(const char *name, char *text, size_t room)
     free(bytes);
 }
 
-/* Runs a line of sh in our folder, where $S is the command and $E the examples; returns its exit status. */
+/* Runs a line of sh in our folder, where $S is the command and $E the examples; returns its exit
+ * status. */
 static int sh(const char *line)
 {
     char whole[3 * PATH_MAX];
-    snprintf(whole, sizeof whole, "cd '%s' && S='%s' E='%s' && { %s; } >out 2>err", files_folder, command,
-             examples, line);
+    snprintf(whole, sizeof whole, "cd '%s' && S='%s' E='%s' && { %s; } >out 2>err", files_folder,
+             command, examples, line);
     const int status = system(whole);
     load("out", out, sizeof out);
     load("err", err, sizeof err);
@@ -37,7 +38,8 @@ static void expect(const char *line, int wanted)
 {
     const int status = sh(line);
     if (status != wanted)
-        fail_msg("%s: gives %d, not %d\nstdout: %.1000s\nstderr: %.2000s", line, status, wanted, out, err);
+        fail_msg("%s: gives %d, not %d\nstdout: %.1000s\nstderr: %.2000s", line, status, wanted,
+                 out, err);
 }
 
 /* Ends with `wanted`, and stderr begins "stdcl run: " and then `begin`. */
@@ -77,12 +79,15 @@ static void arguments(void **state)
 static void modules_without_any_path(void **state)
 {
     (void)state;
-    script("modules.lua", "for _, name in ipairs{'opencl', 'templet', 'random', 'stdcl', 'ffi', 'bit'} do\n"
-                          "  io.write(name, ' ', type(require(name)), '\\n')\n"
-                          "end\n"
-                          "print(require 'templet'.loadstring '${6 * 7}'(), select('#', require 'random'.normal()))\n");
-    prints("LUA_PATH=/nowhere $S run modules.lua", "opencl table\ntemplet table\nrandom table\nstdcl table\n"
-                                                 "ffi table\nbit table\n42\t2\n");
+    script(
+        "modules.lua",
+        "for _, name in ipairs{'opencl', 'templet', 'random', 'stdcl', 'ffi', 'bit'} do\n"
+        "  io.write(name, ' ', type(require(name)), '\\n')\n"
+        "end\n"
+        "print(require 'templet'.loadstring '${6 * 7}'(), select('#', require 'random'.normal()))\n");
+    prints("LUA_PATH=/nowhere $S run modules.lua",
+           "opencl table\ntemplet table\nrandom table\nstdcl table\n"
+           "ffi table\nbit table\n42\t2\n");
 }
 
 static void exit_status(void **state)
@@ -132,8 +137,11 @@ static void runtime_errors(void **state)
     assert_string_equal(out, "before\n"); /* in this order */
     refuses("echo 'error{}' | $S run -", 1, "the error is a table");
     refuses("echo 'error()' | $S run -", 1, "the error is a nil");
-    refuses("echo 'error(setmetatable({}, {__tostring = function() return \"odd\" end}))' | $S run -", 1, "odd\n");
-    refuses("echo 'local function f() return f() + 1 end f()' | $S run -", 1, "stdin:1: stack overflow");
+    refuses(
+        "echo 'error(setmetatable({}, {__tostring = function() return \"odd\" end}))' | $S run -",
+        1, "odd\n");
+    refuses("echo 'local function f() return f() + 1 end f()' | $S run -", 1,
+            "stdin:1: stack overflow");
     refuses("echo 'require \"nosuch\"' | $S run -", 1, "stdin:1: module 'nosuch' not found");
 }
 
@@ -144,7 +152,8 @@ static void opencl_errors(void **state)
                         "local c = cl.create_context{stdcl.devices()[1]}\n\n"
                         "c:create_program_with_source('kernel void f() { oops; }'):build()\n");
     expect("$S run build.lua", 1);
-    assert_non_null(strstr(err, "stdcl run: build.lua:4: clBuildProgram: CL_BUILD_PROGRAM_FAILURE (-11): "));
+    assert_non_null(
+        strstr(err, "stdcl run: build.lua:4: clBuildProgram: CL_BUILD_PROGRAM_FAILURE (-11): "));
     assert_non_null(strstr(err, "'oops'"));
     assert_non_null(strstr(err, "stack traceback:"));
     script("device.lua", "local stdcl = require 'stdcl'\nstdcl.use 'quantum'\n");
@@ -157,7 +166,8 @@ static void opencl_errors(void **state)
 static void without_a_device(void **state)
 {
     (void)state;
-    script("none.lua", "print(#require 'opencl'.get_platforms())\nrequire 'stdcl'.malloc('int', 1)\n");
+    script("none.lua",
+           "print(#require 'opencl'.get_platforms())\nrequire 'stdcl'.malloc('int', 1)\n");
     refuses(NO_DRIVERS " OCL_ICD_FILENAMES= $S run none.lua", 1, "none.lua:2: ");
     assert_string_equal(out, "0\n");
 }
@@ -211,7 +221,9 @@ static void life_twin(int generations, int width, int height, char *text)
             for (int x = 0; x < width; x++) {
                 int sum = 0;
                 for (int k = 0; k < 9; k++)
-                    sum += k == 4 ? 0 : now[(y + k / 3 - 1 + height) % height * width + (x + k % 3 - 1 + width) % width];
+                    sum += k == 4 ? 0
+                                  : now[(y + k / 3 - 1 + height) % height * width +
+                                        (x + k % 3 - 1 + width) % width];
                 next[y * width + x] = sum == 3 || (sum == 2 && now[y * width + x]);
             }
         char *swap = now;
@@ -237,7 +249,8 @@ static void life(void **state)
     static const int shapes[][3] = {{0, 5, 4}, {40, 72, 24}, {200, 17, 31}};
     for (size_t i = 0; i < 3; i++) {
         char line[64], twin[4096];
-        snprintf(line, sizeof line, "$S run $E/life.lua %d %d %d", shapes[i][0], shapes[i][1], shapes[i][2]);
+        snprintf(line, sizeof line, "$S run $E/life.lua %d %d %d", shapes[i][0], shapes[i][1],
+                 shapes[i][2]);
         life_twin(shapes[i][0], shapes[i][1], shapes[i][2], twin);
         prints(line, twin);
     }
@@ -303,12 +316,21 @@ int main(int argc, char **argv)
     command = argv[1];
     examples = argv[2];
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(arguments), cmocka_unit_test(modules_without_any_path), cmocka_unit_test(exit_status),
-        cmocka_unit_test(usage), cmocka_unit_test(syntax_errors), cmocka_unit_test(runtime_errors),
-        cmocka_unit_test(opencl_errors), cmocka_unit_test(without_a_device),
+        cmocka_unit_test(arguments),
+        cmocka_unit_test(modules_without_any_path),
+        cmocka_unit_test(exit_status),
+        cmocka_unit_test(usage),
+        cmocka_unit_test(syntax_errors),
+        cmocka_unit_test(runtime_errors),
+        cmocka_unit_test(opencl_errors),
+        cmocka_unit_test(without_a_device),
         /* These take turns. */
-        cmocka_unit_test(life), cmocka_unit_test(golden_energy), cmocka_unit_test(energy_of_fewer),
-        cmocka_unit_test(mandelbrot), cmocka_unit_test(nbody), cmocka_unit_test(profile_and_trace),
+        cmocka_unit_test(life),
+        cmocka_unit_test(golden_energy),
+        cmocka_unit_test(energy_of_fewer),
+        cmocka_unit_test(mandelbrot),
+        cmocka_unit_test(nbody),
+        cmocka_unit_test(profile_and_trace),
     };
     return todays_run("lua", tests, 8, 3, files_create, files_remove);
 }

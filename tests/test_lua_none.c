@@ -15,7 +15,8 @@ static void says_what_is_missing(void **state)
     assert_int_equal(WEXITSTATUS(system(line)), 1);
     char *err = bytes_of(in_folder("err"), &size);
     ready(err);
-    assert_non_null(strstr(err, "stdcl run: cannot run 'x.lua': this stdcl was built without LuaJIT"));
+    assert_non_null(
+        strstr(err, "stdcl run: cannot run 'x.lua': this stdcl was built without LuaJIT"));
     free(err);
 }
 

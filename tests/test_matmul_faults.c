@@ -1,6 +1,8 @@
-/* test_matmul_faults.c - products in which a command fails: an error every time, never a wrong result.
+/* test_matmul_faults.c - products in which a command fails: an error every time, never a wrong
+ * result.
  *
- * The commands fail in an OpenCL layer, faults/layer.c, which is loaded by OPENCL_LAYERS. argv[1] is the program stdcl.
+ * The commands fail in an OpenCL layer, faults/layer.c, which is loaded by OPENCL_LAYERS. argv[1]
+ * is the program stdcl.
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -14,7 +16,8 @@ enum { N = 64 };
 static const char *program;
 static double a[N * N], b[N * N];
 
-static const char *const commands[] = {"clEnqueueNDRangeKernel", "clEnqueueWrite*", "clEnqueueRead*"};
+static const char *const commands[] = {"clEnqueueNDRangeKernel", "clEnqueueWrite*",
+                                       "clEnqueueRead*"};
 static const char *const ways[] = {"refused", "failed"};
 
 static void fault(const char *command, int number, const char *how)
@@ -31,7 +34,8 @@ static int prepare(void **unused)
     return files_create(unused);
 }
 
-/* What loads OpenCL's drivers need not know layers, and a machine need not have a CPU among its devices. */
+/* What loads OpenCL's drivers need not know layers, and a machine need not have a CPU among its
+ * devices. */
 static void needs_the_layer(void)
 {
     if (!stdcpu || clgetndev(stdcpu) == 0 || !getenv("STDCL_TEST_LAYER"))
@@ -48,16 +52,17 @@ static int multiply(matmul *mm, const double *x, const double *y, double *c)
 
 static int load_and_compute(matmul *mm, const double *x, const double *y, double *c)
 {
-    return matmul_load(mm, MATMUL_NN, N, N, N, x, N, y, N) == 0 && matmul_compute(mm, 1, 0) == 0 ? matmul_result(mm, c, N)
-                                                                                                  : -1;
+    return matmul_load(mm, MATMUL_NN, N, N, N, x, N, y, N) == 0 && matmul_compute(mm, 1, 0) == 0
+               ? matmul_result(mm, c, N)
+               : -1;
 }
 
 /* By way of a C that is loaded. */
 static int load_result(matmul *mm, const double *x, const double *y, double *c)
 {
     static const double zero[N * N];
-    return matmul_load(mm, MATMUL_NN, N, N, N, x, N, y, N) == 0 && matmul_load_result(mm, zero, N) == 0 &&
-                   matmul_compute(mm, 1, 1) == 0
+    return matmul_load(mm, MATMUL_NN, N, N, N, x, N, y, N) == 0 &&
+                   matmul_load_result(mm, zero, N) == 0 && matmul_compute(mm, 1, 1) == 0
                ? matmul_result(mm, c, N)
                : -1;
 }
@@ -68,8 +73,8 @@ static bool is_right(const double *c)
            matmul_tolerance(MATMUL_DOUBLE, N, 1);
 }
 
-/* Fails one command after the other until none is left to fail, and sees that the engine works after each. Another
- * product goes before, so that what it leaves behind is not what is wanted. */
+/* Fails one command after the other until none is left to fail, and sees that the engine works
+ * after each. Another product goes before, so that what it leaves behind is not what is wanted. */
 static int fail_all(struct matmul_options o, product *run, const char *command, const char *how)
 {
     static double c[N * N];
@@ -101,7 +106,8 @@ static void engines(void **unused)
 {
     (void)unused;
     needs_the_layer();
-    const struct matmul_options in_place = {0}, streamed = {.memory = 40000}, kept = {.memory = 1 << 22};
+    const struct matmul_options in_place = {0}, streamed = {.memory = 40000},
+                                kept = {.memory = 1 << 22};
     for (int way = 0; way < 2; way++) {
         assert_true(fail_all(in_place, multiply, commands[0], ways[way]) >= 1);
         for (int c = 0; c < 3; c++) {
@@ -116,13 +122,15 @@ static void engines(void **unused)
 static int run(const char *words)
 {
     char command[4096];
-    snprintf(command, sizeof command, "'%s' matmul -n 64 --repeat 1 --device cpu -o '%s' %s > '%s' 2> '%s'", program,
+    snprintf(command, sizeof command,
+             "'%s' matmul -n 64 --repeat 1 --device cpu -o '%s' %s > '%s' 2> '%s'", program,
              in_folder("c.npy"), words, in_folder("out"), in_folder("err"));
     const int status = system(command);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* The warm-up, the timed run, and the first one by the device's clock: a kernel each; then the warm-up of a stream. */
+/* The warm-up, the timed run, and the first one by the device's clock: a kernel each; then the
+ * warm-up of a stream. */
 static void command_fails(void **unused)
 {
     (void)unused;
@@ -148,8 +156,10 @@ static void comparison_fails(void **unused)
     (void)unused;
     needs_the_layer();
     char command[4096];
-    snprintf(command, sizeof command, "'%s' matmul -n 8 --repeat 1 --device cpu --compare --engine tuned --engine naive "
-             "> '%s' 2> '%s'", program, in_folder("out"), in_folder("err"));
+    snprintf(command, sizeof command,
+             "'%s' matmul -n 8 --repeat 1 --device cpu --compare --engine tuned --engine naive "
+             "> '%s' 2> '%s'",
+             program, in_folder("out"), in_folder("err"));
     fault(commands[0], 1, "refused");
     const int status = system(command);
     unsetenv("STDCL_FAULT");
@@ -171,7 +181,8 @@ static void wrong_result_is_seen(void **unused)
     unlink(in_folder("c.npy"));
     assert_int_equal(run(""), 0);
     assert_int_equal(rename(in_folder("c.npy"), in_folder("a.npy")), 0);
-    snprintf(words, sizeof words, "-a '%.500s' -b '%.500s'", in_folder("a.npy"), in_folder("a.npy"));
+    snprintf(words, sizeof words, "-a '%.500s' -b '%.500s'", in_folder("a.npy"),
+             in_folder("a.npy"));
     assert_int_equal(run(words), 0);
     unlink(in_folder("c.npy"));
     fault(commands[0], 1, "lost");
@@ -188,7 +199,9 @@ int main(int argc, char **argv)
     struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_result_is_seen),
         /* These take turns. */
-        cmocka_unit_test(engines), cmocka_unit_test(command_fails), cmocka_unit_test(comparison_fails),
+        cmocka_unit_test(engines),
+        cmocka_unit_test(command_fails),
+        cmocka_unit_test(comparison_fails),
     };
     if (argc < 2)
         return 2;

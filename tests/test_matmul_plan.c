@@ -1,4 +1,5 @@
-/* test_matmul_plan.c - how groups share a product, and which row is taken for it; and products whose tiles are shared.
+/* test_matmul_plan.c - how groups share a product, and which row is taken for it; and products
+ * whose tiles are shared.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -12,10 +13,46 @@
 enum { UNITS = 132 };
 
 static const struct matmul_row rows[] = {
-    {.size = 512, .shape = {.bm = 32, .bn = 32, .bk = 8, .stages = 8, .fill = 4, .span = 64, .rate = 60, .alone = 30, .narrow = 60}},
-    {.size = 1024, .shape = {.bm = 64, .bn = 64, .bk = 8, .stages = 4, .fill = 2, .span = 64, .rate = 80, .alone = 60, .narrow = 75}},
-    {.size = 4096, .shape = {.bm = 128, .bn = 128, .bk = 8, .stages = 3, .fill = 1, .span = 256, .rate = 90, .alone = 90, .narrow = 98}},
-    {.size = 8192, .shape = {.bm = 128, .bn = 128, .bk = 8, .stages = 3, .fill = 1, .span = 256, .rate = 90, .alone = 90, .narrow = 98}},
+    {.size = 512,
+     .shape = {.bm = 32,
+               .bn = 32,
+               .bk = 8,
+               .stages = 8,
+               .fill = 4,
+               .span = 64,
+               .rate = 60,
+               .alone = 30,
+               .narrow = 60}},
+    {.size = 1024,
+     .shape = {.bm = 64,
+               .bn = 64,
+               .bk = 8,
+               .stages = 4,
+               .fill = 2,
+               .span = 64,
+               .rate = 80,
+               .alone = 60,
+               .narrow = 75}},
+    {.size = 4096,
+     .shape = {.bm = 128,
+               .bn = 128,
+               .bk = 8,
+               .stages = 3,
+               .fill = 1,
+               .span = 256,
+               .rate = 90,
+               .alone = 90,
+               .narrow = 98}},
+    {.size = 8192,
+     .shape = {.bm = 128,
+               .bn = 128,
+               .bk = 8,
+               .stages = 3,
+               .fill = 1,
+               .span = 256,
+               .rate = 90,
+               .alone = 90,
+               .narrow = 98}},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -24,8 +61,8 @@ static struct extent cube(size_t n)
     return (struct extent){n, n, n, sizeof(double), LIE_WELL, true};
 }
 
-/* Tiles cover C, shared ones have two parts at least, of `span` or more; and no part begins where units have room for it beside whole
- * tiles, but not one for each. */
+/* Tiles cover C, shared ones have two parts at least, of `span` or more; and no part begins where
+ * units have room for it beside whole tiles, but not one for each. */
 static void plans_are_whole(void **unused)
 {
     (void)unused;
@@ -36,10 +73,12 @@ static void plans_are_whole(void **unused)
                     const struct matmul_shape *s = &rows[i].shape;
                     const struct extent e = {m, n, k, 8, false, (m + n + k) % 4 > 0};
                     const struct tile_plan p = matmul_plan(s, UNITS, &e);
-                    assert_int_equal(p.tiles, divide_up(m, (size_t)s->bm) * divide_up(n, (size_t)s->bn));
+                    assert_int_equal(p.tiles,
+                                     divide_up(m, (size_t)s->bm) * divide_up(n, (size_t)s->bn));
                     assert_true(p.cost > 0 && p.whole <= p.tiles && p.splits >= 1);
                     assert_true((p.splits == 1) == (p.whole == p.tiles));
-                    assert_true(p.splits == 1 || (e.divisible && k / p.splits >= (size_t)s->span && (p.tiles - p.whole) * p.splits <= PLAN_SHARED));
+                    assert_true(p.splits == 1 || (e.divisible && k / p.splits >= (size_t)s->span &&
+                                                  (p.tiles - p.whole) * p.splits <= PLAN_SHARED));
                     assert_true(!p.later || (p.splits > 4 && p.whole == 0));
                     if (p.splits > 1 && p.whole > 0 && p.whole / UNITS < (size_t)s->fill)
                         assert_true((p.tiles - p.whole) * p.splits < UNITS);
@@ -59,7 +98,8 @@ static void rows_by_time(void **unused)
     assert_int_equal(size_taken(cube(1024)), 1024);
     assert_int_equal(size_taken(cube(4096)), 4096);
     assert_int_equal(size_taken(cube(8192)), 8192);
-    assert_true(matmul_plan(&rows[3].shape, UNITS, (struct extent[]){cube(8192)}).splits > 1); /* 4 tiles behind 31 whole waves: 3 % of the time */
+    assert_true(matmul_plan(&rows[3].shape, UNITS, (struct extent[]){cube(8192)}).splits >
+                1); /* 4 tiles behind 31 whole waves: 3 % of the time */
     struct extent thin = {64, 64, 100000, 8, LIE_WELL, true};
     assert_true(matmul_plan(&rows[1].shape, UNITS, &thin).splits > 8);
     thin.divisible = false;
@@ -68,39 +108,47 @@ static void rows_by_time(void **unused)
     struct extent well = cube(1024), beside = well, anywhere = well;
     beside.lie = LIE_BESIDE;
     anywhere.lie = LIE_ANYWHERE;
-    assert_true(matmul_plan(&rows[0].shape, UNITS, &beside).cost > matmul_plan(&rows[0].shape, UNITS, &well).cost);
-    assert_true(matmul_plan(&rows[0].shape, UNITS, &anywhere).cost > matmul_plan(&rows[0].shape, UNITS, &beside).cost);
+    assert_true(matmul_plan(&rows[0].shape, UNITS, &beside).cost >
+                matmul_plan(&rows[0].shape, UNITS, &well).cost);
+    assert_true(matmul_plan(&rows[0].shape, UNITS, &anywhere).cost >
+                matmul_plan(&rows[0].shape, UNITS, &beside).cost);
 }
 
-/* Few columns or rows are read once, at the pace of memory; a row or a column more than `few` are tiles. What is not full costs as much as what is. */
+/* Few columns or rows are read once, at the pace of memory; a row or a column more than `few` are
+ * tiles. What is not full costs as much as what is. */
 static void thin_by_time(void **unused)
 {
     (void)unused;
     const struct matmul_shape s = {.few = 8, .line = 128, .beside = 32, .steps = 4, .byte = 9};
     for (size_t few = 1; few <= 9; few++) {
-        const struct extent tall = {4096, few, 4096, 4, LIE_WELL, true}, wide = {few, 4096, 4096, 4, LIE_WELL, true};
+        const struct extent tall = {4096, few, 4096, 4, LIE_WELL, true},
+                            wide = {few, 4096, 4096, 4, LIE_WELL, true};
         const double cost = matmul_plan_thin(&s, UNITS, &tall);
         assert_true(cost == matmul_plan_thin(&s, UNITS, &wide));
-        assert_true(few <= 8 ? cost == 4096. * 4096 * 4 * 9 / UNITS && cost < matmul_plan_memory(&s, UNITS, &tall) : isinf(cost));
+        assert_true(few <= 8 ? cost == 4096. * 4096 * 4 * 9 / UNITS &&
+                                   cost < matmul_plan_memory(&s, UNITS, &tall)
+                             : isinf(cost));
     }
     const struct extent small = {8, 8, 4096, 4, LIE_WELL, true};
     assert_true(matmul_plan_thin(&s, UNITS, &small) == 128. * 4096 * 4 * 9 / UNITS);
 }
 
-/* Operands that the cache does not hold come in as slowly as slices ask for them: few slices are a reason for another row. */
+/* Operands that the cache does not hold come in as slowly as slices ask for them: few slices are a
+ * reason for another row. */
 static void far_memory(void **unused)
 {
     (void)unused;
     struct matmul_shape s = rows[1].shape, t = s;
     s.stages = 2;
-    const struct extent near = {64, 4096, 1024, 8, LIE_WELL, true}, far = {64, 4096, 4096, 8, LIE_WELL, true};
+    const struct extent near = {64, 4096, 1024, 8, LIE_WELL, true},
+                        far = {64, 4096, 4096, 8, LIE_WELL, true};
     assert_true(matmul_plan(&s, UNITS, &near).cost == matmul_plan(&t, UNITS, &near).cost);
     assert_true(matmul_plan(&s, UNITS, &far).cost > matmul_plan(&t, UNITS, &far).cost);
 }
 
-/* A tile or two of great depth: each is several groups'. Whole numbers, so that sums in any order are exact. On whatever
- * device this is the first two shapes share them, and the next two in over 16 parts, which groups add up as a tree; of the last, whose tiles are large, a
- * kernel does. */
+/* A tile or two of great depth: each is several groups'. Whole numbers, so that sums in any order
+ * are exact. On whatever device this is the first two shapes share them, and the next two in over
+ * 16 parts, which groups add up as a tree; of the last, whose tiles are large, a kernel does. */
 static void shared_tiles(void **unused)
 {
     (void)unused;
@@ -131,7 +179,8 @@ static void shared_tiles(void **unused)
     for (size_t i = 0; i < K * N; i++)
         b[i] = (double)(i * 5 % 11) - 5;
     for (size_t s = 0; s < SHAPES; s++) {
-        matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .precision = MATMUL_DOUBLE, .shape = shapes[s]});
+        matmul *mm = matmul_create(
+            &(struct matmul_options){.ctx = cp, .precision = MATMUL_DOUBLE, .shape = shapes[s]});
         assert_non_null(mm);
         assert_int_equal(matmul_multiply(mm, MATMUL_NN, M, N, K, 1, a, K, b, N, 0, c, N), 0);
         for (size_t i = 0; i < M; i++)
@@ -146,8 +195,9 @@ static void shared_tiles(void **unused)
     assert_int_equal(clcontext_destroy(cp), 0);
 }
 
-/* Where C ends with a few rows and columns behind whole tiles, these cost what it takes to read the operands once more, and no more tiles; not where
- * rows begin anywhere and are not copied, nor where they are more than few vectors. */
+/* Where C ends with a few rows and columns behind whole tiles, these cost what it takes to read the
+ * operands once more, and no more tiles; not where rows begin anywhere and are not copied, nor
+ * where they are more than few vectors. */
 static void rests_by_time(void **unused)
 {
     (void)unused;
@@ -158,7 +208,9 @@ static void rests_by_time(void **unused)
         const size_t rest = n % 128 <= THIN_VECTORS ? n % 128 : 0;
         assert_true(part.m == n - rest && part.n == n - rest && part.k == n);
         const double cost = matmul_plan_with_rest(&s, &thin, &thin, UNITS, &e);
-        assert_true(rest == 0 ? cost == matmul_plan(&s, UNITS, &e).cost : rest <= 4 ? cost < matmul_plan(&s, UNITS, &e).cost : isinf(cost));
+        assert_true(rest == 0   ? cost == matmul_plan(&s, UNITS, &e).cost
+                    : rest <= 4 ? cost < matmul_plan(&s, UNITS, &e).cost
+                                : isinf(cost));
     }
     struct extent e = cube(2049);
     e.lie = LIE_ANYWHERE;
@@ -171,8 +223,9 @@ static void rests_by_time(void **unused)
     assert_int_equal(matmul_plan_inner(&s, &tile).m, 100);
 }
 
-/* Products that leave a rest below, beside or both, of operands stored either way, whose rows lie well or begin anywhere and are copied first; and one where they
- * begin anywhere and are not, which leaves none. Whole numbers; what lies behind C's rows stays as it is. */
+/* Products that leave a rest below, beside or both, of operands stored either way, whose rows lie
+ * well or begin anywhere and are copied first; and one where they begin anywhere and are not, which
+ * leaves none. Whole numbers; what lies behind C's rows stays as it is. */
 static void rests_are_right(void **unused)
 {
     (void)unused;
@@ -182,16 +235,33 @@ static void rests_are_right(void **unused)
         enum matmul_trans trans;
         int pack;
         size_t rows, cols;
-    } cases[] = {{65, 66, K - 1, MATMUL_NN, 0, 1, 2}, {67, 32, K - 1, MATMUL_NT, 0, 3, 0}, {64, 67, K, MATMUL_TT, 16, 0, 3}, {65, 66, K, MATMUL_TN, 16, 1, 2}};
-    static double a[MOST * K] __attribute__((aligned(64))), b[MOST * K] __attribute__((aligned(64))), c[MOST * LD];
+    } cases[] = {{65, 66, K - 1, MATMUL_NN, 0, 1, 2},
+                 {67, 32, K - 1, MATMUL_NT, 0, 3, 0},
+                 {64, 67, K, MATMUL_TT, 16, 0, 3},
+                 {65, 66, K, MATMUL_TN, 16, 1, 2}};
+    static double a[MOST * K] __attribute__((aligned(64))),
+        b[MOST * K] __attribute__((aligned(64))), c[MOST * LD];
     const cl_device_id first = clgetdevice(stddev, 0);
     CLCONTEXT *cp = clcontext_create_from(&first, 1);
     matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .precision = MATMUL_DOUBLE});
     assert_non_null(mm);
     struct share *p = &mm->share[0];
     p->rows[0].size = 4096;
-    p->rows[0].shape = (struct matmul_shape){.path = 1, .bm = 32, .bn = 32, .bk = 8, .wm = 32, .wn = 16, .sets = 1, .along = 8, .stages = 2, .ahead = 1,
-                                             .raster = 8, .fill = 1, .rate = 1, .alone = 1, .narrow = 90};
+    p->rows[0].shape = (struct matmul_shape){.path = 1,
+                                             .bm = 32,
+                                             .bn = 32,
+                                             .bk = 8,
+                                             .wm = 32,
+                                             .wn = 16,
+                                             .sets = 1,
+                                             .along = 8,
+                                             .stages = 2,
+                                             .ahead = 1,
+                                             .raster = 8,
+                                             .fill = 1,
+                                             .rate = 1,
+                                             .alone = 1,
+                                             .narrow = 90};
     p->nrows = 1; /* the device's only row for tiles, and one compute unit, whatever it is */
     p->knows_rows = true;
     p->info.dev_max_core = 1;
@@ -201,13 +271,15 @@ static void rests_are_right(void **unused)
     }
     for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
         const size_t m = cases[t].m, n = cases[t].n, k = cases[t].k;
-        const bool ta = cases[t].trans == MATMUL_TN || cases[t].trans == MATMUL_TT, tb = cases[t].trans == MATMUL_NT || cases[t].trans == MATMUL_TT;
+        const bool ta = cases[t].trans == MATMUL_TN || cases[t].trans == MATMUL_TT,
+                   tb = cases[t].trans == MATMUL_NT || cases[t].trans == MATMUL_TT;
         const size_t lda = ta ? m : k, ldb = tb ? k : n;
         p->rows[0].shape.pack = cases[t].pack;
         p->row_size = 0;
         for (size_t i = 0; i < MOST * LD; i++)
             c[i] = 3;
-        assert_int_equal(matmul_multiply(mm, cases[t].trans, m, n, k, 2, a, lda, b, ldb, -1, c, LD), 0);
+        assert_int_equal(matmul_multiply(mm, cases[t].trans, m, n, k, 2, a, lda, b, ldb, -1, c, LD),
+                         0);
         assert_true(p->rest_rows == cases[t].rows && p->rest_cols == cases[t].cols);
         for (size_t i = 0; i < m; i++)
             for (size_t j = 0; j < LD; j++) {
@@ -217,16 +289,19 @@ static void rests_are_right(void **unused)
                 assert_true(c[i * LD + j] == (j < n ? 2 * sum - 3 : 3));
             }
     }
-    assert_non_null(strstr(matmul_explain(mm, 0, 65, 66, K), "the last 1 rows and 2 columns as a matrix times a few vectors"));
+    assert_non_null(strstr(matmul_explain(mm, 0, 65, 66, K),
+                           "the last 1 rows and 2 columns as a matrix times a few vectors"));
     p->rows[0].shape.pack = 0;
     p->row_size = 0;
-    assert_null(strstr(matmul_explain(mm, 0, 65, 66, K), "few vectors")); /* rows of A begin anywhere */
+    assert_null(
+        strstr(matmul_explain(mm, 0, 65, 66, K), "few vectors")); /* rows of A begin anywhere */
     assert_int_equal(p->rest_rows + p->rest_cols, 0);
     matmul_free(mm);
     assert_int_equal(clcontext_destroy(cp), 0);
 }
 
-/* Results are stored four at a time where they may: not of a C that begins 16 bytes behind a multiple of that, in memory that a CPU uses as it is. */
+/* Results are stored four at a time where they may: not of a C that begins 16 bytes behind a
+ * multiple of that, in memory that a CPU uses as it is. */
 static void results_anywhere(void **unused)
 {
     (void)unused;
@@ -235,7 +310,9 @@ static void results_anywhere(void **unused)
     const cl_device_id first = clgetdevice(stddev, 0);
     CLCONTEXT *cp = clcontext_create_from(&first, 1);
     matmul *mm = matmul_create(
-        &(struct matmul_options){.ctx = cp, .precision = MATMUL_DOUBLE, .shape = "path=1 mma=0 bm=32 bn=32 bk=8 wm=32 wn=16"});
+        &(struct matmul_options){.ctx = cp,
+                                 .precision = MATMUL_DOUBLE,
+                                 .shape = "path=1 mma=0 bm=32 bn=32 bk=8 wm=32 wn=16"});
     assert_non_null(mm);
     for (size_t i = 0; i < N * N; i++)
         a[i] = (double)(i % 7), b[i] = i / N == i % N;
@@ -261,8 +338,9 @@ static int listen(void *arg, double fraction)
     return 0;
 }
 
-/* Progress of a product in panels of the depth, of which the last is small, by launches that are as short as they can be: work that is queued when its panel
- * is counted is not counted again when it is waited for. */
+/* Progress of a product in panels of the depth, of which the last is small, by launches that are as
+ * short as they can be: work that is queued when its panel is counted is not counted again when it
+ * is waited for. */
 static void progress_counts_once(void **unused)
 {
     (void)unused;
@@ -272,8 +350,13 @@ static void progress_counts_once(void **unused)
     const cl_device_id first = clgetdevice(stddev, 0);
     CLCONTEXT *cp = clcontext_create_from(&first, 1);
     assert_int_equal(setenv("STDCL_SLICE", "1e-12", 1), 0);
-    matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .precision = MATMUL_DOUBLE, .memory = 400000, .progress = listen, .arg = &told,
-                                                        .shape = "path=1 mma=0 bm=32 bn=32 bk=8 wm=32 wn=16 span=0"});
+    matmul *mm = matmul_create(
+        &(struct matmul_options){.ctx = cp,
+                                 .precision = MATMUL_DOUBLE,
+                                 .memory = 400000,
+                                 .progress = listen,
+                                 .arg = &told,
+                                 .shape = "path=1 mma=0 bm=32 bn=32 bk=8 wm=32 wn=16 span=0"});
     assert_int_equal(unsetenv("STDCL_SLICE"), 0);
     assert_non_null(mm);
     for (size_t k = MOST / 2; k <= MOST; k++) {
@@ -285,7 +368,8 @@ static void progress_counts_once(void **unused)
     assert_int_equal(clcontext_destroy(cp), 0);
 }
 
-/* The search for shapes of few vectors, on a device that is called a GPU: a shape's products are right. A CPU is told what they are for. */
+/* The search for shapes of few vectors, on a device that is called a GPU: a shape's products are
+ * right. A CPU is told what they are for. */
 static void few_vectors_are_tuned(void **unused)
 {
     (void)unused;
@@ -302,14 +386,22 @@ static void few_vectors_are_tuned(void **unused)
     void *problem = kernel->open(kernel, cp, 2);
     if (info.dev_type & CL_DEVICE_TYPE_CPU) {
         assert_null(problem);
-        assert_string_equal(clerror(), "matmul: panels are for CPUs, tiles and few vectors for GPUs");
+        assert_string_equal(clerror(),
+                            "matmul: panels are for CPUs, tiles and few vectors for GPUs");
     } else {
         double seconds = 0, work = 0;
         assert_non_null(problem);
-        assert_int_equal(kernel->allowed(problem, "items=64 line=64 each=2 beside=16 steps=2 groups=128 part=0"), 0);
+        assert_int_equal(
+            kernel->allowed(problem, "items=64 line=64 each=2 beside=16 steps=2 groups=128 part=0"),
+            0);
         assert_int_equal(kernel->allowed(problem, "items=48"), -1);
-        assert_int_equal(kernel->verify(problem, "items=64 line=64 each=2 beside=16 steps=2 groups=128 part=0"), 0);
-        assert_int_equal(kernel->measure(problem, "items=64 line=64 each=2 beside=16 steps=2 groups=128 part=0", &seconds, &work), 0);
+        assert_int_equal(
+            kernel->verify(problem, "items=64 line=64 each=2 beside=16 steps=2 groups=128 part=0"),
+            0);
+        assert_int_equal(
+            kernel->measure(problem, "items=64 line=64 each=2 beside=16 steps=2 groups=128 part=0",
+                            &seconds, &work),
+            0);
         assert_true(seconds > 0 && work == 2. * 2 * 4096 * 4096 * 2);
         kernel->close(problem);
     }
@@ -319,16 +411,11 @@ static void few_vectors_are_tuned(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans_are_whole),
-        cmocka_unit_test(rows_by_time),
-        cmocka_unit_test(thin_by_time),
-        cmocka_unit_test(far_memory),
-        cmocka_unit_test(rests_by_time),
-        cmocka_unit_test(shared_tiles),
-        cmocka_unit_test(rests_are_right),
-        cmocka_unit_test(results_anywhere),
-        cmocka_unit_test(progress_counts_once),
-        cmocka_unit_test(few_vectors_are_tuned),
+        cmocka_unit_test(plans_are_whole),      cmocka_unit_test(rows_by_time),
+        cmocka_unit_test(thin_by_time),         cmocka_unit_test(far_memory),
+        cmocka_unit_test(rests_by_time),        cmocka_unit_test(shared_tiles),
+        cmocka_unit_test(rests_are_right),      cmocka_unit_test(results_anywhere),
+        cmocka_unit_test(progress_counts_once), cmocka_unit_test(few_vectors_are_tuned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

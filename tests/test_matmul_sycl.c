@@ -1,5 +1,5 @@
-/* test_matmul_sycl.c - the source of the SYCL engine, compiled against the names in tests/sycl instead of a SYCL
- * compiler's: every transpose, odd sizes, long rows, NaN in C when beta is 0.
+/* test_matmul_sycl.c - the source of the SYCL engine, compiled against the names in tests/sycl
+ * instead of a SYCL compiler's: every transpose, odd sizes, long rows, NaN in C when beta is 0.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -28,8 +28,12 @@ static void try_product(int ta, int tb, size_t m, size_t n, size_t k, double bet
         bf[i] = (float)(b[i] = next());
         cf[i] = (float)(c[i] = i % ldc >= n || beta == 0 ? (double)NAN : 1);
     }
-    assert_int_equal(matmul_sycl_run(1, ta, tb, m, n, k, 0.5, a, lda, b, ldb, beta, c, ldc, block, why, sizeof why), 0);
-    assert_int_equal(matmul_sycl_run(0, ta, tb, m, n, k, 0.5, af, lda, bf, ldb, beta, cf, ldc, block, why, sizeof why), 0);
+    assert_int_equal(matmul_sycl_run(1, ta, tb, m, n, k, 0.5, a, lda, b, ldb, beta, c, ldc, block,
+                                     why, sizeof why),
+                     0);
+    assert_int_equal(matmul_sycl_run(0, ta, tb, m, n, k, 0.5, af, lda, bf, ldb, beta, cf, ldc,
+                                     block, why, sizeof why),
+                     0);
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++) {
             double sum = beta;
@@ -46,10 +50,12 @@ static void try_product(int ta, int tb, size_t m, size_t n, size_t k, double bet
 static void multiplies(void **unused)
 {
     (void)unused;
-    static const size_t sizes[][4] = {{1, 1, 1, 1}, {4, 4, 4, 4}, {5, 3, 7, 2}, {9, 20, 13, 8}, {24, 17, 1, 5}};
+    static const size_t sizes[][4] = {
+        {1, 1, 1, 1}, {4, 4, 4, 4}, {5, 3, 7, 2}, {9, 20, 13, 8}, {24, 17, 1, 5}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (int trans = 0; trans < 4; trans++)
-            try_product(trans / 2, trans % 2, sizes[s][0], sizes[s][1], sizes[s][2], trans == 1 ? 0 : -1, sizes[s][3]);
+            try_product(trans / 2, trans % 2, sizes[s][0], sizes[s][1], sizes[s][2],
+                        trans == 1 ? 0 : -1, sizes[s][3]);
 }
 
 static void tells_the_limit(void **unused)
@@ -57,12 +63,14 @@ static void tells_the_limit(void **unused)
     (void)unused;
     double x = 1, c = 0;
     char why[200];
-    assert_int_equal(matmul_sycl_run(1, 0, 0, 1, 1, 1, 1, &x, 1, &x, 1, 0, &c, 1, 9, why, sizeof why), -1);
+    assert_int_equal(
+        matmul_sycl_run(1, 0, 0, 1, 1, 1, 1, &x, 1, &x, 1, 0, &c, 1, 9, why, sizeof why), -1);
     contains(why, "9 x 9; groups have at most 64");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(multiplies), cmocka_unit_test(tells_the_limit)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(multiplies),
+                                       cmocka_unit_test(tells_the_limit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

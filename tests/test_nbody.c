@@ -1,8 +1,9 @@
 /* The N-body engine against its plain-C twin: every kernel, many N, both precisions, all shapes.
  *
- * Runs on the devices there are, and in part again on two (test_nbody_on_two), where several devices are
- * compared with one. Single-precision inputs are rounded to floats first, so that what is
- * compared is the engine's arithmetic. Orbits and conservation laws are test_nbody_physics's subject.
+ * Runs on the devices there are, and in part again on two (test_nbody_on_two), where several
+ * devices are compared with one. Single-precision inputs are rounded to floats first, so that what
+ * is compared is the engine's arithmetic. Orbits and conservation laws are test_nbody_physics's
+ * subject.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/nbody_ref.h"
@@ -22,7 +23,8 @@ static double pos1[MOST][3], vel1[MOST][3], pos2[MOST][3], vel2[MOST][3];
 static const size_t sizes[] = {1, 2, 3, 63, 64, 65, 1000, 2049};
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* A GPU's kernels, small enough for PoCL: local tiles, several items a group, splits of unequal length. */
+/* A GPU's kernels, small enough for PoCL: local tiles, several items a group, splits of unequal
+ * length. */
 #define GPU_SHAPE "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 fill=1000 flat=16"
 
 typedef const double (*rows)[3];
@@ -50,9 +52,9 @@ static void make(size_t n, int floats)
 }
 
 /* Every integrator that there is, as `i`. */
-#define EACH_INTEGRATOR(i)                                                                                   \
-    enum nbody_integrator i = (enum nbody_integrator)0;                                                      \
-    nbody_integrator_describe(i);                                                                                \
+#define EACH_INTEGRATOR(i)                                                                         \
+    enum nbody_integrator i = (enum nbody_integrator)0;                                            \
+    nbody_integrator_describe(i);                                                                  \
     i = (enum nbody_integrator)(i + 1)
 
 /* Leapfrog always, since it is the default; of the others some each day. */
@@ -97,10 +99,10 @@ static void check_below(double value, double limit, const char *what, int line)
     }
 }
 
-/* ---- Forces, potentials. ---------------------------------------------------------------------- */
+/* ---- Forces, potentials. --------------------------------------------------------------------- */
 
-/* The right answers, and as yardstick for a body's rounding error what it would feel if all pulled in one
- * direction. */
+/* The right answers, and as yardstick for a body's rounding error what it would feel if all pulled
+ * in one direction. */
 static void reference(size_t n, double G, double eps)
 {
     nbody_ref_forces(n, G, eps, mass, (rows)pos, acc_ref, phi_ref);
@@ -115,8 +117,8 @@ static void reference(size_t n, double G, double eps)
     }
 }
 
-/* An engine's accelerations and potentials: the errors of the worst body and of all. With an integrator that has no kernel
- * which sums and makes a step (taylor), one kernel less is built. */
+/* An engine's accelerations and potentials: the errors of the worst body and of all. With an
+ * integrator that has no kernel which sums and makes a step (taylor), one kernel less is built. */
 static void forces_case(struct nbody_options o, size_t n, double tolerance)
 {
     nbody *nb = engine(o, n);
@@ -143,8 +145,8 @@ static void forces_case(struct nbody_options o, size_t n, double tolerance)
 
 static bool is_deep; /* argument `widths` */
 
-/* Accelerations come from the kernel `forces`, or where a step needs derivatives from `jerks`: one integrator
- * each. */
+/* Accelerations come from the kernel `forces`, or where a step needs derivatives from `jerks`: one
+ * integrator each. */
 static int sums_like_one_before(enum nbody_integrator integrator)
 {
     for (int i = 0; i < (int)integrator; i++)
@@ -158,7 +160,9 @@ static void forces_all(enum nbody_precision precision, double tolerance)
 {
     for (size_t k = 0; k < COUNT(sizes); k++) {
         make(sizes[k], precision == NBODY_SINGLE);
-        const bool uniform = sizes[k] == 1; /* for which kernels are built of their own: if not deep, one with derivatives */
+        const bool uniform =
+            sizes[k] ==
+            1; /* for which kernels are built of their own: if not deep, one with derivatives */
         for (int softened = 0; softened < 2; softened++) {
             struct nbody_options o = {.precision = precision, .eps = 0.05 * softened};
             reference(sizes[k], 1, o.eps);
@@ -166,9 +170,11 @@ static void forces_all(enum nbody_precision precision, double tolerance)
                 for (EACH_INTEGRATOR(i)) {
                     if (sums_like_one_before(i))
                         continue;
-                    if (uniform && !is_deep && nbody_integrator_describe(i)->derivatives > 0 && (gpu || precision == NBODY_DOUBLE))
+                    if (uniform && !is_deep && nbody_integrator_describe(i)->derivatives > 0 &&
+                        (gpu || precision == NBODY_DOUBLE))
                         continue;
-                    if (!todays((size_t)(softened + 2 * gpu) + (size_t)i, 5) || (sizes[k] > 65 && !todays(k + (size_t)i, 2)))
+                    if (!todays((size_t)(softened + 2 * gpu) + (size_t)i, 5) ||
+                        (sizes[k] > 65 && !todays(k + (size_t)i, 2)))
                         continue;
                     o.integrator = i;
                     o.shape = gpu ? GPU_SHAPE : NULL;
@@ -190,8 +196,9 @@ static void forces_double(void **state)
     forces_all(NBODY_DOUBLE, 1e-14);
 }
 
-/* Whether a width of vectors has code of its own for an r^-1: rsqrt() is one function of all widths, native_rsqrt() one
- * of floats, and of the hardware's estimates there is one for each kind of vector. */
+/* Whether a width of vectors has code of its own for an r^-1: rsqrt() is one function of all
+ * widths, native_rsqrt() one of floats, and of the hardware's estimates there is one for each kind
+ * of vector. */
 static bool is_of_its_own(int width, int rsqrt, int precision)
 {
     if (precision == NBODY_DOUBLE)
@@ -199,8 +206,8 @@ static bool is_of_its_own(int width, int rsqrt, int precision)
     return rsqrt == 0 || (rsqrt == 1 && (width == 1 || width == 16)) || (rsqrt == 2 && width != 2);
 }
 
-/* The hardware's estimates of r^-1 and the portable ones, at every width of vectors; if not deep, of one number and of the
- * most, between which vectors_of_four and other tests have more. */
+/* The hardware's estimates of r^-1 and the portable ones, at every width of vectors; if not deep,
+ * of one number and of the most, between which vectors_of_four and other tests have more. */
 static void forces_widths(void **state)
 {
     static const int widths[] = {1, 16, 2, 4, 8};
@@ -213,9 +220,12 @@ static void forces_widths(void **state)
             for (int precision = NBODY_SINGLE; precision <= NBODY_DOUBLE; precision++) {
                 if (!is_of_its_own(widths[w], rsqrt, precision))
                     continue;
-                snprintf(shape, sizeof shape, "width=%d items=1 unroll=1 rsqrt=%d", widths[w], rsqrt);
-                forces_case((struct nbody_options){.precision = (enum nbody_precision)precision, .eps = 0.01,
-                                                   .integrator = NBODY_TAYLOR, .shape = shape},
+                snprintf(shape, sizeof shape, "width=%d items=1 unroll=1 rsqrt=%d", widths[w],
+                         rsqrt);
+                forces_case((struct nbody_options){.precision = (enum nbody_precision)precision,
+                                                   .eps = 0.01,
+                                                   .integrator = NBODY_TAYLOR,
+                                                   .shape = shape},
                             300, precision == NBODY_SINGLE ? 1e-6 : 1e-14);
             }
 }
@@ -229,8 +239,11 @@ static void equal_masses(void **state)
             mass[i] = 1.0 / 1024;
         reference(sizes[k], 1, 0);
         forces_case((struct nbody_options){.integrator = NBODY_TAYLOR}, sizes[k], 1e-6);
-        forces_case((struct nbody_options){.precision = NBODY_DOUBLE, .integrator = NBODY_TAYLOR}, sizes[k], 1e-14);
-        forces_case((struct nbody_options){.integrator = NBODY_TAYLOR, .shape = GPU_SHAPE " rsqrt=0"}, sizes[k], 1e-6);
+        forces_case((struct nbody_options){.precision = NBODY_DOUBLE, .integrator = NBODY_TAYLOR},
+                    sizes[k], 1e-14);
+        forces_case(
+            (struct nbody_options){.integrator = NBODY_TAYLOR, .shape = GPU_SHAPE " rsqrt=0"},
+            sizes[k], 1e-6);
     }
 }
 
@@ -239,9 +252,13 @@ static void vectors_of_four(void **state)
     (void)state;
     make(1000, 1);
     reference(1000, 1, 0.05);
-    forces_case((struct nbody_options){.eps = 0.05, .integrator = NBODY_TAYLOR, .shape = "width=4 rsqrt=0"}, 1000, 2e-6);
+    forces_case(
+        (struct nbody_options){.eps = 0.05, .integrator = NBODY_TAYLOR, .shape = "width=4 rsqrt=0"},
+        1000, 2e-6);
     reference(1000, 1, 0);
-    forces_case((struct nbody_options){.eps = 0, .integrator = NBODY_TAYLOR, .shape = "width=4 rsqrt=2"}, 1000, 2e-6);
+    forces_case(
+        (struct nbody_options){.eps = 0, .integrator = NBODY_TAYLOR, .shape = "width=4 rsqrt=2"},
+        1000, 2e-6);
 }
 
 /* Jerks are seen through one Hermite step: its prediction uses them. */
@@ -254,8 +271,10 @@ static void jerks_match(void **state)
         memcpy(pos1, pos, sizeof pos1);
         memcpy(vel1, vel, sizeof vel1);
         works(nbody_ref_run(NBODY_HERMITE4, n, 1, 0.05, 0.125, 1, mass, pos1, vel1));
-        nbody *nb = engine((struct nbody_options){.integrator = NBODY_HERMITE4, .precision = NBODY_DOUBLE,
-                                                  .eps = 0.05, .dt = 0.125}, n);
+        nbody *nb = engine(
+            (struct nbody_options){
+                .integrator = NBODY_HERMITE4, .precision = NBODY_DOUBLE, .eps = 0.05, .dt = 0.125},
+            n);
         works(nbody_step(nb, 1));
         works(nbody_state(nb, pos2, vel2));
         below(far(n, pos1, pos2), 1e-13);
@@ -264,9 +283,10 @@ static void jerks_match(void **state)
     }
 }
 
-/* ---- Integrators. ----------------------------------------------------------------------------- */
+/* ---- Integrators. ---------------------------------------------------------------------------- */
 
-/* The table names each by what its constant stands for, says enough of it, and the document has all of it. */
+/* The table names each by what its constant stands for, says enough of it, and the document has all
+ * of it. */
 static void integrators_are_listed(void **state)
 {
     static char page[1 << 16];
@@ -288,11 +308,12 @@ static void integrators_are_listed(void **state)
     assert_string_equal(nbody_integrator_describe(NBODY_HERMITE4)->name, "hermite4");
     assert_string_equal(nbody_integrator_describe(NBODY_TAYLOR)->name, "taylor");
     assert_null(nbody_integrator_describe((enum nbody_integrator)count));
-    assert_null(nbody_integrator_describe((enum nbody_integrator)-1));
-    assert_int_equal(nbody_ref_run((enum nbody_integrator)count, 1, 1, 0, 1, 1, mass, pos, vel), -1);
+    assert_null(nbody_integrator_describe((enum nbody_integrator) - 1));
+    assert_int_equal(nbody_ref_run((enum nbody_integrator)count, 1, 1, 0, 1, 1, mass, pos, vel),
+                     -1);
 }
 
-/* ---- Steps. ----------------------------------------------------------------------------------- */
+/* ---- Steps. ---------------------------------------------------------------------------------- */
 
 static void steps_case(struct nbody_options o, size_t n, double tolerance)
 {
@@ -311,7 +332,8 @@ static void steps_case(struct nbody_options o, size_t n, double tolerance)
     assert_true(nbody_time(nb) == o.dt * (double)steps);
     assert_int_equal(nbody_steps(nb), steps);
     assert_int_equal(nbody_bodies(nb), n);
-    assert_true(nbody_interactions(nb) == (double)(steps * n * n) * (o.integrator == NBODY_YOSHIDA4 ? 3 : 1) ||
+    assert_true(nbody_interactions(nb) ==
+                    (double)(steps * n * n) * (o.integrator == NBODY_YOSHIDA4 ? 3 : 1) ||
                 o.integrator == NBODY_IAS15); /* which takes as many as it needs */
     nbody_free(nb);
 }
@@ -325,22 +347,27 @@ static void steps_match(void **state)
                 continue;
             make(sizes[k], 0);
             if (is_todays(integrator, 1))
-                steps_case((struct nbody_options){.integrator = integrator, .precision = NBODY_DOUBLE}, sizes[k], 1e-12);
+                steps_case(
+                    (struct nbody_options){.integrator = integrator, .precision = NBODY_DOUBLE},
+                    sizes[k], 1e-12);
             if (is_todays(integrator, 2))
-                steps_case((struct nbody_options){.integrator = integrator, .precision = NBODY_DOUBLE,
-                                                  .shape = GPU_SHAPE}, sizes[k], 1e-12);
+                steps_case((struct nbody_options){.integrator = integrator,
+                                                  .precision = NBODY_DOUBLE,
+                                                  .shape = GPU_SHAPE},
+                           sizes[k], 1e-12);
             if (!is_todays(integrator, 0))
                 continue;
             make(sizes[k], 1);
-            for (size_t j = 0; j < sizes[k]; j++) /* far bodies have coarse positions: leave them out */
+            for (size_t j = 0; j < sizes[k];
+                 j++) /* far bodies have coarse positions: leave them out */
                 for (int c = 0; c < 3; c++)
                     pos[j][c] = fmod(pos[j][c], 2);
             steps_case((struct nbody_options){.integrator = integrator}, sizes[k], 5e-6);
         }
 }
 
-/* Unlike devices would get shares by a measurement, which may differ from engine to engine, and the last bits
- * with it. */
+/* Unlike devices would get shares by a measurement, which may differ from engine to engine, and the
+ * last bits with it. */
 static const double equal_shares[64] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 /* Where bursts and calls end changes no bit. */
@@ -404,20 +431,25 @@ static void samples(void **state)
     (void)state;
     make(N, 0);
     for (int k = 0; k < 6; k++) {
-        nbody *nb = engine((struct nbody_options){.integrator = of[k / 2], .eps = 0.1, .dt = 0.01,
-                                               .precision = k % 2 ? NBODY_DOUBLE : NBODY_SINGLE}, N);
+        nbody *nb = engine((struct nbody_options){.integrator = of[k / 2],
+                                                  .eps = 0.1,
+                                                  .dt = 0.01,
+                                                  .precision = k % 2 ? NBODY_DOUBLE : NBODY_SINGLE},
+                           N);
         works(nbody_step(nb, 3));
         works(nbody_state(nb, pos1, vel1));
         works(nbody_positions(nb, SOME, which, some, speeds));
         works(nbody_positions(nb, N, NULL, all, NULL));
         for (int c = 0; c < 3; c++) {
             for (size_t i = 0; i < SOME; i++)
-                assert_true(some[i][c] == (float)pos1[which[i]][c] && speeds[i][c] == (float)vel1[which[i]][c]);
+                assert_true(some[i][c] == (float)pos1[which[i]][c] &&
+                            speeds[i][c] == (float)vel1[which[i]][c]);
             for (size_t i = 0; i < N; i++)
                 assert_true(all[i][c] == (float)pos1[i][c]);
         }
         works(nbody_positions(nb, 0, NULL, NULL, NULL));
-        for (int again = 0; again < 3; again++) { /* the same ones later, without and with others in between, and the first of them */
+        for (int again = 0; again < 3; again++) { /* the same ones later, without and with others in
+                                                     between, and the first of them */
             works(nbody_step(nb, 1));
             works(nbody_state(nb, pos1, vel1));
             if (again == 1)
@@ -425,7 +457,8 @@ static void samples(void **state)
             const size_t count = again == 2 ? SOME - 2 : SOME;
             works(nbody_positions(nb, count, which, some, speeds));
             for (size_t i = 0; i < 3 * count; i++)
-                assert_true(some[i / 3][i % 3] == (float)pos1[which[i / 3]][i % 3] && speeds[i / 3][i % 3] == (float)vel1[which[i / 3]][i % 3]);
+                assert_true(some[i / 3][i % 3] == (float)pos1[which[i / 3]][i % 3] &&
+                            speeds[i / 3][i % 3] == (float)vel1[which[i / 3]][i % 3]);
         }
         fails(EINVAL, nbody_positions(nb, 1, (const uint32_t[]){N}, some, NULL));
         fails(EINVAL, nbody_positions(nb, N + 1, NULL, all, NULL));
@@ -451,10 +484,10 @@ static void backwards(void **state)
     nbody_free(nb);
 }
 
-/* ---- Units, special bodies. ------------------------------------------------------------------- */
+/* ---- Units, special bodies. ------------------------------------------------------------------ */
 
-/* Lengths, times and masses in other powers of two give the same bits in other powers of two, even where
- * single precision could not hold r^3 or m. */
+/* Lengths, times and masses in other powers of two give the same bits in other powers of two, even
+ * where single precision could not hold r^3 or m. */
 static void units_do_not_matter(void **state)
 {
     const int length = 90, time = 70, weight = 110;
@@ -471,8 +504,10 @@ static void units_do_not_matter(void **state)
             vel[i][c] = ldexp(vel[i][c], length - time);
         }
     }
-    nb = engine((struct nbody_options){.G = ldexp(1, 3 * length - 2 * time - weight), .eps = ldexp(0.125, length),
-                                       .dt = ldexp(0.0625, time)}, 64);
+    nb = engine((struct nbody_options){.G = ldexp(1, 3 * length - 2 * time - weight),
+                                       .eps = ldexp(0.125, length),
+                                       .dt = ldexp(0.0625, time)},
+                64);
     works(nbody_step(nb, 5));
     works(nbody_state(nb, pos2, vel2));
     nbody_free(nb);
@@ -483,7 +518,8 @@ static void units_do_not_matter(void **state)
         }
 }
 
-/* Bodies 1 and 2 coincide without softening, body 3 has no mass: all stay finite, and body 0 feels both. */
+/* Bodies 1 and 2 coincide without softening, body 3 has no mass: all stay finite, and body 0 feels
+ * both. */
 static void coincident_and_massless(void **state)
 {
     (void)state;
@@ -499,11 +535,14 @@ static void coincident_and_massless(void **state)
             }
             vel[1][1] = 0.5;
             nbody *nb = engine((struct nbody_options){.precision = (enum nbody_precision)precision,
-                                                      .integrator = i}, 4);
+                                                      .integrator = i},
+                               4);
             works(nbody_forces(nb, acc, phi));
-            assert_true(fabs(acc[0][0] - 4) < 1e-6 && fabs(acc[1][0] + 2) < 1e-6 && fabs(acc[2][0] + 2) < 1e-6);
+            assert_true(fabs(acc[0][0] - 4) < 1e-6 && fabs(acc[1][0] + 2) < 1e-6 &&
+                        fabs(acc[2][0] + 2) < 1e-6);
             assert_true(fabs(acc[3][0] - 3) < 1e-6);
-            assert_true(fabs(phi[0] + 4) < 1e-6 && fabs(phi[1] + 2) < 1e-6 && fabs(phi[3] + 4) < 1e-6);
+            assert_true(fabs(phi[0] + 4) < 1e-6 && fabs(phi[1] + 2) < 1e-6 &&
+                        fabs(phi[3] + 4) < 1e-6);
             if (i != NBODY_IAS15) /* which says that its steps vanish */
                 works(nbody_step(nb, 1));
             nbody_free(nb);
@@ -524,8 +563,8 @@ static void coincident_softened(void **state)
     nbody_free(nb);
 }
 
-/* With x in units of 2 and t in units of 2 (from the largest position, 1, and the largest mass, 1), a
- * body's x = 1/2 + 1e37 * 5 k leaves the range of floats in step 7. rsqrt=0, since an estimate's
+/* With x in units of 2 and t in units of 2 (from the largest position, 1, and the largest mass, 1),
+ * a body's x = 1/2 + 1e37 * 5 k leaves the range of floats in step 7. rsqrt=0, since an estimate's
  * correction fails earlier, when r^2 does. */
 static void overflow_is_named(void **state)
 {
@@ -536,7 +575,10 @@ static void overflow_is_named(void **state)
     vel[0][0] = 1e37;
     for (int i = NBODY_LEAPFROG; i <= NBODY_TAYLOR; i += NBODY_TAYLOR)
         for (size_t burst = 0; burst <= 3; burst += 3) {
-            const struct nbody_options o = {.dt = 10, .integrator = (enum nbody_integrator)i, .burst = burst, .shape = "rsqrt=0"};
+            const struct nbody_options o = {.dt = 10,
+                                            .integrator = (enum nbody_integrator)i,
+                                            .burst = burst,
+                                            .shape = "rsqrt=0"};
             nbody *nb = engine(o, 1);
             works(nbody_step(nb, 4));
             fails(EDOM, nbody_step(nb, 10));
@@ -552,7 +594,7 @@ static void overflow_is_named(void **state)
     nbody_free(nb);
 }
 
-/* ---- Diagnostics. ----------------------------------------------------------------------------- */
+/* ---- Diagnostics. ---------------------------------------------------------------------------- */
 
 static void diagnose_case(struct nbody_options o, size_t n, double tolerance)
 {
@@ -583,8 +625,10 @@ static void diagnostics_match(void **state)
     for (size_t k = 0; k < COUNT(sizes); k++) {
         diagnose_case((struct nbody_options){0}, sizes[k], 4e-7);
         diagnose_case((struct nbody_options){.precision = NBODY_DOUBLE}, sizes[k], 1e-12);
-        diagnose_case((struct nbody_options){.integrator = NBODY_HERMITE4, .precision = NBODY_DOUBLE,
-                                             .shape = GPU_SHAPE}, sizes[k], 1e-12);
+        diagnose_case((struct nbody_options){.integrator = NBODY_HERMITE4,
+                                             .precision = NBODY_DOUBLE,
+                                             .shape = GPU_SHAPE},
+                      sizes[k], 1e-12);
         diagnose_case((struct nbody_options){.shape = "fp64=0"}, sizes[k], 4e-7);
     }
 }
@@ -607,7 +651,7 @@ static void float_pairs_hold_double(void **state)
     nbody_free(b);
 }
 
-/* ---- Limits. ---------------------------------------------------------------------------------- */
+/* ---- Limits. --------------------------------------------------------------------------------- */
 
 static double limit(struct nbody_options o)
 {
@@ -617,14 +661,16 @@ static double limit(struct nbody_options o)
     return found;
 }
 
-/* Instructions of a pair, counted by hand from nbody/README.md: all on a GPU, those that multiply on a CPU. The
- * measured rate, which drops out of the ratios, is the same for the whole process. */
+/* Instructions of a pair, counted by hand from nbody/README.md: all on a GPU, those that multiply
+ * on a CPU. The measured rate, which drops out of the ratios, is the same for the whole process. */
 static void limits_count_instructions(void **state)
 {
     const cl_device_id id = clgetdevice(stddev, 0);
-    CLCONTEXT *one = clcontext_create_from(&id, 1); /* a limit is the sum of what devices can do, each in its own way */
+    CLCONTEXT *one = clcontext_create_from(
+        &id, 1); /* a limit is the sum of what devices can do, each in its own way */
     ready(one);
-    const struct nbody_options leapfrog = {.ctx = one}, hermite4 = {.ctx = one, .integrator = NBODY_HERMITE4};
+    const struct nbody_options leapfrog = {.ctx = one},
+                               hermite4 = {.ctx = one, .integrator = NBODY_HERMITE4};
     struct cldev_info info[1];
     (void)state;
     works(clgetdevinfo(one, info));
@@ -640,7 +686,8 @@ static void limits_count_instructions(void **state)
     clcontext_destroy(one);
 }
 
-/* A body so fast that its energy is 5e59: no number of single precision, though the sum may be a double. */
+/* A body so fast that its energy is 5e59: no number of single precision, though the sum may be a
+ * double. */
 static void energy_out_of_range(void **state)
 {
     struct nbody_diagnostics d;
@@ -662,7 +709,7 @@ static void energy_out_of_range(void **state)
     nbody_free(nb);
 }
 
-/* ---- Memory, errors. -------------------------------------------------------------------------- */
+/* ---- Memory, errors. ------------------------------------------------------------------------- */
 
 /* At most 64 bytes a body in single precision on a device, plus work space. */
 static void memory_is_bounded(void **state)
@@ -674,11 +721,13 @@ static void memory_is_bounded(void **state)
     ready(m);
     ready(x);
     for (size_t s = 0; s < COUNT(shapes); s++) {
-        nbody *nb = nbody_create(&(struct nbody_options){.ctx = stddev, .dt = 1, .shape = shapes[s]}, n, m, (rows)x,
-                                 (rows)x);
+        nbody *nb =
+            nbody_create(&(struct nbody_options){.ctx = stddev, .dt = 1, .shape = shapes[s]}, n, m,
+                         (rows)x, (rows)x);
         ready(nb);
         /* Where a device's rows make enough groups there is no work space. */
-        assert_true(nbody_device_bytes(nb) <= 64 * n + (s || nbody_devices(nb) > 1 ? 192 << 20 : 0) + 4096);
+        assert_true(nbody_device_bytes(nb) <=
+                    64 * n + (s || nbody_devices(nb) > 1 ? 192 << 20 : 0) + 4096);
         nbody_free(nb);
     }
     free(m);
@@ -704,7 +753,8 @@ static void bad_input(void **state)
     create_fails((struct nbody_options){0}, 3, "time step of 0");
     create_fails((struct nbody_options){.dt = NAN}, 3, "time step of");
     create_fails((struct nbody_options){.dt = 1, .eps = -1}, 3, "softening length of -1");
-    create_fails((struct nbody_options){.dt = 1, .G = INFINITY}, 3, "gravitational constant of inf");
+    create_fails((struct nbody_options){.dt = 1, .G = INFINITY}, 3,
+                 "gravitational constant of inf");
     o = good;
     o.integrator = (enum nbody_integrator)77;
     create_fails(o, 3, "integrator 77");
@@ -790,7 +840,7 @@ static void tuning_is_declared(void **state)
     works(clcontext_destroy(one));
 }
 
-/* ---- Several devices. ------------------------------------------------------------------------- */
+/* ---- Several devices. ------------------------------------------------------------------------ */
 
 /* Positions and velocities after 10 steps on all devices and on the first one alone. */
 static void devices_case(struct nbody_options o, size_t n, CLCONTEXT *one, double tolerance)
@@ -826,7 +876,8 @@ static void several_devices(void **state)
     assert_int_equal(clgetndev(stddev), 2);
     for (size_t k = 0; k < COUNT(sizes); k++)
         for (EACH_INTEGRATOR(i)) {
-            struct nbody_options o = {.integrator = i, .precision = NBODY_DOUBLE,
+            struct nbody_options o = {.integrator = i,
+                                      .precision = NBODY_DOUBLE,
                                       .shares = shares[(k + (size_t)i) % COUNT(shares)]};
             if (is_slow(i, sizes[k]) || !is_todays(i, 1))
                 continue;
@@ -838,7 +889,8 @@ static void several_devices(void **state)
     works(clgetdevinfo(stddev, info));
     nbody *nb = engine((struct nbody_options){0}, 1000);
     if (strcmp(info[0].dev_name, info[1].dev_name) == 0) /* others have shares as they are fast */
-        assert_true(nbody_devices(nb) == 2 && nbody_share(nb, 0) >= 488 && nbody_share(nb, 1) >= 488);
+        assert_true(nbody_devices(nb) == 2 && nbody_share(nb, 0) >= 488 &&
+                    nbody_share(nb, 1) >= 488);
     nbody_free(nb);
     nb = engine((struct nbody_options){.shares = unequal}, 1000);
     assert_int_equal(nbody_share(nb, 0), 768);
@@ -849,25 +901,40 @@ static void several_devices(void **state)
 /* test_nbody [widths] */
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest deep[] = {cmocka_unit_test(forces_widths), cmocka_unit_test(forces_single), cmocka_unit_test(forces_double)};
+    const struct CMUnitTest deep[] = {cmocka_unit_test(forces_widths),
+                                      cmocka_unit_test(forces_single),
+                                      cmocka_unit_test(forces_double)};
     is_deep = argc > 1 && strcmp(argv[1], "widths") == 0;
     if (is_deep)
         return cmocka_run_group_tests(deep, NULL, NULL);
     struct CMUnitTest on_any[] = {
-        cmocka_unit_test(bursts_do_not_matter), cmocka_unit_test(questions_do_not_matter),
-        cmocka_unit_test(coincident_and_massless), cmocka_unit_test(overflow_is_named),
-        cmocka_unit_test(float_pairs_hold_double), cmocka_unit_test(memory_is_bounded), cmocka_unit_test(bad_input),
+        cmocka_unit_test(bursts_do_not_matter),
+        cmocka_unit_test(questions_do_not_matter),
+        cmocka_unit_test(coincident_and_massless),
+        cmocka_unit_test(overflow_is_named),
+        cmocka_unit_test(float_pairs_hold_double),
+        cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(bad_input),
         /* These take turns. */
-        cmocka_unit_test(forces_single), cmocka_unit_test(samples), cmocka_unit_test(backwards),
+        cmocka_unit_test(forces_single),
+        cmocka_unit_test(samples),
+        cmocka_unit_test(backwards),
     };
     struct CMUnitTest on_one[] = {
-        cmocka_unit_test(vectors_of_four), cmocka_unit_test(jerks_match), cmocka_unit_test(units_do_not_matter),
-        cmocka_unit_test(coincident_softened), cmocka_unit_test(integrators_are_listed),
-        cmocka_unit_test(energy_out_of_range), cmocka_unit_test(limits_count_instructions),
+        cmocka_unit_test(vectors_of_four),
+        cmocka_unit_test(jerks_match),
+        cmocka_unit_test(units_do_not_matter),
+        cmocka_unit_test(coincident_softened),
+        cmocka_unit_test(integrators_are_listed),
+        cmocka_unit_test(energy_out_of_range),
+        cmocka_unit_test(limits_count_instructions),
         cmocka_unit_test(diagnostics_match),
         /* These take turns. */
-        cmocka_unit_test(steps_match), cmocka_unit_test(forces_widths), cmocka_unit_test(tuning_is_declared),
-        cmocka_unit_test(forces_double), cmocka_unit_test(equal_masses),
+        cmocka_unit_test(steps_match),
+        cmocka_unit_test(forces_widths),
+        cmocka_unit_test(tuning_is_declared),
+        cmocka_unit_test(forces_double),
+        cmocka_unit_test(equal_masses),
     };
     const struct CMUnitTest on_two[] = {cmocka_unit_test(several_devices)};
     int failed = todays_run("on any devices", on_any, 7, 3, NULL, NULL);

@@ -1,8 +1,8 @@
-/* The same bits of direct sums: on one, two and three devices, with any number of work-groups, with bursts of any length, with
- * questions in between, and again.
+/* The same bits of direct sums: on one, two and three devices, with any number of work-groups, with
+ * bursts of any length, with questions in between, and again.
  *
- * Each run is compared with one run on one device, in which every group meets all bodies. On one device, and again on two
- * (test_nbody_bits_on_two).
+ * Each run is compared with one run on one device, in which every group meets all bodies. On one
+ * device, and again on two (test_nbody_bits_on_two).
  * SPDX-License-Identifier: MIT
  */
 #include "builds_once.h"
@@ -36,7 +36,8 @@ struct run {
 };
 
 enum { DEVICES = 3 };
-static CLCONTEXT *devices[DEVICES + 1]; /* [n]: n devices of one model, of which some are the same one again */
+static CLCONTEXT
+    *devices[DEVICES + 1]; /* [n]: n devices of one model, of which some are the same one again */
 
 static int open_devices(void **state)
 {
@@ -44,7 +45,8 @@ static int open_devices(void **state)
     cl_uint like[64], count = 0;
     struct cldev_info info[64];
     (void)state;
-    if (setenv("STDCL_SLICE", "1000", 1) != 0) /* on slow machines, too, no sum is cut, and steps are one launch */
+    if (setenv("STDCL_SLICE", "1000", 1) !=
+        0) /* on slow machines, too, no sum is cut, and steps are one launch */
         return -1;
     if (!stddev || clgetndev(stddev) > 64 || clgetdevinfo(stddev, info) != 0)
         return setup_done(false);
@@ -115,26 +117,31 @@ static void compare(size_t n, const struct nbody_options *o, const struct run *r
     int differ = 0;
     for (size_t k = 0; k < COUNT(each); k++)
         if (memcmp(each[k].right, each[k].found, each[k].bytes) != 0) {
-            print_error("%s differ: %zu bodies, %s, precision %d, %u devices, burst %zu, %s\n", each[k].name, n,
-                        nbody_integrator_describe(o->integrator)->name, (int)o->precision, r->devices, r->burst, r->shape);
+            print_error("%s differ: %zu bodies, %s, precision %d, %u devices, burst %zu, %s\n",
+                        each[k].name, n, nbody_integrator_describe(o->integrator)->name,
+                        (int)o->precision, r->devices, r->burst, r->shape);
             differ++;
         }
     assert_int_equal(differ, 0);
 }
 
-/* What additions are by is `block` and how roots are found; all else may differ. `tile` may, up to 128. */
+/* What additions are by is `block` and how roots are found; all else may differ. `tile` may, up to
+ * 128. */
 #define SUMS " block=128 rsqrt=0"
 static const double unequal[] = {3, 1, 2}, mostly[] = {1, 20, 1};
 #define PLAIN "group=1 width=4 items=4 tile=16 local=0"
 static const struct run runs[] = {
-    {PLAIN " fill=1000 flat=8" SUMS, 1, NULL, 0, true}, /* a slot for each stretch; in those with fill=1, one for all */
+    {PLAIN " fill=1000 flat=8" SUMS, 1, NULL, 0,
+     true}, /* a slot for each stretch; in those with fill=1, one for all */
     {PLAIN " fill=1" SUMS, 3, mostly, 0, true},
     {PLAIN " fill=1000" SUMS, 3, unequal, 2, false},
     {PLAIN " fill=1000" SUMS, 2, NULL, 0, false},
     {"group=1 width=1 items=3 tile=128 local=0 fill=1" SUMS, 1, NULL, 2, false},
     {"group=16 width=1 items=2 tile=32 local=1 ahead=1 fill=1000 unroll=4" SUMS, 1, NULL, 1, false},
-    {"group=128 width=1 items=4 tile=128 local=1 fill=1000 unroll=32" SUMS, 1, NULL, 0, true}, /* a long kernel, which stays inline */
-    {"group=16 deep=4 width=1 items=4 tile=16 local=1 ahead=1" SUMS, 1, NULL, 3, true}, /* 7 stretches: two rounds, one not full */
+    {"group=128 width=1 items=4 tile=128 local=1 fill=1000 unroll=32" SUMS, 1, NULL, 0,
+     true}, /* a long kernel, which stays inline */
+    {"group=16 deep=4 width=1 items=4 tile=16 local=1 ahead=1" SUMS, 1, NULL, 3,
+     true}, /* 7 stretches: two rounds, one not full */
 };
 
 static void same(struct nbody_options o, size_t n, size_t count)
@@ -160,15 +167,16 @@ static void single(void **state)
     same((struct nbody_options){0}, 1000, 1);
 }
 
-/* Where groups have all sums of their rows, each step but the beginning is one launch, and otherwise two. Launches of many steps are left to
- * test_nbody_meet. */
+/* Where groups have all sums of their rows, each step but the beginning is one launch, and
+ * otherwise two. Launches of many steps are left to test_nbody_meet. */
 static void launches(void **state)
 {
     static const struct {
         const char *shape, *kernel;
-    } each[] = {{PLAIN " fill=1 deep=3" SUMS, "forces_step"}, /* deep does not divide the group, and is 1 */
-                {"group=16 deep=4 width=1 items=4 tile=16 local=1 ahead=1 meet=0" SUMS, "forces_step"},
-                {PLAIN " fill=1000" SUMS, "leapfrog"}};
+    } each[] = {
+        {PLAIN " fill=1 deep=3" SUMS, "forces_step"}, /* deep does not divide the group, and is 1 */
+        {"group=16 deep=4 width=1 items=4 tile=16 local=1 ahead=1 meet=0" SUMS, "forces_step"},
+        {PLAIN " fill=1000" SUMS, "leapfrog"}};
     struct cldev_info info[16];
     (void)state;
     works(clgetdevinfo(devices[1], info));
@@ -176,10 +184,14 @@ static void launches(void **state)
     for (size_t k = 0; k < COUNT(each); k++) {
         struct clprofile_row line[16];
         size_t steps = 0;
-        nbody *nb = nbody_create(&(struct nbody_options){.ctx = devices[1], .dt = 1. / 64, .eps = 0.02, .shape = each[k].shape}, MOST,
-                                 mass, (const double(*)[3])pos, (const double(*)[3])vel);
+        nbody *nb = nbody_create(
+            &(struct nbody_options){
+                .ctx = devices[1], .dt = 1. / 64, .eps = 0.02, .shape = each[k].shape},
+            MOST, mass, (const double(*)[3])pos, (const double(*)[3])vel);
         ready(nb);
-        if (k == 0 && info[0].dev_max_core > MOST / 16) { /* these groups do not fill the device, so that it is as with k 2 */
+        if (k == 0 &&
+            info[0].dev_max_core >
+                MOST / 16) { /* these groups do not fill the device, so that it is as with k 2 */
             nbody_free(nb);
             continue;
         }
@@ -240,8 +252,10 @@ static void clusters(void **state)
 /* test_nbody_bits [several]: only the part that shows what several devices do. */
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest several[] = {cmocka_unit_test(single), cmocka_unit_test(hermite), cmocka_unit_test(clusters)};
-    const struct CMUnitTest tests[] = {cmocka_unit_test(single), cmocka_unit_test(launches), cmocka_unit_test(hermite), cmocka_unit_test(doubles),
+    const struct CMUnitTest several[] = {cmocka_unit_test(single), cmocka_unit_test(hermite),
+                                         cmocka_unit_test(clusters)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(single), cmocka_unit_test(launches),
+                                       cmocka_unit_test(hermite), cmocka_unit_test(doubles),
                                        cmocka_unit_test(clusters)};
     if (argc > 1 && strcmp(argv[1], "several") == 0)
         return cmocka_run_group_tests(several, open_devices, close_devices);

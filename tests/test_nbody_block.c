@@ -1,5 +1,6 @@
-/* Steps that follow the motion, each body's own (block steps) or shared: a twin in plain C that keeps times as numbers, Kepler's equation, the energy of a cluster beside shared steps, the
- * same bits however it is launched, saving and going on, and bodies whose steps vanish.
+/* Steps that follow the motion, each body's own (block steps) or shared: a twin in plain C that
+ * keeps times as numbers, Kepler's equation, the energy of a cluster beside shared steps, the same
+ * bits however it is launched, saving and going on, and bodies whose steps vanish.
  * SPDX-License-Identifier: MIT
  */
 #include "builds_once.h"
@@ -14,7 +15,8 @@
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 enum { MOST = 2000 };
-static double mass[MOST], pos[MOST][3], vel[MOST][3], pos1[MOST][3], vel1[MOST][3], pos2[MOST][3], vel2[MOST][3];
+static double mass[MOST], pos[MOST][3], vel[MOST][3], pos1[MOST][3], vel1[MOST][3], pos2[MOST][3],
+    vel2[MOST][3];
 
 static enum nbody_precision precision; /* the best that the device has */
 static enum nbody_integrator integrator = NBODY_HERMITE4;
@@ -30,7 +32,7 @@ static nbody *engine(struct nbody_options o, size_t n)
     return nb;
 }
 
-/* ---- The twin: the same scheme, told as it is in the books. ------------------------------------ */
+/* ---- The twin: the same scheme, told as it is in the books. ---------------------------------- */
 
 enum { SMALL = 100 };
 struct twin {
@@ -52,7 +54,8 @@ static double longest(double want, double dt)
     return step;
 }
 
-static void correct(struct twin *w, size_t i, double eta, const double *xp, const double *vp, const double *a1, const double *j1)
+static void correct(struct twin *w, size_t i, double eta, const double *xp, const double *vp,
+                    const double *a1, const double *j1)
 {
     const double h = w->step[i];
     double a2[3], a3[3];
@@ -65,7 +68,8 @@ static void correct(struct twin *w, size_t i, double eta, const double *xp, cons
         w->j[i][c] = j1[c];
         a2[c] += h * a3[c];
     }
-    w->want[i] = fmin(2 * h, sqrt(eta * (size(a1) * size(a2) + size(j1) * size(j1)) / (size(j1) * size(a3) + size(a2) * size(a2))));
+    w->want[i] = fmin(2 * h, sqrt(eta * (size(a1) * size(a2) + size(j1) * size(j1)) /
+                                  (size(j1) * size(a3) + size(a2) * size(a2))));
 }
 
 /* One step of dt. */
@@ -88,7 +92,8 @@ static void twin_step(struct twin *w, size_t n, double eps, double dt, double et
         for (size_t i = 0; i < n; i++)
             for (int c = 0; c < 3; c++) {
                 const double t = now - w->time[i];
-                xp[i][c] = w->x[i][c] + t * w->v[i][c] + t * t / 2 * w->a[i][c] + t * t * t / 6 * w->j[i][c];
+                xp[i][c] = w->x[i][c] + t * w->v[i][c] + t * t / 2 * w->a[i][c] +
+                           t * t * t / 6 * w->j[i][c];
                 vp[i][c] = w->v[i][c] + t * w->a[i][c] + t * t / 2 * w->j[i][c];
             }
         nbody_ref_jerk(n, 1, eps, mass, (rows)xp, (rows)vp, a, j);
@@ -118,20 +123,22 @@ static void as_the_twin(void **state)
     works(nbody_initial(NBODY_PLUMMER, SMALL, 5, mass, pos, vel));
     memcpy(w.x, pos, sizeof w.x);
     memcpy(w.v, vel, sizeof w.v);
-    nbody *nb = engine((struct nbody_options){.precision = precision, .eps = eps, .dt = dt, .eta = eta}, SMALL);
+    nbody *nb = engine(
+        (struct nbody_options){.precision = precision, .eps = eps, .dt = dt, .eta = eta}, SMALL);
     for (int k = 0; k < 4; k++)
         twin_step(&w, SMALL, eps, dt, eta);
     works(nbody_step(nb, 4));
     works(nbody_state(nb, pos1, vel1));
     nbody_block_counts(nb, &blocks, &steps);
-    print_message("%g blocks, %g steps; off by %.2g and %.2g\n", blocks, steps, apart(SMALL, pos1, w.x), apart(SMALL, vel1, w.v));
+    print_message("%g blocks, %g steps; off by %.2g and %.2g\n", blocks, steps,
+                  apart(SMALL, pos1, w.x), apart(SMALL, vel1, w.v));
     assert_true(blocks == w.blocks && steps == w.steps); /* every decision was the same */
     assert_true(apart(SMALL, pos1, w.x) < 1e-11 && apart(SMALL, vel1, w.v) < 1e-10);
     assert_true(fabs(nbody_interactions(nb) / SMALL - steps) < 1e-6 * steps);
     nbody_free(nb);
 }
 
-/* ---- Physics. --------------------------------------------------------------------------------- */
+/* ---- Physics. -------------------------------------------------------------------------------- */
 
 /* Masses 1 and 2 on an ellipse of semi-major axis 1, at the pericentre; its period. */
 static double ellipse(double e)
@@ -152,15 +159,19 @@ static double kepler_error(double e, double eta, enum nbody_stepping stepping)
     double E = PI;
     for (int i = 0; i < 60; i++)
         E -= (E - e * sin(E) - anomaly) / (1 - e * cos(E));
-    nbody *nb = engine((struct nbody_options){.precision = precision, .dt = period / 8, .eta = eta, .stepping = stepping}, 2);
+    nbody *nb = engine(
+        (struct nbody_options){
+            .precision = precision, .dt = period / 8, .eta = eta, .stepping = stepping},
+        2);
     works(nbody_step(nb, 3));
     works(nbody_state(nb, pos1, NULL));
     nbody_free(nb);
-    return hypot(pos1[0][0] - pos1[1][0] - (cos(E) - e), pos1[0][1] - pos1[1][1] - sqrt(1 - e * e) * sin(E));
+    return hypot(pos1[0][0] - pos1[1][0] - (cos(E) - e),
+                 pos1[0][1] - pos1[1][1] - sqrt(1 - e * e) * sin(E));
 }
 
-/* Steps are proportional to eta^1/2, so that a sixteenth of eta makes a 4th-order error 256 times smaller, on average: steps are
- * powers of two. Eccentricity makes no difference to that. */
+/* Steps are proportional to eta^1/2, so that a sixteenth of eta makes a 4th-order error 256 times
+ * smaller, on average: steps are powers of two. Eccentricity makes no difference to that. */
 static void kepler(void **state)
 {
     static const double eccentricity[] = {0.5, 0.9, 0.99};
@@ -169,20 +180,25 @@ static void kepler(void **state)
         skip();
     for (int s = NBODY_ADAPTIVE; s <= NBODY_BLOCK; s++)
         for (size_t k = 0; k < COUNT(eccentricity); k++) {
-            const double e = eccentricity[k], coarse = kepler_error(e, 1e-3, (enum nbody_stepping)s),
-                         fine = kepler_error(e, 1e-3 / 16, (enum nbody_stepping)s), order = log2(coarse / fine) / 2;
+            const double e = eccentricity[k],
+                         coarse = kepler_error(e, 1e-3, (enum nbody_stepping)s),
+                         fine = kepler_error(e, 1e-3 / 16, (enum nbody_stepping)s),
+                         order = log2(coarse / fine) / 2;
             print_message("e = %g: %.2g, %.2g, order %.2f\n", e, coarse, fine, order);
             assert_true(coarse < 1e-4 && order > 3.3 && order < 4.9);
         }
 }
 
-/* The same of the other integrators, whose steps follow positions: eta / 16 is a fourth of the step. */
+/* The same of the other integrators, whose steps follow positions: eta / 16 is a fourth of the
+ * step. */
 static void kepler_by_forces(void **state)
 {
     static const struct {
         enum nbody_integrator integrator;
         double eta, least, most;
-    } each[] = {{NBODY_LEAPFROG, 4e-3, 1.8, 2.2}, {NBODY_YOSHIDA4, 4e-3, 3.6, 4.4}, {NBODY_TAYLOR, 2e-4, 0.8, 1.2},
+    } each[] = {{NBODY_LEAPFROG, 4e-3, 1.8, 2.2},
+                {NBODY_YOSHIDA4, 4e-3, 3.6, 4.4},
+                {NBODY_TAYLOR, 2e-4, 0.8, 1.2},
                 {NBODY_HERMITE6, 4e-2, 5.4, 6.8}};
     (void)state;
     if (precision != NBODY_DOUBLE)
@@ -191,16 +207,18 @@ static void kepler_by_forces(void **state)
         if (!todays(k, 2))
             continue;
         integrator = each[k].integrator;
-        const double coarse = kepler_error(0.8, each[k].eta, NBODY_ADAPTIVE), fine = kepler_error(0.8, each[k].eta / 16, NBODY_ADAPTIVE),
+        const double coarse = kepler_error(0.8, each[k].eta, NBODY_ADAPTIVE),
+                     fine = kepler_error(0.8, each[k].eta / 16, NBODY_ADAPTIVE),
                      order = log2(coarse / fine) / 2;
-        print_message("%s: %.2g, %.2g, order %.2f\n", nbody_integrator_describe(integrator)->name, coarse, fine, order);
+        print_message("%s: %.2g, %.2g, order %.2f\n", nbody_integrator_describe(integrator)->name,
+                      coarse, fine, order);
         assert_true(order > each[k].least && order < each[k].most);
     }
     integrator = NBODY_HERMITE4;
 }
 
-/* On a circle there are 2 pi / eta^1/2 steps, or up to twice as many, since they are parts of dt; with another mass far away, in a field
- * that turns faster, and after a change of dt, as many. */
+/* On a circle there are 2 pi / eta^1/2 steps, or up to twice as many, since they are parts of dt;
+ * with another mass far away, in a field that turns faster, and after a change of dt, as many. */
 static void steps_of_a_circle(void **state)
 {
     const struct nbody_field point = {NBODY_FIELD_POINT, 300, 0};
@@ -208,8 +226,12 @@ static void steps_of_a_circle(void **state)
     for (int fields = 0; fields < 2; fields++) {
         double blocks, steps, period = ellipse(0);
         integrator = NBODY_LEAPFROG;
-        nbody *nb = engine((struct nbody_options){.precision = precision, .dt = period / 4, .stepping = NBODY_ADAPTIVE,
-                                                  .fields = &point, .nfields = (size_t)fields}, 2);
+        nbody *nb = engine((struct nbody_options){.precision = precision,
+                                                  .dt = period / 4,
+                                                  .stepping = NBODY_ADAPTIVE,
+                                                  .fields = &point,
+                                                  .nfields = (size_t)fields},
+                           2);
         works(nbody_set_dt(nb, period / 8));
         works(nbody_step(nb, fields ? 1 : 8));
         nbody_block_counts(nb, &blocks, &steps);
@@ -224,7 +246,8 @@ static void steps_of_a_circle(void **state)
     integrator = NBODY_HERMITE4;
 }
 
-/* A cluster whose bodies meet closely: block steps keep its energy as steps do that all share, with a part of their pulls. */
+/* A cluster whose bodies meet closely: block steps keep its energy as steps do that all share, with
+ * a part of their pulls. */
 static void cluster(void **state)
 {
     enum { N = 256 };
@@ -232,15 +255,19 @@ static void cluster(void **state)
     (void)state;
     for (int s = NBODY_ADAPTIVE; s <= NBODY_BLOCK; s++) {
         works(nbody_initial(NBODY_PLUMMER, N, 2, mass, pos, vel));
-        nbody *nb = engine((struct nbody_options){.precision = precision, .eps = 1. / 512, .dt = 1. / 8,
-                                                  .stepping = (enum nbody_stepping)s}, N);
+        nbody *nb = engine((struct nbody_options){.precision = precision,
+                                                  .eps = 1. / 512,
+                                                  .dt = 1. / 8,
+                                                  .stepping = (enum nbody_stepping)s},
+                           N);
         const double before = energy(nb);
         works(nbody_step(nb, 4));
         error[s] = fabs(energy(nb) / before - 1);
         pulls[s] = nbody_interactions(nb);
         nbody_block_counts(nb, &blocks[s], NULL);
         nbody_free(nb);
-        print_message("%s: energy %.2g, %.3g pulls, %g blocks\n", s == NBODY_BLOCK ? "block" : "adaptive", error[s], pulls[s], blocks[s]);
+        print_message("%s: energy %.2g, %.3g pulls, %g blocks\n",
+                      s == NBODY_BLOCK ? "block" : "adaptive", error[s], pulls[s], blocks[s]);
         assert_true(error[s] < (precision == NBODY_DOUBLE ? 1e-6 : 1e-5));
     }
     assert_true(pulls[NBODY_BLOCK] < pulls[NBODY_ADAPTIVE] / 4);
@@ -253,8 +280,15 @@ static void as_fixed_steps(void **state)
     double steps;
     (void)state;
     works(nbody_initial(NBODY_PLUMMER, N, 2, mass, pos, vel));
-    nbody *nb = engine((struct nbody_options){.precision = precision, .eps = 0.1, .dt = 1. / 4096, .eta = 1, .stepping = NBODY_BLOCK}, N);
-    const struct nbody_options o = {.ctx = stddev, .integrator = NBODY_HERMITE4, .precision = precision, .eps = 0.1, .dt = 1. / 4096};
+    nbody *nb = engine(
+        (struct nbody_options){
+            .precision = precision, .eps = 0.1, .dt = 1. / 4096, .eta = 1, .stepping = NBODY_BLOCK},
+        N);
+    const struct nbody_options o = {.ctx = stddev,
+                                    .integrator = NBODY_HERMITE4,
+                                    .precision = precision,
+                                    .eps = 0.1,
+                                    .dt = 1. / 4096};
     nbody *fixed = nbody_create(&o, N, mass, (rows)pos, (rows)vel);
     ready(fixed);
     works(nbody_step(nb, STEPS));
@@ -262,7 +296,8 @@ static void as_fixed_steps(void **state)
     works(nbody_state(nb, pos1, vel1));
     works(nbody_state(fixed, pos2, vel2));
     nbody_block_counts(nb, NULL, &steps);
-    assert_true(steps < 1.1 * N * STEPS + 1024 * N * 2); /* the first step of dt begins with short ones */
+    assert_true(steps <
+                1.1 * N * STEPS + 1024 * N * 2); /* the first step of dt begins with short ones */
     assert_true(apart(N, pos1, pos2) < (precision == NBODY_DOUBLE ? 1e-11 : 2e-6));
     nbody_free(nb);
     nbody_free(fixed);
@@ -271,10 +306,14 @@ static void as_fixed_steps(void **state)
 /* A field pulls, too, and its derivative is that of its pull: else the energy would change. */
 static void in_a_field(void **state)
 {
-    const struct nbody_field fields[] = {{NBODY_FIELD_LOGARITHMIC, 2, 0.1}, {NBODY_FIELD_PLUMMER, 3, 0.5}};
+    const struct nbody_field fields[] = {{NBODY_FIELD_LOGARITHMIC, 2, 0.1},
+                                         {NBODY_FIELD_PLUMMER, 3, 0.5}};
     (void)state;
     works(nbody_initial(NBODY_PLUMMER, 50, 2, mass, pos, vel));
-    nbody *nb = engine((struct nbody_options){.precision = precision, .eps = 0.05, .dt = 1. / 8, .fields = fields, .nfields = 2}, 50);
+    nbody *nb = engine(
+        (struct nbody_options){
+            .precision = precision, .eps = 0.05, .dt = 1. / 8, .fields = fields, .nfields = 2},
+        50);
     const double before = energy(nb);
     works(nbody_step(nb, 8));
     assert_true(fabs(energy(nb) / before - 1) < (precision == NBODY_DOUBLE ? 3e-7 : 1e-5));
@@ -286,7 +325,8 @@ static void and_back(void **state)
     const double period = ellipse(0.6);
     (void)state;
     memcpy(pos2, pos, sizeof pos2);
-    nbody *nb = engine((struct nbody_options){.precision = precision, .dt = period / 8, .eta = 1e-3}, 2);
+    nbody *nb =
+        engine((struct nbody_options){.precision = precision, .dt = period / 8, .eta = 1e-3}, 2);
     works(nbody_step(nb, 3));
     works(nbody_set_dt(nb, -period / 8));
     works(nbody_step(nb, 3));
@@ -296,7 +336,7 @@ static void and_back(void **state)
     nbody_free(nb);
 }
 
-/* ---- The same bits. --------------------------------------------------------------------------- */
+/* ---- The same bits. -------------------------------------------------------------------------- */
 
 struct run {
     const char *shape;
@@ -319,10 +359,15 @@ static const struct run runs[] = {
 enum { BITS = 1056, BIT_STEPS = 2 };
 
 /* The state after some steps, from the start or from what another engine saved half-way. */
-static void answer(const struct run *r, enum nbody_stepping stepping, bool saved, double (*x)[3], double (*v)[3])
+static void answer(const struct run *r, enum nbody_stepping stepping, bool saved, double (*x)[3],
+                   double (*v)[3])
 {
     cl_device_id id[3];
-    struct nbody_options o = {.eps = 0.001, .dt = 1. / 1024, .shape = r->shape, .stepping = stepping, .precision = precision};
+    struct nbody_options o = {.eps = 0.001,
+                              .dt = 1. / 1024,
+                              .shape = r->shape,
+                              .stepping = stepping,
+                              .precision = precision};
     for (unsigned d = 0; d < 3; d++)
         id[d] = clgetdevice(stddev, 0);
     o.ctx = clcontext_create_from(id, r->devices);
@@ -359,22 +404,25 @@ static void same_bits(void **state)
     works(nbody_initial(NBODY_PLUMMER, BITS, 3, mass, pos, vel));
     for (size_t i = 0; i < BITS; i++)
         mass[i] *= 1 + 0.3 * (double)(i % 4);
-    for (size_t r = 0; r < COUNT(runs) + 3; r++) { /* the first three again, with steps that are shared */
+    for (size_t r = 0; r < COUNT(runs) + 3;
+         r++) { /* the first three again, with steps that are shared */
         static double x[MOST][3], v[MOST][3];
         const bool block = r < COUNT(runs);
         integrator = block ? NBODY_HERMITE4 : NBODY_LEAPFROG;
         if (r % COUNT(runs) == 0)
-            answer(&(struct run){PLAIN " fill=1000" SUMS, 1, false, NULL}, block ? NBODY_BLOCK : NBODY_ADAPTIVE, false, pos1, vel1);
+            answer(&(struct run){PLAIN " fill=1000" SUMS, 1, false, NULL},
+                   block ? NBODY_BLOCK : NBODY_ADAPTIVE, false, pos1, vel1);
         if (!todays(r, 3))
             continue;
         answer(&runs[r % COUNT(runs)], block ? NBODY_BLOCK : NBODY_ADAPTIVE, r % 2, x, v);
         if (memcmp(x, pos1, BITS * sizeof *x) != 0 || memcmp(v, vel1, BITS * sizeof *v) != 0)
-            fail_msg("other bits: %u devices, %s", runs[r % COUNT(runs)].devices, runs[r % COUNT(runs)].shape);
+            fail_msg("other bits: %u devices, %s", runs[r % COUNT(runs)].devices,
+                     runs[r % COUNT(runs)].shape);
     }
     integrator = NBODY_HERMITE4;
 }
 
-/* ---- What goes wrong. ------------------------------------------------------------------------- */
+/* ---- What goes wrong. ------------------------------------------------------------------------ */
 
 /* Two bodies that fall upon each other, and a third. */
 static void vanish_by(enum nbody_stepping stepping)
@@ -383,7 +431,8 @@ static void vanish_by(enum nbody_stepping stepping)
     memset(vel, 0, sizeof vel);
     mass[0] = mass[1] = mass[2] = 1;
     pos[0][0] = 5, pos[1][0] = 0.5, pos[2][0] = -0.5;
-    nbody *nb = engine((struct nbody_options){.precision = precision, .dt = 0.125, .stepping = stepping}, 3);
+    nbody *nb = engine(
+        (struct nbody_options){.precision = precision, .dt = 0.125, .stepping = stepping}, 3);
     int status = 0;
     size_t steps = 0;
     while (status == 0 && steps < 16) {
@@ -394,7 +443,9 @@ static void vanish_by(enum nbody_stepping stepping)
     assert_int_equal(status, -1);
     assert_int_equal(clerrno, EDOM);
     const char *sentence = clerror();
-    assert_true(sentence && (strstr(sentence, "bodies 1 and 2") || strstr(sentence, "bodies 2 and 1")) && strstr(sentence, "vanish"));
+    assert_true(sentence &&
+                (strstr(sentence, "bodies 1 and 2") || strstr(sentence, "bodies 2 and 1")) &&
+                strstr(sentence, "vanish"));
     assert_int_equal(nbody_steps(nb), steps);
     works(nbody_state(nb, pos2, vel2)); /* as it was before that step */
     assert_memory_equal(pos1, pos2, 3 * sizeof *pos1);
@@ -422,7 +473,8 @@ static void stopped(void **state)
 {
     (void)state;
     works(nbody_initial(NBODY_PLUMMER, 64, 3, mass, pos, vel));
-    nbody *nb = engine((struct nbody_options){.precision = precision, .dt = 1, .progress = stop}, 64);
+    nbody *nb =
+        engine((struct nbody_options){.precision = precision, .dt = 1, .progress = stop}, 64);
     fails(ECANCELED, nbody_step(nb, 1));
     assert_int_equal(nbody_steps(nb), 0);
     works(nbody_state(nb, pos1, NULL));
@@ -461,22 +513,28 @@ static int find_precision(void **state)
 {
     cl_uint width = 0;
     (void)state;
-    precision = clGetDeviceInfo(clgetdevice(stddev, 0), CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width, NULL) ==
-                        CL_SUCCESS && width > 0 ? NBODY_DOUBLE : NBODY_SINGLE;
+    precision = clGetDeviceInfo(clgetdevice(stddev, 0), CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE,
+                                sizeof width, &width, NULL) == CL_SUCCESS &&
+                        width > 0
+                    ? NBODY_DOUBLE
+                    : NBODY_SINGLE;
     return 0;
 }
 
-/* test_nbody_block [several]: only what may depend on which devices there are. One of them has all bodies; same_bits has devices of
- * its own. */
+/* test_nbody_block [several]: only what may depend on which devices there are. One of them has all
+ * bodies; same_bits has devices of its own. */
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest several[] = {cmocka_unit_test(as_the_twin), cmocka_unit_test(cluster), cmocka_unit_test(as_fixed_steps),
+    const struct CMUnitTest several[] = {cmocka_unit_test(as_the_twin), cmocka_unit_test(cluster),
+                                         cmocka_unit_test(as_fixed_steps),
                                          cmocka_unit_test(in_a_field)};
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_the_twin),     cmocka_unit_test(kepler),  cmocka_unit_test(kepler_by_forces),
-        cmocka_unit_test(steps_of_a_circle), cmocka_unit_test(cluster), cmocka_unit_test(as_fixed_steps),
-        cmocka_unit_test(in_a_field), cmocka_unit_test(and_back),       cmocka_unit_test(same_bits), cmocka_unit_test(vanishing_steps),
-        cmocka_unit_test(stopped),         cmocka_unit_test(refused),
+        cmocka_unit_test(as_the_twin),      cmocka_unit_test(kepler),
+        cmocka_unit_test(kepler_by_forces), cmocka_unit_test(steps_of_a_circle),
+        cmocka_unit_test(cluster),          cmocka_unit_test(as_fixed_steps),
+        cmocka_unit_test(in_a_field),       cmocka_unit_test(and_back),
+        cmocka_unit_test(same_bits),        cmocka_unit_test(vanishing_steps),
+        cmocka_unit_test(stopped),          cmocka_unit_test(refused),
     };
     if (argc > 1 && strcmp(argv[1], "several") == 0)
         return cmocka_run_group_tests(several, find_precision, NULL);

@@ -1,4 +1,5 @@
-/* Which bodies touched in a step: against all pairs, followed in small pieces of the step; and cases that are known.
+/* Which bodies touched in a step: against all pairs, followed in small pieces of the step; and
+ * cases that are known.
  * SPDX-License-Identifier: MIT */
 #include "check.h"
 
@@ -16,7 +17,8 @@ static double noise(unsigned k)
     return (double)((k * 2654435761u + 12345u) * 2246822519u >> 8) / 16777216 - 0.5;
 }
 
-/* When two bodies that move along lines first come as close as R, as a part of the step from its beginning; -1: never. */
+/* When two bodies that move along lines first come as close as R, as a part of the step from its
+ * beginning; -1: never. */
 static double first_touch(size_t i, size_t j, double dt)
 {
     for (int p = 0; p <= PIECES; p++) {
@@ -46,7 +48,8 @@ static void as_all_pairs(void **state)
                 vel[i][k] = 4 * noise(17 * i + 5 * k + 3);
             }
         }
-        works(nbody_find_contacts(N, radius, (const double(*)[3])pos, (const double(*)[3])vel, dt, &c, &n));
+        works(nbody_find_contacts(N, radius, (const double(*)[3])pos, (const double(*)[3])vel, dt,
+                                  &c, &n));
         assert_true(n > 20);
         for (size_t i = 0; i < N; i++)
             for (size_t j = i + 1; j < N; j++) {
@@ -76,23 +79,30 @@ static void known(void **state)
     radius[0] = 0.25, radius[1] = 0.5;
     pos[0][0] = -4, vel[0][0] = -8; /* they have passed through each other */
     pos[1][0] = 4, vel[1][0] = 8;
-    works(nbody_find_contacts(2, radius, (const double(*)[3])pos, (const double(*)[3])vel, 1, &c, &n));
-    assert_true(n == 1 && c->first == 0 && c->second == 1 && fabs(c->before - (8 + 0.75) / 16) < 1e-15);
+    works(nbody_find_contacts(2, radius, (const double(*)[3])pos, (const double(*)[3])vel, 1, &c,
+                              &n));
+    assert_true(n == 1 && c->first == 0 && c->second == 1 &&
+                fabs(c->before - (8 + 0.75) / 16) < 1e-15);
     free(c);
     pos[0][1] = 0.75 + 1e-9; /* just past each other */
-    works(nbody_find_contacts(2, radius, (const double(*)[3])pos, (const double(*)[3])vel, 1, &c, &n));
+    works(nbody_find_contacts(2, radius, (const double(*)[3])pos, (const double(*)[3])vel, 1, &c,
+                              &n));
     assert_true(n == 0 && c == NULL);
     pos[0][1] = 0.75 - 1e-9;
-    works(nbody_find_contacts(2, radius, (const double(*)[3])pos, (const double(*)[3])vel, 1, &c, &n));
+    works(nbody_find_contacts(2, radius, (const double(*)[3])pos, (const double(*)[3])vel, 1, &c,
+                              &n));
     assert_int_equal(n, 1);
     free(c);
-    works(nbody_find_contacts(2, radius, (const double(*)[3])pos, (const double(*)[3])vel, 0.25, &c, &n));
+    works(nbody_find_contacts(2, radius, (const double(*)[3])pos, (const double(*)[3])vel, 0.25, &c,
+                              &n));
     assert_int_equal(n, 0); /* too long ago */
     memset(radius, 0, sizeof radius);
     memset(pos, 0, sizeof pos);
-    works(nbody_find_contacts(2, radius, (const double(*)[3])pos, (const double(*)[3])vel, 1, &c, &n));
+    works(nbody_find_contacts(2, radius, (const double(*)[3])pos, (const double(*)[3])vel, 1, &c,
+                              &n));
     assert_int_equal(n, 0); /* points do not touch */
-    works(nbody_find_contacts(1, radius, (const double(*)[3])pos, (const double(*)[3])vel, 1, &c, &n));
+    works(nbody_find_contacts(1, radius, (const double(*)[3])pos, (const double(*)[3])vel, 1, &c,
+                              &n));
     assert_int_equal(n, 0);
 }
 

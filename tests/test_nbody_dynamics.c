@@ -1,12 +1,16 @@
-/* Runs by the tree beside the same runs by direct sums: a cluster in equilibrium, a cold collapse, two galaxies that meet.
+/* Runs by the tree beside the same runs by direct sums: a cluster in equilibrium, a cold collapse,
+ * two galaxies that meet.
  *
- * Single orbits part soon, whatever the forces are summed by, since many bodies are chaotic. So what is compared are
- * radii that hold parts of the bodies, numbers of bodies, and what is conserved; the bounds are a few times the noise of
- * so many bodies, and `alone` finds that noise from other seeds of the same cluster.
+ * Single orbits part soon, whatever the forces are summed by, since many bodies are chaotic. So
+ * what is compared are radii that hold parts of the bodies, numbers of bodies, and what is
+ * conserved; the bounds are a few times the noise of so many bodies, and `alone` finds that noise
+ * from other seeds of the same cluster.
  *
- *   test_nbody_dynamics [BODIES [TIME [TEST]]]     with STDCL_STUDY=FILE all rows go to that file, as JSON
+ *   test_nbody_dynamics [BODIES [TIME [TEST]]]     with STDCL_STUDY=FILE all rows go to that file,
+ *   as JSON
  *
- * With few bodies it is a test of `make test`, with 8,192 one of `make test-deep`, and with 2^17 a study for a GPU.
+ * With few bodies it is a test of `make test`, with 8,192 one of `make test-deep`, and with 2^17 a
+ * study for a GPU.
  * SPDX-License-Identifier: MIT
  */
 #include "stdcl/nbody.h"
@@ -41,7 +45,7 @@ static void by_tree(struct nbody_options *o)
     o->accuracy = few() ? coarse : 0;
 }
 
-/* ---- One run. --------------------------------------------------------------------------------- */
+/* ---- One run. -------------------------------------------------------------------------------- */
 
 struct row {
     double time, radius[RADII], energy_error, momentum, centre;
@@ -90,7 +94,8 @@ static struct row look(nbody *nb, double energy)
             total += c == 0 ? mass[i] : 0;
         }
     r.energy_error = energy != 0 ? d.total / energy - 1 : 0;
-    r.momentum = length(d.momentum) / sqrt(-d.potential * total); /* as part of the speeds of bodies in equilibrium */
+    r.momentum = length(d.momentum) /
+                 sqrt(-d.potential * total); /* as part of the speeds of bodies in equilibrium */
     r.centre = length(centre) / total;
     return r;
 }
@@ -98,14 +103,17 @@ static struct row look(nbody *nb, double energy)
 static void write_row(const char *what, const char *method, const struct row *r)
 {
     if (study)
-        fprintf(study, "%s  {\"run\": \"%s\", \"method\": \"%s\", \"n\": %zu, \"time\": %g, \"r10\": %.5g, \"r50\": %.5g, \"r90\": "
-                       "%.5g, \"energy_error\": %.3g, \"momentum\": %.3g, \"centre\": %.3g}", between, what, method, n, r->time,
-                r->radius[0], r->radius[1], r->radius[2], r->energy_error, r->momentum, r->centre);
+        fprintf(
+            study,
+            "%s  {\"run\": \"%s\", \"method\": \"%s\", \"n\": %zu, \"time\": %g, \"r10\": %.5g, \"r50\": %.5g, \"r90\": "
+            "%.5g, \"energy_error\": %.3g, \"momentum\": %.3g, \"centre\": %.3g}",
+            between, what, method, n, r->time, r->radius[0], r->radius[1], r->radius[2],
+            r->energy_error, r->momentum, r->centre);
     between = ",\n";
 }
 
-static struct run simulate(const char *what, enum nbody_model model, uint64_t seed, struct nbody_options o, double until,
-                           int looks)
+static struct run simulate(const char *what, enum nbody_model model, uint64_t seed,
+                           struct nbody_options o, double until, int looks)
 {
     struct run run = {.count = (size_t)looks + 1};
     struct nbody_diagnostics d;
@@ -124,7 +132,7 @@ static struct run simulate(const char *what, enum nbody_model model, uint64_t se
     return run;
 }
 
-/* ---- What must hold. -------------------------------------------------------------------------- */
+/* ---- What must hold. ------------------------------------------------------------------------- */
 
 static void below(double value, double bound, const char *what, double time)
 {
@@ -138,7 +146,8 @@ static double apart(const struct run *a, const struct run *b)
     double most = 0;
     for (size_t k = 1; k < a->count; k++)
         for (int s = 0; s < RADII; s++)
-            most = fmax(most, fabs(a->row[k].radius[s] / b->row[k].radius[s] - 1) * sqrt((double)n * shares[s]));
+            most = fmax(most, fabs(a->row[k].radius[s] / b->row[k].radius[s] - 1) *
+                                  sqrt((double)n * shares[s]));
     return most;
 }
 
@@ -150,7 +159,8 @@ static void conserved(const struct run *r, double energy, double momentum)
     }
 }
 
-/* The same cluster by tree and by direct sums differs no more than noise, which other seeds show. */
+/* The same cluster by tree and by direct sums differs no more than noise, which other seeds
+ * show. */
 static void plummer_by_both(void **state)
 {
     struct nbody_options o = {.eps = few() ? 0.1 : 0.02, .dt = few() ? 1. / 32 : 1. / 128};
@@ -160,17 +170,19 @@ static void plummer_by_both(void **state)
     by_tree(&o);
     const struct run tree = simulate("plummer", NBODY_PLUMMER, 1, o, span, looks);
     const struct run other = simulate("plummer, another seed", NBODY_PLUMMER, 2, o, span, looks);
-    print_message("Plummer, %zu bodies: tree and direct sums differ by %.2f of the noise 1/sqrt(bodies inside), two seeds by %.2f\n",
-                  n, apart(&tree, &direct), apart(&other, &direct));
+    print_message(
+        "Plummer, %zu bodies: tree and direct sums differ by %.2f of the noise 1/sqrt(bodies inside), two seeds by %.2f\n",
+        n, apart(&tree, &direct), apart(&other, &direct));
     below(apart(&tree, &direct), 2.5, "radii by tree and direct sums, in units of noise", span);
     conserved(&direct, 1e-3, 1e-5);
-    /* Forces may be off by the part `coarse` of themselves, each body's in a direction of its own and the same for long: in a time of 1, in which
-     * forces change velocities by about themselves, sums of n of them by coarse / sqrt(n). */
+    /* Forces may be off by the part `coarse` of themselves, each body's in a direction of its own
+     * and the same for long: in a time of 1, in which forces change velocities by about themselves,
+     * sums of n of them by coarse / sqrt(n). */
     conserved(&tree, 1e-3, few() ? coarse * span / sqrt((double)n) : 1e-3);
 }
 
-/* A cold uniform sphere stays uniform as it falls: r = R cos^2 b, b + sin(2b) / 2 = t sqrt(2 G M / R^3). The deepest trees
- * are those of the moment of greatest density, at 1.11. */
+/* A cold uniform sphere stays uniform as it falls: r = R cos^2 b, b + sin(2b) / 2 = t sqrt(2 G M /
+ * R^3). The deepest trees are those of the moment of greatest density, at 1.11. */
 static double smooth_fall(double t)
 {
     double b = 0.5;
@@ -189,13 +201,16 @@ static void cold_collapse_by_both(void **state)
     for (size_t k = 0; k < tree.count; k++) {
         const struct row *r = &tree.row[k];
         if (r->time < 0.9)
-            below(r->radius[1] / tree.row[0].radius[1] - smooth_fall(r->time), 0.02, "radius of the falling sphere", r->time);
-        below(r->radius[1] / direct.row[k].radius[1] - 1, 0.1, "half-mass radius by tree and direct sums", r->time);
+            below(r->radius[1] / tree.row[0].radius[1] - smooth_fall(r->time), 0.02,
+                  "radius of the falling sphere", r->time);
+        below(r->radius[1] / direct.row[k].radius[1] - 1, 0.1,
+              "half-mass radius by tree and direct sums", r->time);
     }
-    conserved(&tree, few() ? 0.03 : 0.01, 2e-3); /* at most where all fall through the middle, soon mended */
+    conserved(&tree, few() ? 0.03 : 0.01,
+              2e-3); /* at most where all fall through the middle, soon mended */
 }
 
-/* ---- Galaxies. -------------------------------------------------------------------------------- */
+/* ---- Galaxies. ------------------------------------------------------------------------------- */
 
 enum { CIRCLES = 4 };
 static const double circle[CIRCLES] = {4, 8, 12, 16};
@@ -224,9 +239,11 @@ static void galaxies_by_both(void **state)
     const struct run tree = simulate("collision", NBODY_COLLISION, 1, o, until, looks);
     outside(count[1]);
     for (int k = 0; k < CIRCLES; k++) {
-        print_message("collision, %zu bodies, outside %g at %g: %.0f by direct sums, %.0f by the tree\n", n, circle[k], until,
-                      count[0][k], count[1][k]);
-        below(count[1][k] - count[0][k], 5 * sqrt(2 * count[0][k] + 1), "more bodies far out by the tree", until);
+        print_message(
+            "collision, %zu bodies, outside %g at %g: %.0f by direct sums, %.0f by the tree\n", n,
+            circle[k], until, count[0][k], count[1][k]);
+        below(count[1][k] - count[0][k], 5 * sqrt(2 * count[0][k] + 1),
+              "more bodies far out by the tree", until);
     }
     conserved(&direct, few() ? 0.02 : 2e-3, 1e-5);
     conserved(&tree, few() ? 0.02 : 2e-3, 2e-3);

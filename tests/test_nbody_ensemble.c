@@ -1,5 +1,6 @@
-/* Ensembles of planetary systems: Kepler's motion against Kepler's equation, steps against a twin in plain C and against an
- * integrator of high order, order 2, energies, ias15 in close encounters and to rounding, the same bits however calls are cut, and what is refused.
+/* Ensembles of planetary systems: Kepler's motion against Kepler's equation, steps against a twin
+ * in plain C and against an integrator of high order, order 2, energies, ias15 in close encounters
+ * and to rounding, the same bits however calls are cut, and what is refused.
  * SPDX-License-Identifier: MIT */
 #include "nbody_engine.h"
 
@@ -12,23 +13,25 @@
 #define PI 3.14159265358979323846
 
 enum { MOST = 64, BODIES = 9 };
-static double mass[MOST * BODIES], pos[MOST * BODIES][3], vel[MOST * BODIES][3], pos1[MOST * BODIES][3], vel1[MOST * BODIES][3],
-    pos2[MOST * BODIES][3], vel2[MOST * BODIES][3];
+static double mass[MOST * BODIES], pos[MOST * BODIES][3], vel[MOST * BODIES][3],
+    pos1[MOST * BODIES][3], vel1[MOST * BODIES][3], pos2[MOST * BODIES][3], vel2[MOST * BODIES][3];
 
 static nbody_ensemble *ensemble(double dt, double G, size_t systems, size_t bodies)
 {
-    nbody_ensemble *e = nbody_ensemble_create(&(struct nbody_ensemble_options){.dt = dt, .G = G}, systems, bodies, mass,
-                                              (const double(*)[3])pos, (const double(*)[3])vel);
+    nbody_ensemble *e =
+        nbody_ensemble_create(&(struct nbody_ensemble_options){.dt = dt, .G = G}, systems, bodies,
+                              mass, (const double(*)[3])pos, (const double(*)[3])vel);
     ready(e);
     return e;
 }
 
-/* A star with planets in the order and with about the masses of the Sun's; each system has other phases. G = 1, au, a year is
- * 2 pi. */
+/* A star with planets in the order and with about the masses of the Sun's; each system has other
+ * phases. G = 1, au, a year is 2 pi. */
 static void planets(size_t systems, double heavier)
 {
     static const double a[] = {0.387, 0.723, 1, 1.524, 5.203, 9.537, 19.19, 30.07},
-                        m[] = {1.66e-7, 2.45e-6, 3.0e-6, 3.2e-7, 9.55e-4, 2.86e-4, 4.37e-5, 5.15e-5},
+                        m[] = {1.66e-7, 2.45e-6, 3.0e-6,  3.2e-7,
+                               9.55e-4, 2.86e-4, 4.37e-5, 5.15e-5},
                         e[] = {0.206, 0.007, 0.017, 0.093, 0.048, 0.054, 0.047, 0.009};
     for (size_t s = 0; s < systems; s++) {
         const size_t star = s * BODIES;
@@ -39,9 +42,10 @@ static void planets(size_t systems, double heavier)
         vel[star][0] = 1e-3;
         for (size_t p = 0; p < 8; p++) {
             const size_t b = star + 1 + p;
-            const double tilt = 0.03 * (double)(p + 1), turn = 2.4 * (double)p + 0.7 * (double)s, r = a[p] * (1 - e[p]),
-                         v = sqrt((1 + e[p]) / r);
-            const double x[3] = {r * cos(turn), r * sin(turn), 0}, u[3] = {-v * sin(turn), v * cos(turn), 0};
+            const double tilt = 0.03 * (double)(p + 1), turn = 2.4 * (double)p + 0.7 * (double)s,
+                         r = a[p] * (1 - e[p]), v = sqrt((1 + e[p]) / r);
+            const double x[3] = {r * cos(turn), r * sin(turn), 0},
+                         u[3] = {-v * sin(turn), v * cos(turn), 0};
             mass[b] = heavier * m[p];
             pos[b][0] = x[0], pos[b][1] = x[1] * cos(tilt), pos[b][2] = x[1] * sin(tilt) + 1e-3;
             vel[b][0] = u[0] + 1e-3, vel[b][1] = u[1] * cos(tilt), vel[b][2] = u[1] * sin(tilt);
@@ -49,9 +53,10 @@ static void planets(size_t systems, double heavier)
     }
 }
 
-/* ---- Kepler. ---------------------------------------------------------------------------------- */
+/* ---- Kepler. --------------------------------------------------------------------------------- */
 
-/* One planet of no mass: a step is exact, however long; ellipses up to e = 0.99, a hyperbola, and the parabola between. */
+/* One planet of no mass: a step is exact, however long; ellipses up to e = 0.99, a hyperbola, and
+ * the parabola between. */
 static void one_planet_is_keplers(void **state)
 {
     (void)state;
@@ -63,7 +68,8 @@ static void one_planet_is_keplers(void **state)
     for (size_t s = 0; s < ORBITS; s++) {
         mass[2 * s] = 1;
         pos[2 * s + 1][0] = 0.8, pos[2 * s + 1][1] = 0.6;
-        vel[2 * s + 1][1] = -0.6 * speed[s], vel[2 * s + 1][0] = 0.48 * speed[s], vel[2 * s + 1][2] = 0.64 * speed[s];
+        vel[2 * s + 1][1] = -0.6 * speed[s], vel[2 * s + 1][0] = 0.48 * speed[s],
+                    vel[2 * s + 1][2] = 0.64 * speed[s];
     }
     for (int k = 0; k < 4; k++) {
         const double dt = (const double[]){0.01, 0.3, 2.5, -1}[k];
@@ -82,13 +88,15 @@ static void one_planet_is_keplers(void **state)
         double x[3], v[3]; /* of the parabola, energy and angular momentum */
         memcpy(x, pos1[13], sizeof x);
         memcpy(v, vel1[13], sizeof v);
-        const double r = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]), vv = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+        const double r = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]),
+                     vv = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
         assert_true(fabs(vv / 2 - 1 / r) < 1e-14);
         nbody_ensemble_free(e);
     }
 }
 
-/* Halfway around an ellipse of eccentricity 0.6 a body is at its other end: known without any solver. */
+/* Halfway around an ellipse of eccentricity 0.6 a body is at its other end: known without any
+ * solver. */
 static void apocentre(void **state)
 {
     (void)state;
@@ -104,7 +112,7 @@ static void apocentre(void **state)
     nbody_ensemble_free(e);
 }
 
-/* ---- Planets. --------------------------------------------------------------------------------- */
+/* ---- Planets. -------------------------------------------------------------------------------- */
 
 static void as_the_twin(void **state)
 {
@@ -116,8 +124,10 @@ static void as_the_twin(void **state)
     assert_true(nbody_ensemble_steps(e) == 200 && fabs(nbody_ensemble_time(e) - 10) < 1e-12);
     nbody_ensemble_free(e);
     for (size_t s = 0; s < MOST; s += 9) {
-        works(nbody_ref_ensemble(BODIES, 1, 0.05, 200, mass + s * BODIES, pos + s * BODIES, vel + s * BODIES));
-        const double off = apart(BODIES, pos + s * BODIES, pos1 + s * BODIES), moved = apart(BODIES, vel + s * BODIES, vel1 + s * BODIES);
+        works(nbody_ref_ensemble(BODIES, 1, 0.05, 200, mass + s * BODIES, pos + s * BODIES,
+                                 vel + s * BODIES));
+        const double off = apart(BODIES, pos + s * BODIES, pos1 + s * BODIES),
+                     moved = apart(BODIES, vel + s * BODIES, vel1 + s * BODIES);
         if (!(off < 2e-12 && moved < 2e-12))
             fail_msg("system %zu: positions %g, velocities %g off", s, off, moved);
     }
@@ -145,14 +155,16 @@ static void order(void **state)
         fail_msg("errors %g and %g", long_steps, half);
 }
 
-/* After a year as ias15 has it, which is another method on the host; and 200 years keep the energy. */
+/* After a year as ias15 has it, which is another method on the host; and 200 years keep the
+ * energy. */
 static void energy_and_ias15(void **state)
 {
     (void)state;
     double before[MOST], after[MOST];
     planets(4, 1);
-    nbody *nb = nbody_create(&(struct nbody_options){.integrator = NBODY_IAS15, .precision = NBODY_DOUBLE, .dt = 6.25}, BODIES, mass,
-                             (const double(*)[3])pos, (const double(*)[3])vel);
+    nbody *nb = nbody_create(
+        &(struct nbody_options){.integrator = NBODY_IAS15, .precision = NBODY_DOUBLE, .dt = 6.25},
+        BODIES, mass, (const double(*)[3])pos, (const double(*)[3])vel);
     ready(nb);
     works(nbody_step(nb, 1));
     works(nbody_state(nb, pos2, NULL));
@@ -196,17 +208,19 @@ static void bits(void **state)
     assert_memory_equal(vel2, vel1 + 41 * BODIES, BODIES * sizeof *vel);
 }
 
-/* ---- By ias15. --------------------------------------------------------------------------------- */
+/* ---- By ias15. ------------------------------------------------------------------------------- */
 
 static nbody_ensemble *by_ias15(double dt, size_t systems, size_t bodies)
 {
-    nbody_ensemble *e = nbody_ensemble_create(&(struct nbody_ensemble_options){.dt = dt, .integrator = NBODY_IAS15}, systems, bodies, mass,
-                                              (const double(*)[3])pos, (const double(*)[3])vel);
+    nbody_ensemble *e = nbody_ensemble_create(
+        &(struct nbody_ensemble_options){.dt = dt, .integrator = NBODY_IAS15}, systems, bodies,
+        mass, (const double(*)[3])pos, (const double(*)[3])vel);
     ready(e);
     return e;
 }
 
-/* Burrau's three bodies, twice, of which one began elsewhere and moves: close encounters, which another method follows, too. */
+/* Burrau's three bodies, twice, of which one began elsewhere and moves: close encounters, which
+ * another method follows, too. */
 static void encounters(void **state)
 {
     (void)state;
@@ -234,7 +248,8 @@ static void encounters(void **state)
     assert_true(apart(3, pos1, pos1 + 3) < 1e-7);
 }
 
-/* The planets' energy, to rounding; and bodies that fall into each other are NAN, without harm to others. */
+/* The planets' energy, to rounding; and bodies that fall into each other are NAN, without harm to
+ * others. */
 static void to_rounding(void **state)
 {
     double before[MOST], after[MOST];
@@ -263,12 +278,12 @@ static void to_rounding(void **state)
     assert_true(fabs(pos1[3][0] - 1) < 1e-13 && fabs(pos1[3][1]) < 1e-12);
 }
 
-/* ---- Refused, and stopped. -------------------------------------------------------------------- */
+/* ---- Refused, and stopped. ------------------------------------------------------------------- */
 
 static nbody_ensemble *make(double dt, size_t systems, size_t bodies)
 {
-    return nbody_ensemble_create(&(struct nbody_ensemble_options){.dt = dt}, systems, bodies, mass, (const double(*)[3])pos,
-                                 (const double(*)[3])vel);
+    return nbody_ensemble_create(&(struct nbody_ensemble_options){.dt = dt}, systems, bodies, mass,
+                                 (const double(*)[3])pos, (const double(*)[3])vel);
 }
 
 static int stop(void *arg, double fraction)
@@ -292,11 +307,13 @@ static void refused(void **state)
     vel[4][1] = INFINITY;
     fails_null(EINVAL, make(1, 2, BODIES));
     planets(2, 1);
-    fails_null(EINVAL, nbody_ensemble_create(&(struct nbody_ensemble_options){.dt = 1, .integrator = NBODY_HERMITE4}, 2, BODIES, mass,
-                                             (const double(*)[3])pos, (const double(*)[3])vel));
+    fails_null(EINVAL, nbody_ensemble_create(
+                           &(struct nbody_ensemble_options){.dt = 1, .integrator = NBODY_HERMITE4},
+                           2, BODIES, mass, (const double(*)[3])pos, (const double(*)[3])vel));
     int calls = 0;
-    nbody_ensemble *e = nbody_ensemble_create(&(struct nbody_ensemble_options){.dt = 0.05, .progress = stop, .arg = &calls}, 2,
-                                              BODIES, mass, (const double(*)[3])pos, (const double(*)[3])vel);
+    nbody_ensemble *e = nbody_ensemble_create(
+        &(struct nbody_ensemble_options){.dt = 0.05, .progress = stop, .arg = &calls}, 2, BODIES,
+        mass, (const double(*)[3])pos, (const double(*)[3])vel);
     ready(e);
     fails(ECANCELED, nbody_ensemble_step(e, (size_t)1 << 40));
     assert_true(calls == 2 && nbody_ensemble_steps(e) > 0);
@@ -307,9 +324,15 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_planet_is_keplers), cmocka_unit_test(apocentre),        cmocka_unit_test(as_the_twin),
-        cmocka_unit_test(order),                 cmocka_unit_test(energy_and_ias15), cmocka_unit_test(bits),
-        cmocka_unit_test(encounters),            cmocka_unit_test(to_rounding),      cmocka_unit_test(refused),
+        cmocka_unit_test(one_planet_is_keplers),
+        cmocka_unit_test(apocentre),
+        cmocka_unit_test(as_the_twin),
+        cmocka_unit_test(order),
+        cmocka_unit_test(energy_and_ias15),
+        cmocka_unit_test(bits),
+        cmocka_unit_test(encounters),
+        cmocka_unit_test(to_rounding),
+        cmocka_unit_test(refused),
     };
     setenv("STDCL_SLICE", "0.05", 0);
     return cmocka_run_group_tests(tests, NULL, NULL);

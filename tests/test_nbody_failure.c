@@ -1,6 +1,6 @@
-/* Launches that fail on the device: whichever it is, the call that needed its results says so, and the engine
- * can still be freed. A kernel's failure is known only after it was started, so what counts is that every
- * call waits and asks before it hands out numbers.
+/* Launches that fail on the device: whichever it is, the call that needed its results says so, and
+ * the engine can still be freed. A kernel's failure is known only after it was started, so what
+ * counts is that every call waits and asks before it hands out numbers.
  * SPDX-License-Identifier: MIT
  */
 #include "failing.h"
@@ -15,7 +15,8 @@ static double mass[N], pos[N][3], vel[N][3], acc[N][3], phi[N];
 static nbody *engine(enum nbody_integrator integrator)
 {
     const double shares[64] = {1, 1, 1, 1};
-    const struct nbody_options o = {.ctx = stddev, .integrator = integrator, .dt = 1. / 256, .eps = 0.1, .shares = shares};
+    const struct nbody_options o = {
+        .ctx = stddev, .integrator = integrator, .dt = 1. / 256, .eps = 0.1, .shares = shares};
     works(nbody_initial(NBODY_PLUMMER, N, 1, mass, pos, vel));
     nbody *nb = nbody_create(&o, N, mass, (const double(*)[3])pos, (const double(*)[3])vel);
     ready(nb);
@@ -54,7 +55,8 @@ static int fails_at(enum nbody_integrator integrator, int (*call)(nbody *nb), in
     const int failed = healthy < 0; /* the count is used up */
     healthy = -1;
     if (status != (failed ? -1 : 0))
-        fail_msg("%s returned %d where its launch or copy %d %s; clerror: %s", nbody_integrator_describe(integrator)->name, status, k,
+        fail_msg("%s returned %d where its launch or copy %d %s; clerror: %s",
+                 nbody_integrator_describe(integrator)->name, status, k,
                  failed ? "failed" : "did not fail", clerror());
     if (failed)
         assert_true(oclerrno < 0);
@@ -71,15 +73,17 @@ static void failures_are_told(void **state)
             int k = 0;
             while (fails_at((enum nbody_integrator)i, calls[c], k))
                 k++;
-            assert_true(k >= 2 || (i == NBODY_IAS15 && calls[c] == step)); /* whose steps launch nothing */
+            assert_true(k >= 2 ||
+                        (i == NBODY_IAS15 && calls[c] == step)); /* whose steps launch nothing */
         }
 }
 
-/* ---- A device with little memory. ------------------------------------------------------------- */
+/* ---- A device with little memory. ------------------------------------------------------------ */
 
 static cl_ulong memory; /* that devices say they have; 0: what is true */
 
-cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, void *value, size_t *wrote)
+cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, void *value,
+                       size_t *wrote)
 {
     cl_int (*real)(cl_device_id, cl_device_info, size_t, void *, size_t *);
     *(void **)&real = dlsym(RTLD_NEXT, "clGetDeviceInfo");
@@ -96,13 +100,19 @@ static nbody *tree_with(size_t bytes)
     static double many_mass[MANY], many_pos[MANY][3], many_vel[MANY][3];
     works(nbody_initial(NBODY_PLUMMER, MANY, 1, many_mass, many_pos, many_vel));
     memory = bytes * MANY;
-    nbody *nb = nbody_create(&(struct nbody_options){.ctx = stddev, .dt = 1. / 256, .method = NBODY_TREE, .shape = "leaf=0", .shares = first},
-                             MANY, many_mass, (const double(*)[3])many_pos, (const double(*)[3])many_vel);
+    nbody *nb =
+        nbody_create(&(struct nbody_options){.ctx = stddev,
+                                             .dt = 1. / 256,
+                                             .method = NBODY_TREE,
+                                             .shape = "leaf=0",
+                                             .shares = first},
+                     MANY, many_mass, (const double(*)[3])many_pos, (const double(*)[3])many_vel);
     memory = 0;
     return nb;
 }
 
-/* Leaves are larger where memory is short; where it is too short a sentence says how many bodies would fit. */
+/* Leaves are larger where memory is short; where it is too short a sentence says how many bodies
+ * would fit. */
 static void memory_is_short(void **state)
 {
     size_t fit, with_small, percent = 0;
@@ -122,12 +132,15 @@ static void memory_is_short(void **state)
     assert_int_equal(clerrno, ENOMEM);
     const char *part = strstr(clerror(), "about ");
     assert_non_null(part);
-    assert_int_equal(sscanf(part, "about %zu would fit, or %zu with leaves of 16 bodies, not 32", &fit, &with_small), 2);
+    assert_int_equal(sscanf(part, "about %zu would fit, or %zu with leaves of 16 bodies, not 32",
+                            &fit, &with_small),
+                     2);
     assert_true(with_small < fit && fit < MANY && fit > MANY / 20);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(failures_are_told), cmocka_unit_test(memory_is_short)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(failures_are_told),
+                                       cmocka_unit_test(memory_is_short)};
     return cmocka_run_group_tests_name("nbody failure", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Fixed fields of force: orbits whose shape and period are known, energies, the twin in plain C, every integrator, both
- * methods, and what is refused.
+/* Fixed fields of force: orbits whose shape and period are known, energies, the twin in plain C,
+ * every integrator, both methods, and what is refused.
  * SPDX-License-Identifier: MIT */
 #include "nbody_engine.h"
 
@@ -12,7 +12,8 @@
 #define PI 3.14159265358979323846
 
 enum { MOST = 2048 };
-static double mass[MOST], pos[MOST][3], vel[MOST][3], pos1[MOST][3], vel1[MOST][3], acc[MOST][3], phi[MOST];
+static double mass[MOST], pos[MOST][3], vel[MOST][3], pos1[MOST][3], vel1[MOST][3], acc[MOST][3],
+    phi[MOST];
 
 static const struct nbody_field three[] = {{NBODY_FIELD_PLUMMER, 2, 0.5},
                                            {NBODY_FIELD_LOGARITHMIC, 0.75, 1.5},
@@ -36,24 +37,32 @@ static void one(double speed)
 }
 
 /* Where a body of no mass is after a time. */
-static void go(struct nbody_field field, double G, enum nbody_integrator integrator, double t, size_t steps)
+static void go(struct nbody_field field, double G, enum nbody_integrator integrator, double t,
+               size_t steps)
 {
-    nbody *nb = engine((struct nbody_options){.integrator = integrator, .precision = NBODY_DOUBLE, .dt = t / (double)steps,
-                                              .G = G, .fields = &field, .nfields = 1}, 1);
+    nbody *nb = engine((struct nbody_options){.integrator = integrator,
+                                              .precision = NBODY_DOUBLE,
+                                              .dt = t / (double)steps,
+                                              .G = G,
+                                              .fields = &field,
+                                              .nfields = 1},
+                       1);
     works(nbody_step(nb, steps));
     works(nbody_state(nb, pos1, vel1));
     nbody_free(nb);
 }
 
-/* ---- What is known. --------------------------------------------------------------------------- */
+/* ---- What is known. -------------------------------------------------------------------------- */
 
-/* Kepler: an ellipse of eccentricity 0.5, G M = 3; after half a period the body is at its other end, after one back. */
+/* Kepler: an ellipse of eccentricity 0.5, G M = 3; after half a period the body is at its other
+ * end, after one back. */
 static void point_is_kepler(void **state)
 {
     (void)state;
     const double period = 2 * PI / sqrt(3) * pow(2, 1.5);
     one(sqrt(3 * 1.5));
-    go((struct nbody_field){.kind = NBODY_FIELD_POINT, .strength = 1.5}, 2, NBODY_IAS15, period / 2, 4);
+    go((struct nbody_field){.kind = NBODY_FIELD_POINT, .strength = 1.5}, 2, NBODY_IAS15, period / 2,
+       4);
     assert_true(fabs(pos1[0][0] + 3) < 1e-12 && fabs(pos1[0][1]) < 1e-12);
     go((struct nbody_field){.kind = NBODY_FIELD_POINT, .strength = 1.5}, 2, NBODY_IAS15, period, 4);
     assert_true(apart(1, pos, pos1) < 1e-12);
@@ -72,7 +81,8 @@ static void circles(void **state)
     assert_true(apart(1, pos, pos1) < 1e-9);
 }
 
-/* The acceleration is minus the gradient of the potential, whose formulas are those of the header. */
+/* The acceleration is minus the gradient of the potential, whose formulas are those of the
+ * header. */
 static void gradients(void **state)
 {
     (void)state;
@@ -88,23 +98,27 @@ static void gradients(void **state)
                 pos[b][(at - 1) / 2] += at % 2 ? h : -h;
         }
     for (size_t f = 0; f < 3; f++) {
-        nbody *nb = engine((struct nbody_options){.precision = NBODY_DOUBLE, .dt = 1, .fields = three + f, .nfields = 1},
-                           7 * PLACES);
+        nbody *nb = engine(
+            (struct nbody_options){
+                .precision = NBODY_DOUBLE, .dt = 1, .fields = three + f, .nfields = 1},
+            7 * PLACES);
         works(nbody_forces(nb, acc, phi));
         nbody_free(nb);
         for (size_t i = 0; i < PLACES; i++) {
             const double *x = pos[7 * i], r2 = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
-            const double right[] = {-2 / sqrt(r2 + 0.25), 0.5 * 0.75 * 0.75 * log(1 + r2 / 2.25), -0.25 / sqrt(r2)};
+            const double right[] = {-2 / sqrt(r2 + 0.25), 0.5 * 0.75 * 0.75 * log(1 + r2 / 2.25),
+                                    -0.25 / sqrt(r2)};
             assert_true(fabs(phi[7 * i] - right[f]) < 1e-14 * (1 + fabs(right[f])));
             for (int k = 0; k < 3; k++) {
-                const double slope = (phi[7 * i + 1 + 2 * (size_t)k] - phi[7 * i + 2 + 2 * (size_t)k]) / (2 * h);
+                const double slope =
+                    (phi[7 * i + 1 + 2 * (size_t)k] - phi[7 * i + 2 + 2 * (size_t)k]) / (2 * h);
                 assert_true(fabs(acc[7 * i][k] + slope) < 1e-4 * (1 + fabs(slope)));
             }
         }
     }
 }
 
-/* ---- The twin. -------------------------------------------------------------------------------- */
+/* ---- The twin. ------------------------------------------------------------------------------- */
 
 static void cluster(size_t n)
 {
@@ -122,8 +136,14 @@ static void as_the_twin(void **state)
     cluster(N);
     for (int i = 0; (info = nbody_integrator_describe((enum nbody_integrator)i)); i++) {
         const struct nbody_ref_system s = {N, 2, 0.125, mass, three, 3, NULL};
-        nbody *nb = engine((struct nbody_options){.integrator = (enum nbody_integrator)i, .precision = NBODY_DOUBLE, .G = 2,
-                                                  .eps = 0.125, .dt = 1. / 128, .fields = three, .nfields = 3}, N);
+        nbody *nb = engine((struct nbody_options){.integrator = (enum nbody_integrator)i,
+                                                  .precision = NBODY_DOUBLE,
+                                                  .G = 2,
+                                                  .eps = 0.125,
+                                                  .dt = 1. / 128,
+                                                  .fields = three,
+                                                  .nfields = 3},
+                           N);
         memcpy(pos1, pos, N * sizeof *pos);
         memcpy(vel1, vel, N * sizeof *vel);
         works(nbody_ref_run_in(&s, (enum nbody_integrator)i, 1. / 128, 8, pos1, vel1));
@@ -135,7 +155,8 @@ static void as_the_twin(void **state)
     }
 }
 
-/* Single precision, several stretches of bodies, both methods: accelerations as the twin has them; the judge agrees; energies. */
+/* Single precision, several stretches of bodies, both methods: accelerations as the twin has them;
+ * the judge agrees; energies. */
 static void methods(void **state)
 {
     (void)state;
@@ -143,7 +164,8 @@ static void methods(void **state)
     cluster(MOST);
     nbody_ref_accelerations(&s, pos[0], acc[0]);
     struct nbody_diagnostics right, d;
-    nbody_ref_diagnose(MOST, 1, 0.05, mass, (const double(*)[3])pos, (const double(*)[3])vel, &right);
+    nbody_ref_diagnose(MOST, 1, 0.05, mass, (const double(*)[3])pos, (const double(*)[3])vel,
+                       &right);
     double virial = right.potential;
     for (size_t i = 0; i < MOST; i++) {
         double a[3] = {0};
@@ -152,10 +174,15 @@ static void methods(void **state)
     }
     for (int tree = 0; tree < 2; tree++) {
         struct nbody_force_errors errors;
-        nbody *nb = engine((struct nbody_options){.eps = 0.05, .dt = 1. / 256, .fields = three, .nfields = 3,
-                                                  .method = tree ? NBODY_TREE : NBODY_DIRECT}, MOST);
+        nbody *nb = engine((struct nbody_options){.eps = 0.05,
+                                                  .dt = 1. / 256,
+                                                  .fields = three,
+                                                  .nfields = 3,
+                                                  .method = tree ? NBODY_TREE : NBODY_DIRECT},
+                           MOST);
         works(nbody_diagnose(nb, &d));
-        assert_true(fabs(d.potential - right.potential) < (tree ? 1e-3 : 1e-6) * fabs(right.potential));
+        assert_true(fabs(d.potential - right.potential) <
+                    (tree ? 1e-3 : 1e-6) * fabs(right.potential));
         assert_true(fabs(d.virial_ratio + 2 * right.kinetic / virial) < (tree ? 1e-3 : 2e-6));
         works(nbody_forces(nb, pos1, phi));
         assert_true(apart(MOST, pos1, acc) < (tree ? 0.02 : 2e-5));
@@ -166,15 +193,20 @@ static void methods(void **state)
     }
 }
 
-/* Energy is conserved, by both methods; without the point, near which steps would have to be short. */
+/* Energy is conserved, by both methods; without the point, near which steps would have to be
+ * short. */
 static void energies(void **state)
 {
     (void)state;
     struct nbody_diagnostics start, end;
     cluster(MOST);
     for (int tree = 0; tree < 2; tree++) {
-        nbody *nb = engine((struct nbody_options){.eps = 0.05, .dt = 1. / 256, .fields = three, .nfields = 2,
-                                                  .method = tree ? NBODY_TREE : NBODY_DIRECT}, MOST);
+        nbody *nb = engine((struct nbody_options){.eps = 0.05,
+                                                  .dt = 1. / 256,
+                                                  .fields = three,
+                                                  .nfields = 2,
+                                                  .method = tree ? NBODY_TREE : NBODY_DIRECT},
+                           MOST);
         works(nbody_diagnose(nb, &start));
         works(nbody_step(nb, 64));
         works(nbody_diagnose(nb, &end));
@@ -184,7 +216,8 @@ static void energies(void **state)
     }
 }
 
-/* Other units, the same digits: lengths of metres and masses of kilogrammes fit single precision. */
+/* Other units, the same digits: lengths of metres and masses of kilogrammes fit single
+ * precision. */
 static void units(void **state)
 {
     (void)state;
@@ -199,8 +232,11 @@ static void units(void **state)
                 vel[i][k] *= ldexp(1, 45);
             }
         }
-        nbody *nb = engine((struct nbody_options){.dt = scaled ? 1. / 64 * ldexp(1, 15) : 1. / 64, .eps = scaled ? 0.125 * length : 0.125,
-                                                  .fields = scaled ? &big : three, .nfields = 1}, 64);
+        nbody *nb = engine((struct nbody_options){.dt = scaled ? 1. / 64 * ldexp(1, 15) : 1. / 64,
+                                                  .eps = scaled ? 0.125 * length : 0.125,
+                                                  .fields = scaled ? &big : three,
+                                                  .nfields = 1},
+                           64);
         works(nbody_step(nb, 16));
         works(nbody_state(nb, scaled ? pos1 : acc, NULL));
         nbody_free(nb);
@@ -213,17 +249,20 @@ static void units(void **state)
 static void refused(void **state)
 {
     (void)state;
-    const struct nbody_field bad[] = {{(enum nbody_field_kind)9, 1, 1}, {NBODY_FIELD_POINT, 0, 0}, {NBODY_FIELD_POINT, NAN, 0},
-                                      {NBODY_FIELD_PLUMMER, 1, 0}, {NBODY_FIELD_LOGARITHMIC, -1, 1},
-                                      {NBODY_FIELD_LOGARITHMIC, 1, INFINITY}};
+    const struct nbody_field bad[] = {
+        {(enum nbody_field_kind)9, 1, 1}, {NBODY_FIELD_POINT, 0, 0},
+        {NBODY_FIELD_POINT, NAN, 0},      {NBODY_FIELD_PLUMMER, 1, 0},
+        {NBODY_FIELD_LOGARITHMIC, -1, 1}, {NBODY_FIELD_LOGARITHMIC, 1, INFINITY}};
     one(1);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        fails_null(EINVAL, nbody_create(&(struct nbody_options){.dt = 1, .fields = bad + i, .nfields = 1}, 1, mass,
-                                        (const double(*)[3])pos, (const double(*)[3])vel));
-    fails_null(EINVAL, nbody_create(&(struct nbody_options){.dt = 1, .nfields = 1}, 1, mass, (const double(*)[3])pos,
-                                    (const double(*)[3])vel));
-    fails_null(EINVAL, nbody_create(&(struct nbody_options){.dt = 1, .fields = three, .nfields = 65}, 1, mass,
+        fails_null(EINVAL,
+                   nbody_create(&(struct nbody_options){.dt = 1, .fields = bad + i, .nfields = 1},
+                                1, mass, (const double(*)[3])pos, (const double(*)[3])vel));
+    fails_null(EINVAL, nbody_create(&(struct nbody_options){.dt = 1, .nfields = 1}, 1, mass,
                                     (const double(*)[3])pos, (const double(*)[3])vel));
+    fails_null(EINVAL,
+               nbody_create(&(struct nbody_options){.dt = 1, .fields = three, .nfields = 65}, 1,
+                            mass, (const double(*)[3])pos, (const double(*)[3])vel));
 }
 
 int main(void)

@@ -43,9 +43,11 @@ static void files_remember(void **unused)
 {
     struct particles p;
     (void)unused;
-    good("-n 20 --seed 7 --eps 0.25 --dt 2^-6 -G 2 --integrator hermite4 --until 0.125 -q -o first.tab");
+    good(
+        "-n 20 --seed 7 --eps 0.25 --dt 2^-6 -G 2 --integrator hermite4 --until 0.125 -q -o first.tab");
     works(particles_read(in_folder("first.tab"), &p));
-    assert_true(p.time == 0.125 && particles_number(&p, NOTE_step) == 1. / 64 && particles_number(&p, NOTE_G) == 2);
+    assert_true(p.time == 0.125 && particles_number(&p, NOTE_step) == 1. / 64 &&
+                particles_number(&p, NOTE_G) == 2);
     assert_string_equal(p.note[NOTE_model], "plummer");
     assert_string_equal(p.note[NOTE_seed], "7");
     assert_non_null(strstr(p.note[NOTE_command], "stdcl nbody -n 20 --seed 7"));
@@ -63,11 +65,13 @@ static void files_remember(void **unused)
     json_decref(r);
     assert_string_equal(err, "");
     good("-i first.tab --eps 0.5 --dt 1/64 --integrator leapfrog --steps 1");
-    assert_non_null(strstr(err, "first.tab says softening 0.25, integrator hermite4; the command line's are taken"));
+    assert_non_null(strstr(
+        err, "first.tab says softening 0.25, integrator hermite4; the command line's are taken"));
     good("-n 20 --steps 1 -q -o mixed.tab"); /* a precision that hermite4 and the tree have not */
     good("-i mixed.tab --integrator hermite4 --steps 1 -q");
     good("-i mixed.tab --method tree --steps 1 -q");
-    refuses(2, "--precision mixed has no derivatives", "-i mixed.tab --precision mixed --integrator hermite4 --steps 1 -q");
+    refuses(2, "--precision mixed has no derivatives",
+            "-i mixed.tab --precision mixed --integrator hermite4 --steps 1 -q");
 }
 
 static void runs_back(void **unused)
@@ -99,7 +103,8 @@ static void checks_steps(void **unused)
     (void)unused;
     for (int k = 0; k < 2; k++) {
         char line[200];
-        snprintf(line, sizeof line, "--ic figure8 --dt %s --until 1.01 --check-step --json", k ? "1/128" : "1/64");
+        snprintf(line, sizeof line, "--ic figure8 --dt %s --until 1.01 --check-step --json",
+                 k ? "1/128" : "1/64");
         good(line);
         json_t *r = report(), *errors = json_object_get(r, "step_errors"),
                *most = json_object_get(errors, "most");
@@ -109,7 +114,8 @@ static void checks_steps(void **unused)
             seen |= 1 << json_integer_value(json_object_get(json_array_get(most, i), "body"));
         assert_int_equal(seen, 2 + 4 + 8);
         worst[k] = json_number_value(json_object_get(json_array_get(most, 0), "distance"));
-        assert_true(json_number_value(json_object_get(json_array_get(most, 2), "distance")) <= worst[k]);
+        assert_true(json_number_value(json_object_get(json_array_get(most, 2), "distance")) <=
+                    worst[k]);
         assert_true(json_number_value(json_object_get(errors, "median")) <= worst[k]);
         json_decref(r);
     }
@@ -133,7 +139,8 @@ static void names_what_other_files_lack(void **unused)
     static const char *const unknown = "# integrator = rk77\n1 0 0 0 0 0 0\n1 1 0 0 0 0 0\n";
     (void)unused;
     put_text(in_folder("unknown.tab"), unknown);
-    refuses(1, "unknown.tab says integrator rk77, which there is none of here; give --integrator", "-i unknown.tab --steps 1");
+    refuses(1, "unknown.tab says integrator rk77, which there is none of here; give --integrator",
+            "-i unknown.tab --steps 1");
     good("-i unknown.tab --integrator leapfrog --steps 1 -q");
     put_text(in_folder("odd.tab"), "# G = -1\n1 0 0 0 0 0 0\n1 1 0 0 0 0 0\n");
     refuses(1, "odd.tab says G -1", "-i odd.tab --steps 1");
@@ -145,10 +152,13 @@ static void writes_snapshots(void **unused)
 {
     (void)unused;
     good("-n 20 --dt 1/64 --until 1.01 --snapshots 0.3 -o snap-%03d.npy -o last.npy");
-    assert_non_null(strstr(out, "snapshots     snap-000.npy ... snap-004.npy, with snap-series.csv"));
+    assert_non_null(
+        strstr(out, "snapshots     snap-000.npy ... snap-004.npy, with snap-series.csv"));
     load("snap-series.csv", out, sizeof out);
-    assert_string_equal(out, "number,file,time,step\n0,\"snap-000.npy\",0,0\n1,\"snap-001.npy\",0.296875,19\n"
-                             "2,\"snap-002.npy\",0.59375,38\n3,\"snap-003.npy\",0.90625,58\n4,\"snap-004.npy\",1.01,65\n");
+    assert_string_equal(
+        out,
+        "number,file,time,step\n0,\"snap-000.npy\",0,0\n1,\"snap-001.npy\",0.296875,19\n"
+        "2,\"snap-002.npy\",0.59375,38\n3,\"snap-003.npy\",0.90625,58\n4,\"snap-004.npy\",1.01,65\n");
     same_bodies("snap-004.npy", "last.npy");
     good("-n 20 --dt 1/64 --steps 38 -q -o middle.npy");
     same_bodies("snap-002.npy", "middle.npy"); /* looking changes nothing */
@@ -163,14 +173,19 @@ static void refuses_series(void **unused)
     refuses(2, "-o s-%04d.tab is a series of files: add --snapshots TIME", "-n 8 -o s-%04d.tab");
     refuses(2, "--snapshots needs a name with a place for numbers", "-n 8 --snapshots 1 -o s.tab");
     refuses(2, "pictures are numbered by --frames", "-n 8 --snapshots 1 -o s-%04d.png");
-    refuses(2, "a series of files has one place for their numbers, such as %04d", "-n 8 --snapshots 1 -o s-%d-%d.tab");
+    refuses(2, "a series of files has one place for their numbers, such as %04d",
+            "-n 8 --snapshots 1 -o s-%d-%d.tab");
     refuses(2, "'s-%100d.tab': a series of files has one place", "-n 8 -o s-%100d.tab");
     refuses(2, "would have one index", "-n 8 --snapshots 1 -o s-%04d.tab -o s-%d.npy");
-    refuses(2, "'0.001' is shorter than a step, 0.01", "-n 8 --snapshots 1e-3 --dt 0.01 -o s-%04d.tab");
+    refuses(2, "'0.001' is shorter than a step, 0.01",
+            "-n 8 --snapshots 1e-3 --dt 0.01 -o s-%04d.tab");
     refuses(2, "--snapshots: '-1' is not allowed", "-n 8 --snapshots -1 -o s-%04d.tab");
-    refuses(1, "would fill the disk of 's-%d.tab'", "-n 10000 --dt 1e-9 --until 1 --snapshots 1e-9 -o s-%d.tab");
-    ready(statvfs(files_folder, &disk) == 0 ? &disk : NULL); /* one has room, and the other, but not both */
-    snprintf(line, sizeof line, "-n 10000 --dt 1/64 --snapshots 1/64 --steps %.0f -o s-a%%d.npy -o s-b%%d.npy",
+    refuses(1, "would fill the disk of 's-%d.tab'",
+            "-n 10000 --dt 1e-9 --until 1 --snapshots 1e-9 -o s-%d.tab");
+    ready(statvfs(files_folder, &disk) == 0 ? &disk
+                                            : NULL); /* one has room, and the other, but not both */
+    snprintf(line, sizeof line,
+             "-n 10000 --dt 1/64 --snapshots 1/64 --steps %.0f -o s-a%%d.npy -o s-b%%d.npy",
              0.75 * (double)disk.f_bavail * (double)disk.f_frsize / (10000 * 56));
     refuses(1, "would fill the disk of 's-b%d.npy'", line);
     refuses(1, "the folder 'none' does not exist", "-n 8 --snapshots 1 -o none/s-%04d.tab");
@@ -199,7 +214,8 @@ static void stops_at_a_distance(void **unused)
     struct particles p;
     (void)unused;
     put_text(in_folder("flyby.tab"), "1 0 0 0 0 0 0\n1e-9 1 0 0 3 0 0\n");
-    good("-i flyby.tab --eps 0 --dt 1/64 --until 100 --precision double --stop-distance 10 -o gone.tab");
+    good(
+        "-i flyby.tab --eps 0 --dt 1/64 --until 100 --precision double --stop-distance 10 -o gone.tab");
     assert_non_null(strstr(out, "stopped"));
     assert_non_null(strstr(out, "body 2 is 10."));
     works(particles_read(in_folder("gone.tab"), &p));
@@ -215,9 +231,11 @@ static void stops_at_a_distance(void **unused)
 static void stops_at_an_energy_and_at_a_time(void **unused)
 {
     (void)unused;
-    assert_int_equal(run("--ic pythagorean --integrator taylor --dt 0.01 --stop-energy 1e-3 -q -o bad.tab"), 1);
+    assert_int_equal(
+        run("--ic pythagorean --integrator taylor --dt 0.01 --stop-energy 1e-3 -q -o bad.tab"), 1);
     assert_non_null(strstr(err, "above --stop-energy 0.001"));
-    assert_int_equal(count_files(files_folder, "bad.tab"), 1); /* whole, for a look at what went wrong */
+    assert_int_equal(count_files(files_folder, "bad.tab"),
+                     1); /* whole, for a look at what went wrong */
     good("--ic figure8 --until 1e6 --time-limit 0.3 -o late.tab");
     assert_non_null(strstr(out, "0.3 s are over, the --time-limit"));
     assert_int_equal(count_files(files_folder, "late.tab"), 1);
@@ -231,7 +249,9 @@ static void tells_structure(void **unused)
     good("-n 100 --dt 1/64 --until 0.5 --diag 0.25 --structure s.csv --fractions 0.1,0.5 -q");
     load("s.csv", out, sizeof out);
     assert_int_equal(strncmp(out, "time,kinetic,potential,total,virial_ratio,centre_x,", 51), 0);
-    assert_non_null(strstr(out, ",radius_0.5,mean_mass_0.5,dispersion_radial_0.5,dispersion_tangential_0.5,anisotropy_0.5\n0,"));
+    assert_non_null(strstr(
+        out,
+        ",radius_0.5,mean_mass_0.5,dispersion_radial_0.5,dispersion_tangential_0.5,anisotropy_0.5\n0,"));
     assert_non_null(strstr(out, ",binaries,momentum_x,momentum_y,momentum_z,angular_momentum_x,"));
     assert_non_null(strstr(out, "\n0.25,"));
     assert_non_null(strstr(out, "\n0.5,"));
@@ -257,7 +277,8 @@ static void tells_structure(void **unused)
 static void draws_figures(void **unused)
 {
     (void)unused;
-    if (run("-n 100 --until 0.5 --plot energy.svg --plot lagrange.svg") == 1 && strstr(err, "gnuplot"))
+    if (run("-n 100 --until 0.5 --plot energy.svg --plot lagrange.svg") == 1 &&
+        strstr(err, "gnuplot"))
         skip();
     assert_non_null(strstr(out, "figure        energy.svg\n"));
     load("energy.svg", out, sizeof out);
@@ -277,16 +298,20 @@ static void takes_pictures(void **unused)
     refuses(2, "--elevation: '91' is out of range", "-n 8 --elevation 91 -o a.png");
     if (run("-n 100 --steps 2 --size 64 -o usual.png -q") == 1 && strstr(err, "libpng"))
         skip();
-    good("-n 100 --steps 2 --size 64 -o same.png -q --azimuth 0 --elevation 90 --zoom 1 --follow nothing");
+    good(
+        "-n 100 --steps 2 --size 64 -o same.png -q --azimuth 0 --elevation 90 --zoom 1 --follow nothing");
     same_bytes("usual.png", "same.png", true);
-    good("-n 100 --steps 2 --size 64 -o side.png -q --azimuth 30 --elevation 10 --zoom 2 --follow density --caption");
+    good(
+        "-n 100 --steps 2 --size 64 -o side.png -q --azimuth 30 --elevation 10 --zoom 2 --follow density --caption");
     same_bytes("usual.png", "side.png", false);
     good("-n 100 --steps 2 --size 64 -o fast.png -q --colour-by speed");
     same_bytes("usual.png", "fast.png", false);
     good("--ic figure8 --size 64 --until 1 -o three.png -q --colour-by group --groups 1,1,1");
     refuses(2, "these bodies are of one group", "-n 8 --steps 1 --colour-by group -o a.png");
-    refuses(2, "these are 7 bodies in all, but there are 8", "-n 8 --steps 1 --colour-by group --groups 3,4 -o a.png");
-    refuses(2, "give up to 8 whole numbers of bodies", "-n 8 --colour-by group --groups 3,x -o a.png");
+    refuses(2, "these are 7 bodies in all, but there are 8",
+            "-n 8 --steps 1 --colour-by group --groups 3,4 -o a.png");
+    refuses(2, "give up to 8 whole numbers of bodies",
+            "-n 8 --colour-by group --groups 3,x -o a.png");
     refuses(2, "--groups needs --colour-by group", "-n 8 --groups 4,4 -o a.png");
     good("--ic figure8 --size 64 --until 1 -o eight.png -q");
     good("--ic figure8 --size 64 --until 1 -o dots.png -q --trails 0");
@@ -296,10 +321,17 @@ static void takes_pictures(void **unused)
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_remember),       cmocka_unit_test(runs_back), cmocka_unit_test(checks_steps),      cmocka_unit_test(names_what_other_files_lack),
-        cmocka_unit_test(writes_snapshots),     cmocka_unit_test(refuses_series), cmocka_unit_test(writes_hdf5_series),
-        cmocka_unit_test(stops_at_a_distance),  cmocka_unit_test(stops_at_an_energy_and_at_a_time),
-        cmocka_unit_test(tells_structure),      cmocka_unit_test(draws_figures),
+        cmocka_unit_test(files_remember),
+        cmocka_unit_test(runs_back),
+        cmocka_unit_test(checks_steps),
+        cmocka_unit_test(names_what_other_files_lack),
+        cmocka_unit_test(writes_snapshots),
+        cmocka_unit_test(refuses_series),
+        cmocka_unit_test(writes_hdf5_series),
+        cmocka_unit_test(stops_at_a_distance),
+        cmocka_unit_test(stops_at_an_energy_and_at_a_time),
+        cmocka_unit_test(tells_structure),
+        cmocka_unit_test(draws_figures),
         cmocka_unit_test(takes_pictures),
     };
     if (argc != 2)

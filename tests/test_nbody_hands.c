@@ -1,10 +1,11 @@
-/* test_nbody_hands.c - the threads that start kernels of several GPUs (nbody/hands.c), without a GPU: the file is included, and
- * told that every device is one and how many processors there are.
+/* test_nbody_hands.c - the threads that start kernels of several GPUs (nbody/hands.c), without a
+ * GPU: the file is included, and told that every device is one and how many processors there are.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
 
-static cl_int every_device_is_a_gpu(cl_device_id id, cl_device_info what, size_t size, void *value, size_t *written)
+static cl_int every_device_is_a_gpu(cl_device_id id, cl_device_info what, size_t size, void *value,
+                                    size_t *written)
 {
     (void)id, (void)what, (void)size, (void)written;
     *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
@@ -128,7 +129,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_share_is_called_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(with_few_processors_the_caller_has_the_rest, setup_with_two, teardown),
+        cmocka_unit_test_setup_teardown(with_few_processors_the_caller_has_the_rest, setup_with_two,
+                                        teardown),
         cmocka_unit_test_setup_teardown(what_one_cannot_do_is_told, setup, teardown),
         cmocka_unit_test_setup_teardown(what_one_cannot_do_is_told, setup_with_two, teardown),
     };

@@ -1,6 +1,7 @@
 /* ias15: orbits to rounding, close encounters, the Pythagorean problem to its end.
  *
- * What it finds is compared with Kepler's equation, with an extrapolation method in long double, and with what is published.
+ * What it finds is compared with Kepler's equation, with an extrapolation method in long double,
+ * and with what is published.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_engine.h"
@@ -12,7 +13,8 @@
 #define PI 3.14159265358979323846
 
 enum { MOST = 100 };
-static double mass[MOST], pos[MOST][3], vel[MOST][3], pos1[MOST][3], vel1[MOST][3], pos2[MOST][3], vel2[MOST][3];
+static double mass[MOST], pos[MOST][3], vel[MOST][3], pos1[MOST][3], vel1[MOST][3], pos2[MOST][3],
+    vel2[MOST][3];
 
 static enum nbody_precision precision; /* the best that the device has */
 
@@ -66,8 +68,9 @@ static void kepler(void **state)
     }
 }
 
-/* Burrau's problem: bodies of mass 3, 4, 5. At t = 40 as extrapolation in long double finds it, to 1e-6; by t = 70 the lightest
- * has left for good, and the two others are a pair (Szebehely & Peters 1967). Energy is kept all the way. */
+/* Burrau's problem: bodies of mass 3, 4, 5. At t = 40 as extrapolation in long double finds it, to
+ * 1e-6; by t = 70 the lightest has left for good, and the two others are a pair (Szebehely & Peters
+ * 1967). Energy is kept all the way. */
 static void pythagorean(void **state)
 {
     (void)state;
@@ -80,7 +83,8 @@ static void pythagorean(void **state)
     nbody *nb = engine((struct nbody_options){.precision = precision, .dt = 10}, 3);
     works(nbody_step(nb, 2));
     works(nbody_state(nb, pos1, NULL));
-    assert_true(fabs(pos1[0][0] - 3.004292637) < 1e-8 && fabs(pos1[0][1] - 0.511925235) < 1e-8); /* published */
+    assert_true(fabs(pos1[0][0] - 3.004292637) < 1e-8 &&
+                fabs(pos1[0][1] - 0.511925235) < 1e-8); /* published */
     works(nbody_step(nb, 2));
     works(nbody_state(nb, pos1, vel1));
     for (int i = 0; i < 3; i++)
@@ -92,7 +96,8 @@ static void pythagorean(void **state)
     /* The single body against the pair: apart, receding, and faster than it could be and stay. */
     double r = 0, v = 0, along = 0, pair = 0, pair_v = 0;
     for (int c = 0; c < 3; c++) {
-        const double x = pos1[0][c] - (4 * pos1[1][c] + 5 * pos1[2][c]) / 9, w = vel1[0][c] - (4 * vel1[1][c] + 5 * vel1[2][c]) / 9;
+        const double x = pos1[0][c] - (4 * pos1[1][c] + 5 * pos1[2][c]) / 9,
+                     w = vel1[0][c] - (4 * vel1[1][c] + 5 * vel1[2][c]) / 9;
         r += x * x, v += w * w, along += x * w;
         pair += (pos1[1][c] - pos1[2][c]) * (pos1[1][c] - pos1[2][c]);
         pair_v += (vel1[1][c] - vel1[2][c]) * (vel1[1][c] - vel1[2][c]);
@@ -102,7 +107,8 @@ static void pythagorean(void **state)
     nbody_free(nb);
 }
 
-/* Where calls end, and questions in between, change no bit, in any precision; and a run goes back. */
+/* Where calls end, and questions in between, change no bit, in any precision; and a run goes
+ * back. */
 static void calls(void **state)
 {
     (void)state;
@@ -110,7 +116,8 @@ static void calls(void **state)
     for (int p = NBODY_SINGLE; p <= NBODY_DOUBLE; p++) {
         if (p == NBODY_DOUBLE && precision != NBODY_DOUBLE)
             continue;
-        const struct nbody_options o = {.precision = (enum nbody_precision)p, .dt = 0.125, .eps = 0.01};
+        const struct nbody_options o = {
+            .precision = (enum nbody_precision)p, .dt = 0.125, .eps = 0.01};
         nbody *whole = engine(o, 20), *parts = engine(o, 20);
         works(nbody_step(whole, 6));
         for (int k = 0; k < 3; k++) {
@@ -144,8 +151,10 @@ static void stops(void **state)
     double share = 0.5;
     (void)state;
     works(nbody_initial(NBODY_PLUMMER, 20, 3, mass, pos, vel));
-    nbody *nb = engine((struct nbody_options){.precision = precision, .dt = 0.125, .eps = 0.01, .progress = stop_at,
-                                              .arg = &share}, 20);
+    nbody *nb = engine(
+        (struct nbody_options){
+            .precision = precision, .dt = 0.125, .eps = 0.01, .progress = stop_at, .arg = &share},
+        20);
     fails(ECANCELED, nbody_step(nb, 10));
     const size_t done = nbody_steps(nb);
     assert_true(done >= 5 && done < 10);
@@ -174,7 +183,8 @@ static void collision(void **state)
     works(nbody_state(nb, pos1, vel1));
     assert_int_equal(nbody_step(nb, 10), -1);
     assert_int_equal(clerrno, EDOM);
-    assert_non_null(strstr(clerror(), "bodies 1 and 2 (from 0 on) come so close that steps vanish"));
+    assert_non_null(
+        strstr(clerror(), "bodies 1 and 2 (from 0 on) come so close that steps vanish"));
     assert_true(nbody_steps(nb) < 3);
     works(nbody_state(nb, pos2, vel2));
     assert_true(pos2[1][0] > pos2[2][0]);
@@ -195,8 +205,9 @@ static void refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kepler), cmocka_unit_test(pythagorean), cmocka_unit_test(calls),
-                                       cmocka_unit_test(stops),  cmocka_unit_test(collision),   cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kepler),    cmocka_unit_test(pythagorean),
+                                       cmocka_unit_test(calls),     cmocka_unit_test(stops),
+                                       cmocka_unit_test(collision), cmocka_unit_test(refused)};
     struct cldev_info info[64];
     if (!stddev || clgetndev(stddev) > 64 || clgetdevinfo(stddev, info) != 0)
         return 1;

@@ -26,7 +26,8 @@ struct bodies {
 
 static struct bodies make(enum nbody_model model, size_t n, uint64_t seed)
 {
-    struct bodies b = {n, malloc(n * sizeof *b.mass), malloc(n * sizeof *b.pos), malloc(n * sizeof *b.vel)};
+    struct bodies b = {n, malloc(n * sizeof *b.mass), malloc(n * sizeof *b.pos),
+                       malloc(n * sizeof *b.vel)};
     assert_true(b.mass && b.pos && b.vel);
     assert_int_equal(nbody_initial(model, n, seed, b.mass, b.pos, b.vel), 0);
     return b;
@@ -42,7 +43,8 @@ static void drop(struct bodies *b)
 static struct nbody_diagnostics diagnose(const struct bodies *b, double eps)
 {
     struct nbody_diagnostics d;
-    nbody_ref_diagnose(b->n, 1, eps, b->mass, (const double(*)[3])b->pos, (const double(*)[3])b->vel, &d);
+    nbody_ref_diagnose(b->n, 1, eps, b->mass, (const double(*)[3])b->pos,
+                       (const double(*)[3])b->vel, &d);
     return d;
 }
 
@@ -62,7 +64,7 @@ static void assert_near(double value, double expected, double tolerance)
         fail_msg("%.12g instead of %.12g, which is more than %.3g off", value, expected, tolerance);
 }
 
-/* ---- The same bits on every machine. ---------------------------------------------------------- */
+/* ---- The same bits on every machine. --------------------------------------------------------- */
 
 /* FNV-1a over the bits of the numbers, byte by byte from the lowest. */
 static uint64_t hash(uint64_t h, const double *x, size_t count)
@@ -88,7 +90,8 @@ static uint64_t checksum(enum nbody_model model, size_t n, uint64_t seed)
     return h;
 }
 
-/* Computed on x86-64 by gcc and clang, at -O0 and at -O3 with AVX-512, and the same on 64-bit ARM. */
+/* Computed on x86-64 by gcc and clang, at -O0 and at -O3 with AVX-512, and the same on 64-bit
+ * ARM. */
 static void golden_checksums(void **state)
 {
     static const struct {
@@ -123,18 +126,19 @@ static void seeds_differ(void **state)
 {
     (void)state;
     assert_true(checksum(NBODY_PLUMMER, 100, 1) != checksum(NBODY_PLUMMER, 100, 2));
-    assert_true(checksum(NBODY_PLUMMER, 100, 1) != checksum(NBODY_PLUMMER, 100, UINT64_C(1) << 32 | 1));
+    assert_true(checksum(NBODY_PLUMMER, 100, 1) !=
+                checksum(NBODY_PLUMMER, 100, UINT64_C(1) << 32 | 1));
 }
 
-/* ---- Any number of bodies, names, errors. ----------------------------------------------------- */
+/* ---- Any number of bodies, names, errors. ---------------------------------------------------- */
 
 static void any_number_of_bodies(void **state)
 {
     static const struct {
         enum nbody_model model;
         double mass;
-    } models[] = {{NBODY_PLUMMER, 1},  {NBODY_HERNQUIST, 1},      {NBODY_UNIFORM, 1},
-                  {NBODY_COLD, 1},     {NBODY_GALAXY, 20.0 / 3}, {NBODY_COLLISION, 40.0 / 3}};
+    } models[] = {{NBODY_PLUMMER, 1}, {NBODY_HERNQUIST, 1},     {NBODY_UNIFORM, 1},
+                  {NBODY_COLD, 1},    {NBODY_GALAXY, 20.0 / 3}, {NBODY_COLLISION, 40.0 / 3}};
     static const size_t sizes[] = {1, 2, 3, 4, 7, 63, 64, 65, 4097};
     (void)state;
     for (size_t m = 0; m < sizeof models / sizeof *models; m++)
@@ -150,7 +154,9 @@ static void any_number_of_bodies(void **state)
                     v[k] += b.mass[i] * b.vel[i][k];
                 }
             }
-            assert_near(total, models[m].mass / (models[m].model == NBODY_COLLISION && b.n == 1 ? 2 : 1), 1e-11);
+            assert_near(total,
+                        models[m].mass / (models[m].model == NBODY_COLLISION && b.n == 1 ? 2 : 1),
+                        1e-11);
             assert_near(length(x), 0, 1e-12);
             assert_near(length(v), 0, 1e-12);
             drop(&b);
@@ -191,7 +197,7 @@ static void refusals(void **state)
     assert_int_equal(clerrno, EINVAL);
 }
 
-/* ---- Distributions. --------------------------------------------------------------------------- */
+/* ---- Distributions. -------------------------------------------------------------------------- */
 
 static int ascending(const void *a, const void *b)
 {
@@ -200,8 +206,8 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Kolmogorov-Smirnov: the largest distance between the sample and a cumulative distribution, times
- * sqrt(n), exceeds 1.95 for one sample in a thousand. Sorts u, which holds the distribution's values
- * at the sample, so that they should be uniform in 0..1. */
+ * sqrt(n), exceeds 1.95 for one sample in a thousand. Sorts u, which holds the distribution's
+ * values at the sample, so that they should be uniform in 0..1. */
 static void assert_uniform(double *u, size_t n)
 {
     double worst = 0;
@@ -328,9 +334,10 @@ static void standard_units(void **state)
     drop(&b);
 }
 
-/* ---- Hernquist's sphere. ---------------------------------------------------------------------- */
+/* ---- Hernquist's sphere. --------------------------------------------------------------------- */
 
-static const double scale = 0.340068, sphere = 1 / 0.99; /* the scale a, and the mass of a whole sphere */
+static const double scale = 0.340068,
+                    sphere = 1 / 0.99; /* the scale a, and the mass of a whole sphere */
 
 /* Hernquist (1990), equation 17, but for a factor: q^2 = - a energy / G M. */
 static double hernquist_f(double q)
@@ -338,7 +345,8 @@ static double hernquist_f(double q)
     const double p = 1 - q * q;
     if (q < 0.02 || p <= 0) /* too few bodies to count, and differences of nearly equal numbers */
         return 0;
-    return (3 * asin(q) + q * sqrt(p) * (1 - 2 * q * q) * (8 * q * q * q * q - 8 * q * q - 3)) / pow(p, 2.5);
+    return (3 * asin(q) + q * sqrt(p) * (1 - 2 * q * q) * (8 * q * q * q * q - 8 * q * q - 3)) /
+           pow(p, 2.5);
 }
 
 /* The share of bodies at radius r that are slower than v. */
@@ -361,10 +369,12 @@ static double hernquist_slower(double r, double v)
 static double hernquist_dispersion(double r)
 {
     const double x = r / scale, y = 1 + x;
-    return sphere / (12 * scale) * (12 * x * y * y * y * log(y / x) - x / y * (25 + x * (52 + x * (42 + 12 * x))));
+    return sphere / (12 * scale) *
+           (12 * x * y * y * y * log(y / x) - x / y * (25 + x * (52 + x * (42 + 12 * x))));
 }
 
-/* A sphere about the origin: nbody_initial brings the centre of mass there, which a few far bodies decide. */
+/* A sphere about the origin: nbody_initial brings the centre of mass there, which a few far bodies
+ * decide. */
 static struct bodies make_sphere(size_t n)
 {
     const struct sphere_density density = {sphere, scale, 0};
@@ -396,8 +406,8 @@ static void hernquist_distributions(void **state)
 {
     enum { SHELLS = 8 };
     struct bodies b = make_sphere(8192), model = make(NBODY_HERNQUIST, 8192, 5);
-    double *radius = malloc(b.n * sizeof *radius), *speed = malloc(b.n * sizeof *speed), *angle = malloc(b.n * sizeof *angle),
-           found[SHELLS] = {0}, expected[SHELLS] = {0};
+    double *radius = malloc(b.n * sizeof *radius), *speed = malloc(b.n * sizeof *speed),
+           *angle = malloc(b.n * sizeof *angle), found[SHELLS] = {0}, expected[SHELLS] = {0};
     (void)state;
     assert_moved(&b, &model);
     drop(&model);
@@ -413,7 +423,8 @@ static void hernquist_distributions(void **state)
     assert_uniform(radius, b.n);
     assert_uniform(speed, b.n);
     assert_uniform(angle, b.n);
-    for (int k = 0; k < SHELLS; k++) /* each is a mean over 1024 bodies with three degrees of freedom */
+    for (int k = 0; k < SHELLS;
+         k++) /* each is a mean over 1024 bodies with three degrees of freedom */
         assert_near(found[k] / expected[k], 1, 0.11);
     free(radius);
     free(speed);
@@ -426,12 +437,13 @@ static void hernquist_sphere(void **state)
     struct bodies b = make(NBODY_HERNQUIST, 8192, 1);
     struct nbody_diagnostics d = diagnose(&b, 0);
     (void)state;
-    assert_near(d.virial_ratio, 1, 0.07); /* 3.5 standard deviations, as other seeds and numbers show them */
+    assert_near(d.virial_ratio, 1,
+                0.07); /* 3.5 standard deviations, as other seeds and numbers show them */
     assert_near(d.total, -0.25, 0.025);
     drop(&b);
 }
 
-/* ---- A galaxy. -------------------------------------------------------------------------------- */
+/* ---- A galaxy. ------------------------------------------------------------------------------- */
 
 enum { GALAXY = 16384, DISK = GALAXY * 45 / 100, BULGE = GALAXY * 15 / 100 };
 
@@ -522,16 +534,19 @@ static double bessel_k(int n, double y)
     return sum;
 }
 
-/* Squared circular speed: Freeman (1970, ApJ 160, 811) for an exponential disk without thickness, and the spheres. */
+/* Squared circular speed: Freeman (1970, ApJ 160, 811) for an exponential disk without thickness,
+ * and the spheres. */
 static double circular2(double r)
 {
     const double y = r / 2;
-    const double disk = 2 * y * y * (bessel_i(0, y) * bessel_k(0, y) - bessel_i(1, y) * bessel_k(1, y));
+    const double disk =
+        2 * y * y * (bessel_i(0, y) * bessel_k(0, y) - bessel_i(1, y) * bessel_k(1, y));
     return disk + (bulge_part(r) * 0.99 / 3 + halo_part(r) * 16 / 3) / r;
 }
 
-/* In rings about 1, 2 ... 6: Toomre's Q is 1.5, and stars lag behind the circular speed as Jeans's equation has it:
- * v^2 - mean^2 = sigma^2 (2R - ...), a few per cent here. The disk's thickness changes the speed by about as much. */
+/* In rings about 1, 2 ... 6: Toomre's Q is 1.5, and stars lag behind the circular speed as Jeans's
+ * equation has it: v^2 - mean^2 = sigma^2 (2R - ...), a few per cent here. The disk's thickness
+ * changes the speed by about as much. */
 static void disk_velocities(void **state)
 {
     const size_t n = 65536, disk = n * 45 / 100;
@@ -552,14 +567,15 @@ static void disk_velocities(void **state)
             v2[k] = circular2(middle + 0.1 * (k - 1));
         kappa = sqrt(((v2[2] - v2[0]) / 0.2 + 2 * v2[1] / middle) / middle);
         const double density = exp(-middle) / (2 * acos(-1)) / (1 - 11 * exp(-10.0));
-        assert_near(sqrt(r2 / count) * kappa / (3.36 * density), 1.5, 1.5 * (0.05 + 3 / sqrt(2 * count)));
+        assert_near(sqrt(r2 / count) * kappa / (3.36 * density), 1.5,
+                    1.5 * (0.05 + 3 / sqrt(2 * count)));
         assert_near(t / count / sqrt(v2[1]), 0.97, 0.05);
     }
     drop(&b);
 }
 
-/* The virial theorem for each part in the field of all: the sums of m v^2 and of -m x . a are the same, across the
- * disk and within its plane too. */
+/* The virial theorem for each part in the field of all: the sums of m v^2 and of -m x . a are the
+ * same, across the disk and within its plane too. */
 static void parts_in_equilibrium(void **state)
 {
     enum { N = 8192 };
@@ -567,7 +583,10 @@ static void parts_in_equilibrium(void **state)
         double from, to;
         int first, last; /* axes */
         double bound;
-    } parts[] = {{0, 0.45, 0, 1, 0.03}, {0, 0.45, 2, 2, 0.12}, {0.45, 0.6, 0, 2, 0.12}, {0.6, 1, 0, 2, 0.07}};
+    } parts[] = {{0, 0.45, 0, 1, 0.03},
+                 {0, 0.45, 2, 2, 0.12},
+                 {0.45, 0.6, 0, 2, 0.12},
+                 {0.6, 1, 0, 2, 0.07}};
     struct bodies b = make_galaxy(N);
     double(*acc)[3] = malloc(N * sizeof *acc);
     (void)state;
@@ -608,7 +627,7 @@ static void threads_do_not_count(void **state)
     }
 }
 
-/* ---- Two galaxies. ---------------------------------------------------------------------------- */
+/* ---- Two galaxies. --------------------------------------------------------------------------- */
 
 /* Bodies first .. first + n in the frame of their centre of mass, which goes to x and v. */
 static struct bodies part(const struct bodies *b, size_t first, size_t n, double x[3], double v[3])
@@ -637,8 +656,8 @@ static struct bodies part(const struct bodies *b, size_t first, size_t n, double
 }
 
 /* Two points with the galaxies' masses, places and velocities are on a parabola: energy 0, and
- * angular momentum h with h^2 = 2 G M pericentre. Each galaxy is in virial equilibrium, and its disk turns
- * about an axis that is 16.3 and 53.1 degrees from that of the orbit. */
+ * angular momentum h with h^2 = 2 G M pericentre. Each galaxy is in virial equilibrium, and its
+ * disk turns about an axis that is 16.3 and 53.1 degrees from that of the orbit. */
 static void galaxies_meet(void **state)
 {
     static const double tilt[2] = {0.96, 0.6};
@@ -666,7 +685,7 @@ static void galaxies_meet(void **state)
     drop(&b);
 }
 
-/* ---- Three bodies: the published energies. ---------------------------------------------------- */
+/* ---- Three bodies: the published energies. --------------------------------------------------- */
 
 static void three_bodies(void **state)
 {

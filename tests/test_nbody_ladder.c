@@ -1,7 +1,8 @@
-/* The kernels of the ladder against plain C: many N, both precisions, with and without softening, and steps.
+/* The kernels of the ladder against plain C: many N, both precisions, with and without softening,
+ * and steps.
  *
- * One device, the first. Single-precision inputs are rounded to floats first, so that what is compared is
- * the kernels' arithmetic.
+ * One device, the first. Single-precision inputs are rounded to floats first, so that what is
+ * compared is the kernels' arithmetic.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/nbody_ref.h"
@@ -18,7 +19,8 @@ static double acc[MOST][3], phi[MOST], acc_ref[MOST][3], phi_ref[MOST];
 static double pos1[MOST][3], vel1[MOST][3], pos2[MOST][3], vel2[MOST][3];
 
 static const size_t sizes[] = {1, 2, 3, 64, 65, 1000};
-static const enum nbody_kernel kernels[] = {NBODY_TUNED, NBODY_NAIVE, NBODY_BRANCHLESS, NBODY_TILED};
+static const enum nbody_kernel kernels[] = {NBODY_TUNED, NBODY_NAIVE, NBODY_BRANCHLESS,
+                                            NBODY_TILED};
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 typedef const double (*rows)[3];
@@ -97,13 +99,13 @@ static double difference(size_t n, double (*a)[3], double (*b)[3])
 static void below(double value, double limit, enum nbody_kernel kernel, size_t n, double eps)
 {
     if (!(value <= limit)) {
-        print_error("kernel %d, n = %zu, eps = %g: %.3g, more than %.3g\n", (int)kernel, n, eps, value,
-                    limit);
+        print_error("kernel %d, n = %zu, eps = %g: %.3g, more than %.3g\n", (int)kernel, n, eps,
+                    value, limit);
         fail();
     }
 }
 
-/* ---- Forces. ---------------------------------------------------------------------------------- */
+/* ---- Forces. --------------------------------------------------------------------------------- */
 
 static void check_forces(enum nbody_precision precision, size_t n, double eps)
 {
@@ -122,7 +124,8 @@ static void check_forces(enum nbody_precision precision, size_t n, double eps)
 
 static void check_all(enum nbody_precision precision)
 {
-    builds_unoptimised = precision == NBODY_DOUBLE; /* the command's tests have the others as well */
+    builds_unoptimised =
+        precision == NBODY_DOUBLE; /* the command's tests have the others as well */
     for (size_t k = 0; k < COUNT(sizes); k++) {
         make(sizes[k], precision);
         check_forces(precision, sizes[k], 0.05);
@@ -163,7 +166,7 @@ static void forces_in_pieces(void **state)
     }
 }
 
-/* ---- Steps. ----------------------------------------------------------------------------------- */
+/* ---- Steps. ---------------------------------------------------------------------------------- */
 
 /* Twenty steps in two bursts, with a look at the forces between, against plain C. */
 static void check_steps(enum nbody_kernel kernel, enum nbody_integrator integrator)
@@ -204,13 +207,14 @@ static void steps(void **state)
     }
 }
 
-/* ---- What the ladder cannot do. --------------------------------------------------------------- */
+/* ---- What the ladder cannot do. -------------------------------------------------------------- */
 
 static void refusals(void **state)
 {
     (void)state;
     make(3, NBODY_SINGLE);
-    struct nbody_options o = {.ctx = one, .dt = 1, .kernel = NBODY_NAIVE, .integrator = NBODY_HERMITE4};
+    struct nbody_options o = {
+        .ctx = one, .dt = 1, .kernel = NBODY_NAIVE, .integrator = NBODY_HERMITE4};
     fails_null(EINVAL, nbody_create(&o, 3, mass, (rows)pos, (rows)vel));
     o = (struct nbody_options){.ctx = one, .dt = 1, .kernel = (enum nbody_kernel)(NBODY_TILED + 1)};
     fails_null(EINVAL, nbody_create(&o, 3, mass, (rows)pos, (rows)vel));
@@ -226,8 +230,9 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forces_single), cmocka_unit_test(forces_double), cmocka_unit_test(forces_in_pieces),
-        cmocka_unit_test(steps),         cmocka_unit_test(refusals),
+        cmocka_unit_test(forces_single),    cmocka_unit_test(forces_double),
+        cmocka_unit_test(forces_in_pieces), cmocka_unit_test(steps),
+        cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, open_one, close_one);
 }

@@ -1,8 +1,8 @@
-/* Launches of many steps, whose work-groups meet after each: the same bits as a launch for each step, and errors where groups
- * wait in vain.
+/* Launches of many steps, whose work-groups meet after each: the same bits as a launch for each
+ * step, and errors where groups wait in vain.
  *
- * There are as many groups as a device with few compute units has of them at work at once; with more groups a CPU refuses, and steps
- * are launches.
+ * There are as many groups as a device with few compute units has of them at work at once; with
+ * more groups a CPU refuses, and steps are launches.
  * SPDX-License-Identifier: MIT
  */
 #include "builds_once.h"
@@ -29,7 +29,8 @@ static int open_device(void **state)
     if (!id || clgetdevinfo(stddev, info) != 0 || !(ctx = clcontext_create_from(&id, 1)))
         return setup_done(false);
     units = info[0].dev_max_core;
-    return files_create(state) == 0 ? setenv("XDG_CACHE_HOME", in_folder(""), 1) : -1; /* rows of its own */
+    return files_create(state) == 0 ? setenv("XDG_CACHE_HOME", in_folder(""), 1)
+                                    : -1; /* rows of its own */
 }
 
 static int close_device(void **state)
@@ -84,8 +85,10 @@ static size_t launches(const char *kernel)
     return all;
 }
 
-/* Steps in calls of some; and the launches of many steps that these should be, with bursts of so many. */
-static void same(const char *shape, size_t groups, struct nbody_options o, size_t call, size_t expected)
+/* Steps in calls of some; and the launches of many steps that these should be, with bursts of so
+ * many. */
+static void same(const char *shape, size_t groups, struct nbody_options o, size_t call,
+                 size_t expected)
 {
     static struct answers right, found;
     const size_t n = ROWS * groups - 3;
@@ -106,13 +109,15 @@ static void same(const char *shape, size_t groups, struct nbody_options o, size_
     nbody_free(many);
 }
 
-/* So many groups as there surely are at work at once, and few, as a thread that spins keeps others from working where processors are busy. */
+/* So many groups as there surely are at work at once, and few, as a thread that spins keeps others
+ * from working where processors are busy. */
 static size_t few(void)
 {
     return units < 2 ? units : 2;
 }
 
-/* Drivers without acquire and release across work-groups, such as rusticl on llvmpipe, make every step by a launch. */
+/* Drivers without acquire and release across work-groups, such as rusticl on llvmpipe, make every
+ * step by a launch. */
 static void skip_unless_groups_meet(void)
 {
     struct cldev_info info[64];
@@ -186,7 +191,8 @@ static void refused_row(void **state)
     snprintf(words, sizeof words, "%s meet=%d", shapes[1], MOST / ROWS);
     works(cltune_store(ctx, 0, "nbody.many.single", MOST, words, 1, "items/s"));
     works(nbody_initial(NBODY_PLUMMER, MOST, 3, mass, pos, vel));
-    nbody *nb = nbody_create(&(struct nbody_options){.ctx = ctx, .dt = 1. / 64}, MOST, mass, (rows)pos, (rows)vel);
+    nbody *nb = nbody_create(&(struct nbody_options){.ctx = ctx, .dt = 1. / 64}, MOST, mass,
+                             (rows)pos, (rows)vel);
     ready(nb);
     assert_null(nb->share[0].steps);
     contains(nb->share[0].row.source, "nbody.direct.single");
@@ -194,7 +200,8 @@ static void refused_row(void **state)
     nbody_free(nb);
 }
 
-/* A row for launches of many steps is taken where the engine makes such, and one of meet=0 is none. */
+/* A row for launches of many steps is taken where the engine makes such, and one of meet=0 is
+ * none. */
 static void row(void **state)
 {
     const struct {
@@ -223,7 +230,8 @@ static void row(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bits), cmocka_unit_test(refused), cmocka_unit_test(overflow),
-                                       cmocka_unit_test(in_vain), cmocka_unit_test(row), cmocka_unit_test(refused_row)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bits),     cmocka_unit_test(refused),
+                                       cmocka_unit_test(overflow), cmocka_unit_test(in_vain),
+                                       cmocka_unit_test(row),      cmocka_unit_test(refused_row)};
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

@@ -20,7 +20,6 @@ static double mass[MOST], pos[MOST][3], vel[MOST][3];
 static double acc[MOST][3], right[MOST][3], phi[MOST], phi_right[MOST], error[MOST];
 static double pos1[MOST][3], vel1[MOST][3], pos2[MOST][3], vel2[MOST][3];
 
-
 static nbody *engine(struct nbody_options o, size_t n)
 {
     o.ctx = stddev;
@@ -51,7 +50,8 @@ static double errors_below(const struct nbody_options *o, size_t n, double part)
             size += right[i][c] * right[i][c];
         }
         error[i] = sqrt(off / size);
-        assert_true(fabs(phi[i] - phi_right[i]) <= 1e-12 * fabs(phi_right[i])); /* which are in double */
+        assert_true(fabs(phi[i] - phi_right[i]) <=
+                    1e-12 * fabs(phi_right[i])); /* which are in double */
     }
     qsort(error, n, sizeof *error, ascending);
     return error[(size_t)((double)(n - 1) * part)];
@@ -68,14 +68,19 @@ static void make(size_t n, double far)
 }
 
 /* Shapes of CPUs and GPUs: vectors, and tiles in local memory. */
-static const char *const shapes[] = {NULL, "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 rsqrt=0 fill=1000 flat=16"};
+static const char *const shapes[] = {
+    NULL, "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 rsqrt=0 fill=1000 flat=16"};
 
-/* Rows along a curve, and clusters whose far bodies are met without the second half of coordinates. */
-static const char *const clusters[] = {"near=256", "near=256 group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 rsqrt=0 fill=1000 flat=16",
-                                       "near=256 group=64 width=1 items=4 tile=128 local=1 ahead=1 unroll=8 block=1024 rsqrt=2 fill=1 flat=16"};
+/* Rows along a curve, and clusters whose far bodies are met without the second half of
+ * coordinates. */
+static const char *const clusters[] = {
+    "near=256",
+    "near=256 group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 rsqrt=0 fill=1000 flat=16",
+    "near=256 group=64 width=1 items=4 tile=128 local=1 ahead=1 unroll=8 block=1024 rsqrt=2 fill=1 flat=16"};
 
-/* Forces of a system far away are as good as at the origin: where most pulls cancel, the largest error of all bodies is that of
- * single precision there too. In single precision they would be wrong by a third far away. */
+/* Forces of a system far away are as good as at the origin: where most pulls cancel, the largest
+ * error of all bodies is that of single precision there too. In single precision they would be
+ * wrong by a third far away. */
 static void far_away(void **state)
 {
     static const double far[] = {0, 1e3, 1e6};
@@ -84,7 +89,8 @@ static void far_away(void **state)
         const struct nbody_options o = {.precision = NBODY_MIXED, .eps = 0.01, .shape = shapes[s]};
         if (!todays(s, COUNT(shapes)))
             continue;
-        double most = 4e-6; /* plain C in single precision, blocks of 384, roots of 22 bits: 0.9e-6 to 3e-6 in four spheres */
+        double most = 4e-6; /* plain C in single precision, blocks of 384, roots of 22 bits: 0.9e-6
+                               to 3e-6 in four spheres */
         for (size_t f = 0; f < COUNT(far); f++) {
             make(1500, far[f]);
             assert_true(errors_below(&o, 1500, 0.99) < 1e-6);
@@ -94,8 +100,8 @@ static void far_away(void **state)
     }
 }
 
-/* A sphere of pairs that are 1e-8 of its size apart, at the origin or away from it: no pull but that of the other one
- * counts. */
+/* A sphere of pairs that are 1e-8 of its size apart, at the origin or away from it: no pull but
+ * that of the other one counts. */
 static void close_pairs(void **state)
 {
     static const double far[] = {0, 100};
@@ -113,7 +119,8 @@ static void close_pairs(void **state)
                     pos[i + 1][c] = pos[i][c] + 1e-8 * size * (c == (int)(i / 2 % 3) ? 1 : 0.3);
                 }
             const struct nbody_options o = {.precision = NBODY_MIXED, .shape = shapes[s]};
-            assert_true(errors_below(&o, 1000, 0.99) < (far[f] > 0 ? 3e-7 : 1.5e-7)); /* away from it, all pairs round alike */
+            assert_true(errors_below(&o, 1000, 0.99) <
+                        (far[f] > 0 ? 3e-7 : 1.5e-7)); /* away from it, all pairs round alike */
         }
 }
 
@@ -125,7 +132,8 @@ static void equal_and_few(void **state)
     for (size_t k = 0; k < COUNT(sizes); k++)
         for (size_t s = 0; s < COUNT(shapes); s++) {
             make(sizes[k], 7);
-            const struct nbody_options o = {.precision = NBODY_MIXED, .eps = 0.01, .shape = shapes[s]};
+            const struct nbody_options o = {
+                .precision = NBODY_MIXED, .eps = 0.01, .shape = shapes[s]};
             assert_true(errors_below(&o, sizes[k], 1) < 3e-6);
             for (size_t i = 0; i < sizes[k]; i++)
                 mass[i] = 0.25;
@@ -133,8 +141,8 @@ static void equal_and_few(void **state)
         }
 }
 
-/* A crossing time of a Plummer sphere: the error of the energy is the integrator's, that of the same run in double. In
- * single precision it would be ten times as large. */
+/* A crossing time of a Plummer sphere: the error of the energy is the integrator's, that of the
+ * same run in double. In single precision it would be ten times as large. */
 static void energy_is_the_integrators(void **state)
 {
     enum { N = 512 };
@@ -171,16 +179,19 @@ static void state_is_double(void **state)
     works(nbody_ref_run(NBODY_LEAPFROG, 300, 1, 0.05, 1. / 64, 8, mass, pos2, vel2));
     for (size_t i = 0; i < 300; i++)
         for (int c = 0; c < 3; c++)
-            assert_true(fabs(vel1[i][c] - vel2[i][c]) < 1e-7 && fabs(pos1[i][c] - pos2[i][c]) < 2e-8);
+            assert_true(fabs(vel1[i][c] - vel2[i][c]) < 1e-7 &&
+                        fabs(pos1[i][c] - pos2[i][c]) < 2e-8);
 }
 
-/* Spheres at three places, whose bodies are given in turn: what is far pulls as well as what is near. And pairs
- * 1e-8 of the distance of two of them apart. */
+/* Spheres at three places, whose bodies are given in turn: what is far pulls as well as what is
+ * near. And pairs 1e-8 of the distance of two of them apart. */
 static void near_and_far(void **state)
 {
     (void)state;
     for (size_t s = 0; s < COUNT(clusters); s++) {
-        const struct nbody_options o = {.precision = NBODY_MIXED, .eps = 0.01, .shape = clusters[s]},
+        const struct nbody_options o = {.precision = NBODY_MIXED,
+                                        .eps = 0.01,
+                                        .shape = clusters[s]},
                                    hard = {.precision = NBODY_MIXED, .shape = clusters[s]};
         if (!todays(s, COUNT(clusters)))
             continue;
@@ -229,7 +240,8 @@ static void follows_the_curve(const nbody *nb, size_t n)
     }
 }
 
-/* Rows that are sorted anew twice: bodies keep their numbers, go as in double precision, and a saved run goes on with the same bits. */
+/* Rows that are sorted anew twice: bodies keep their numbers, go as in double precision, and a
+ * saved run goes on with the same bits. */
 static void along_a_curve(void **state)
 {
     enum { N = 700 };
@@ -257,7 +269,8 @@ static void along_a_curve(void **state)
     works(nbody_ref_run(NBODY_LEAPFROG, N, 1, 0.05, 1. / 64, 9, mass, pos2, vel2));
     for (size_t i = 0; i < N; i++)
         for (int c = 0; c < 3; c++)
-            assert_true(fabs(vel1[i][c] - vel2[i][c]) < 1e-7 && fabs(pos1[i][c] - pos2[i][c]) < 2e-8);
+            assert_true(fabs(vel1[i][c] - vel2[i][c]) < 1e-7 &&
+                        fabs(pos1[i][c] - pos2[i][c]) < 2e-8);
     nbody_free(nb);
     nb = engine(o, N);
     nb->order_steps = 3;
@@ -284,7 +297,8 @@ static void what_it_cannot_do(void **state)
 {
     (void)state;
     make(100, 0);
-    refused((struct nbody_options){.integrator = NBODY_HERMITE4}, "which the integrator hermite4 needs");
+    refused((struct nbody_options){.integrator = NBODY_HERMITE4},
+            "which the integrator hermite4 needs");
     refused((struct nbody_options){.method = NBODY_TREE}, "the tree has no mixed precision");
     if (clgetndev(stddev) == 1)
         refused((struct nbody_options){.kernel = NBODY_TILED}, "the kernel must be NBODY_TUNED");
@@ -293,10 +307,10 @@ static void what_it_cannot_do(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(far_away),        cmocka_unit_test(close_pairs), cmocka_unit_test(equal_and_few),
-        cmocka_unit_test(energy_is_the_integrators), cmocka_unit_test(state_is_double),
-        cmocka_unit_test(near_and_far),    cmocka_unit_test(along_a_curve),
-        cmocka_unit_test(what_it_cannot_do),
+        cmocka_unit_test(far_away),        cmocka_unit_test(close_pairs),
+        cmocka_unit_test(equal_and_few),   cmocka_unit_test(energy_is_the_integrators),
+        cmocka_unit_test(state_is_double), cmocka_unit_test(near_and_far),
+        cmocka_unit_test(along_a_curve),   cmocka_unit_test(what_it_cannot_do),
     };
     struct cldev_info info[16];
     if (!stddev || clgetdevinfo(stddev, info) != 0 || !info[0].dev_pref_vec_double) {

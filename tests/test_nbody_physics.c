@@ -26,8 +26,8 @@ static double mass[MOST], pos[MOST][3], vel[MOST][3], pos2[MOST][3], vel2[MOST][
 static void near(double value, double expected, double tolerance, const char *what, int line)
 {
     if (!(fabs(value - expected) <= tolerance)) {
-        print_error("%s is %.12g instead of %.12g, which is %.3g off, not %.3g\n", what, value, expected,
-                    fabs(value - expected), tolerance);
+        print_error("%s is %.12g instead of %.12g, which is %.3g off, not %.3g\n", what, value,
+                    expected, fabs(value - expected), tolerance);
         _fail(__FILE__, line);
     }
 }
@@ -107,7 +107,7 @@ static void ellipse(double e)
 }
 static const double ellipse_period = 2 * PI / 1.7320508075688772; /* 2 pi / sqrt(G (m1 + m2)) */
 
-/* ---- The reference that others are compared with. --------------------------------------------- */
+/* ---- The reference that others are compared with. -------------------------------------------- */
 
 /* Burrau's problem: the body of mass 3 at t = 10 and 20, to all published digits. */
 static void reference_is_exact(void **state)
@@ -125,7 +125,7 @@ static void reference_is_exact(void **state)
     assert_near(pos[0][1], 3, 1e-3);
 }
 
-/* ---- Order of the integrators. ---------------------------------------------------------------- */
+/* ---- Order of the integrators. --------------------------------------------------------------- */
 
 /* The distance from the exact solution after one period of an orbit of eccentricity 0.5. */
 static double error_of(enum nbody_integrator integrator, size_t steps)
@@ -141,16 +141,21 @@ static double error_of(enum nbody_integrator integrator, size_t steps)
     return apart(2, pos, pos2); /* it is back at its start */
 }
 
-/* Of every integrator in the table whose steps are fixed, on an ellipse of eccentricity 0.5: half the step, 2^order times less error. */
+/* Of every integrator in the table whose steps are fixed, on an ellipse of eccentricity 0.5: half
+ * the step, 2^order times less error. */
 static void orders(void **state)
 {
     const struct nbody_integrator_info *info;
     (void)state;
-    for (enum nbody_integrator i = (enum nbody_integrator)0; (info = nbody_integrator_describe(i)); i++) {
+    for (enum nbody_integrator i = (enum nbody_integrator)0; (info = nbody_integrator_describe(i));
+         i++) {
         if (info->order > 6) /* ias15 chooses its steps; test_nbody_ias15 */
             continue;
-        const size_t steps = info->order == 1 ? 10000 : info->derivatives ? 1000 / (size_t)info->derivatives : 2000;
-        const double coarse = error_of(i, steps), fine = error_of(i, 2 * steps), expected = ldexp(1, info->order);
+        const size_t steps = info->order == 1    ? 10000
+                             : info->derivatives ? 1000 / (size_t)info->derivatives
+                                                 : 2000;
+        const double coarse = error_of(i, steps), fine = error_of(i, 2 * steps),
+                     expected = ldexp(1, info->order);
         print_message("%s: %.3g, %.3g\n", info->name, coarse, fine);
         assert_near(coarse / fine, expected, expected / 20);
         assert_true(fine < (info->order == 1 ? 0.1 : info->order == 2 ? 1e-4 : 1e-6));
@@ -162,8 +167,8 @@ static void orders_in_a_cluster(void **state)
 {
     const struct nbody_integrator_info *info;
     (void)state;
-    for (enum nbody_integrator integrator = (enum nbody_integrator)0; (info = nbody_integrator_describe(integrator));
-         integrator++) {
+    for (enum nbody_integrator integrator = (enum nbody_integrator)0;
+         (info = nbody_integrator_describe(integrator)); integrator++) {
         if (info->order > 6) /* ias15 chooses its steps; test_nbody_ias15 */
             continue;
         const double expected = ldexp(1, info->order);
@@ -194,7 +199,8 @@ static void leapfrog_retraces(void **state)
     (void)state;
     make(NBODY_PLUMMER, 500, 1);
     memcpy(pos2, pos, 500 * sizeof *pos);
-    nbody *nb = engine((struct nbody_options){.precision = NBODY_DOUBLE, .eps = 0.05, .dt = 0.01}, 500);
+    nbody *nb =
+        engine((struct nbody_options){.precision = NBODY_DOUBLE, .eps = 0.05, .dt = 0.01}, 500);
     step(nb, 100);
     assert_int_equal(nbody_state(nb, pos, NULL), 0);
     assert_true(apart(500, pos, pos2) > 0.5);
@@ -205,7 +211,7 @@ static void leapfrog_retraces(void **state)
     assert_near(apart(500, pos, pos2), 0, 1e-13);
 }
 
-/* ---- Two bodies. ------------------------------------------------------------------------------ */
+/* ---- Two bodies. ----------------------------------------------------------------------------- */
 
 /* Kepler: positions at the time t by his equation; energy -G m1 m2 / 2a; angular momentum
  * mu sqrt(G M a (1 - e^2)). */
@@ -253,10 +259,11 @@ static void leapfrog_stays_bounded(void **state)
     (void)state;
     for (int tutorial = 0; tutorial < 2; tutorial++) {
         ellipse(0.5);
-        nbody *nb = engine((struct nbody_options){.integrator = tutorial ? NBODY_TAYLOR : NBODY_LEAPFROG,
-                                                  .precision = NBODY_DOUBLE,
-                                                  .dt = ellipse_period / 400},
-                           2);
+        nbody *nb =
+            engine((struct nbody_options){.integrator = tutorial ? NBODY_TAYLOR : NBODY_LEAPFROG,
+                                          .precision = NBODY_DOUBLE,
+                                          .dt = ellipse_period / 400},
+                   2);
         for (int i = 0; i < 1000; i++) { /* 40 steps each, a tenth of an orbit */
             step(nb, 40);
             double *w = &worst[tutorial][i >= 10];
@@ -270,7 +277,7 @@ static void leapfrog_stays_bounded(void **state)
     assert_true(worst[1][1] > 5 * worst[1][0]);
 }
 
-/* ---- Three bodies. ---------------------------------------------------------------------------- */
+/* ---- Three bodies. --------------------------------------------------------------------------- */
 
 static void figure_eight(void **state)
 {
@@ -284,7 +291,8 @@ static void figure_eight(void **state)
         3, 8000, e);
     assert_near(e[0], -1.287141991766, 1e-12);
     assert_near(e[1], e[0], 1e-12);
-    assert_near(apart(3, pos, pos2), 0, 5e-8); /* published: 2e-8 a coordinate, from 8-digit values */
+    assert_near(apart(3, pos, pos2), 0,
+                5e-8); /* published: 2e-8 a coordinate, from 8-digit values */
 }
 
 /* The time step that resolves the closest pair: a part of its free-fall time. */
@@ -304,7 +312,8 @@ static void pythagorean(void **state)
     (void)state;
     make(NBODY_PYTHAGOREAN, 3, 0);
     nbody *nb = engine(
-        (struct nbody_options){.integrator = NBODY_HERMITE4, .precision = NBODY_DOUBLE, .dt = 1e-3}, 3);
+        (struct nbody_options){.integrator = NBODY_HERMITE4, .precision = NBODY_DOUBLE, .dt = 1e-3},
+        3);
     assert_near(diagnose(nb).total, start, 1e-14);
     while (nbody_time(nb) < 10) {
         double dt = pythagorean_dt(0.008), left = 10 - nbody_time(nb);
@@ -319,22 +328,24 @@ static void pythagorean(void **state)
     nbody_free(nb);
 }
 
-/* ---- Clusters. -------------------------------------------------------------------------------- */
+/* ---- Clusters. ------------------------------------------------------------------------------- */
 
-/* Total momentum is conserved because forces are pairwise opposite: to rounding of the state. So is angular
- * momentum by leapfrog; other integrators keep it as well as they keep orbits. */
+/* Total momentum is conserved because forces are pairwise opposite: to rounding of the state. So is
+ * angular momentum by leapfrog; other integrators keep it as well as they keep orbits. */
 static void momentum_is_conserved(void **state)
 {
     static const double tolerance[] = {[NBODY_SINGLE] = 4e-8, [NBODY_DOUBLE] = 5e-16};
     static const double angular[] = {[NBODY_HERMITE4] = 1e-9, [NBODY_TAYLOR] = 3e-4};
     (void)state;
     for (enum nbody_precision p = NBODY_SINGLE; p <= NBODY_DOUBLE; p++)
-        for (enum nbody_integrator i = (enum nbody_integrator)0; i != NBODY_IAS15 && nbody_integrator_describe(i); i++) {
+        for (enum nbody_integrator i = (enum nbody_integrator)0;
+             i != NBODY_IAS15 && nbody_integrator_describe(i); i++) {
             make(NBODY_PLUMMER, 1000, 8);
             for (int k = 0; k < 1000; k++)
                 vel[k][0] += 0.3;
             nbody *nb = engine(
-                (struct nbody_options){.integrator = i, .precision = p, .eps = 0.05, .dt = 0.01}, 1000);
+                (struct nbody_options){.integrator = i, .precision = p, .eps = 0.05, .dt = 0.01},
+                1000);
             struct nbody_diagnostics a = diagnose(nb);
             step(nb, 40);
             struct nbody_diagnostics b = diagnose(nb);
@@ -397,8 +408,9 @@ static void cold_collapse(void **state)
     nbody_free(nb);
 }
 
-/* Plummer's sphere is in equilibrium: after 4 crossing times (2 sqrt(2) each) it looks as before, as
- * near as the noise of 2048 bodies lets it. Published radii: 0.309, 0.769, 2.184 of the virial. */
+/* Plummer's sphere is in equilibrium: after 4 crossing times (2 sqrt(2) each) it looks as before,
+ * as near as the noise of 2048 bodies lets it. Published radii: 0.309, 0.769, 2.184 of the
+ * virial. */
 static void plummer_stays(void **state)
 {
     enum { N = 2048 };
@@ -429,7 +441,8 @@ static double median(size_t n, int axis)
     return x[n / 2];
 }
 
-/* Radii about the middle of the first n bodies, which is not the centre of mass: a halo's far bodies decide on that. */
+/* Radii about the middle of the first n bodies, which is not the centre of mass: a halo's far
+ * bodies decide on that. */
 static void radii_about_middle(size_t n, const double shares[3], double radius[3])
 {
     const double middle[3] = {median(n, 0), median(n, 1), median(n, 2)};
@@ -440,8 +453,8 @@ static void radii_about_middle(size_t n, const double shares[3], double radius[3
         radius[k] = lagrange_radius(n, pos, shares[k]);
 }
 
-/* A galaxy left alone for a turn at twice its disk's scale length keeps its shape: disk and bulge, which are the first bodies,
- * and all of it. */
+/* A galaxy left alone for a turn at twice its disk's scale length keeps its shape: disk and bulge,
+ * which are the first bodies, and all of it. */
 static void galaxy_lasts(void **state)
 {
     enum { N = 4096, STARS = N * 6 / 10 };
@@ -470,7 +483,7 @@ static void galaxy_lasts(void **state)
     assert_near(b.angular_momentum[2] / a.angular_momentum[2], 1, 1e-6);
 }
 
-/* ---- The solar system. ------------------------------------------------------------------------ */
+/* ---- The solar system. ----------------------------------------------------------------------- */
 
 enum { SUN, MERCURY, VENUS, EARTH, MOON, MARS, JUPITER, SATURN, URANUS, NEPTUNE, PLUTO, BODIES };
 static const double gauss2 = 0.01720209895 * 0.01720209895;
@@ -485,8 +498,8 @@ static void read_solar_system(void)
         if (line[0] == '#')
             continue;
         assert_true(n < BODIES);
-        assert_int_equal(sscanf(line, "%lf %lf %lf %lf %lf %lf %lf", &mass[n], &pos[n][0], &pos[n][1],
-                                &pos[n][2], &vel[n][0], &vel[n][1], &vel[n][2]),
+        assert_int_equal(sscanf(line, "%lf %lf %lf %lf %lf %lf %lf", &mass[n], &pos[n][0],
+                                &pos[n][1], &pos[n][2], &vel[n][0], &vel[n][1], &vel[n][2]),
                          7);
         n++;
     }
@@ -529,7 +542,8 @@ static void solar_file(void **state)
             p[k] += mass[i] * vel[i][k];
     assert_near(length(p), 0, 1e-14);
     seen(EARTH, SUN, x, v); /* vis viva */
-    double a = 1 / (2 / length(x) - length(v) * length(v) / (gauss2 * (1 + mass[EARTH] + mass[MOON])));
+    double a =
+        1 / (2 / length(x) - length(v) * length(v) / (gauss2 * (1 + mass[EARTH] + mass[MOON])));
     assert_near(a, 1.0000, 0.0001);
 }
 
@@ -576,8 +590,8 @@ static void solar_periods(void **state)
 
 /* 4000 days backwards, to JD 2447545.0: where VSOP2013 has the planets then (its authors' control
  * values, heliocentric, as in solar.tab). The differences, 9" for Mercury, 2" for Venus, 1" for the
- * Earth, 0.01" and less from Jupiter on, are as large as general relativity makes them, which Newton's
- * law lacks. */
+ * Earth, 0.01" and less from Jupiter on, are as large as general relativity makes them, which
+ * Newton's law lacks. */
 static void solar_past(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* The N-body engine in pieces: sums cut into launches as short as they can be, and steps that are stopped in their
- * middle, give the same bits as whole ones.
+/* The N-body engine in pieces: sums cut into launches as short as they can be, and steps that are
+ * stopped in their middle, give the same bits as whole ones.
  *
  * On one device, and again on two (test_nbody_pieces_on_two).
  * SPDX-License-Identifier: MIT
@@ -8,14 +8,15 @@
 
 #include "stdcl/nbody.h"
 
-/* N: so many that an engine, before it has measured its speed, expects a step to take long: that it may be stopped. FEW:
- * so few that a step is short on any device, however busy. */
+/* N: so many that an engine, before it has measured its speed, expects a step to take long: that it
+ * may be stopped. FEW: so few that a step is short on any device, however busy. */
 enum { N = 4096, FEW = 256, STEPS = 3 };
 static double mass[N], pos[N][3], vel[N][3];
 static double pos1[N][3], vel1[N][3], pos2[N][3], vel2[N][3], phi1[N], phi2[N];
 
 typedef const double (*rows)[3];
-static const double equal_shares[8] = {1, 1, 1, 1, 1, 1, 1, 1}; /* not what a measurement says of unlike devices */
+static const double equal_shares[8] = {1, 1, 1, 1, 1,
+                                       1, 1, 1}; /* not what a measurement says of unlike devices */
 
 /* What a progress function is to do, and what it was told. */
 struct watch {
@@ -73,8 +74,10 @@ static void pieces_do_not_matter(enum nbody_integrator integrator, enum nbody_ke
 {
     struct watch cuts = {.stop_at = 2};
     nbody *whole = engine((struct nbody_options){.integrator = integrator, .kernel = kernel}, NULL);
-    nbody *cut = engine((struct nbody_options){.integrator = integrator, .kernel = kernel, .progress = watch, .arg = &cuts},
-                        "1e-12");
+    nbody *cut = engine(
+        (struct nbody_options){
+            .integrator = integrator, .kernel = kernel, .progress = watch, .arg = &cuts},
+        "1e-12");
     works(nbody_forces(whole, pos1, phi1));
     works(nbody_forces(cut, pos2, phi2));
     assert_true(cuts.calls > 8 && cuts.last > 0.8);
@@ -104,7 +107,8 @@ static void stopped(enum nbody_integrator integrator, double at)
     struct watch soon = {.stop_at = at};
     struct nbody_diagnostics d;
     nbody *fresh = engine((struct nbody_options){.integrator = integrator}, NULL);
-    nbody *nb = engine((struct nbody_options){.integrator = integrator, .progress = watch, .arg = &soon}, "1e-12");
+    nbody *nb = engine(
+        (struct nbody_options){.integrator = integrator, .progress = watch, .arg = &soon}, "1e-12");
     assert_int_equal(nbody_step(nb, STEPS), -1);
     assert_int_equal(clerrno, ECANCELED);
     assert_int_equal(nbody_steps(nb), 0);
@@ -122,8 +126,8 @@ static void stopped(enum nbody_integrator integrator, double at)
     nbody_free(nb);
 }
 
-/* Two of three sums are those of steps 1 and 2; the first, where an integrator needs one, is of the forces to begin
- * with. */
+/* Two of three sums are those of steps 1 and 2; the first, where an integrator needs one, is of the
+ * forces to begin with. */
 static void stopped_in_a_step(void **state)
 {
     (void)state;
@@ -139,7 +143,8 @@ static void stopped_between_steps(void **state)
     (void)state;
     struct watch at_once = {.stop_at = 0};
     nbody *fresh = engine_of(FEW, (struct nbody_options){0}, NULL);
-    nbody *nb = engine_of(FEW, (struct nbody_options){.progress = watch, .arg = &at_once, .burst = 8}, NULL);
+    nbody *nb = engine_of(
+        FEW, (struct nbody_options){.progress = watch, .arg = &at_once, .burst = 8}, NULL);
     at_once.stop_at = 2;
     works(nbody_step(nb, STEPS));
     at_once = (struct watch){0};
@@ -154,7 +159,8 @@ static void stopped_between_steps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pieces), cmocka_unit_test(stopped_in_a_step),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pieces),
+                                       cmocka_unit_test(stopped_in_a_step),
                                        cmocka_unit_test(stopped_between_steps)};
     return cmocka_run_group_tests(tests, make, NULL);
 }

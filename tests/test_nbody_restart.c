@@ -1,7 +1,9 @@
-/* test_nbody_restart.c - runs of `stdcl nbody` that are killed go on from their checkpoint and end with the same bytes as a run
- * that was not; engines go on from the bytes they were saved as; what is no checkpoint, or another run's, is refused.
+/* test_nbody_restart.c - runs of `stdcl nbody` that are killed go on from their checkpoint and end
+ * with the same bytes as a run that was not; engines go on from the bytes they were saved as; what
+ * is no checkpoint, or another run's, is refused.
  *
- *   test_nbody_restart PATH_OF_STDCL [KILLS]     for each kind of run; 200 deep, and as a rule two, of a seventh of them a day
+ *   test_nbody_restart PATH_OF_STDCL [KILLS]     for each kind of run; 200 deep, and as a rule two,
+ *   of a seventh of them a day
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -28,7 +30,8 @@ static void load(const char *name, char *text, size_t room)
 
 static void line_of(char *line, size_t size, const char *arguments)
 {
-    snprintf(line, size, "cd '%s' && exec '%s' nbody %s >out 2>err", files_folder, command, arguments);
+    snprintf(line, size, "cd '%s' && exec '%s' nbody %s >out 2>err", files_folder, command,
+             arguments);
 }
 
 /* Runs `stdcl nbody ARGUMENTS` in the test's folder. */
@@ -55,7 +58,8 @@ static void refuses(int status, const char *words, const char *arguments)
     const int got = run(arguments);
     const char *newline = strchr(err, '\n');
     if (got != status || !strstr(err, words) || !newline || newline[1])
-        fail_msg("stdcl nbody %s: status %d, not %d with '%s'\n%s%s", arguments, got, status, words, out, err);
+        fail_msg("stdcl nbody %s: status %d, not %d with '%s'\n%s%s", arguments, got, status, words,
+                 out, err);
 }
 
 static void same_files(const char *one, const char *other)
@@ -83,7 +87,8 @@ static void sleep_ms(unsigned long ms)
     nanosleep(&time, NULL);
 }
 
-/* Of c.ckpt, which each checkpoint replaces: another one has other values here; all 0 without a file. */
+/* Of c.ckpt, which each checkpoint replaces: another one has other values here; all 0 without a
+ * file. */
 static struct stat last_checkpoint(void)
 {
     struct stat now = {0};
@@ -94,11 +99,12 @@ static struct stat last_checkpoint(void)
 static bool is_new(struct stat before)
 {
     const struct stat now = last_checkpoint();
-    return now.st_ino != before.st_ino || now.st_mtim.tv_sec != before.st_mtim.tv_sec || now.st_mtim.tv_nsec != before.st_mtim.tv_nsec;
+    return now.st_ino != before.st_ino || now.st_mtim.tv_sec != before.st_mtim.tv_sec ||
+           now.st_mtim.tv_nsec != before.st_mtim.tv_nsec;
 }
 
-/* Starts a run and kills it so many milliseconds after its next checkpoint, or after its start. It may have ended before, and
- * must then have ended well. Returns whether it was killed. */
+/* Starts a run and kills it so many milliseconds after its next checkpoint, or after its start. It
+ * may have ended before, and must then have ended well. Returns whether it was killed. */
 static bool kill_one(const char *arguments, bool at_start, unsigned long ms)
 {
     char line[2 * PATH_MAX + 1000];
@@ -111,7 +117,8 @@ static bool kill_one(const char *arguments, bool at_start, unsigned long ms)
         _exit(127);
     }
     siginfo_t ended = {0};
-    while (!at_start && !is_new(before) && waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && !ended.si_pid)
+    while (!at_start && !is_new(before) &&
+           waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && !ended.si_pid)
         sleep_ms(2);
     sleep_ms(ms);
     int status;
@@ -124,8 +131,9 @@ static bool kill_one(const char *arguments, bool at_start, unsigned long ms)
     return killed;
 }
 
-/* A run that is killed, goes on and is killed again, until it ends or was killed `most` times; then what is left of it ends.
- * Three of four kills come soon after a checkpoint, the others while what goes on starts and reads. Returns how many. */
+/* A run that is killed, goes on and is killed again, until it ends or was killed `most` times; then
+ * what is left of it ends. Three of four kills come soon after a checkpoint, the others while what
+ * goes on starts and reads. Returns how many. */
 static int kill_often(const char *arguments, int most, unsigned *seed)
 {
     int killed = 0;
@@ -134,7 +142,8 @@ static int kill_often(const char *arguments, int most, unsigned *seed)
     while (alive && killed < most) {
         *seed = *seed * 1664525u + 1013904223u;
         const bool at_start = killed > 0 && *seed >> 30 == 0;
-        alive = kill_one(killed ? "--resume c.ckpt -q" : arguments, at_start, (*seed >> 16) % (at_start ? 400 : 40));
+        alive = kill_one(killed ? "--resume c.ckpt -q" : arguments, at_start,
+                         (*seed >> 16) % (at_start ? 400 : 40));
         killed += alive;
     }
     if (alive)
@@ -147,7 +156,8 @@ static void goes_on(const char *options, const char *table, const char *every, u
 {
     char whole[400], part[400];
     snprintf(whole, sizeof whole, "%s -q %s whole.csv -o whole.npy", options, table);
-    snprintf(part, sizeof part, "%s -q %s part.csv -o part.npy --checkpoint c.ckpt --every %s", options, table, every);
+    snprintf(part, sizeof part, "%s -q %s part.csv -o part.npy --checkpoint c.ckpt --every %s",
+             options, table, every);
     good(whole);
     int killed = 0, tries = 0;
     for (; killed < kills && tries < kills; tries++) {
@@ -190,17 +200,21 @@ static void runs_go_on(void **unused)
 static void ensembles_go_on(void **unused)
 {
     (void)unused;
-    put_text(in_folder("star.tab"), "1 0 0 0 0 0 0\n1e-4 1 0 0 0 1 0\n1e-4 0 2 0 -0.70710678118654752 0 0\n");
+    put_text(in_folder("star.tab"),
+             "1 0 0 0 0 0 0\n1e-4 1 0 0 0 1 0\n1e-4 0 2 0 -0.70710678118654752 0 0\n");
     if (deep || todays(0, 2))
         goes_on("-i star.tab --ensemble 300 --until 2000", "--elements", "50", 20);
     if (deep || todays(1, 2))
         goes_on("-i star.tab --ensemble 30 --until 600 --integrator ias15", "--elements", "20", 20);
     good("-i star.tab --ensemble 3 --dt 0.25 --until 5 --checkpoint e.ckpt -q");
-    refuses(2, "had other systems, -G, --seed, --spread or --integrator", "--resume e.ckpt --seed 7");
-    refuses(2, "has steps of 0.25, and with this --dt or --until they would be of 0.2", "--resume e.ckpt --until 5.1");
+    refuses(2, "had other systems, -G, --seed, --spread or --integrator",
+            "--resume e.ckpt --seed 7");
+    refuses(2, "has steps of 0.25, and with this --dt or --until they would be of 0.2",
+            "--resume e.ckpt --until 5.1");
     good("--resume e.ckpt --until 6 -q");
     refuses(2, "give a later --until", "--resume e.ckpt --until 5");
-    put_text(in_folder("star.tab"), "1 0 0 0 0 0 0\n2e-4 1 0 0 0 1 0\n1e-4 0 2 0 -0.70710678118654752 0 0\n");
+    put_text(in_folder("star.tab"),
+             "1 0 0 0 0 0 0\n2e-4 1 0 0 0 1 0\n1e-4 0 2 0 -0.70710678118654752 0 0\n");
     refuses(2, "had other systems", "--resume e.ckpt --until 8");
 }
 
@@ -220,8 +234,9 @@ static void a_series_goes_on(void **unused)
 {
     (void)unused;
     good("-n 50 --dt 1/64 --until 1 --snapshots 0.125 -o whole-%d.npy --structure whole.json -q");
-    kill_often("-n 50 --dt 1/64 --until 1 --snapshots 0.125 -o part-%d.npy --structure part.json --checkpoint c.ckpt --every 1/16 -q", 2,
-               &(unsigned){5});
+    kill_often(
+        "-n 50 --dt 1/64 --until 1 --snapshots 0.125 -o part-%d.npy --structure part.json --checkpoint c.ckpt --every 1/16 -q",
+        2, &(unsigned){5});
     char name[2][32];
     for (int i = 0; i <= 8; i++) {
         snprintf(name[0], sizeof *name, "whole-%d.npy", i);
@@ -237,10 +252,12 @@ static void a_series_goes_on(void **unused)
     assert_non_null(strstr(out, "\n12,\"part-12.npy\",1.5,96\n"));
 }
 
-/* A job's script may give the same line again with --resume: what it says already is not said twice, so that files are the same. */
+/* A job's script may give the same line again with --resume: what it says already is not said
+ * twice, so that files are the same. */
 static void same_line(void **unused)
 {
-    static const char line[] = "-n 20 --dt 1/64 --steps 48 --external plummer:1,1 -q -o end.tab -o end.npy --csv end.csv --eps 0.05";
+    static const char line[] =
+        "-n 20 --dt 1/64 --steps 48 --external plummer:1,1 -q -o end.tab -o end.npy --csv end.csv --eps 0.05";
     char words[300];
     (void)unused;
     snprintf(words, sizeof words, "%s --checkpoint c.ckpt --every 1/4", line);
@@ -264,7 +281,8 @@ static void same_line(void **unused)
 
 /* ---- Refused. -------------------------------------------------------------------------------- */
 
-/* The checkpoint with one text of its JSON in place of another of the same length, and the checksum that goes with it. */
+/* The checkpoint with one text of its JSON in place of another of the same length, and the checksum
+ * that goes with it. */
 static void change(const char *from, const char *to, const char *file)
 {
     size_t size;
@@ -288,8 +306,9 @@ static void refuses_others(void **unused)
     good("--resume good.ckpt -q");
     refuses(2, "had other values of --eps, --dt, --integrator; a run with these is a new one",
             "--resume good.ckpt --eps 1 --dt 1/32 --integrator hermite4");
-    refuses(2, "had other values of -n, --ic, --seed, -G, --precision, --method, --accuracy",
-            "--resume good.ckpt -n 21 --ic cold --seed 3 -G 2 --precision double --method tree --accuracy 0.1");
+    refuses(
+        2, "had other values of -n, --ic, --seed, -G, --precision, --method, --accuracy",
+        "--resume good.ckpt -n 21 --ic cold --seed 3 -G 2 --precision double --method tree --accuracy 0.1");
     good("--resume good.ckpt -q --eps 0.02 --dt 1/64");
     refuses(2, "give a later --until", "--resume good.ckpt --until 0.25");
     change("driver", "wizard", "device.ckpt");
@@ -325,7 +344,8 @@ static void refuses_damage(void **unused)
         bytes[at] ^= 4;
         put_bytes(in_folder("flipped.ckpt"), bytes, size);
         bytes[at] ^= 4;
-        refuses(1, i ? "flipped.ckpt is damaged: its checksum does not agree" : "flipped.ckpt is", "--resume flipped.ckpt");
+        refuses(1, i ? "flipped.ckpt is damaged: its checksum does not agree" : "flipped.ckpt is",
+                "--resume flipped.ckpt");
     }
     free(bytes);
 }
@@ -349,7 +369,8 @@ static nbody *engine(struct nbody_options o, rows x, rows v)
     return nb;
 }
 
-/* One goes 5 steps and is saved, and then 6; the other begins there with the bytes. What is held meanwhile is what was saved. */
+/* One goes 5 steps and is saved, and then 6; the other begins there with the bytes. What is held
+ * meanwhile is what was saved. */
 static void check_engine(struct nbody_options o)
 {
     nbody *a = engine(o, (rows)pos, (rows)vel), *b = engine(o, (rows)far, (rows)far);
@@ -388,9 +409,12 @@ static void engines_go_on(void **unused)
     for (size_t i = 0; i < N; i++)
         far[i][0] = 100 + (double)i;
     const struct nbody_options others[] = {
-        {.integrator = NBODY_HERMITE4, .stepping = NBODY_BLOCK},    {.integrator = NBODY_HERMITE4, .stepping = NBODY_ADAPTIVE},
-        {.integrator = NBODY_YOSHIDA4, .stepping = NBODY_ADAPTIVE}, {.integrator = NBODY_HERMITE6, .stepping = NBODY_ADAPTIVE},
-        {.method = NBODY_TREE, .stepping = NBODY_BLOCK},            {.method = NBODY_TREE},
+        {.integrator = NBODY_HERMITE4, .stepping = NBODY_BLOCK},
+        {.integrator = NBODY_HERMITE4, .stepping = NBODY_ADAPTIVE},
+        {.integrator = NBODY_YOSHIDA4, .stepping = NBODY_ADAPTIVE},
+        {.integrator = NBODY_HERMITE6, .stepping = NBODY_ADAPTIVE},
+        {.method = NBODY_TREE, .stepping = NBODY_BLOCK},
+        {.method = NBODY_TREE},
         {.precision = has_doubles() ? NBODY_MIXED : NBODY_SINGLE}};
     for (size_t i = 0; nbody_integrator_describe((enum nbody_integrator)i); i++)
         if (todays(i, 2))
@@ -420,11 +444,16 @@ static void other_engines_are_refused(void **unused)
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(engines_go_on), cmocka_unit_test(other_engines_are_refused), cmocka_unit_test(same_line), cmocka_unit_test(refuses_others),
+        cmocka_unit_test(engines_go_on),
+        cmocka_unit_test(other_engines_are_refused),
+        cmocka_unit_test(same_line),
+        cmocka_unit_test(refuses_others),
         cmocka_unit_test(refuses_damage), /* of a file that refuses_others has left */
         cmocka_unit_test(another_end),
         /* These take turns. */
-        cmocka_unit_test(runs_go_on), cmocka_unit_test(ensembles_go_on), cmocka_unit_test(a_series_goes_on),
+        cmocka_unit_test(runs_go_on),
+        cmocka_unit_test(ensembles_go_on),
+        cmocka_unit_test(a_series_goes_on),
     };
     if (argc < 2)
         return fprintf(stderr, "usage: test_nbody_restart PATH_OF_STDCL [KILLS]\n"), 2;

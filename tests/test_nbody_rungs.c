@@ -1,5 +1,6 @@
-/* test_nbody_rungs.c - leapfrog by the tree with a step of its own for each body: a twin in plain C that sums over all pairs, the bits
- * of fixed steps where all steps are equal, the energy of a cluster, saving, stopping and going on, and what is refused.
+/* test_nbody_rungs.c - leapfrog by the tree with a step of its own for each body: a twin in plain C
+ * that sums over all pairs, the bits of fixed steps where all steps are equal, the energy of a
+ * cluster, saving, stopping and going on, and what is refused.
  * SPDX-License-Identifier: MIT
  */
 #include "builds_once.h"
@@ -12,7 +13,8 @@
 #include <stdlib.h>
 
 enum { MOST = 3000 };
-static double mass[MOST], pos[MOST][3], vel[MOST][3], pos1[MOST][3], vel1[MOST][3], pos2[MOST][3], vel2[MOST][3];
+static double mass[MOST], pos[MOST][3], vel[MOST][3], pos1[MOST][3], vel1[MOST][3], pos2[MOST][3],
+    vel2[MOST][3];
 
 static enum nbody_precision precision; /* the best that the device has */
 
@@ -27,7 +29,7 @@ static nbody *engine(struct nbody_options o, size_t n)
     return nb;
 }
 
-/* ---- The twin: the scheme as it is told, with times as numbers. -------------------------------- */
+/* ---- The twin: the scheme as it is told, with times as numbers. ------------------------------ */
 
 enum { SMALL = 400 };
 struct twin {
@@ -77,7 +79,8 @@ static void twin_step(struct twin *w, double eps, double dt, double eta)
     }
 }
 
-/* The tree is off by its accuracy, and where that decides between two steps so is the place of one body. */
+/* The tree is off by its accuracy, and where that decides between two steps so is the place of one
+ * body. */
 static void as_the_twin(void **unused)
 {
     static struct twin w;
@@ -87,7 +90,12 @@ static void as_the_twin(void **unused)
     works(nbody_initial(NBODY_PLUMMER, SMALL, 5, mass, pos, vel));
     memcpy(w.x, pos, sizeof w.x);
     memcpy(w.v, vel, sizeof w.v);
-    nbody *nb = engine((struct nbody_options){.precision = precision, .stepping = NBODY_BLOCK, .eps = eps, .dt = dt, .accuracy = 1e-6}, SMALL);
+    nbody *nb = engine((struct nbody_options){.precision = precision,
+                                              .stepping = NBODY_BLOCK,
+                                              .eps = eps,
+                                              .dt = dt,
+                                              .accuracy = 1e-6},
+                       SMALL);
     for (int k = 0; k < 3; k++)
         twin_step(&w, eps, dt, 0.025);
     works(nbody_step(nb, 3));
@@ -99,12 +107,17 @@ static void as_the_twin(void **unused)
     nbody_free(nb);
 }
 
-/* ---- Energy, and bits. ------------------------------------------------------------------------- */
+/* ---- Energy, and bits. ----------------------------------------------------------------------- */
 
 static double error_of(double eta, double *steps)
 {
-    nbody *nb = engine((struct nbody_options){.precision = precision, .stepping = NBODY_BLOCK, .eps = 0.02, .dt = 1. / 8, .eta = eta,
-                                              .accuracy = 1e-5}, 1000);
+    nbody *nb = engine((struct nbody_options){.precision = precision,
+                                              .stepping = NBODY_BLOCK,
+                                              .eps = 0.02,
+                                              .dt = 1. / 8,
+                                              .eta = eta,
+                                              .accuracy = 1e-5},
+                       1000);
     const double before = energy(nb);
     works(nbody_step(nb, 8));
     const double error = fabs(energy(nb) / before - 1);
@@ -119,11 +132,13 @@ static void finer_steps(void **unused)
     (void)unused;
     works(nbody_initial(NBODY_PLUMMER, 1000, 1, mass, pos, vel));
     const double coarse = error_of(0.2, &some), fine = error_of(0.0125, &more);
-    assert_true(more > 3 * some && more < 4.5 * some); /* a sixteenth of eta: a quarter of the steps */
+    assert_true(more > 3 * some &&
+                more < 4.5 * some); /* a sixteenth of eta: a quarter of the steps */
     assert_true(fine < coarse / 8 && fine < 1e-3);
 }
 
-/* With kernels that the tests above have built, and some days others: single precision, moments of second order. */
+/* With kernels that the tests above have built, and some days others: single precision, moments of
+ * second order. */
 static struct nbody_options kind(struct nbody_options o)
 {
     const bool others = todays(0, 3);
@@ -132,13 +147,15 @@ static struct nbody_options kind(struct nbody_options o)
     return o;
 }
 
-/* Where eta is large all steps are dt. One device has all bodies, as it has with steps of their own: others may round unlike it. */
+/* Where eta is large all steps are dt. One device has all bodies, as it has with steps of their
+ * own: others may round unlike it. */
 static void as_fixed_steps(void **unused)
 {
     static const double first[64] = {1};
     (void)unused;
     works(nbody_initial(NBODY_PLUMMER, MOST, 2, mass, pos, vel));
-    const struct nbody_options fixed = kind((struct nbody_options){.eps = 0.02, .dt = 1. / 64, .shares = first});
+    const struct nbody_options fixed =
+        kind((struct nbody_options){.eps = 0.02, .dt = 1. / 64, .shares = first});
     struct nbody_options block = fixed;
     block.stepping = NBODY_BLOCK;
     block.eta = 1;
@@ -163,11 +180,13 @@ static int stop_then(void *arg, double fraction)
     return ++asked == until;
 }
 
-/* Steps in two calls, saved and loaded between them, and stopped in the middle of one: the same bits. */
+/* Steps in two calls, saved and loaded between them, and stopped in the middle of one: the same
+ * bits. */
 static void goes_on(void **unused)
 {
     const struct nbody_field field = {.kind = NBODY_FIELD_PLUMMER, .strength = 0.5, .scale = 1};
-    const struct nbody_options o = kind((struct nbody_options){.stepping = NBODY_BLOCK, .eps = 0.02, .dt = 1. / 8, .fields = &field, .nfields = 1});
+    const struct nbody_options o = kind((struct nbody_options){
+        .stepping = NBODY_BLOCK, .eps = 0.02, .dt = 1. / 8, .fields = &field, .nfields = 1});
     (void)unused;
     works(nbody_initial(NBODY_PLUMMER, 1000, 3, mass, pos, vel));
     nbody *a = engine(o, 1000);
@@ -197,7 +216,7 @@ static void goes_on(void **unused)
     nbody_free(c);
 }
 
-/* ---- What cannot be. --------------------------------------------------------------------------- */
+/* ---- What cannot be. ------------------------------------------------------------------------- */
 
 static void refused(void **unused)
 {
@@ -207,10 +226,18 @@ static void refused(void **unused)
         struct nbody_options o;
         const char *words;
     } cases[] = {
-        {{.stepping = NBODY_BLOCK, .method = NBODY_TREE, .dt = 1}, "measured by the softening, which is 0"},
-        {{.stepping = NBODY_BLOCK, .method = NBODY_DIRECT, .dt = 1, .eps = 1}, "has block steps with the tree alone"},
-        {{.stepping = NBODY_ADAPTIVE, .method = NBODY_TREE, .dt = 1, .eps = 1}, "with the tree steps are fixed, or with NBODY_LEAPFROG"},
-        {{.stepping = NBODY_BLOCK, .method = NBODY_TREE, .dt = 1, .eps = 1, .integrator = NBODY_YOSHIDA4}, "has no block steps"},
+        {{.stepping = NBODY_BLOCK, .method = NBODY_TREE, .dt = 1},
+         "measured by the softening, which is 0"},
+        {{.stepping = NBODY_BLOCK, .method = NBODY_DIRECT, .dt = 1, .eps = 1},
+         "has block steps with the tree alone"},
+        {{.stepping = NBODY_ADAPTIVE, .method = NBODY_TREE, .dt = 1, .eps = 1},
+         "with the tree steps are fixed, or with NBODY_LEAPFROG"},
+        {{.stepping = NBODY_BLOCK,
+          .method = NBODY_TREE,
+          .dt = 1,
+          .eps = 1,
+          .integrator = NBODY_YOSHIDA4},
+         "has no block steps"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct nbody_options o = cases[k].o;
@@ -219,7 +246,8 @@ static void refused(void **unused)
         assert_int_equal(clerrno, EINVAL);
         contains(clerror(), cases[k].words);
     }
-    nbody *nb = engine((struct nbody_options){.stepping = NBODY_BLOCK, .eps = 0.01, .dt = 1e13}, 100);
+    nbody *nb =
+        engine((struct nbody_options){.stepping = NBODY_BLOCK, .eps = 0.01, .dt = 1e13}, 100);
     assert_int_equal(nbody_step(nb, 1), -1);
     assert_int_equal(clerrno, EDOM);
     contains(clerror(), "(from 0 on) vanish, so strong is its acceleration");
@@ -232,8 +260,9 @@ static void refused(void **unused)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_the_twin), cmocka_unit_test(finer_steps), cmocka_unit_test(as_fixed_steps),
-        cmocka_unit_test(goes_on),     cmocka_unit_test(refused),
+        cmocka_unit_test(as_the_twin),    cmocka_unit_test(finer_steps),
+        cmocka_unit_test(as_fixed_steps), cmocka_unit_test(goes_on),
+        cmocka_unit_test(refused),
     };
     precision = has_doubles() ? NBODY_DOUBLE : NBODY_SINGLE;
     if (argc > 1)

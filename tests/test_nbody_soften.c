@@ -1,5 +1,6 @@
-/* Softenings of single bodies: forces, derivatives and energies as formulas in plain C have them, every integrator as its twin,
- * one length for all as the usual sum, bodies at one place, and what is refused.
+/* Softenings of single bodies: forces, derivatives and energies as formulas in plain C have them,
+ * every integrator as its twin, one length for all as the usual sum, bodies at one place, and what
+ * is refused.
  * SPDX-License-Identifier: MIT */
 #include "nbody_engine.h"
 
@@ -36,15 +37,18 @@ static void forces(void **state)
     struct nbody_force_errors errors;
     double potential = 0;
     cluster();
-    nbody *nb = engine((struct nbody_options){.precision = NBODY_DOUBLE, .dt = 1, .G = 2, .softening = eps}, N);
+    nbody *nb = engine(
+        (struct nbody_options){.precision = NBODY_DOUBLE, .dt = 1, .G = 2, .softening = eps}, N);
     works(nbody_forces(nb, acc, phi));
     for (size_t i = 0; i < N; i++) {
         double a[3] = {0}, p = 0;
         for (size_t j = 0; j < N; j++) {
-            const double x = pos[j][0] - pos[i][0], y = pos[j][1] - pos[i][1], z = pos[j][2] - pos[i][2];
+            const double x = pos[j][0] - pos[i][0], y = pos[j][1] - pos[i][1],
+                         z = pos[j][2] - pos[i][2];
             const double r = sqrt(x * x + y * y + z * z + (eps[i] * eps[i] + eps[j] * eps[j]) / 2);
             p -= i == j ? 0 : 2 * mass[j] / r;
-            a[0] += 2 * mass[j] * x / (r * r * r), a[1] += 2 * mass[j] * y / (r * r * r), a[2] += 2 * mass[j] * z / (r * r * r);
+            a[0] += 2 * mass[j] * x / (r * r * r), a[1] += 2 * mass[j] * y / (r * r * r),
+                a[2] += 2 * mass[j] * z / (r * r * r);
         }
         for (int k = 0; k < 3; k++)
             assert_true(fabs(acc[i][k] - a[k]) < 1e-12 * (1 + fabs(a[k])));
@@ -70,7 +74,9 @@ static void as_the_twin(void **state)
     cluster();
     for (int i = 0; (info = nbody_integrator_describe((enum nbody_integrator)i)); i++) {
         const struct nbody_ref_system s = {FEW, 1, 0, mass, NULL, 0, eps};
-        struct nbody_options o = {.integrator = (enum nbody_integrator)i, .precision = NBODY_DOUBLE, .dt = 1. / 64,
+        struct nbody_options o = {.integrator = (enum nbody_integrator)i,
+                                  .precision = NBODY_DOUBLE,
+                                  .dt = 1. / 64,
                                   .softening = eps};
         nbody *nb = nbody_create(&o, FEW, mass, (const double(*)[3])pos, (const double(*)[3])vel);
         if (!nb && clerrno == EINVAL) { /* which says so */
@@ -89,13 +95,15 @@ static void as_the_twin(void **state)
     }
 }
 
-/* Equal lengths are one length; pulls are equal and opposite, so that momentum is kept; steps back lead back. */
+/* Equal lengths are one length; pulls are equal and opposite, so that momentum is kept; steps back
+ * lead back. */
 static void conserves(void **state)
 {
     (void)state;
     struct nbody_diagnostics start, end;
     cluster();
-    nbody *nb = engine((struct nbody_options){.precision = NBODY_DOUBLE, .dt = 1. / 128, .softening = eps}, N);
+    nbody *nb = engine(
+        (struct nbody_options){.precision = NBODY_DOUBLE, .dt = 1. / 128, .softening = eps}, N);
     works(nbody_diagnose(nb, &start));
     works(nbody_step(nb, 32));
     works(nbody_diagnose(nb, &end));
@@ -105,8 +113,10 @@ static void conserves(void **state)
     nbody_free(nb);
     for (size_t i = 0; i < N; i++)
         eps[i] = 0.25;
-    nbody *one = engine((struct nbody_options){.precision = NBODY_DOUBLE, .dt = 1. / 128, .eps = 0.25}, N);
-    nb = engine((struct nbody_options){.precision = NBODY_DOUBLE, .dt = 1. / 128, .softening = eps}, N);
+    nbody *one =
+        engine((struct nbody_options){.precision = NBODY_DOUBLE, .dt = 1. / 128, .eps = 0.25}, N);
+    nb = engine((struct nbody_options){.precision = NBODY_DOUBLE, .dt = 1. / 128, .softening = eps},
+                N);
     works(nbody_step(one, 8));
     works(nbody_step(nb, 8));
     works(nbody_state(one, pos1, NULL));
@@ -116,7 +126,8 @@ static void conserves(void **state)
     nbody_free(nb);
 }
 
-/* Bodies without softening at one place do not pull each other; others at one place count in the energy. */
+/* Bodies without softening at one place do not pull each other; others at one place count in the
+ * energy. */
 static void at_one_place(void **state)
 {
     (void)state;
@@ -126,7 +137,10 @@ static void at_one_place(void **state)
         memset(vel, 0, 4 * sizeof *vel);
         pos[2][0] = pos[3][0] = 1;
         mass[0] = mass[1] = mass[2] = mass[3] = 1;
-        nbody *nb = engine((struct nbody_options){.precision = (enum nbody_precision)precision, .dt = 1, .softening = some}, 4);
+        nbody *nb = engine((struct nbody_options){.precision = (enum nbody_precision)precision,
+                                                  .dt = 1,
+                                                  .softening = some},
+                           4);
         works(nbody_forces(nb, acc, phi));
         const double far = sqrt(1.125), right = 2 / (far * far * far);
         assert_true(fabs(acc[0][0] - right) < 1e-6 && fabs(acc[2][0] + right) < 1e-6);
@@ -161,7 +175,9 @@ static void goes_on(void **state)
 static void refused(void **state)
 {
     (void)state;
-    const struct nbody_options wrong[] = {{.method = NBODY_TREE}, {.kernel = NBODY_TILED}, {.precision = NBODY_MIXED},
+    const struct nbody_options wrong[] = {{.method = NBODY_TREE},
+                                          {.kernel = NBODY_TILED},
+                                          {.precision = NBODY_MIXED},
                                           {.integrator = NBODY_HERMITE4, .stepping = NBODY_BLOCK}};
     cluster();
     for (size_t i = 0; i <= sizeof wrong / sizeof *wrong; i++) {
@@ -169,7 +185,8 @@ static void refused(void **state)
         o.dt = 1;
         o.softening = eps;
         eps[5] = i ? 1 : -1;
-        fails_null(EINVAL, nbody_create(&o, N, mass, (const double(*)[3])pos, (const double(*)[3])vel));
+        fails_null(EINVAL,
+                   nbody_create(&o, N, mass, (const double(*)[3])pos, (const double(*)[3])vel));
     }
     nbody *nb = engine((struct nbody_options){.dt = 1, .softening = eps, .method = NBODY_AUTO}, N);
     assert_int_equal(nbody_method(nb), NBODY_DIRECT);
@@ -179,8 +196,8 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forces),  cmocka_unit_test(as_the_twin), cmocka_unit_test(conserves), cmocka_unit_test(at_one_place),
-        cmocka_unit_test(goes_on), cmocka_unit_test(refused),
+        cmocka_unit_test(forces),       cmocka_unit_test(as_the_twin), cmocka_unit_test(conserves),
+        cmocka_unit_test(at_one_place), cmocka_unit_test(goes_on),     cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

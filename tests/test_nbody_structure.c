@@ -1,5 +1,5 @@
-/* test_nbody_structure.c - orbits of two bodies against Kepler's equation, neighbours against a search of all, and what is
- * known of Plummer's sphere.
+/* test_nbody_structure.c - orbits of two bodies against Kepler's equation, neighbours against a
+ * search of all, and what is known of Plummer's sphere.
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -20,7 +20,8 @@ static void near(double value, double expected, double error)
         fail_msg("%.15g is not within %g of %.15g", value, error, expected);
 }
 
-/* Position and velocity of elements, by rotating an orbit in its own plane (Murray & Dermott 1999, section 2.8). */
+/* Position and velocity of elements, by rotating an orbit in its own plane (Murray & Dermott 1999,
+ * section 2.8). */
 static void place(double gm, const struct nbody_elements *o, double x[3], double v[3])
 {
     const double a = o->semi_major, e = o->eccentricity, n = sqrt(gm / fabs(a * a * a));
@@ -28,11 +29,12 @@ static void place(double gm, const struct nbody_elements *o, double x[3], double
     for (int i = 0; i < 100; i++)
         E -= e < 1 ? (E - e * sin(E) - o->mean_anomaly) / (1 - e * cos(E))
                    : (e * sinh(E) - E - o->mean_anomaly) / (e * cosh(E) - 1);
-    const double c = e < 1 ? cos(E) : cosh(E), s = e < 1 ? sin(E) : sinh(E), b = fabs(a) * sqrt(fabs(1 - e * e));
+    const double c = e < 1 ? cos(E) : cosh(E), s = e < 1 ? sin(E) : sinh(E),
+                 b = fabs(a) * sqrt(fabs(1 - e * e));
     const double rate = n / fabs(1 - e * c), sign = e < 1 ? 1 : -1;
     const double own[2][2] = {{a * (c - e), b * s}, {-sign * a * s * rate, b * c * rate}};
-    const double cn = cos(o->node), sn = sin(o->node), cp = cos(o->pericentre), sp = sin(o->pericentre),
-                 ci = cos(o->inclination), si = sin(o->inclination);
+    const double cn = cos(o->node), sn = sin(o->node), cp = cos(o->pericentre),
+                 sp = sin(o->pericentre), ci = cos(o->inclination), si = sin(o->inclination);
     const double turn[3][2] = {{cn * cp - sn * sp * ci, -cn * sp - sn * cp * ci},
                                {sn * cp + cn * sp * ci, -sn * sp + cn * cp * ci},
                                {sp * si, cp * si}};
@@ -45,9 +47,9 @@ static void place(double gm, const struct nbody_elements *o, double x[3], double
 static void finds_elements(void **unused)
 {
     static const struct nbody_elements cases[] = {
-        {1, 0.5, 0.4, 1, 2, 3, 0},      {2.5, 0.01, 3, 6, 5, 0.1, 0},    {0.3, 0.99, 1.5, 0.2, 6, 6, 0},
-        {5, 0, 0.7, 2, 0, 1, 0},        {5, 0.3, 0, 0, 4, 2, 0},         {1, 0, 0, 0, 0, 2.5, 0},
-        {-2, 1.5, 0.4, 1, 2, 3, 0},     {-0.1, 6, 2, 4, 1, -5, 0},
+        {1, 0.5, 0.4, 1, 2, 3, 0},  {2.5, 0.01, 3, 6, 5, 0.1, 0}, {0.3, 0.99, 1.5, 0.2, 6, 6, 0},
+        {5, 0, 0.7, 2, 0, 1, 0},    {5, 0.3, 0, 0, 4, 2, 0},      {1, 0, 0, 0, 0, 2.5, 0},
+        {-2, 1.5, 0.4, 1, 2, 3, 0}, {-0.1, 6, 2, 4, 1, -5, 0},
     };
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -62,7 +64,8 @@ static void finds_elements(void **unused)
         near(found.pericentre, o->pericentre, 1e-10);
         near(found.mean_anomaly, o->mean_anomaly, 1e-9);
         if (o->eccentricity < 1)
-            near(found.period, 2 * acos(-1) * sqrt(pow(o->semi_major, 3) / 7), 1e-10 * found.period);
+            near(found.period, 2 * acos(-1) * sqrt(pow(o->semi_major, 3) / 7),
+                 1e-10 * found.period);
         else
             assert_true(isinf(found.period));
     }
@@ -83,7 +86,8 @@ static void finds_neighbours(void **unused)
         double best[SOME];
         size_t n = 0;
         for (size_t k = 0; k < SOME; k++) {
-            const double x = pos[i][0] - pos[k][0], y = pos[i][1] - pos[k][1], z = pos[i][2] - pos[k][2], r2 = x * x + y * y + z * z;
+            const double x = pos[i][0] - pos[k][0], y = pos[i][1] - pos[k][1],
+                         z = pos[i][2] - pos[k][2], r2 = x * x + y * y + z * z;
             size_t at = n;
             if (k == i)
                 continue;
@@ -98,17 +102,19 @@ static void finds_neighbours(void **unused)
     }
 }
 
-/* Radii of Aarseth, Henon & Wielen 1974; isotropic; a density-weighted core of about half the scale length (3 pi / 16);
- * sampled with n bodies. */
+/* Radii of Aarseth, Henon & Wielen 1974; isotropic; a density-weighted core of about half the scale
+ * length (3 pi / 16); sampled with n bodies. */
 static void knows_plummers_sphere(void **unused)
 {
-    struct nbody_shell shell[] = {{.fraction = 0.1}, {.fraction = 0.5}, {.fraction = 0.9}, {.fraction = 1}};
+    struct nbody_shell shell[] = {
+        {.fraction = 0.1}, {.fraction = 0.5}, {.fraction = 0.9}, {.fraction = 1}};
     struct nbody_structure s;
     (void)unused;
     works(nbody_initial(NBODY_PLUMMER, N, 3, mass, pos, vel));
     const double scale = 3 * acos(-1) / 16;
     for (size_t i = 0; i < N; i++) {
-        phi[i] = -1 / sqrt(scale * scale + pos[i][0] * pos[i][0] + pos[i][1] * pos[i][1] + pos[i][2] * pos[i][2]);
+        phi[i] = -1 / sqrt(scale * scale + pos[i][0] * pos[i][0] + pos[i][1] * pos[i][1] +
+                           pos[i][2] * pos[i][2]);
         pos[i][0] += 10; /* moved, and moving */
         vel[i][1] += 5;
     }
@@ -174,12 +180,14 @@ static void knows_few_bodies(void **unused)
     free(s.binary);
     works(nbody_find_structure(1, 1, mass, (rows)pos, (rows)vel, NULL, 1, shell, &s));
     assert_true(shell[0].radius == 0 && s.binaries == 0 && isnan(s.relaxation_time));
-    fails_saying(EINVAL, nbody_find_structure(3, 1, mass, (rows)pos, (rows)vel, NULL, 2, shell, &s), "fraction 1 is 0.4");
+    fails_saying(EINVAL, nbody_find_structure(3, 1, mass, (rows)pos, (rows)vel, NULL, 2, shell, &s),
+                 "fraction 1 is 0.4");
     mass[0] = 0;
-    fails_saying(EINVAL, nbody_find_structure(1, 1, mass, (rows)pos, (rows)vel, NULL, 0, NULL, &s), "there is no mass");
+    fails_saying(EINVAL, nbody_find_structure(1, 1, mass, (rows)pos, (rows)vel, NULL, 0, NULL, &s),
+                 "there is no mass");
 }
 
-/* ---- On a device. ----------------------------------------------------------------------------- */
+/* ---- On a device. ---------------------------------------------------------------------------- */
 
 static void same(double value, double other)
 {
@@ -195,8 +203,10 @@ static void compare(size_t n, double G, size_t shells, const double *potential)
     struct nbody_structure s[2];
     for (size_t k = 0; k < 5; k++)
         shell[0][k].fraction = shell[1][k].fraction = fractions[k];
-    works(nbody_find_structure(n, G, mass, (rows)pos, (rows)vel, potential, shells, shell[0], &s[0]));
-    works(nbody_find_structure_on(stddev, 0, n, G, mass, (rows)pos, (rows)vel, potential, shells, shell[1], &s[1]));
+    works(
+        nbody_find_structure(n, G, mass, (rows)pos, (rows)vel, potential, shells, shell[0], &s[0]));
+    works(nbody_find_structure_on(stddev, 0, n, G, mass, (rows)pos, (rows)vel, potential, shells,
+                                  shell[1], &s[1]));
     for (int c = 0; c < 3; c++) {
         same(s[1].centre[c], s[0].centre[c]);
         same(s[1].velocity[c], s[0].velocity[c]);
@@ -207,7 +217,8 @@ static void compare(size_t n, double G, size_t shells, const double *potential)
     assert_int_equal(s[1].escapers, s[0].escapers);
     assert_int_equal(s[1].binaries, s[0].binaries);
     for (size_t i = 0; i < s[0].binaries; i++)
-        assert_true(s[1].binary[i].first == s[0].binary[i].first && s[1].binary[i].second == s[0].binary[i].second &&
+        assert_true(s[1].binary[i].first == s[0].binary[i].first &&
+                    s[1].binary[i].second == s[0].binary[i].second &&
                     s[1].binary[i].orbit.semi_major == s[0].binary[i].orbit.semi_major);
     for (size_t k = 0; k < shells; k++) {
         same(shell[1][k].radius, shell[0][k].radius);
@@ -223,8 +234,8 @@ static void compare(size_t n, double G, size_t shells, const double *potential)
 /* Three bodies in three shells, all moving outwards: what is left of their squares is rounding. */
 static void shells_of_one_body_have_no_anisotropy(void **unused)
 {
-    const double x[3][3] = {{0.1, 0.2, 0.3}, {1.1, -0.7, 0.3}, {-3, 2.3, 1.9}}, v[3][3] = {{0.3, 0.1, 0.7}, {1.3, -0.9, 0.1}, {-0.7, 0.3, 1.1}},
-                 m[3] = {1, 1, 1};
+    const double x[3][3] = {{0.1, 0.2, 0.3}, {1.1, -0.7, 0.3}, {-3, 2.3, 1.9}},
+                 v[3][3] = {{0.3, 0.1, 0.7}, {1.3, -0.9, 0.1}, {-0.7, 0.3, 1.1}}, m[3] = {1, 1, 1};
     struct nbody_shell shell[] = {{.fraction = 0.3}, {.fraction = 0.6}, {.fraction = 1}};
     struct nbody_structure s;
     (void)unused;
@@ -249,11 +260,12 @@ static void agrees_with_a_device(void **unused)
         phi[i] = -0.5 - 0.1 * (double)(i % 7);
         pos[i][0] += 100;
     }
-    for (size_t i = 10; i < 14; i++) { /* in one place; of one mass, as it does not matter then which are the nearest */
+    for (size_t i = 10; i < 14;
+         i++) { /* in one place; of one mass, as it does not matter then which are the nearest */
         memcpy(pos[i], pos[200], sizeof *pos);
         mass[i] = mass[200];
     }
-    pos[7][2] = 1e6;                           /* far from all */
+    pos[7][2] = 1e6; /* far from all */
     mass[8] = 0;
     pos[21][0] = pos[20][0] + 1e-5;
     pos[21][1] = pos[20][1];
@@ -267,15 +279,21 @@ static void agrees_with_a_device(void **unused)
     compare(2, 1, 2, phi);
     compare(1, 1, 1, phi);
     mass[0] = 0;
-    fails_saying(EINVAL, nbody_find_structure_on(stddev, 0, 1, 1, mass, (rows)pos, (rows)vel, NULL, 0, NULL, &s), "there is no mass");
+    fails_saying(
+        EINVAL,
+        nbody_find_structure_on(stddev, 0, 1, 1, mass, (rows)pos, (rows)vel, NULL, 0, NULL, &s),
+        "there is no mass");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_elements),        cmocka_unit_test(finds_neighbours),
-        cmocka_unit_test(knows_plummers_sphere), cmocka_unit_test(finds_a_binary_and_an_escaper),
-        cmocka_unit_test(knows_few_bodies),      cmocka_unit_test(shells_of_one_body_have_no_anisotropy),
+        cmocka_unit_test(finds_elements),
+        cmocka_unit_test(finds_neighbours),
+        cmocka_unit_test(knows_plummers_sphere),
+        cmocka_unit_test(finds_a_binary_and_an_escaper),
+        cmocka_unit_test(knows_few_bodies),
+        cmocka_unit_test(shells_of_one_body_have_no_anisotropy),
         cmocka_unit_test(agrees_with_a_device),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);

@@ -1,7 +1,7 @@
 /* The tree code: its plain-C twin against sums over all pairs, and the kernels against the twin.
  *
- * A tree must hold each body in exactly one leaf, and what a walk meets must hold each body exactly once: with whole
- * numbers for masses, sums of masses show that to the last digit.
+ * A tree must hold each body in exactly one leaf, and what a walk meets must hold each body exactly
+ * once: with whole numbers for masses, sums of masses show that to the last digit.
  *
  *   test_nbody_tree [several]    several: only what all devices have a part in
  * SPDX-License-Identifier: MIT
@@ -33,7 +33,7 @@ static void check_below(double value, double limit, const char *what, int line)
     }
 }
 
-/* ---- Bodies. ---------------------------------------------------------------------------------- */
+/* ---- Bodies. --------------------------------------------------------------------------------- */
 
 static double uniform(uint64_t *state)
 {
@@ -61,7 +61,8 @@ static void make(enum shape shape, size_t n)
         mass[i] = shape == BLACK_HOLE && i == n / 3 ? 3.0 * (double)n : mass[i];
         mass[i] = shape == TRACERS && i % 3 ? 0 : mass[i];
         for (int c = 0; c < 3; c++) {
-            volatile float rounded = (float)pos[i][c]; /* gcc 12 drops the rounding when it vectorises this */
+            volatile float rounded =
+                (float)pos[i][c]; /* gcc 12 drops the rounding when it vectorises this */
             pos[i][c] = posm[i][c] = rounded;
         }
         posm[i][3] = (float)mass[i];
@@ -70,7 +71,7 @@ static void make(enum shape shape, size_t n)
 
 static const size_t sizes[] = {1, 2, 16, 17, 63, 64, 65, 1000};
 
-/* ---- The twin. -------------------------------------------------------------------------------- */
+/* ---- The twin. ------------------------------------------------------------------------------- */
 
 static struct nbody_ref_lists lists_for(const struct nbody_ref_tree *t)
 {
@@ -120,11 +121,13 @@ static void check_walks(const struct nbody_ref_tree *t, float g2, size_t lanes, 
     struct nbody_ref_lists l = lists_for(t);
     for (size_t first = 0; first < t->n; first += TREE_GROUP) {
         double met = 0;
-        nbody_ref_tree_walk(t, first, t->n - first < TREE_GROUP ? t->n - first : TREE_GROUP, g2, lanes, room, &l);
+        nbody_ref_tree_walk(t, first, t->n - first < TREE_GROUP ? t->n - first : TREE_GROUP, g2,
+                            lanes, room, &l);
         for (size_t e = 0; e < l.cells; e++)
             met += t->com[l.cell[e]][3];
         for (size_t e = 0; e < l.bodies; e++)
-            met += l.body[e] & NBODY_REF_POINT ? t->com[l.body[e] & ~NBODY_REF_POINT][3] : t->body[l.body[e]][3];
+            met += l.body[e] & NBODY_REF_POINT ? t->com[l.body[e] & ~NBODY_REF_POINT][3]
+                                               : t->body[l.body[e]][3];
         assert_true(met == (double)t->com[0][3]);
     }
     free_lists(&l);
@@ -174,7 +177,8 @@ static double twin_error(size_t n, double eps, int moments, float opening, int g
             const double part = (double)opening * sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
             g2 = fmaxf(g2, (float)(1 / (moments == 2 ? sqrt(part) : cbrt(part))));
         }
-        nbody_ref_tree_walk(&t, first, count, geometric ? 1 / (opening * opening) : g2, 1, ROOM, &l);
+        nbody_ref_tree_walk(&t, first, count, geometric ? 1 / (opening * opening) : g2, 1, ROOM,
+                            &l);
         for (size_t i = first; i < first + count; i++) {
             const double *right = acc[t.order[i]];
             double a[3], d = 0, r = 0;
@@ -201,15 +205,18 @@ static void twin_is_accurate(void **state)
         float opening;
         int geometric;
         double error;
-    } cases[] = {{4096, 0, 2, 0.75f, 1, 5e-3},    {4096, 0.02, 2, 0.75f, 1, 5e-3}, {4096, 0, 2, 1e-2f, 0, 1.2e-3},
-                 {4096, 0, 2, 1e-3f, 0, 2e-4},    {4096, 0, 2, 1e-5f, 0, 2e-5},    {4096, 0, 2, 1e-20f, 0, 1e-7},
+    } cases[] = {{4096, 0, 2, 0.75f, 1, 5e-3},   {4096, 0.02, 2, 0.75f, 1, 5e-3},
+                 {4096, 0, 2, 1e-2f, 0, 1.2e-3}, {4096, 0, 2, 1e-3f, 0, 2e-4},
+                 {4096, 0, 2, 1e-5f, 0, 2e-5},   {4096, 0, 2, 1e-20f, 0, 1e-7},
                  {1500, 0, 4, 8e-3f, 0, 2.5e-4}, {1500, 0.1, 4, 6e-4f, 0, 4e-5}};
     (void)state;
     for (size_t k = 0; k < COUNT(cases); k++) {
         if (!todays(k, 2))
             continue;
         make(PLUMMER, cases[k].n);
-        below(twin_error(cases[k].n, cases[k].eps, cases[k].moments, cases[k].opening, cases[k].geometric), cases[k].error);
+        below(twin_error(cases[k].n, cases[k].eps, cases[k].moments, cases[k].opening,
+                         cases[k].geometric),
+              cases[k].error);
     }
 }
 
@@ -228,14 +235,16 @@ static void curve_is_hilberts(void **state)
     for (size_t k = 1; k < COUNT(place); k++) {
         const int a = (int)place[k - 1] - 1, b = (int)place[k] - 1;
         assert_int_equal(abs(a % SIDE - b % SIDE) + abs(a / SIDE % SIDE - b / SIDE % SIDE) +
-                             abs(a / SIDE / SIDE - b / SIDE / SIDE), 1);
+                             abs(a / SIDE / SIDE - b / SIDE / SIDE),
+                         1);
     }
 }
 
-/* ---- The kernels. ----------------------------------------------------------------------------- */
+/* ---- The kernels. ---------------------------------------------------------------------------- */
 
 /* A GPU's walk, with groups that PoCL can do; and smaller leaves. */
-#define GPU_SHAPE "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 fill=1000 flat=16 leaf=16 again=8"
+#define GPU_SHAPE                                                                                  \
+    "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 fill=1000 flat=16 leaf=16 again=8"
 static const char *const walks[] = {NULL, GPU_SHAPE};
 
 static CLCONTEXT *one; /* a context of the first device alone */
@@ -278,8 +287,9 @@ static void *fetched_from(const nbody *nb, cl_uint dev, void *block, size_t byte
 {
     void *copy = malloc(bytes);
     assert_non_null(copy);
-    assert_int_equal(clEnqueueReadBuffer(clgetqueue(nb->ctx, dev), clgetbuffer(nb->ctx, dev, block), CL_TRUE, 0, bytes,
-                                         copy, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(clgetqueue(nb->ctx, dev), clgetbuffer(nb->ctx, dev, block),
+                                         CL_TRUE, 0, bytes, copy, 0, NULL, NULL),
+                     CL_SUCCESS);
     return copy;
 }
 
@@ -294,15 +304,17 @@ static void near(float device, float twin, double scale)
     below(fabs((double)device - (double)twin), 1e-5 * (scale + fabs((double)twin)));
 }
 
-/* Whole numbers are the same; moments nearly; the bound of distances is at least what the twin finds, and at most what a
- * cube allows. Then the twin takes the device's moments, so that its walks decide as the device's do. */
+/* Whole numbers are the same; moments nearly; the bound of distances is at least what the twin
+ * finds, and at most what a cube allows. Then the twin takes the device's moments, so that its
+ * walks decide as the device's do. */
 static void same_tree(nbody *nb, struct nbody_ref_tree *t)
 {
     const struct tree *d = nb->share[0].tree;
     works(nbody_tree_plant(nb, &nb->share[0]));
     works(nbody_device_wait(nb, &nb->share[0]));
     cl_ulong *key = fetched(nb, d->key, t->n * sizeof *key);
-    cl_uint *order = fetched(nb, d->order, t->n * sizeof *order), *cells = fetched(nb, d->cells, sizeof *cells);
+    cl_uint *order = fetched(nb, d->order, t->n * sizeof *order),
+            *cells = fetched(nb, d->cells, sizeof *cells);
     assert_int_equal(*cells, t->cells);
     struct nbody_ref_link *link = fetched(nb, d->link, t->cells * sizeof *link);
     float(*com)[4] = fetched(nb, d->com, t->cells * sizeof *com);
@@ -321,7 +333,8 @@ static void same_tree(nbody *nb, struct nbody_ref_tree *t)
         for (size_t c = 0; c < kept; c++)
             near(poles[k * kept + c], t->poles[k][c], 10 * l * (double)t->com[k][3] + 1e-30);
         near(size[k][0], t->size[k][0], 0);
-        assert_true((double)size[k][1] >= 0.9999 * b * b && (size[k][1] > 0) == (t->size[k][1] > 0));
+        assert_true((double)size[k][1] >= 0.9999 * b * b &&
+                    (size[k][1] > 0) == (t->size[k][1] > 0));
     }
     memcpy(t->com, com, t->cells * sizeof *com);
     memcpy(t->size, size, t->cells * sizeof *size);
@@ -331,7 +344,8 @@ static void same_tree(nbody *nb, struct nbody_ref_tree *t)
 }
 
 /* What a group's lists do to its first body: the device's sum, and the twin's. */
-static void same_pull(nbody *nb, const struct nbody_ref_tree *t, const struct nbody_ref_lists *l, size_t i, const float *sum)
+static void same_pull(nbody *nb, const struct nbody_ref_tree *t, const struct nbody_ref_lists *l,
+                      size_t i, const float *sum)
 {
     double acc[3], off = 0, size = 0;
     nbody_ref_tree_pull(t, l, i, nb->eps * nbody_units_factor(&nb->units, -1, 0), acc, NULL);
@@ -339,7 +353,8 @@ static void same_pull(nbody *nb, const struct nbody_ref_tree *t, const struct nb
         off += (sum[c] - acc[c]) * (sum[c] - acc[c]);
         size += acc[c] * acc[c];
     }
-    /* Of fourth order a cell may be met from less than its side away, and what its moments lose by rounding counts up to 81 times. */
+    /* Of fourth order a cell may be met from less than its side away, and what its moments lose by
+     * rounding counts up to 81 times. */
     below(sqrt(off), (nb->moments == 2 ? 3e-6 : 1e-5) * sqrt(size));
 }
 
@@ -361,7 +376,8 @@ static void same_lists(nbody *nb, const struct nbody_ref_tree *t, size_t lanes)
         float g2;
         memcpy(&g2, &info[g][2], sizeof g2);
         assert_int_equal(info[g][3], 0);
-        nbody_ref_tree_walk(t, first, t->n - first < TREE_GROUP ? t->n - first : TREE_GROUP, g2, lanes, 512, &l);
+        nbody_ref_tree_walk(t, first, t->n - first < TREE_GROUP ? t->n - first : TREE_GROUP, g2,
+                            lanes, 512, &l);
         assert_int_equal(info[g][0], l.cells);
         assert_int_equal(info[g][1], l.bodies);
         assert_memory_equal(met + g * room, l.cell, l.cells * sizeof *l.cell);
@@ -375,7 +391,8 @@ static void same_lists(nbody *nb, const struct nbody_ref_tree *t, size_t lanes)
     free_lists(&l);
 }
 
-/* The tree, the lists and what they do are the twin's, with moments up to second and fourth order. */
+/* The tree, the lists and what they do are the twin's, with moments up to second and fourth
+ * order. */
 static void kernels_are_the_twins(void **state)
 {
     static const struct {
@@ -383,7 +400,9 @@ static void kernels_are_the_twins(void **state)
         size_t n;
         double accuracy, eps;
         int walk, moments;
-    } cases[] = {{PLUMMER, 4097, 1e-3, 0.01, 0, 2}, {TRACERS, 1000, 1e-3, 0.01, 1, 2}, {PLUMMER, 2000, 5e-5, 0, 1, 4},
+    } cases[] = {{PLUMMER, 4097, 1e-3, 0.01, 0, 2},
+                 {TRACERS, 1000, 1e-3, 0.01, 1, 2},
+                 {PLUMMER, 2000, 5e-5, 0, 1, 4},
                  {PLUMMER, 3000, 5e-5, 0.05, 0, 4}};
     static double acc[MOST][3], again[MOST][3];
     (void)state;
@@ -393,12 +412,14 @@ static void kernels_are_the_twins(void **state)
         if (!todays(k / 2 + k, 2)) /* one of the walks, with moments of both orders */
             continue;
         make(cases[k].shape, n);
-        nbody *nb = engine(n, (struct nbody_options){
-                                  .eps = cases[k].eps, .accuracy = cases[k].accuracy, .shape = walks[cases[k].walk]});
+        nbody *nb = engine(n, (struct nbody_options){.eps = cases[k].eps,
+                                                     .accuracy = cases[k].accuracy,
+                                                     .shape = walks[cases[k].walk]});
         assert_int_equal(nb->moments, cases[k].moments);
         works(nbody_forces(nb, acc, NULL));
         float(*bodies)[4] = fetched(nb, nb->posm, n * sizeof *bodies);
-        works(nbody_ref_tree_build(&t, n, (floats)bodies, nb->share[0].tree->leaf, nb->moments, 0, nbody_tree_blur(nb)));
+        works(nbody_ref_tree_build(&t, n, (floats)bodies, nb->share[0].tree->leaf, nb->moments, 0,
+                                   nbody_tree_blur(nb)));
         same_tree(nb, &t);
         same_lists(nb, &t, (size_t)nbody_tree_items(&nb->share[0].shape));
         works(nbody_forces(nb, again, NULL)); /* after walks whose sums were not taken */
@@ -409,7 +430,8 @@ static void kernels_are_the_twins(void **state)
     }
 }
 
-/* The sums of the masses that groups meet, as the device walks, are that of all; and each body is in one leaf. */
+/* The sums of the masses that groups meet, as the device walks, are that of all; and each body is
+ * in one leaf. */
 static void meets_all(nbody *nb, size_t n)
 {
     const struct tree *d = nb->share[0].tree;
@@ -423,7 +445,8 @@ static void meets_all(nbody *nb, size_t n)
     works(nbody_device_wait(nb, &nb->share[0]));
     cl_uint *met = fetched(nb, lists, groups * room * sizeof *met);
     cl_uint(*info)[4] = fetched(nb, d->info, groups * sizeof *info);
-    float(*com)[4] = fetched(nb, d->com, cells * sizeof *com), (*body)[4] = fetched(nb, d->body, n * sizeof *body);
+    float(*com)[4] = fetched(nb, d->com, cells * sizeof *com),
+    (*body)[4] = fetched(nb, d->body, n * sizeof *body);
     struct nbody_ref_link *link = fetched(nb, d->link, cells * sizeof *link);
     size_t in_leaves = 0;
     for (size_t k = 0; k < cells; k++)
@@ -486,8 +509,8 @@ static double judged(size_t n, struct nbody_options o)
     return percentile(error, n, 0.99);
 }
 
-/* Wishes are nearly kept by any few bodies; a very small one gives sums over all pairs. Kernels are built for each engine, so
- * each case is one of the two walks'. */
+/* Wishes are nearly kept by any few bodies; a very small one gives sums over all pairs. Kernels are
+ * built for each engine, so each case is one of the two walks'. */
 static void wishes_are_kept(void **state)
 {
     static const struct {
@@ -495,8 +518,9 @@ static void wishes_are_kept(void **state)
         size_t n;
         int walk;
         double accuracy;
-    } cases[] = {{PLUMMER, 1, 0, 1e-3},    {TWO_CLUSTERS, 2000, 1, 1e-3}, {ONE_POINT, 1000, 1, 1e-3},
-                 {FAR_BODY, 1500, 0, 1e-3}, {BLACK_HOLE, 2000, 1, 1e-3},   {PLUMMER, 4097, 0, 1e-4},
+    } cases[] = {{PLUMMER, 1, 0, 1e-3},       {TWO_CLUSTERS, 2000, 1, 1e-3},
+                 {ONE_POINT, 1000, 1, 1e-3},  {FAR_BODY, 1500, 0, 1e-3},
+                 {BLACK_HOLE, 2000, 1, 1e-3}, {PLUMMER, 4097, 0, 1e-4},
                  {PAIRS, 1999, 1, 1e-10}};
     (void)state;
     for (size_t k = 0; k < COUNT(cases); k++) {
@@ -509,10 +533,16 @@ static void wishes_are_kept(void **state)
     }
     for (size_t k = 0; k < COUNT(sizes); k++) { /* about a group, and a leaf */
         make(PLUMMER, sizes[k]);
-        below(judged(sizes[k], (struct nbody_options){.eps = 0.01, .accuracy = 1e-3, .shape = walks[todays_day() % COUNT(walks)]}), 1.5e-3);
+        below(judged(sizes[k], (struct nbody_options){.eps = 0.01,
+                                                      .accuracy = 1e-3,
+                                                      .shape = walks[todays_day() % COUNT(walks)]}),
+              1.5e-3);
     }
     make(PLUMMER, 1000);
-    below(judged(1000, (struct nbody_options){.accuracy = 1e-4, .precision = has_doubles() ? NBODY_DOUBLE : NBODY_SINGLE}), 1e-4);
+    below(judged(1000,
+                 (struct nbody_options){.accuracy = 1e-4,
+                                        .precision = has_doubles() ? NBODY_DOUBLE : NBODY_SINGLE}),
+          1e-4);
 }
 
 /* What callers get by number is the body of that number, wherever its row is. */
@@ -570,7 +600,8 @@ static bool all_alike(void)
     return true;
 }
 
-/* Any run, any number of devices and of work-groups, any division of bodies, bursts and launches of any length: the same bits. */
+/* Any run, any number of devices and of work-groups, any division of bodies, bursts and launches of
+ * any length: the same bits. */
 static void bits_are_the_same(void **state)
 {
     const double shares[64] = {3, 1};
@@ -594,7 +625,8 @@ static void bits_are_the_same(void **state)
     }
 }
 
-/* What the groups of a part meet has the mass of all bodies: whatever others have of it has come. */
+/* What the groups of a part meet has the mass of all bodies: whatever others have of it has
+ * come. */
 static void part_meets_all(nbody *nb, struct share *p, size_t n)
 {
     const struct tree *t = p->tree;
@@ -606,7 +638,8 @@ static void part_meets_all(nbody *nb, struct share *p, size_t n)
     works(nbody_device_wait(nb, p));
     cl_uint *met = fetched_from(nb, p->dev, lists, groups * room * sizeof *met);
     cl_uint(*info)[4] = fetched_from(nb, p->dev, t->info, groups * sizeof *info);
-    float(*com)[4] = fetched_from(nb, p->dev, t->com, t->room * sizeof *com), (*body)[4] = fetched_from(nb, p->dev, t->body, n * sizeof *body);
+    float(*com)[4] = fetched_from(nb, p->dev, t->com, t->room * sizeof *com),
+    (*body)[4] = fetched_from(nb, p->dev, t->body, n * sizeof *body);
     for (size_t g = t->from; g < t->from + t->groups; g++) {
         double sum = 0;
         for (size_t e = 0; e < info[g][0]; e++)
@@ -623,8 +656,8 @@ static void part_meets_all(nbody *nb, struct share *p, size_t n)
     clfree(lists);
 }
 
-/* Forces and potentials of several devices, of which each has a part of the tree, are one device's to the last bit. Walks that
- * put no group off leave lists. */
+/* Forces and potentials of several devices, of which each has a part of the tree, are one device's
+ * to the last bit. Walks that put no group off leave lists. */
 static void parts_are_the_whole(void **state)
 {
     static double right[MOST][3], acc[MOST][3], phi_right[MOST], phi[MOST];
@@ -635,7 +668,8 @@ static void parts_are_the_whole(void **state)
             if (!todays((size_t)walk, 2))
                 continue;
             const size_t n = shape == PLUMMER ? 4097 : shape == CUBE ? 130 : 1500;
-            struct nbody_options o = {.eps = 0.01, .accuracy = walk ? 1e-3 : 5e-5, .shape = walks[walk]};
+            struct nbody_options o = {
+                .eps = 0.01, .accuracy = walk ? 1e-3 : 5e-5, .shape = walks[walk]};
             make(shape, n);
             nbody *nb = engine(n, o);
             works(nbody_forces(nb, right, phi_right));
@@ -655,7 +689,8 @@ static void parts_are_the_whole(void **state)
         }
 }
 
-/* Groups of a part that others flagged did not walk as a whole: a walk leaves its criterion, which is not 0, in info[].z. */
+/* Groups of a part that others flagged did not walk as a whole: a walk leaves its criterion, which
+ * is not 0, in info[].z. */
 static void flagged_are_put_off(nbody *nb, struct share *p)
 {
     const struct parts *s = nb->parts;
@@ -665,13 +700,16 @@ static void flagged_are_put_off(nbody *nb, struct share *p)
     works(nbody_device_fetch(nb, p, p->tree->info, clsizeofmem(p->tree->info)));
     for (cl_uint part = 0; part < s->n; part++)
         for (cl_uint k = 0; k < s->found[part * s->most + TREE_COUNTS * p->tree->number + 2]; k++) {
-            const cl_uint group = p->tree->from + s->flag[(size_t)(part * s->n + p->tree->number) * 2 * TREE_FLAGS + k];
+            const cl_uint group =
+                p->tree->from +
+                s->flag[(size_t)(part * s->n + p->tree->number) * 2 * TREE_FLAGS + k];
             assert_int_equal(info[group][2], 0);
             assert_int_equal(info[group][3], 1);
         }
 }
 
-/* Groups whose boxes hold so much of one part that they are surely put off are flagged, and put off at once: the same bits. */
+/* Groups whose boxes hold so much of one part that they are surely put off are flagged, and put off
+ * at once: the same bits. */
 static void flags_change_no_bit(void **state)
 {
     static double right[MOST][3], acc[MOST][3];
@@ -681,7 +719,8 @@ static void flags_change_no_bit(void **state)
         const size_t n = MOST;
         if (!todays((size_t)walk, 2))
             continue;
-        struct nbody_options o = {.eps = 0.01, .accuracy = 0.5, .shape = walk ? GPU_SHAPE " limit=10" : "limit=10"};
+        struct nbody_options o = {
+            .eps = 0.01, .accuracy = 0.5, .shape = walk ? GPU_SHAPE " limit=10" : "limit=10"};
         make(PLUMMER, n);
         nbody *nb = engine(n, o);
         works(nbody_forces(nb, right, NULL));
@@ -702,7 +741,8 @@ static void flags_change_no_bit(void **state)
     }
 }
 
-/* Groups that are put off only when all parts are counted walk by few bodies, whose criterion may be stricter than the group's. */
+/* Groups that are put off only when all parts are counted walk by few bodies, whose criterion may
+ * be stricter than the group's. */
 static void few_bodies_are_stricter(void **state)
 {
     static double right[MOST][3], acc[MOST][3], phi_right[MOST], phi[MOST];
@@ -723,8 +763,8 @@ static void few_bodies_are_stricter(void **state)
     nbody_free(nb);
 }
 
-/* As after a sum in which parts needed many bodies of each other and few cells: the next one needs more cells than there is room for, and has
- * less room for bodies than are sent early. */
+/* As after a sum in which parts needed many bodies of each other and few cells: the next one needs
+ * more cells than there is room for, and has less room for bodies than are sent early. */
 static void parts_need_others(void **state)
 {
     static double right[MOST][3], x[MOST][3];
@@ -762,7 +802,8 @@ static void small_trees_stay_on_one(void **state)
     o.shape = "alone=1000";
     nbody *nb = engine(1500, o);
     assert_int_equal(nbody_devices(nb), 1);
-    contains(nbody_explain_method(nb), "; on one device, as several are faster from about 2000 bodies on");
+    contains(nbody_explain_method(nb),
+             "; on one device, as several are faster from about 2000 bodies on");
     nbody_free(nb);
     o.shape = "alone=700";
     nb = engine(1500, o);
@@ -770,7 +811,8 @@ static void small_trees_stay_on_one(void **state)
     nbody_free(nb);
 }
 
-/* Bodies fall together, and their tree needs more cells than there is room for in the middle of a burst: the same bits. */
+/* Bodies fall together, and their tree needs more cells than there is room for in the middle of a
+ * burst: the same bits. */
 static void room_is_made(void **state)
 {
     static double right[MOST][3], x[MOST][3];
@@ -809,7 +851,8 @@ static void refused(const struct nbody_options *o, const char *part)
 
 static void what_does_not_go_together(void **state)
 {
-    struct nbody_options o = {.ctx = one, .dt = 1, .method = NBODY_TREE, .integrator = NBODY_HERMITE4};
+    struct nbody_options o = {
+        .ctx = one, .dt = 1, .method = NBODY_TREE, .integrator = NBODY_HERMITE4};
     (void)state;
     make(PLUMMER, 10);
     refused(&o, "integrator hermite4 needs; integrators without them are leapfrog, taylor");
@@ -846,15 +889,23 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest several[] = {cmocka_unit_test(bits_are_the_same)};
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(curve_is_hilberts), cmocka_unit_test(twin_is_whole), cmocka_unit_test(kernels_are_the_twins),
-        cmocka_unit_test(bits_are_the_same), cmocka_unit_test(room_is_made),
+        cmocka_unit_test(curve_is_hilberts),
+        cmocka_unit_test(twin_is_whole),
+        cmocka_unit_test(kernels_are_the_twins),
+        cmocka_unit_test(bits_are_the_same),
+        cmocka_unit_test(room_is_made),
         cmocka_unit_test(what_does_not_go_together),
         /* These take turns. */
-        cmocka_unit_test(wishes_are_kept), cmocka_unit_test(twin_is_accurate), cmocka_unit_test(second_words),
+        cmocka_unit_test(wishes_are_kept),
+        cmocka_unit_test(twin_is_accurate),
+        cmocka_unit_test(second_words),
     };
-    const struct CMUnitTest on_two[] = {cmocka_unit_test(parts_are_the_whole), cmocka_unit_test(flags_change_no_bit), cmocka_unit_test(few_bodies_are_stricter), cmocka_unit_test(parts_need_others),
-                                        cmocka_unit_test(small_trees_stay_on_one)};
-    if (clgetndev(stddev) > 1 && all_alike() && cmocka_run_group_tests(on_two, open_one, close_one) != 0)
+    const struct CMUnitTest on_two[] = {
+        cmocka_unit_test(parts_are_the_whole), cmocka_unit_test(flags_change_no_bit),
+        cmocka_unit_test(few_bodies_are_stricter), cmocka_unit_test(parts_need_others),
+        cmocka_unit_test(small_trees_stay_on_one)};
+    if (clgetndev(stddev) > 1 && all_alike() &&
+        cmocka_run_group_tests(on_two, open_one, close_one) != 0)
         return 1;
     if (argc > 1 && strcmp(argv[1], "several") == 0)
         return cmocka_run_group_tests(several, open_one, close_one);

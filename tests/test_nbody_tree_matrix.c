@@ -1,4 +1,5 @@
-/* The tree on many kinds of bodies, numbers of them, softenings and wishes: errors of accelerations stay below stored bounds.
+/* The tree on many kinds of bodies, numbers of them, softenings and wishes: errors of accelerations
+ * stay below stored bounds.
  *
  * Long: it has the label `deep`. The bounds are data, a line a kind: so many times the wish.
  * SPDX-License-Identifier: MIT
@@ -10,13 +11,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST = 1 << 17, SAMPLES = 4000 }; /* of 500 the 99th percentile was that of five bodies, and up to 1.6 times that of all */
+enum {
+    MOST = 1 << 17,
+    SAMPLES = 4000
+}; /* of 500 the 99th percentile was that of five bodies, and up to 1.6 times that of all */
 static double mass[MOST], pos[MOST][3], vel[MOST][3];
 
 typedef const double (*rows)[3];
 
 /* What is made of a model. */
-static void as_it_is(size_t n) { (void)n; }
+static void as_it_is(size_t n)
+{
+    (void)n;
+}
 
 static void two_clusters(size_t n)
 {
@@ -37,7 +44,8 @@ static void black_hole(size_t n)
         pos[n / 2][c] = 0;
 }
 
-/* Each cube of eight has bodies in three of its parts, down to the tenth level: of dimension 1.6. */
+/* Each cube of eight has bodies in three of its parts, down to the tenth level: of dimension
+ * 1.6. */
 static void fractal(size_t n)
 {
     static const int parts[] = {0, 3, 5};
@@ -75,16 +83,14 @@ static const double softenings[] = {0, 0.02}, wishes[] = {1e-2, 1e-3, 1e-4, 1e-5
 static int judge(const struct kind *kind, size_t n, double eps, double wish)
 {
     struct nbody_force_errors e;
-    nbody *nb = nbody_create(&(struct nbody_options){.ctx = stddev,
-                                                     .eps = eps,
-                                                     .dt = 1e-3,
-                                                     .method = NBODY_TREE,
-                                                     .accuracy = wish},
-                             n, mass, (rows)pos, (rows)vel);
+    nbody *nb = nbody_create(
+        &(struct nbody_options){
+            .ctx = stddev, .eps = eps, .dt = 1e-3, .method = NBODY_TREE, .accuracy = wish},
+        n, mass, (rows)pos, (rows)vel);
     ready(nb);
     works(nbody_check_forces(nb, SAMPLES, 1, &e));
-    print_message("%s, n %zu, eps %g, wish %g: median %.2g, p99 %.2g, max %.2g\n", kind->name, n, eps, wish, e.median,
-                  e.p99, e.most);
+    print_message("%s, n %zu, eps %g, wish %g: median %.2g, p99 %.2g, max %.2g\n", kind->name, n,
+                  eps, wish, e.median, e.p99, e.most);
     nbody_free(nb);
     return e.p99 <= kind->bound * wish + 2e-6; /* the last is rounding */
 }
@@ -120,6 +126,7 @@ static void few_bodies(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(few_bodies), cmocka_unit_test(errors_are_bounded)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(few_bodies),
+                                       cmocka_unit_test(errors_are_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
-/* test_npy.c - .npy files: what numpy writes is read, what is written is what numpy writes, nonsense is told.
+/* test_npy.c - .npy files: what numpy writes is read, what is written is what numpy writes,
+ * nonsense is told.
  *
- * Expected bytes are written out by hand after numpy's description of the format (numpy/lib/format.py).
+ * Expected bytes are written out by hand after numpy's description of the format
+ * (numpy/lib/format.py).
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -33,7 +35,8 @@ static void reads_doubles(void **unused)
     (void)unused;
     struct npy in;
     double x[6];
-    works(npy_open(&in, file_of("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }", six, sizeof six)));
+    works(npy_open(&in, file_of("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }", six,
+                                sizeof six)));
     assert_int_equal(in.rows, 2);
     assert_int_equal(in.cols, 3);
     assert_int_equal(in.size, 8);
@@ -51,7 +54,8 @@ static void reads_floats_in_fortran_order(void **unused)
     const float four[4] = {1, 2, 3, 4};
     struct npy in;
     float x[4];
-    works(npy_open(&in, file_of("{'descr': '<f4', 'fortran_order': True, 'shape': (4, 1), }", four, sizeof four)));
+    works(npy_open(&in, file_of("{'descr': '<f4', 'fortran_order': True, 'shape': (4, 1), }", four,
+                                sizeof four)));
     assert_int_equal(in.rows, 4);
     assert_int_equal(in.cols, 1);
     assert_int_equal(in.size, 4);
@@ -67,7 +71,8 @@ static void reads_the_other_byte_order(void **unused)
     const unsigned char big[8] = {0x40, 0x09, 0x21, 0xfb, 0x54, 0x44, 0x2d, 0x18}; /* pi */
     struct npy in;
     double x;
-    works(npy_open(&in, file_of("{'descr': '>f8', 'fortran_order': False, 'shape': (1, 1), }", big, sizeof big)));
+    works(npy_open(&in, file_of("{'descr': '>f8', 'fortran_order': False, 'shape': (1, 1), }", big,
+                                sizeof big)));
     works(npy_read(&in, &x));
     assert_true(x == 3.141592653589793);
     npy_close(&in);
@@ -97,7 +102,8 @@ static void reads_versions_2_and_3(void **unused)
 {
     (void)unused;
     for (char version = 2; version <= 3; version++) {
-        char bytes[140] = "\x93NUMPY_\x00\x3c\x00\x00\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2)}";
+        char bytes[140] =
+            "\x93NUMPY_\x00\x3c\x00\x00\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2)}";
         struct npy in;
         double x[2];
         bytes[6] = version;
@@ -116,7 +122,8 @@ static void reads_empty_matrices(void **unused)
 {
     (void)unused;
     struct npy in;
-    works(npy_open(&in, file_of("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 7), }", "", 0)));
+    works(npy_open(&in,
+                   file_of("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 7), }", "", 0)));
     assert_int_equal(in.rows, 0);
     assert_int_equal(in.cols, 7);
     works(npy_read(&in, NULL));
@@ -154,7 +161,7 @@ static void round_trips(void **unused)
     fails(ENOENT, npy_write(in_folder("missing/six.npy"), 8, 3, 2, six, 2));
 }
 
-/* ---- Bad input. ------------------------------------------------------------------------------- */
+/* ---- Bad input. ------------------------------------------------------------------------------ */
 
 static void tells_what_is_wrong(void **unused)
 {
@@ -168,11 +175,14 @@ static void tells_what_is_wrong(void **unused)
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (6,), }", "has 1 dimension;"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (), }", "has 0 dimensions"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2, 3), }", "has 3 dimensions"},
-        {"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 3), }", "cut short: 3 x 3 numbers take 72 bytes, but 48"},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 3), }",
+         "cut short: 3 x 3 numbers take 72 bytes, but 48"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (-2, 3), }", "whole numbers"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (2.5, 3), }", "whole numbers"},
-        {"{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296), }", "more than any memory"},
-        {"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999, 3), }", "larger than any memory"},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296), }",
+         "more than any memory"},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999, 3), }",
+         "larger than any memory"},
         {"{'descr': '<f8', 'fortran_order': Perhaps, 'shape': (2, 3), }", "neither True nor False"},
         {"{'descr': '<f8', 'shape': (2, 3), }", "lacks"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), 'x': 1}", "besides"},
@@ -185,7 +195,8 @@ static void tells_what_is_wrong(void **unused)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct npy in;
-        fails_saying(EINVAL, npy_open(&in, file_of(bad[i].dictionary, six, sizeof six)), "x.npy", bad[i].sentence);
+        fails_saying(EINVAL, npy_open(&in, file_of(bad[i].dictionary, six, sizeof six)), "x.npy",
+                     bad[i].sentence);
         assert_null(in.fp);
     }
 }
@@ -212,7 +223,8 @@ static void tells_damaged_files(void **unused)
 static void tells_streams_that_end(void **unused)
 {
     (void)unused;
-    char bytes[128 + 8] = MAGIC_1 "\x76\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1000, 1000), }";
+    char bytes[128 + 8] =
+        MAGIC_1 "\x76\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1000, 1000), }";
     struct npy in;
     for (size_t i = 0; i < 128; i++)
         bytes[i] = i >= 10 && bytes[i] == 0 ? ' ' : bytes[i];

@@ -217,11 +217,14 @@ static void names_what_is_wrong_with_the_place(void **unused)
     struct outfile out;
     char longest[400] = "x";
     (void)unused;
-    fails_saying(ENOENT, outfile_open(&out, in_folder("none/x.tab")), "none/x.tab", "none' does not exist");
-    fails_saying(ENOENT, outfile_open(&out, "/proc/x.tab"), "/proc/x.tab", "no file can be made in the folder '/proc'");
+    fails_saying(ENOENT, outfile_open(&out, in_folder("none/x.tab")), "none/x.tab",
+                 "none' does not exist");
+    fails_saying(ENOENT, outfile_open(&out, "/proc/x.tab"), "/proc/x.tab",
+                 "no file can be made in the folder '/proc'");
     fails_saying(EISDIR, outfile_open(&out, files_folder), files_folder, "is a folder");
     put_text(in_folder("file"), old);
-    fails_saying(ENOTDIR, outfile_open(&out, in_folder("file/x.tab")), "file/x.tab", "is not a folder");
+    fails_saying(ENOTDIR, outfile_open(&out, in_folder("file/x.tab")), "file/x.tab",
+                 "is not a folder");
     fails_saying(EINVAL, outfile_open(&out, ""), "empty");
     memset(longest, 'x', sizeof longest - 1);
     fails_saying(ENAMETOOLONG, outfile_open(&out, longest), "too long");
@@ -254,7 +257,8 @@ static void tells_missing_permission(void **unused)
     holds_text(in_folder("open/fixed.txt"), old);
 }
 
-/* Writes megabytes that cannot fit; the reason must survive until the end, however early it came. */
+/* Writes megabytes that cannot fit; the reason must survive until the end, however early it
+ * came. */
 static void fill(struct outfile *out)
 {
     for (int i = 0; i < 1 << 18; i++)
@@ -334,7 +338,8 @@ static void leaves_nothing_beyond_the_limit_of_a_file(void **unused)
     assert_int_equal(temporaries(), 0);
 }
 
-/* What arrives at the other end of a pipe: nothing but what was written, whenever its reader goes away. */
+/* What arrives at the other end of a pipe: nothing but what was written, whenever its reader goes
+ * away. */
 static void adds_nothing_to_a_pipe(void **unused)
 {
     const char *fifo = in_folder("closing");
@@ -433,8 +438,8 @@ static int interrupted(void (*act)(void))
     if (child == 0) {
         struct outfile one, two;
         outfile_guard();
-        if (outfile_open(&one, in_folder("int1.txt")) < 0 || outfile_open(&two, in_folder("int2.txt")) < 0 ||
-            temporaries() != 2)
+        if (outfile_open(&one, in_folder("int1.txt")) < 0 ||
+            outfile_open(&two, in_folder("int2.txt")) < 0 || temporaries() != 2)
             _exit(99);
         fprintf(one.fp, "half");
         act();
@@ -510,7 +515,8 @@ static void leaves_nothing_when_interrupted(void **unused)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 4);
 }
 
-/* What a killed program leaves goes when the same file is written again; what a living one is writing stays. */
+/* What a killed program leaves goes when the same file is written again; what a living one is
+ * writing stays. */
 static void removes_what_a_killed_program_left(void **unused)
 {
     struct outfile out, other;
@@ -573,8 +579,9 @@ static void writes_tables(void **unused)
         works(csv_row(&csv, rows[i]));
     assert_int_equal(access(in_folder("t.csv"), F_OK), -1);
     works(csv_close(&csv));
-    holds_text(in_folder("t.csv"),
-               "time,\"kinetic, all\",\"said \"\"x\"\"\"\n0,0.1,-1e-300\n0.5,nan,1e+22\n1,inf,-inf\n");
+    holds_text(
+        in_folder("t.csv"),
+        "time,\"kinetic, all\",\"said \"\"x\"\"\"\n0,0.1,-1e-300\n0.5,nan,1e+22\n1,inf,-inf\n");
     works(csv_open(&csv, in_folder("u.csv"), 3, names));
     csv_discard(&csv);
     csv_discard(&csv);
@@ -623,7 +630,8 @@ static int write_mebibytes(const char *path, int n, int until, bool kept)
     return outfile_commit(&out);
 }
 
-/* Of a file of which 16 MiB are to be written when the time is over nothing is left; the last MiB of a long one is, and what must be. */
+/* Of a file of which 16 MiB are to be written when the time is over nothing is left; the last MiB
+ * of a long one is, and what must be. */
 static void gives_up_what_takes_too_long(void **unused)
 {
     const char *path = in_folder("late.txt");

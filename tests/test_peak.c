@@ -1,10 +1,12 @@
-/* test_peak.c - clpeak: the rates at which a profile measures kernels, against kernels of the test's own.
+/* test_peak.c - clpeak: the rates at which a profile measures kernels, against kernels of the
+ * test's own.
  *
- * Their operations and bytes are counted by hand, and they are measured as clpeak measures: an operation counted
- * twice, or a copy's bytes once, is a factor of two. On a device that is the host's processors both are measured by
- * the time that these worked for this process (the linker's --wrap=clock_gettime), so that it does not matter what
- * else runs; that all of them are put to work is seen by the sizes of launches. A rate that others made small is measured
- * again, by turns: ours here, clpeak's in a process of its own, since one measures once.
+ * Their operations and bytes are counted by hand, and they are measured as clpeak measures: an
+ * operation counted twice, or a copy's bytes once, is a factor of two. On a device that is the
+ * host's processors both are measured by the time that these worked for this process (the linker's
+ * --wrap=clock_gettime), so that it does not matter what else runs; that all of them are put to
+ * work is seen by the sizes of launches. A rate that others made small is measured again, by turns:
+ * ours here, clpeak's in a process of its own, since one measures once.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -18,20 +20,24 @@ static size_t launches, least_items = SIZE_MAX;
 
 int __real_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
-cl_int __real_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dim, const size_t *offset,
-                                     const size_t *global, const size_t *local, cl_uint n, const cl_event *list,
+cl_int __real_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dim,
+                                     const size_t *offset, const size_t *global,
+                                     const size_t *local, cl_uint n, const cl_event *list,
                                      cl_event *ev);
-cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dim, const size_t *offset,
-                                     const size_t *global, const size_t *local, cl_uint n, const cl_event *list,
+cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dim,
+                                     const size_t *offset, const size_t *global,
+                                     const size_t *local, cl_uint n, const cl_event *list,
                                      cl_event *ev);
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 {
-    return __real_clock_gettime(by_work && clock == CLOCK_MONOTONIC ? CLOCK_PROCESS_CPUTIME_ID : clock, t);
+    return __real_clock_gettime(
+        by_work && clock == CLOCK_MONOTONIC ? CLOCK_PROCESS_CPUTIME_ID : clock, t);
 }
 
-cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dim, const size_t *offset,
-                                     const size_t *global, const size_t *local, cl_uint n, const cl_event *list,
+cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dim,
+                                     const size_t *offset, const size_t *global,
+                                     const size_t *local, cl_uint n, const cl_event *list,
                                      cl_event *ev)
 {
     launches++;
@@ -56,7 +62,8 @@ static int close_all(void **unused)
 
 /* ---- The test's own kernels. ---- */
 
-/* Eight numbers of the device's own width, each changed by a multiplication and an addition a round. */
+/* Eight numbers of the device's own width, each changed by a multiplication and an addition a
+ * round. */
 static const char own_source[] =
     "#ifdef DOUBLES\n"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
@@ -95,8 +102,9 @@ static size_t width_of(cl_uint dev, bool doubles)
 {
     cl_uint width = 1;
     clGetDeviceInfo(clgetdevice(cp, dev),
-                    doubles ? CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE : CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof width,
-                    &width, NULL);
+                    doubles ? CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE
+                            : CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT,
+                    sizeof width, &width, NULL);
     return is_host(dev) && width > 1 ? width : 1;
 }
 
@@ -123,7 +131,8 @@ static double own_flops(cl_uint dev, bool doubles)
         snprintf(text, sizeof text, "%zu", width);
     snprintf(options, sizeof options, "-D V=%s%s%s", doubles ? "double" : "float", text,
              doubles ? " -D DOUBLES" : "");
-    void *program = clopen_named(cp, "own.cl", own_source, sizeof own_source - 1, options, CLLD_NOW);
+    void *program =
+        clopen_named(cp, "own.cl", own_source, sizeof own_source - 1, options, CLLD_NOW);
     ready(program);
     void *out = clmalloc(cp, items * width * 8, 0);
     float *in = clmalloc(cp, 2 * width * 8, 0);
@@ -146,7 +155,8 @@ static double own_flops(cl_uint dev, bool doubles)
 static double own_copy(cl_uint dev)
 {
     enum { BYTES = 1 << 28 };
-    void *program = clopen_named(cp, "own.cl", own_source, sizeof own_source - 1, "-D V=float", CLLD_NOW);
+    void *program =
+        clopen_named(cp, "own.cl", own_source, sizeof own_source - 1, "-D V=float", CLLD_NOW);
     void *from = clmalloc(cp, BYTES, CL_MEM_DEVONLY), *to = clmalloc(cp, BYTES, CL_MEM_DEVONLY);
     ready(program);
     ready(from && to ? to : NULL);
@@ -166,8 +176,14 @@ static double own_copy(cl_uint dev)
 
 /* ---- The device. ---- */
 
-static double own_single(cl_uint dev) { return own_flops(dev, false); }
-static double own_double(cl_uint dev) { return own_flops(dev, true); }
+static double own_single(cl_uint dev)
+{
+    return own_flops(dev, false);
+}
+static double own_double(cl_uint dev)
+{
+    return own_flops(dev, true);
+}
 
 enum figure { SINGLE, DOUBLE, COPY };
 
@@ -189,13 +205,16 @@ static double measured_again(cl_uint dev, enum figure which)
     double figure[3];
     char number[16];
     snprintf(number, sizeof number, "%u", dev);
-    assert_int_equal(sscanf(answer_of(with_nothing, "tell", number), "%lf %lf %lf", figure, figure + 1, figure + 2), 3);
+    assert_int_equal(sscanf(answer_of(with_nothing, "tell", number), "%lf %lf %lf", figure,
+                            figure + 1, figure + 2),
+                     3);
     return figure[which];
 }
 
-/* Others on the machine make a rate smaller, so each is the largest of up to 40. A machine that others share,
- * unseen, copies at times at a third of its rate, for seconds; and once its clock of work counted half of what a processor had
- * done, so a rate of clpeak's that ours do not come near in ten runs is measured anew. */
+/* Others on the machine make a rate smaller, so each is the largest of up to 40. A machine that
+ * others share, unseen, copies at times at a third of its rate, for seconds; and once its clock of
+ * work counted half of what a processor had done, so a rate of clpeak's that ours do not come near
+ * in ten runs is measured anew. */
 static void agree(enum figure which, double theirs, double (*own)(cl_uint dev), cl_uint dev)
 {
     static const char *const names[] = {"single precision", "double precision", "copy"};
@@ -247,7 +266,8 @@ static void remembers(void **unused)
     works(clpeak(cp, 0, &again));
     assert_memory_equal(&first, &again, sizeof first);
     cl_device_id id = clgetdevice(cp, 0);
-    CLCONTEXT *other = clcontext_create_from(&id, 1); /* the device is known, whatever the context */
+    CLCONTEXT *other =
+        clcontext_create_from(&id, 1); /* the device is known, whatever the context */
     ready(other);
     works(clpeak(other, 0, &again));
     assert_memory_equal(&first, &again, sizeof first);
@@ -298,7 +318,8 @@ static void is_measured_once_by_many_threads(void **unused)
         assert_memory_equal(&peak[0], &peak[i], sizeof peak[0]);
     const size_t before = launches;
     assert_true(clpeak_flops(cp, last, CLPROF_DOUBLE) == peak[0].flops_double);
-    assert_true(clpeak_flops(cp, last, CLPROF_TENSOR) == fmax(peak[0].flops_double, peak[0].flops_tensor));
+    assert_true(clpeak_flops(cp, last, CLPROF_TENSOR) ==
+                fmax(peak[0].flops_double, peak[0].flops_tensor));
     assert_int_equal(launches, before);
 }
 

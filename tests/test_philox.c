@@ -69,14 +69,16 @@ static void uniform(void **state)
     }
 }
 
-/* The same header in a kernel, on every device, against the host: single draws and the known answers. */
+/* The same header in a kernel, on every device, against the host: single draws and the known
+ * answers. */
 static void the_same_in_kernels(void **state)
 {
-    static const char source[] = "#include <stdcl/philox.h>\n" /* the layer knows where its headers are */
-                                 "__kernel void draw(__global uint4 *out, uint k0, uint k1) {\n"
-                                 "    uint i = get_global_id(0);\n"
-                                 "    out[i] = philox4x32_10((uint4)(i, ~i, i * i, 0xffffffffu), k0, k1);\n"
-                                 "}\n";
+    static const char source[] =
+        "#include <stdcl/philox.h>\n" /* the layer knows where its headers are */
+        "__kernel void draw(__global uint4 *out, uint k0, uint k1) {\n"
+        "    uint i = get_global_id(0);\n"
+        "    out[i] = philox4x32_10((uint4)(i, ~i, i * i, 0xffffffffu), k0, k1);\n"
+        "}\n";
     enum { N = 1000 };
     CLCONTEXT *cp = stddev;
     (void)state;
@@ -91,8 +93,8 @@ static void the_same_in_kernels(void **state)
     clndrange_t ndr = clndrange_init1d(0, N, 0);
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         memset(out, 0, N * sizeof *out);
-        assert_true(clforka(cp, dev, krn, &ndr, CL_EVENT_NOWAIT, out, (cl_uint)7, (cl_uint)0xfffffff9u) !=
-                    (cl_event)-1);
+        assert_true(clforka(cp, dev, krn, &ndr, CL_EVENT_NOWAIT, out, (cl_uint)7,
+                            (cl_uint)0xfffffff9u) != (cl_event)-1);
         assert_true(clmsync(cp, dev, out, CL_MEM_HOST | CL_EVENT_NOWAIT) != (cl_event)-1);
         assert_true(clwait(cp, dev, CL_ALL_EVENT) != (cl_event)-1);
         for (philox_u32 i = 0; i < N; i++) {

@@ -1,9 +1,10 @@
 /* test_profile.c - the lines of a profile: what is counted, what it adds up to, how it is printed.
  *
- * The reference is what the test itself did: how often, how many bytes, how long by the host's clock.
- * Started with words, the program is the child of its own test: it runs a few kernels under whatever the
- * environment says of profiles. With STDCL_TEST_AGAIN in the environment it leaves out the tests of what is printed by
- * the environment's wish or in another locale, which neither samples nor the number of devices change.
+ * The reference is what the test itself did: how often, how many bytes, how long by the host's
+ * clock. Started with words, the program is the child of its own test: it runs a few kernels under
+ * whatever the environment says of profiles. With STDCL_TEST_AGAIN in the environment it leaves out
+ * the tests of what is printed by the environment's wish or in another locale, which neither
+ * samples nor the number of devices change.
  * SPDX-License-Identifier: MIT
  */
 #include "child.h"
@@ -65,7 +66,8 @@ static bool is_sampled(void)
     struct cldev_info info[16];
     const char *n = getenv("STDCL_PROFILE_SAMPLE");
     works(clgetdevinfo(cp, info));
-    return clgetndev(cp) == 1 && ((n && strcmp(n, "1") != 0) || !(info[0].dev_type & CL_DEVICE_TYPE_CPU));
+    return clgetndev(cp) == 1 &&
+           ((n && strcmp(n, "1") != 0) || !(info[0].dev_type & CL_DEVICE_TYPE_CPU));
 }
 
 static void same_line(cl_uint dev, const char *name, int kind, size_t count, double bytes)
@@ -99,7 +101,8 @@ static int *new_block(void)
 
 static int refusals; /* so many questions for a time from now on are refused */
 
-cl_int clGetEventProfilingInfo(cl_event ev, cl_profiling_info what, size_t size, void *value, size_t *got)
+cl_int clGetEventProfilingInfo(cl_event ev, cl_profiling_info what, size_t size, void *value,
+                               size_t *got)
 {
     cl_int (*real)(cl_event, cl_profiling_info, size_t, void *, size_t *);
     *(void **)&real = dlsym(RTLD_NEXT, "clGetEventProfilingInfo");
@@ -177,8 +180,9 @@ static void counts_once_however_collected(void **unused)
     works(clfree(x));
 }
 
-/* No kernel runs longer than the host waits for it. Nor does it run less than the processors worked meanwhile: for a
- * device that is the host, for its one work-item; for another, to wait. Other programs lengthen the wait only. */
+/* No kernel runs longer than the host waits for it. Nor does it run less than the processors worked
+ * meanwhile: for a device that is the host, for its one work-item; for another, to wait. Other
+ * programs lengthen the wait only. */
 static void agrees_with_the_hosts_clock(void **unused)
 {
     (void)unused;
@@ -240,7 +244,8 @@ static void zero_copy_moves_no_bytes(void **unused)
     read_rows();
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         const struct clprofile_row *r = line(dev, "host to device");
-        assert_true((r ? r->bytes : 0) == (info[dev].dev_type & CL_DEVICE_TYPE_CPU ? 0 : N * sizeof *x));
+        assert_true((r ? r->bytes : 0) ==
+                    (info[dev].dev_type & CL_DEVICE_TYPE_CPU ? 0 : N * sizeof *x));
     }
     works(clfree(x));
 }
@@ -273,7 +278,8 @@ static void tells_the_share_of_the_peak(void **unused)
     works(clpeak(cp, 0, &peak));
     const struct {
         double flops, bytes;
-    } told[] = {{1e2, 0}, {0, 3e2}, {1, 5e2}, {6e3, 1}, {1e30, 1}, {0, 1e30}}; /* the last are more than there can be */
+    } told[] = {{1e2, 0}, {0, 3e2},  {1, 5e2},
+                {6e3, 1}, {1e30, 1}, {0, 1e30}}; /* the last are more than there can be */
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
         works(clprofile_work(kernel("add"), told[i].flops, told[i].bytes, CLPROF_SINGLE));
         works(clprofile_reset(cp));
@@ -282,7 +288,8 @@ static void tells_the_share_of_the_peak(void **unused)
         const struct clprofile_row *r = line(0, "add");
         double flops = 3 * told[i].flops / r->total / peak.flops_single;
         double bytes = 3 * told[i].bytes / r->total / peak.bytes_per_s;
-        assert_true(fabs(r->peak_percent - 100 * fmin(fmax(flops, bytes), 1)) <= 1e-9 * r->peak_percent);
+        assert_true(fabs(r->peak_percent - 100 * fmin(fmax(flops, bytes), 1)) <=
+                    1e-9 * r->peak_percent);
         assert_true(r->peak_percent > 0);
         assert_true(i + 2 < sizeof told / sizeof *told || r->peak_percent == 100);
     }
@@ -311,8 +318,11 @@ static void keeps_precisions_apart(void **unused)
     assert_int_equal(rows, 3);
     for (size_t i = 0; i < 3; i++) {
         const double tensor = peak.flops_tensor > 0 ? peak.flops_tensor : peak.flops_double;
-        double limit = row[i].count == 2 ? peak.flops_single : row[i].count == 3 ? peak.flops_double : tensor;
-        assert_true(fabs(row[i].peak_percent - 100 * fmin(row[i].flops / row[i].total / limit, 1)) < 1e-9 * row[i].peak_percent);
+        double limit = row[i].count == 2   ? peak.flops_single
+                       : row[i].count == 3 ? peak.flops_double
+                                           : tensor;
+        assert_true(fabs(row[i].peak_percent - 100 * fmin(row[i].flops / row[i].total / limit, 1)) <
+                    1e-9 * row[i].peak_percent);
     }
     assert_int_equal(row[0].count + row[1].count + row[2].count, 9);
     works(clprofile_work(fill, 0, 0, CLPROF_SINGLE));
@@ -485,7 +495,8 @@ static void prints_a_table(void **unused)
         double total, mean, least, most;
         if (sscanf(l, "device %ld:", &dev) == 1)
             continue;
-        if (sscanf(l, "  %63[a-z ] %zu %lf %lf %lf %lf", name, &count, &total, &mean, &least, &most) != 6)
+        if (sscanf(l, "  %63[a-z ] %zu %lf %lf %lf %lf", name, &count, &total, &mean, &least,
+                   &most) != 6)
             continue;
         for (size_t end = strlen(name); end && name[end - 1] == ' ';)
             name[--end] = 0;
@@ -494,7 +505,8 @@ static void prints_a_table(void **unused)
         assert_int_equal(count, r->count);
         assert_true(fabs(total - 1e3 * r->total) < 0.00051);
         assert_true(fabs(mean - 1e6 * r->total / (double)count) < 0.0051);
-        assert_true(fabs(least - 1e6 * r->minimum) < 0.0051 && fabs(most - 1e6 * r->maximum) < 0.0051);
+        assert_true(fabs(least - 1e6 * r->minimum) < 0.0051 &&
+                    fabs(most - 1e6 * r->maximum) < 0.0051);
         found++;
     }
     assert_int_equal(found, rows);
@@ -541,8 +553,9 @@ static void prints_csv(void **unused)
     char *text = report(CLPROF_CSV), *save = NULL, *field[32];
     size_t n = 0;
     char *l = strtok_r(text, "\n", &save);
-    assert_string_equal(l, "device,device_name,kind,name,count,timed,total_s,mean_s,min_s,max_s,share,bytes,"
-                           "bytes_per_s,flops,flops_per_s,peak_percent");
+    assert_string_equal(
+        l, "device,device_name,kind,name,count,timed,total_s,mean_s,min_s,max_s,share,bytes,"
+           "bytes_per_s,flops,flops_per_s,peak_percent");
     for (l = strtok_r(NULL, "\n", &save); l; l = strtok_r(NULL, "\n", &save), n++) {
         assert_int_equal(split_csv(l, field, 32), 16);
         const struct clprofile_row *r = &row[n];
@@ -600,8 +613,10 @@ static void prints_json(void **unused)
             const struct clprofile_row *right = &row[n++];
             assert_int_equal(right->device, d);
             assert_string_equal(json_string_value(json_object_get(r, "name")), right->name);
-            assert_true(number(r, "count") == (double)right->count && number(r, "bytes") == right->bytes);
-            assert_true(number(r, "flops") == right->flops && number(r, "timed") == (double)right->timed);
+            assert_true(number(r, "count") == (double)right->count &&
+                        number(r, "bytes") == right->bytes);
+            assert_true(number(r, "flops") == right->flops &&
+                        number(r, "timed") == (double)right->timed);
             same(number(r, "total_s"), right->total, 1e-9);
             same(number(r, "min_s"), right->minimum, 1e-9);
             same(number(r, "max_s"), right->maximum, 1e-9);
@@ -696,7 +711,8 @@ static void *wait_for_own(void *keep)
     long bad = 0;
     for (int i = 0; i < LAUNCHES; i++) {
         cl_event ev = clfork(cp, 0, nothing, &one, CL_EVENT_NOWAIT | CL_EVENT_OWN);
-        bad += ev == NO_EVENT || clwait(cp, 0, CL_KERNEL_EVENT | (keep ? CL_EVENT_NORELEASE : 0)) == NO_EVENT;
+        bad += ev == NO_EVENT ||
+               clwait(cp, 0, CL_KERNEL_EVENT | (keep ? CL_EVENT_NORELEASE : 0)) == NO_EVENT;
         bad += event_status(ev) != CL_COMPLETE;
         clReleaseEvent(ev);
     }
@@ -712,7 +728,8 @@ static void waits_for_what_each_thread_started(void **unused)
     for (int keep = 0; keep < 2; keep++) {
         works(clprofile_reset(cp));
         for (int i = 0; i < MANY; i++)
-            assert_int_equal(pthread_create(&thread[i], NULL, wait_for_own, keep ? &thread : NULL), 0);
+            assert_int_equal(pthread_create(&thread[i], NULL, wait_for_own, keep ? &thread : NULL),
+                             0);
         for (int i = 0; i < MANY; i++) {
             assert_int_equal(pthread_join(thread[i], &bad), 0);
             assert_null(bad);
@@ -749,7 +766,9 @@ static int child(const char *how)
             exit(0);
         return waitpid(other, &status, 0) == other && status == 0 ? 0 : 4;
     }
-    return strcmp(how, "destroy") == 0 ? clcontext_destroy(context[0]) | clcontext_destroy(context[1]) : 0;
+    return strcmp(how, "destroy") == 0
+               ? clcontext_destroy(context[0]) | clcontext_destroy(context[1])
+               : 0;
 }
 
 /* All that a child prints; it must end well. */
@@ -788,7 +807,8 @@ static void environment_prints_tables(void **unused)
         char *add = strstr(text, "  add ");
         assert_int_equal(strtol(add + 6, NULL, 10), 3); /* in the order in which they were made */
         add[strcspn(add, "\n")] = 0;
-        assert_int_equal(times_in(add, "%"), 2); /* the share, and of the peak, which was known in time */
+        assert_int_equal(times_in(add, "%"),
+                         2); /* the share, and of the peak, which was known in time */
         free(text);
     }
     char *text = said(with("STDCL_PROFILE=table"), "exit");
@@ -809,15 +829,16 @@ static void environment_prints_csv_and_json(void **unused)
     json_t *root = json_loads(text, JSON_DISABLE_EOF_CHECK, &error);
     if (!root)
         fail_msg("%s: %s", error.text, text);
-    json_t *add =
-        json_array_get(json_object_get(json_array_get(json_object_get(root, "devices"), 0), "rows"), 0);
+    json_t *add = json_array_get(
+        json_object_get(json_array_get(json_object_get(root, "devices"), 0), "rows"), 0);
     assert_true(number(add, "count") == 3 && number(add, "flops") == 3000);
     assert_true(number(add, "peak_percent") > 0);
     json_decref(root);
     free(text);
 }
 
-/* Neither a profile nor an error; frees the text. (A leak sanitizer may have a word to say of threads.) */
+/* Neither a profile nor an error; frees the text. (A leak sanitizer may have a word to say of
+ * threads.) */
 static void says_nothing(char *text)
 {
     assert_int_equal(times_in(text, "stdcl") + times_in(text, "add") + times_in(text, "device"), 0);
@@ -906,9 +927,12 @@ int main(int argc, char **argv)
         PROFILED(waits_for_what_each_thread_started),
     };
     struct CMUnitTest printed[] = {
-        cmocka_unit_test(environment_may_say_no), cmocka_unit_test(environment_of_no_meaning), cmocka_unit_test(environment_writes_a_timeline),
+        cmocka_unit_test(environment_may_say_no),
+        cmocka_unit_test(environment_of_no_meaning),
+        cmocka_unit_test(environment_writes_a_timeline),
         /* These take turns. */
-        cmocka_unit_test(environment_prints_tables), PROFILED(ignores_the_locale),
+        cmocka_unit_test(environment_prints_tables),
+        PROFILED(ignores_the_locale),
         cmocka_unit_test(environment_prints_csv_and_json),
     };
     int failed = cmocka_run_group_tests(tests, files_create, files_remove);

@@ -1,5 +1,5 @@
-/* test_ranks.c - engines on ranks that are threads of one process: the same bits on 1, 2, 3, 4, 5 and 8 of them (todays.h), with one device or two
- * each, though messages are late.
+/* test_ranks.c - engines on ranks that are threads of one process: the same bits on 1, 2, 3, 4, 5
+ * and 8 of them (todays.h), with one device or two each, though messages are late.
  * SPDX-License-Identifier: MIT */
 #include "ranks.h"
 #include "todays.h"
@@ -21,11 +21,13 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 
 #define WRONG(...) clerror_set(EPROTO, __VA_ARGS__)
 
-static bool thorough, orders; /* all numbers of ranks for each case, on any day; orders in which mail arrives */
-static size_t counts = SIZES; /* of them; on GPUs, where contexts and kernels take long to make, those of few ranks */
+static bool thorough,
+    orders; /* all numbers of ranks for each case, on any day; orders in which mail arrives */
+static size_t counts =
+    SIZES; /* of them; on GPUs, where contexts and kernels take long to make, those of few ranks */
 
-/* Runs it on one of the numbers of ranks, another one for each case; each rank has a context of its own, of so many
- * devices. */
+/* Runs it on one of the numbers of ranks, another one for each case; each rank has a context of its
+ * own, of so many devices. */
 /* The same with mail in an order by chance and, with the argument "orders", in many. */
 static void in_orders(int (*run)(struct rank_run *r), void *arg, size_t which)
 {
@@ -44,7 +46,10 @@ static void on_some(int (*run)(struct rank_run *r), void *arg, size_t which)
     in_orders(run, arg, which);
     for (size_t k = 0; k < (thorough ? SIZES : counts) && !orders; k++)
         if (thorough || todays(k + which, counts))
-            ranks_work(sizes[k], run, (struct ranks_how){.delay = 300, .seed = (unsigned)k, .polled = (k + which) % 2 == 0, .arg = arg});
+            ranks_work(
+                sizes[k], run,
+                (struct ranks_how){
+                    .delay = 300, .seed = (unsigned)k, .polled = (k + which) % 2 == 0, .arg = arg});
 }
 
 static CLCONTEXT *open_devices(void)
@@ -52,7 +57,7 @@ static CLCONTEXT *open_devices(void)
     return clcontext_create_from(device, devices);
 }
 
-/* ---- The gas. --------------------------------------------------------------------------------- */
+/* ---- The gas. -------------------------------------------------------------------------------- */
 
 struct gas_case {
     uint64_t n;
@@ -64,7 +69,8 @@ struct gas_case {
     uint64_t count[33];
 };
 
-/* Velocities that this rank has, if they are given: those that a gas of the same seed draws. And the last of them again. */
+/* Velocities that this rank has, if they are given: those that a gas of the same seed draws. And
+ * the last of them again. */
 static int give(const struct gas_case *c, gas *g, CLCONTEXT *cp, stdcl_world *w)
 {
     const struct gas_options options = {.ctx = cp, .n = c->n, .seed = 5};
@@ -72,11 +78,16 @@ static int give(const struct gas_case *c, gas *g, CLCONTEXT *cp, stdcl_world *w)
     gas_part(w, world_rank(w), c->n, &first, &count);
     gas *drawn = c->source == GAS_GIVEN ? gas_create(&options) : NULL;
     double(*v)[3] = malloc((count + 1) * sizeof *v), last[1][3];
-    int status = !drawn || (gas_velocities(drawn, first, count, v) == 0 && gas_set_velocities(g, (const double(*)[3])v) == 0) ? 0 : -1;
+    int status = !drawn || (gas_velocities(drawn, first, count, v) == 0 &&
+                            gas_set_velocities(g, (const double(*)[3])v) == 0)
+                     ? 0
+                     : -1;
     if (status == 0 && c->storage == GAS_STORED && drawn && count > 0 &&
-        (gas_velocities(g, first + count - 1, 1, last) != 0 || fabs(last[0][2] - v[count - 1][2]) > 1e-6))
+        (gas_velocities(g, first + count - 1, 1, last) != 0 ||
+         fabs(last[0][2] - v[count - 1][2]) > 1e-6))
         status = WRONG("the last velocity is %g, not %g", last[0][2], v[count - 1][2]);
-    if (status == 0 && c->storage == GAS_STORED && first > 0 && (gas_velocities(g, 0, 1, last) == 0 || clerrno != EINVAL))
+    if (status == 0 && c->storage == GAS_STORED && first > 0 &&
+        (gas_velocities(g, 0, 1, last) == 0 || clerrno != EINVAL))
         status = WRONG("a rank has velocities of another");
     gas_free(drawn);
     free(v);
@@ -85,9 +96,18 @@ static int give(const struct gas_case *c, gas *g, CLCONTEXT *cp, stdcl_world *w)
 
 static int gas_alone(struct gas_case *c, CLCONTEXT *cp, stdcl_world *w)
 {
-    gas *g = gas_create(&(struct gas_options){.ctx = cp, .n = c->n, .seed = 5, .storage = c->storage, .source = c->source, .type = c->type,
-                                              .accumulator = c->accumulator, .world = w});
-    const int status = g && give(c, g, cp, w) == 0 && gas_measure(g, &c->energy) == 0 && gas_histogram(g, 6, 32, c->count) == 0 ? 0 : -1;
+    gas *g = gas_create(&(struct gas_options){.ctx = cp,
+                                              .n = c->n,
+                                              .seed = 5,
+                                              .storage = c->storage,
+                                              .source = c->source,
+                                              .type = c->type,
+                                              .accumulator = c->accumulator,
+                                              .world = w});
+    const int status = g && give(c, g, cp, w) == 0 && gas_measure(g, &c->energy) == 0 &&
+                               gas_histogram(g, 6, 32, c->count) == 0
+                           ? 0
+                           : -1;
     gas_free(g);
     return status;
 }
@@ -95,13 +115,18 @@ static int gas_alone(struct gas_case *c, CLCONTEXT *cp, stdcl_world *w)
 static int gas_ranks(struct rank_run *r)
 {
     const struct gas_case *right = r->arg;
-    struct gas_case own = {.n = right->n, .storage = right->storage, .source = right->source, .type = right->type, .accumulator = right->accumulator};
+    struct gas_case own = {.n = right->n,
+                           .storage = right->storage,
+                           .source = right->source,
+                           .type = right->type,
+                           .accumulator = right->accumulator};
     CLCONTEXT *cp = open_devices();
     if (!cp || gas_alone(&own, cp, r->world) != 0)
         return -1;
     clcontext_destroy(cp);
     if (memcmp(&own.energy, &right->energy, sizeof own.energy) != 0)
-        return WRONG("%llu molecules: %.17g, not %.17g", (unsigned long long)own.n, own.energy.mean_energy, right->energy.mean_energy);
+        return WRONG("%llu molecules: %.17g, not %.17g", (unsigned long long)own.n,
+                     own.energy.mean_energy, right->energy.mean_energy);
     return memcmp(own.count, right->count, sizeof own.count) == 0 ? 0 : WRONG("other counts");
 }
 
@@ -109,9 +134,16 @@ static void gas_has_the_same_bits(void **state)
 {
     (void)state;
     static const struct gas_case cases[] = {
-        {.n = 1}, {.n = 40000}, {.n = 1500000}, /* less than a block, two blocks, many */
-        {.n = 1, .storage = GAS_STORED}, {.n = 1500000, .storage = GAS_STORED}, {.n = 200000, .storage = GAS_STORED, .source = GAS_HOST},
-        {.n = 200000, .storage = GAS_STORED, .source = GAS_GIVEN, .accumulator = ARRAYS_COMPENSATED},
+        {.n = 1},
+        {.n = 40000},
+        {.n = 1500000}, /* less than a block, two blocks, many */
+        {.n = 1, .storage = GAS_STORED},
+        {.n = 1500000, .storage = GAS_STORED},
+        {.n = 200000, .storage = GAS_STORED, .source = GAS_HOST},
+        {.n = 200000,
+         .storage = GAS_STORED,
+         .source = GAS_GIVEN,
+         .accumulator = ARRAYS_COMPENSATED},
         {.n = 200000, .storage = GAS_STORED, .type = ARRAYS_DOUBLE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -126,7 +158,8 @@ static void gas_has_the_same_bits(void **state)
     }
 }
 
-/* Rank 1 is slow: it rests at each word of progress. Others get more of the blocks that are left then, and no bit changes. */
+/* Rank 1 is slow: it rests at each word of progress. Others get more of the blocks that are left
+ * then, and no bit changes. */
 static int rest(void *arg, uint64_t done)
 {
     (void)done;
@@ -141,7 +174,8 @@ static int gas_unlike(struct rank_run *r)
     struct gas_energy e;
     uint64_t count[33];
     CLCONTEXT *cp = open_devices();
-    gas *g = gas_create(&(struct gas_options){.ctx = cp, .n = right->n, .seed = 5, .world = r->world, .progress = rest, .arg = &r->rank});
+    gas *g = gas_create(&(struct gas_options){
+        .ctx = cp, .n = right->n, .seed = 5, .world = r->world, .progress = rest, .arg = &r->rank});
     int status = g ? gas_measure(g, &e) : -1;
     if (status == 0 && memcmp(&e, &right->energy, sizeof e) != 0)
         status = WRONG("%.17g, not %.17g", e.mean_energy, right->energy.mean_energy);
@@ -159,25 +193,30 @@ static int gas_unlike(struct rank_run *r)
 static void gas_divides_by_speed(void **state)
 {
     (void)state;
-    struct gas_case c = {.n = 8000000}; /* 123 blocks: some rounds on up to 5 ranks with two devices */
+    struct gas_case c = {
+        .n = 8000000}; /* 123 blocks: some rounds on up to 5 ranks with two devices */
     CLCONTEXT *cp = open_devices();
     works(gas_alone(&c, cp, NULL));
     works(clcontext_destroy(cp));
     setenv("STDCL_SLICE", "1e-9", 1); /* rounds of few blocks */
     for (int ranks = 2; ranks <= 5; ranks++)
         if (thorough || todays((size_t)ranks, 2))
-            ranks_work(ranks, gas_unlike, (struct ranks_how){.delay = 300, .seed = (unsigned)ranks, .polled = ranks == 3, .arg = &c});
+            ranks_work(ranks, gas_unlike,
+                       (struct ranks_how){
+                           .delay = 300, .seed = (unsigned)ranks, .polled = ranks == 3, .arg = &c});
     unsetenv("STDCL_SLICE");
 }
 
-/* The last rank is so slow that nothing is left for it, where the last bunch of blocks is a short one. */
+/* The last rank is so slow that nothing is left for it, where the last bunch of blocks is a short
+ * one. */
 static int gas_of_one_rank(struct rank_run *r)
 {
     struct gas_case *right = r->arg;
     struct gas_energy e;
     uint64_t count[33], all = 0;
     CLCONTEXT *cp = open_devices();
-    gas *g = gas_create(&(struct gas_options){.ctx = cp, .n = right->n, .seed = 5, .world = r->world});
+    gas *g =
+        gas_create(&(struct gas_options){.ctx = cp, .n = right->n, .seed = 5, .world = r->world});
     int status = g && (g->speed = calloc(2, sizeof *g->speed)) ? 0 : -1;
     if (status == 0) {
         g->speed[0] = 1e6;
@@ -211,7 +250,8 @@ static int gas_stops(struct rank_run *r)
 {
     struct gas_energy e;
     CLCONTEXT *cp = open_devices();
-    gas *g = gas_create(&(struct gas_options){.ctx = cp, .n = 30000000, .world = r->world, .progress = leave_off, .arg = &r->rank});
+    gas *g = gas_create(&(struct gas_options){
+        .ctx = cp, .n = 30000000, .world = r->world, .progress = leave_off, .arg = &r->rank});
     if (!g)
         return -1;
     const int status = gas_measure(g, &e), code = clerrno;
@@ -225,7 +265,11 @@ static int gas_stops(struct rank_run *r)
 static int gas_is_refused(struct rank_run *r)
 {
     CLCONTEXT *cp = open_devices();
-    const bool made = gas_create(&(struct gas_options){.ctx = cp, .n = 100, .storage = GAS_STORED, .method = ARRAYS_TREE, .world = r->world}) != NULL;
+    const bool made = gas_create(&(struct gas_options){.ctx = cp,
+                                                       .n = 100,
+                                                       .storage = GAS_STORED,
+                                                       .method = ARRAYS_TREE,
+                                                       .world = r->world}) != NULL;
     const int code = clerrno;
     clcontext_destroy(cp);
     return !made && code == ENOTSUP ? 0 : WRONG("clerrno %d", code);
@@ -240,7 +284,7 @@ static void gas_ends_together(void **state)
     ranks_work(2, gas_is_refused, (struct ranks_how){0});
 }
 
-/* ---- Life. ------------------------------------------------------------------------------------ */
+/* ---- Life. ----------------------------------------------------------------------------------- */
 
 struct life_case {
     size_t width, height;
@@ -253,15 +297,18 @@ struct life_case {
 static const uint64_t steps[] = {1, 7, 70}; /* with halos of several launches, and a rest */
 enum { STEPS = sizeof steps / sizeof *steps, TRACED = 5 };
 
-/* A soup; a glider across the seam of rows in the middle; steps, after which ranks get other shares. The last are looked at one by one. */
+/* A soup; a glider across the seam of rows in the middle; steps, after which ranks get other
+ * shares. The last are looked at one by one. */
 static int life_run(struct life_case *c, life *lf, struct life_sample *last)
 {
     uint64_t glider[3] = {2, 4, 7};
     const struct life_cells cells = {3, 3, 1, glider};
-    if (!lf || life_soup(lf, c->density, 3) != 0 || life_put(lf, (long long)c->width / 2, (long long)c->height / 2 - 1, &cells) != 0)
+    if (!lf || life_soup(lf, c->density, 3) != 0 ||
+        life_put(lf, (long long)c->width / 2, (long long)c->height / 2 - 1, &cells) != 0)
         return -1;
     for (size_t k = 0; k < STEPS; k++)
-        if (life_step(lf, steps[k]) != 0 || life_divide(lf, 1 + (double)((size_t)world_rank(lf->world) + k) / 2) != 0)
+        if (life_step(lf, steps[k]) != 0 ||
+            life_divide(lf, 1 + (double)((size_t)world_rank(lf->world) + k) / 2) != 0)
             return -1;
     return life_trace(lf, TRACED, last);
 }
@@ -273,7 +320,12 @@ static int life_end(struct life_case *c, life *lf)
 
 static struct life_options options_of(const struct life_case *c, CLCONTEXT *cp, stdcl_world *w)
 {
-    return (struct life_options){.ctx = cp, .width = c->width, .height = c->height, .bounds = c->bounds, .shape = c->shape, .world = w};
+    return (struct life_options){.ctx = cp,
+                                 .width = c->width,
+                                 .height = c->height,
+                                 .bounds = c->bounds,
+                                 .shape = c->shape,
+                                 .world = w};
 }
 
 static int compare_life(const struct life_case *own, const struct life_case *right, bool first)
@@ -281,7 +333,9 @@ static int compare_life(const struct life_case *own, const struct life_case *rig
     const size_t bytes = own->cells.stride * own->height * 8;
     if (first && memcmp(own->cells.word, right->cells.word, bytes) != 0)
         return WRONG("other cells, %zu x %zu", own->width, own->height);
-    return own->population == right->population ? 0 : WRONG("population %llu", (unsigned long long)own->population);
+    return own->population == right->population
+               ? 0
+               : WRONG("population %llu", (unsigned long long)own->population);
 }
 
 /* Events of edges that were sent early are there yet, though others have waited for them. */
@@ -291,26 +345,33 @@ static int check_events(const life *lf)
     for (size_t k = 0; k < p->hops; k++) {
         cl_uint owners = 0;
         const cl_event sent = p->hop[k].sent;
-        if (sent && (clGetEventInfo(sent, CL_EVENT_REFERENCE_COUNT, sizeof owners, &owners, NULL) != CL_SUCCESS || owners < 1))
+        if (sent && (clGetEventInfo(sent, CL_EVENT_REFERENCE_COUNT, sizeof owners, &owners, NULL) !=
+                         CL_SUCCESS ||
+                     owners < 1))
             return WRONG("the event of edge %zu is kept and was released", k);
     }
     return 0;
 }
 
-/* What pictures show of the state that is there, straight from the devices: a rectangle, across a torus's edges, and counts of squares. */
+/* What pictures show of the state that is there, straight from the devices: a rectangle, across a
+ * torus's edges, and counts of squares. */
 static int compare_pictures(life *lf, const struct life_case *right, bool first)
 {
     enum { ZOOM = 3, SIDE = 1 << ZOOM, WIDTH = 60 };
-    const size_t w = right->width, h = right->height, tall = h / 3, across = (w + SIDE - 1) / SIDE, down = (h + SIDE - 1) / SIDE;
-    const size_t x = right->bounds == LIFE_TORUS ? w - 7 : 3, y = right->bounds == LIFE_TORUS ? h - tall / 2 : h / 2 - tall / 2;
+    const size_t w = right->width, h = right->height, tall = h / 3, across = (w + SIDE - 1) / SIDE,
+                 down = (h + SIDE - 1) / SIDE;
+    const size_t x = right->bounds == LIFE_TORUS ? w - 7 : 3,
+                 y = right->bounds == LIFE_TORUS ? h - tall / 2 : h / 2 - tall / 2;
     struct life_cells part;
     uint32_t *count = calloc(across * down, sizeof *count);
-    if (life_cells_alloc(&part, WIDTH, tall) < 0 || life_get(lf, (long long)x, (long long)y, &part) < 0 ||
+    if (life_cells_alloc(&part, WIDTH, tall) < 0 ||
+        life_get(lf, (long long)x, (long long)y, &part) < 0 ||
         life_density(lf, 0, 0, across, down, ZOOM, count) < 0)
         return -1;
     int status = 0;
     for (size_t k = 0; first && k < WIDTH * tall; k++)
-        if (life_cells_at(&part, k % WIDTH, k / WIDTH) != life_cells_at(&right->cells, (x + k % WIDTH) % w, (y + k / WIDTH) % h))
+        if (life_cells_at(&part, k % WIDTH, k / WIDTH) !=
+            life_cells_at(&right->cells, (x + k % WIDTH) % w, (y + k / WIDTH) % h))
             status = WRONG("another cell %zu of a rectangle", k);
     for (size_t k = 0; k < across * down; k++) {
         uint32_t live = 0;
@@ -331,7 +392,9 @@ static int check_blocks(const life *lf, const struct life_case *c)
 {
     const struct packed *p = lf->state;
     const char *across = c->shape ? strstr(c->shape, "across=") : NULL;
-    return !across || (strtoul(across + 7, NULL, 10) == p->across && lf->own < lf->words) ? 0 : WRONG("%zu blocks side by side", p->across);
+    return !across || (strtoul(across + 7, NULL, 10) == p->across && lf->own < lf->words)
+               ? 0
+               : WRONG("%zu blocks side by side", p->across);
 }
 
 static int life_ranks(struct rank_run *r)
@@ -355,8 +418,10 @@ static int life_ranks(struct rank_run *r)
         status = check_blocks(lf, right);
     if (status == 0)
         status = compare_life(&own, right, r->rank == 0);
-    if (status == 0 && (last[TRACED - 1].population != right->population || last[0].generation != 79))
-        status = WRONG("generation %llu was traced, with population %llu", (unsigned long long)last[0].generation,
+    if (status == 0 &&
+        (last[TRACED - 1].population != right->population || last[0].generation != 79))
+        status = WRONG("generation %llu was traced, with population %llu",
+                       (unsigned long long)last[0].generation,
                        (unsigned long long)last[TRACED - 1].population);
     life_free(lf);
     life_cells_free(&own.cells);
@@ -388,7 +453,8 @@ static void life_is_the_same(void **state)
     }
 }
 
-/* Ranks in blocks: beside and below one another, with a rest of words, glider and soup across the corners. */
+/* Ranks in blocks: beside and below one another, with a rest of words, glider and soup across the
+ * corners. */
 static void life_in_blocks_is_the_same(void **state)
 {
     (void)state;
@@ -396,7 +462,8 @@ static void life_in_blocks_is_the_same(void **state)
         int ranks;
         struct life_case c;
     } cases[] = {
-        {2, {640, 200, LIFE_TORUS, 0.3, "across=2 generations=5", {0}, 0}}, /* each its own rows: no halo of rows */
+        {2, {640, 200, LIFE_TORUS, 0.3, "across=2 generations=5", {0}, 0}}, /* each its own rows: no
+                                                                               halo of rows */
         {4, {832, 401, LIFE_TORUS, 0.4, "across=2 generations=8", {0}, 0}},
         {4, {1024, 150, LIFE_PLANE, 0, "across=4", {0}, 0}},
         {3, {832, 90, LIFE_PLANE, 0.3, "across=3 generations=7", {0}, 0}},
@@ -416,7 +483,9 @@ static void life_in_blocks_is_the_same(void **state)
         works(life_run(&c, lf, last));
         works(life_end(&c, lf));
         life_free(lf);
-        ranks_work(cases[i].ranks, life_ranks, (struct ranks_how){.delay = 300, .seed = (unsigned)i, .polled = i % 2, .arg = &c});
+        ranks_work(
+            cases[i].ranks, life_ranks,
+            (struct ranks_how){.delay = 300, .seed = (unsigned)i, .polled = i % 2, .arg = &c});
         life_cells_free(&c.cells);
     }
 }
@@ -433,13 +502,21 @@ static int life_ends(struct rank_run *r)
     uint64_t period, from, blinker[1] = {7};
     CLCONTEXT *cp = open_devices();
     const struct life_cells cells = {3, 1, 1, blinker};
-    life *lf = life_create(&(struct life_options){.ctx = cp, .width = 64, .height = 200, .world = r->world});
-    if (!lf || life_put(lf, 20, 66, &cells) != 0 || life_until_stable(lf, 100, &period, &from, NULL, NULL) != 0)
+    life *lf = life_create(
+        &(struct life_options){.ctx = cp, .width = 64, .height = 200, .world = r->world});
+    if (!lf || life_put(lf, 20, 66, &cells) != 0 ||
+        life_until_stable(lf, 100, &period, &from, NULL, NULL) != 0)
         return -1;
     life_free(lf);
     if (period != 2 || from != 0)
-        return WRONG("period %llu from %llu on", (unsigned long long)period, (unsigned long long)from);
-    lf = life_create(&(struct life_options){.ctx = cp, .width = 64, .height = 200, .world = r->world, .progress = tell_life, .arg = &r->rank});
+        return WRONG("period %llu from %llu on", (unsigned long long)period,
+                     (unsigned long long)from);
+    lf = life_create(&(struct life_options){.ctx = cp,
+                                            .width = 64,
+                                            .height = 200,
+                                            .world = r->world,
+                                            .progress = tell_life,
+                                            .arg = &r->rank});
     const int status = lf ? life_step(lf, (uint64_t)1 << 40) : 0, code = clerrno;
     const uint64_t done = lf ? life_generation(lf) : 0;
     life_free(lf);
@@ -447,18 +524,24 @@ static int life_ends(struct rank_run *r)
     uint64_t sum = done;
     if (world_add(r->world, &sum, 1) != 0)
         return -1;
-    return status == -1 && code == ECANCELED && done > 0 && sum == done * (uint64_t)r->size ? 0 : WRONG("ended with %d", code);
+    return status == -1 && code == ECANCELED && done > 0 && sum == done * (uint64_t)r->size
+               ? 0
+               : WRONG("ended with %d", code);
 }
 
 static int life_refuses(struct rank_run *r)
 {
     CLCONTEXT *cp = open_devices();
-    life *other = life_create(&(struct life_options){.ctx = cp, .engine = LIFE_GLOBAL, .width = 64, .height = 64, .world = r->world});
+    life *other = life_create(&(struct life_options){
+        .ctx = cp, .engine = LIFE_GLOBAL, .width = 64, .height = 64, .world = r->world});
     const int code = clerrno;
-    life *small = life_create(&(struct life_options){.ctx = cp, .width = 64, .height = 2, .world = r->world});
+    life *small =
+        life_create(&(struct life_options){.ctx = cp, .width = 64, .height = 2, .world = r->world});
     const int rows = clerrno;
     clcontext_destroy(cp);
-    return !other && code == ENOTSUP && !small && rows == EINVAL ? 0 : WRONG("clerrno %d and %d", code, rows);
+    return !other && code == ENOTSUP && !small && rows == EINVAL
+               ? 0
+               : WRONG("clerrno %d and %d", code, rows);
 }
 
 static void life_ends_together(void **state)
@@ -468,7 +551,7 @@ static void life_ends_together(void **state)
     ranks_work(3, life_refuses, (struct ranks_how){0});
 }
 
-/* ---- Gravity. --------------------------------------------------------------------------------- */
+/* ---- Gravity. -------------------------------------------------------------------------------- */
 
 enum { BODIES = 2900 };
 struct nbody_case {
@@ -476,7 +559,7 @@ struct nbody_case {
     enum nbody_integrator integrator;
     enum nbody_precision precision;
     enum nbody_method method;
-    bool one; /* all on rank 0 */
+    bool one;                                            /* all on rank 0 */
     double mass[BODIES], pos[BODIES][3], vel[BODIES][3]; /* at the start */
     double end[BODIES][3], speed[BODIES][3], acc[BODIES][3], potential[BODIES];
     struct nbody_diagnostics energy;
@@ -505,12 +588,15 @@ static int compare_sample(nbody *nb, const struct nbody_case *right, bool first)
     uint32_t which[SOME];
     for (uint32_t k = 0; k < SOME; k++)
         which[k] = (uint32_t)(k * 7919 % right->n);
-    if (nbody_positions(nb, SOME, which, pos, vel) != 0 || nbody_positions(nb, 0, NULL, NULL, NULL) != 0)
+    if (nbody_positions(nb, SOME, which, pos, vel) != 0 ||
+        nbody_positions(nb, 0, NULL, NULL, NULL) != 0)
         return -1;
     for (size_t k = 0; first && k < SOME; k++)
         for (int c = 0; c < 3; c++)
-            if (pos[k][c] != (float)right->end[which[k]][c] || vel[k][c] != (float)right->speed[which[k]][c])
-                return WRONG("body %u of a picture is elsewhere, integrator %d", (unsigned)which[k], (int)right->integrator);
+            if (pos[k][c] != (float)right->end[which[k]][c] ||
+                vel[k][c] != (float)right->speed[which[k]][c])
+                return WRONG("body %u of a picture is elsewhere, integrator %d", (unsigned)which[k],
+                             (int)right->integrator);
     return 0;
 }
 
@@ -518,8 +604,15 @@ enum { ON_A_CURVE = 1400 }; /* bodies whose rows lie along a curve, though they 
 
 static struct nbody_options gravity_of(const struct nbody_case *c, CLCONTEXT *cp, stdcl_world *w)
 {
-    return (struct nbody_options){.ctx = cp, .eps = 0.05, .dt = 0.01, .integrator = c->integrator, .precision = c->precision, .burst = 2,
-                                  .method = c->method, .world = w, .shape = c->n == ON_A_CURVE ? "near=256" : NULL};
+    return (struct nbody_options){.ctx = cp,
+                                  .eps = 0.05,
+                                  .dt = 0.01,
+                                  .integrator = c->integrator,
+                                  .precision = c->precision,
+                                  .burst = 2,
+                                  .method = c->method,
+                                  .world = w,
+                                  .shape = c->n == ON_A_CURVE ? "near=256" : NULL};
 }
 
 static int nbody_ranks(struct rank_run *r)
@@ -531,7 +624,8 @@ static int nbody_ranks(struct rank_run *r)
     struct nbody_options options = gravity_of(own, cp, r->world);
     const double share[MOST_DEVICES] = {r->rank ? 1e-9 : 1, 1e-9};
     options.shares = own->one ? share : NULL;
-    nbody *nb = nbody_create(&options, own->n, own->mass, (const double(*)[3])own->pos, (const double(*)[3])own->vel);
+    nbody *nb = nbody_create(&options, own->n, own->mass, (const double(*)[3])own->pos,
+                             (const double(*)[3])own->vel);
     memset(own->end, 0, sizeof own->end);
     memset(own->speed, 0, sizeof own->speed);
     memset(own->acc, 0, sizeof own->acc);
@@ -541,9 +635,11 @@ static int nbody_ranks(struct rank_run *r)
         status = compare_sample(nb, right, r->rank == 0);
     if (status == 0 && memcmp(&own->energy, &right->energy, sizeof own->energy) != 0)
         status = WRONG("energy %.17g, not %.17g", own->energy.total, right->energy.total);
-    if (status == 0 && (memcmp(own->end, right->end, sizeof own->end) != 0 || memcmp(own->speed, right->speed, sizeof own->speed) != 0))
+    if (status == 0 && (memcmp(own->end, right->end, sizeof own->end) != 0 ||
+                        memcmp(own->speed, right->speed, sizeof own->speed) != 0))
         status = WRONG("%zu bodies end elsewhere, integrator %d", own->n, (int)own->integrator);
-    if (status == 0 && (memcmp(own->acc, right->acc, sizeof own->acc) != 0 || memcmp(own->potential, right->potential, sizeof own->potential) != 0))
+    if (status == 0 && (memcmp(own->acc, right->acc, sizeof own->acc) != 0 ||
+                        memcmp(own->potential, right->potential, sizeof own->potential) != 0))
         status = WRONG("other forces");
     nbody_free(nb);
     clcontext_destroy(cp);
@@ -560,10 +656,14 @@ static void bodies_end_in_the_same_place(void **state)
         enum nbody_integrator integrator;
         enum nbody_precision precision;
         enum nbody_method method;
-    } cases[] = {{BODIES, NBODY_LEAPFROG, NBODY_SINGLE, NBODY_AUTO}, {1001, NBODY_HERMITE4, NBODY_DOUBLE, NBODY_AUTO},
-                 {1500, NBODY_YOSHIDA4, NBODY_MIXED, NBODY_AUTO}, {3, NBODY_TAYLOR, NBODY_SINGLE, NBODY_AUTO},
-                 {BODIES, NBODY_LEAPFROG, NBODY_SINGLE, NBODY_TREE}, {40, NBODY_LEAPFROG, NBODY_SINGLE, NBODY_TREE},
-                 {ON_ONE, NBODY_LEAPFROG, NBODY_MIXED, NBODY_DIRECT}, {ON_A_CURVE, NBODY_LEAPFROG, NBODY_MIXED, NBODY_DIRECT}};
+    } cases[] = {{BODIES, NBODY_LEAPFROG, NBODY_SINGLE, NBODY_AUTO},
+                 {1001, NBODY_HERMITE4, NBODY_DOUBLE, NBODY_AUTO},
+                 {1500, NBODY_YOSHIDA4, NBODY_MIXED, NBODY_AUTO},
+                 {3, NBODY_TAYLOR, NBODY_SINGLE, NBODY_AUTO},
+                 {BODIES, NBODY_LEAPFROG, NBODY_SINGLE, NBODY_TREE},
+                 {40, NBODY_LEAPFROG, NBODY_SINGLE, NBODY_TREE},
+                 {ON_ONE, NBODY_LEAPFROG, NBODY_MIXED, NBODY_DIRECT},
+                 {ON_A_CURVE, NBODY_LEAPFROG, NBODY_MIXED, NBODY_DIRECT}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct nbody_case *c = calloc(1, sizeof *c);
         struct cldev_info info[64];
@@ -576,7 +676,8 @@ static void bodies_end_in_the_same_place(void **state)
         c->precision = info[0].dev_pref_vec_double ? cases[i].precision : NBODY_SINGLE;
         works(nbody_initial(NBODY_PLUMMER, c->n, 4, c->mass, c->pos, c->vel));
         const struct nbody_options options = gravity_of(c, cp, NULL);
-        nbody *nb = nbody_create(&options, c->n, c->mass, (const double(*)[3])c->pos, (const double(*)[3])c->vel);
+        nbody *nb = nbody_create(&options, c->n, c->mass, (const double(*)[3])c->pos,
+                                 (const double(*)[3])c->vel);
         works(nbody_run(c, nb));
         nbody_free(nb);
         works(clcontext_destroy(cp));
@@ -585,7 +686,8 @@ static void bodies_end_in_the_same_place(void **state)
     }
 }
 
-/* A state that some devices or ranks have saved has the same bytes for all others, and these go on from it. */
+/* A state that some devices or ranks have saved has the same bytes for all others, and these go on
+ * from it. */
 struct saved_case {
     struct nbody_case *start;
     char *bytes;
@@ -595,7 +697,8 @@ struct saved_case {
 static nbody *open_case(const struct nbody_case *c, CLCONTEXT *cp, stdcl_world *w)
 {
     const struct nbody_options options = gravity_of(c, cp, w);
-    return nbody_create(&options, c->n, c->mass, (const double(*)[3])c->pos, (const double(*)[3])c->vel);
+    return nbody_create(&options, c->n, c->mass, (const double(*)[3])c->pos,
+                        (const double(*)[3])c->vel);
 }
 
 static int nbody_goes_on(struct rank_run *r)
@@ -606,13 +709,16 @@ static int nbody_goes_on(struct rank_run *r)
     char *own = calloc(1, saved->size);
     CLCONTEXT *cp = open_devices();
     nbody *nb = open_case(c, cp, r->world), *later = open_case(c, cp, r->world);
-    int status = nb && later && nbody_step(nb, 3) == 0 && nbody_save(nb, own) == 0 && nbody_load(later, saved->bytes, saved->size) == 0 &&
+    int status = nb && later && nbody_step(nb, 3) == 0 && nbody_save(nb, own) == 0 &&
+                         nbody_load(later, saved->bytes, saved->size) == 0 &&
                          nbody_step(later, 2) == 0 && nbody_state(later, pos, vel) == 0
                      ? 0
                      : -1;
-    if (status == 0 && (nbody_save_bytes(nb) != saved->size || memcmp(own, saved->bytes, saved->size) != 0))
+    if (status == 0 &&
+        (nbody_save_bytes(nb) != saved->size || memcmp(own, saved->bytes, saved->size) != 0))
         status = WRONG("other bytes were saved");
-    if (status == 0 && (memcmp(pos, c->end, c->n * sizeof *pos) != 0 || memcmp(vel, c->speed, c->n * sizeof *vel) != 0))
+    if (status == 0 && (memcmp(pos, c->end, c->n * sizeof *pos) != 0 ||
+                        memcmp(vel, c->speed, c->n * sizeof *vel) != 0))
         status = WRONG("bodies end elsewhere");
     nbody_free(nb);
     nbody_free(later);
@@ -624,7 +730,8 @@ static int nbody_goes_on(struct rank_run *r)
 static void states_are_taken_over(void **state)
 {
     (void)state;
-    static const enum nbody_integrator integrators[] = {NBODY_LEAPFROG, NBODY_HERMITE4, NBODY_YOSHIDA4};
+    static const enum nbody_integrator integrators[] = {NBODY_LEAPFROG, NBODY_HERMITE4,
+                                                        NBODY_YOSHIDA4};
     for (size_t i = 0; i < 3; i++) {
         struct nbody_case *c = calloc(1, sizeof *c);
         c->n = 1700;
@@ -642,7 +749,8 @@ static void states_are_taken_over(void **state)
         nbody_free(nb);
         works(clcontext_destroy(cp));
         ranks_work(1, nbody_goes_on, (struct ranks_how){.arg = &saved});
-        ranks_work(i ? 2 : 3, nbody_goes_on, (struct ranks_how){.arg = &saved, .delay = 300, .seed = 1});
+        ranks_work(i ? 2 : 3, nbody_goes_on,
+                   (struct ranks_how){.arg = &saved, .delay = 300, .seed = 1});
         free(saved.bytes);
         free(c);
     }
@@ -659,20 +767,25 @@ static int nbody_ends(struct rank_run *r)
 {
     const struct nbody_case *c = r->arg;
     CLCONTEXT *cp = open_devices();
-    struct nbody_options options = {.ctx = cp, .dt = 1e-3, .world = r->world, .progress = tell_nbody, .arg = &r->rank};
-    nbody *nb = nbody_create(&options, 100, c->mass, (const double(*)[3])c->pos, (const double(*)[3])c->vel);
+    struct nbody_options options = {
+        .ctx = cp, .dt = 1e-3, .world = r->world, .progress = tell_nbody, .arg = &r->rank};
+    nbody *nb = nbody_create(&options, 100, c->mass, (const double(*)[3])c->pos,
+                             (const double(*)[3])c->vel);
     const int status = nb ? nbody_step(nb, (size_t)1 << 40) : 0, code = clerrno;
     uint64_t done = nb ? nbody_steps(nb) : 0, all = done;
     nbody_free(nb);
     options.stepping = NBODY_ADAPTIVE;
-    nb = nbody_create(&options, 100, c->mass, (const double(*)[3])c->pos, (const double(*)[3])c->vel);
+    nb = nbody_create(&options, 100, c->mass, (const double(*)[3])c->pos,
+                      (const double(*)[3])c->vel);
     const int refused = clerrno;
     clcontext_destroy(cp);
     if (world_add(r->world, &all, 1) != 0)
         return -1;
-    return status == -1 && code == ECANCELED && done > 0 && all == done * (uint64_t)r->size && !nb && refused == ENOTSUP
+    return status == -1 && code == ECANCELED && done > 0 && all == done * (uint64_t)r->size &&
+                   !nb && refused == ENOTSUP
                ? 0
-               : WRONG("status %d, clerrno %d and %d after %llu steps", status, code, refused, (unsigned long long)done);
+               : WRONG("status %d, clerrno %d and %d after %llu steps", status, code, refused,
+                       (unsigned long long)done);
 }
 
 static void nbody_ends_together(void **state)
@@ -684,7 +797,7 @@ static void nbody_ends_together(void **state)
     free(c);
 }
 
-/* ---- Products of matrices. -------------------------------------------------------------------- */
+/* ---- Products of matrices. ------------------------------------------------------------------- */
 
 struct matmul_case {
     enum matmul_kind kind;
@@ -693,9 +806,9 @@ struct matmul_case {
     size_t m, n, k;
     double alpha, beta;
     const char *shape;
-    bool stays; /* on the devices */
-    bool uneven; /* ranks are told weights */
-    int fails;  /* a rank that cannot read; 0: none */
+    bool stays;                                /* on the devices */
+    bool uneven;                               /* ranks are told weights */
+    int fails;                                 /* a rank that cannot read; 0: none */
     void *a, *b, *c, *product[MOST_RANKS + 1]; /* product: what so many ranks made of c */
 };
 
@@ -704,11 +817,19 @@ static size_t bytes_of(const struct matmul_case *c, size_t rows, size_t cols)
     return rows * cols * (c->precision == MATMUL_DOUBLE ? sizeof(double) : sizeof(float));
 }
 
-static size_t rows_of_a(const struct matmul_case *c) { return c->trans == MATMUL_TN || c->trans == MATMUL_TT ? c->k : c->m; }
-static size_t rows_of_b(const struct matmul_case *c) { return c->trans == MATMUL_NT || c->trans == MATMUL_TT ? c->n : c->k; }
+static size_t rows_of_a(const struct matmul_case *c)
+{
+    return c->trans == MATMUL_TN || c->trans == MATMUL_TT ? c->k : c->m;
+}
+static size_t rows_of_b(const struct matmul_case *c)
+{
+    return c->trans == MATMUL_NT || c->trans == MATMUL_TT ? c->n : c->k;
+}
 
-/* Its slab of a matrix, in memory of its own, so that a sanitizer sees what is touched beyond it. */
-static void *slab_of(const struct rank_run *r, const struct matmul_case *c, const void *x, size_t rows, size_t cols)
+/* Its slab of a matrix, in memory of its own, so that a sanitizer sees what is touched beyond
+ * it. */
+static void *slab_of(const struct rank_run *r, const struct matmul_case *c, const void *x,
+                     size_t rows, size_t cols)
 {
     size_t first, count;
     matmul_slab(r->world, r->rank, rows, &first, &count);
@@ -724,11 +845,14 @@ static int weigh(const struct matmul_case *c, matmul *mm, const struct rank_run 
 }
 
 /* The product into c, either way. */
-static int multiply(const struct matmul_case *c, matmul *mm, const void *a, const void *b, void *own)
+static int multiply(const struct matmul_case *c, matmul *mm, const void *a, const void *b,
+                    void *own)
 {
     if (!c->stays)
-        return matmul_multiply(mm, c->trans, c->m, c->n, c->k, c->alpha, a, 0, b, 0, c->beta, own, 0);
-    if (matmul_load(mm, c->trans, c->m, c->n, c->k, a, 0, b, 0) != 0 || (c->beta != 0 && matmul_load_result(mm, own, 0) != 0))
+        return matmul_multiply(mm, c->trans, c->m, c->n, c->k, c->alpha, a, 0, b, 0, c->beta, own,
+                               0);
+    if (matmul_load(mm, c->trans, c->m, c->n, c->k, a, 0, b, 0) != 0 ||
+        (c->beta != 0 && matmul_load_result(mm, own, 0) != 0))
         return -1;
     return matmul_compute(mm, c->alpha, c->beta) == 0 ? matmul_result(mm, own, 0) : -1;
 }
@@ -747,7 +871,9 @@ static int far_read(void *arg, size_t row, size_t rows, size_t col, size_t cols,
     if (f->fails && f->reads++ == 1)
         return clerror_set(EIO, "the disk is broken");
     for (size_t i = 0; i < rows; i++)
-        memcpy((char *)x + i * bytes_of(f->c, 1, cols), f->x + bytes_of(f->c, row + i, f->ld) + bytes_of(f->c, 1, col), bytes_of(f->c, 1, cols));
+        memcpy((char *)x + i * bytes_of(f->c, 1, cols),
+               f->x + bytes_of(f->c, row + i, f->ld) + bytes_of(f->c, 1, col),
+               bytes_of(f->c, 1, cols));
     return 0;
 }
 
@@ -755,7 +881,8 @@ static int far_write(void *arg, size_t row, size_t rows, size_t col, size_t cols
 {
     const struct far_case *f = arg;
     for (size_t i = 0; i < rows; i++)
-        memcpy(f->x + bytes_of(f->c, row + i, f->ld) + bytes_of(f->c, 1, col), (const char *)x + i * bytes_of(f->c, 1, cols), bytes_of(f->c, 1, cols));
+        memcpy(f->x + bytes_of(f->c, row + i, f->ld) + bytes_of(f->c, 1, col),
+               (const char *)x + i * bytes_of(f->c, 1, cols), bytes_of(f->c, 1, cols));
     return 0;
 }
 
@@ -765,12 +892,23 @@ static int matmul_far_ranks(struct rank_run *r)
     struct matmul_case *c = r->arg;
     CLCONTEXT *cp = open_devices();
     char *right = c->product[r->size];
-    struct far_case a = {c, c->a, c->m + c->k - rows_of_a(c), 0, c->fails == r->rank && r->rank > 0};
-    struct far_case b = {c, c->b, c->k + c->n - rows_of_b(c), 0, false}, product = {c, right, c->n, 0, false};
-    const struct matmul_far far_a = {far_read, NULL, &a}, far_b = {far_read, NULL, &b}, far_c = {far_read, far_write, &product};
-    matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .kind = c->kind, .precision = c->precision, .shape = c->shape, .world = r->world,
-                                                        .memory = matmul_kind_is_host(c->kind) ? 300000 : 0});
-    int status = mm && weigh(c, mm, r) == 0 ? matmul_multiply_far(mm, c->trans, c->m, c->n, c->k, c->alpha, &far_a, &far_b, c->beta, &far_c) : -1;
+    struct far_case a = {c, c->a, c->m + c->k - rows_of_a(c), 0,
+                         c->fails == r->rank && r->rank > 0};
+    struct far_case b = {c, c->b, c->k + c->n - rows_of_b(c), 0, false},
+                    product = {c, right, c->n, 0, false};
+    const struct matmul_far far_a = {far_read, NULL, &a}, far_b = {far_read, NULL, &b},
+                            far_c = {far_read, far_write, &product};
+    matmul *mm = matmul_create(
+        &(struct matmul_options){.ctx = cp,
+                                 .kind = c->kind,
+                                 .precision = c->precision,
+                                 .shape = c->shape,
+                                 .world = r->world,
+                                 .memory = matmul_kind_is_host(c->kind) ? 300000 : 0});
+    int status = mm && weigh(c, mm, r) == 0
+                     ? matmul_multiply_far(mm, c->trans, c->m, c->n, c->k, c->alpha, &far_a, &far_b,
+                                           c->beta, &far_c)
+                     : -1;
     const int code = clerrno;
     if (c->fails)
         status = status != -1 || (a.fails && code != EIO) ? WRONG("ended with %d", code) : 0;
@@ -784,16 +922,20 @@ static int matmul_ranks(struct rank_run *r)
     struct matmul_case *right = r->arg, c = *right;
     CLCONTEXT *cp = open_devices();
     const size_t ra = rows_of_a(&c), rb = rows_of_b(&c), ca = c.m + c.k - ra, cb = c.k + c.n - rb;
-    void *a = slab_of(r, &c, c.a, ra, ca), *b = slab_of(r, &c, c.b, rb, cb), *own = slab_of(r, &c, c.c, c.m, c.n);
-    matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .kind = c.kind, .precision = c.precision, .shape = c.shape, .world = r->world});
+    void *a = slab_of(r, &c, c.a, ra, ca), *b = slab_of(r, &c, c.b, rb, cb),
+         *own = slab_of(r, &c, c.c, c.m, c.n);
+    matmul *mm = matmul_create(&(struct matmul_options){
+        .ctx = cp, .kind = c.kind, .precision = c.precision, .shape = c.shape, .world = r->world});
     size_t first, count;
     int status = mm && weigh(&c, mm, r) == 0 ? multiply(&c, mm, a, b, own) : -1;
     double work, seconds = status == 0 ? matmul_busy(mm, &work) : 0;
-    if (status == 0 && !(work >= 0 && work <= (double)c.m * (double)c.n * (double)c.k && (seconds > 0 || work <= 0)))
+    if (status == 0 && !(work >= 0 && work <= (double)c.m * (double)c.n * (double)c.k &&
+                         (seconds > 0 || work <= 0)))
         status = WRONG("busy for %g s with %g multiply-adds", seconds, work);
     matmul_slab(r->world, r->rank, c.m, &first, &count);
     if (status == 0)
-        memcpy((char *)right->product[r->size] + bytes_of(&c, first, c.n), own, bytes_of(&c, count, c.n));
+        memcpy((char *)right->product[r->size] + bytes_of(&c, first, c.n), own,
+               bytes_of(&c, count, c.n));
     matmul_free(mm);
     free(a), free(b), free(own);
     clcontext_destroy(cp);
@@ -810,7 +952,8 @@ static void *random_matrix(const struct matmul_case *c, uint32_t which, size_t r
 static void check_product(const struct matmul_case *c, const void *product)
 {
     const size_t ca = c->m + c->k - rows_of_a(c), cb = c->k + c->n - rows_of_b(c);
-    const double error = matmul_error(c->precision, c->trans, c->m, c->n, c->k, c->alpha, c->a, ca, c->b, cb, c->beta, c->c, product, c->n, c->m);
+    const double error = matmul_error(c->precision, c->trans, c->m, c->n, c->k, c->alpha, c->a, ca,
+                                      c->b, cb, c->beta, c->c, product, c->n, c->m);
     assert_true(error <= matmul_tolerance(c->precision, c->k, 1));
 }
 
@@ -819,19 +962,60 @@ static void products_are_right(void **state)
 {
     (void)state;
     struct matmul_case cases[] = {
-        {.kind = MATMUL_TUNED, .precision = MATMUL_SINGLE, .trans = MATMUL_NN, .m = 300, .n = 200, .k = 400, .alpha = 1},
-        {.kind = MATMUL_TUNED, .precision = MATMUL_SINGLE, .trans = MATMUL_TT, .m = 70, .n = 90, .k = 50, .alpha = -2, .beta = 0.5},
-        {.kind = MATMUL_TUNED, .precision = MATMUL_SINGLE, .trans = MATMUL_NT, .m = 130, .n = 100, .k = 1500, .alpha = 3, .beta = 0.7, .shape = "path=1 span=16"},
-        {.kind = MATMUL_CPU_BLOCKED, .precision = MATMUL_SINGLE, .trans = MATMUL_NN, .m = 200, .n = 150, .k = 100, .alpha = 1},
-        {.kind = MATMUL_CPU_BLOCKED, .precision = MATMUL_DOUBLE, .trans = MATMUL_TN, .m = 9, .n = 12, .k = 9000, .alpha = 1, .beta = 1}, /* the depth is cut */
-        {.kind = MATMUL_CPU_BLOCKED, .precision = MATMUL_DOUBLE, .trans = MATMUL_NT, .m = 5, .n = 6, .k = 3, .alpha = 1}, /* less than ranks */
+        {.kind = MATMUL_TUNED,
+         .precision = MATMUL_SINGLE,
+         .trans = MATMUL_NN,
+         .m = 300,
+         .n = 200,
+         .k = 400,
+         .alpha = 1},
+        {.kind = MATMUL_TUNED,
+         .precision = MATMUL_SINGLE,
+         .trans = MATMUL_TT,
+         .m = 70,
+         .n = 90,
+         .k = 50,
+         .alpha = -2,
+         .beta = 0.5},
+        {.kind = MATMUL_TUNED,
+         .precision = MATMUL_SINGLE,
+         .trans = MATMUL_NT,
+         .m = 130,
+         .n = 100,
+         .k = 1500,
+         .alpha = 3,
+         .beta = 0.7,
+         .shape = "path=1 span=16"},
+        {.kind = MATMUL_CPU_BLOCKED,
+         .precision = MATMUL_SINGLE,
+         .trans = MATMUL_NN,
+         .m = 200,
+         .n = 150,
+         .k = 100,
+         .alpha = 1},
+        {.kind = MATMUL_CPU_BLOCKED,
+         .precision = MATMUL_DOUBLE,
+         .trans = MATMUL_TN,
+         .m = 9,
+         .n = 12,
+         .k = 9000,
+         .alpha = 1,
+         .beta = 1}, /* the depth is cut */
+        {.kind = MATMUL_CPU_BLOCKED,
+         .precision = MATMUL_DOUBLE,
+         .trans = MATMUL_NT,
+         .m = 5,
+         .n = 6,
+         .k = 3,
+         .alpha = 1}, /* less than ranks */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct matmul_case *c = &cases[i];
         const bool host = matmul_kind_is_host(c->kind);
         if (!host && !thorough && !todays(i, 3))
             continue;
-        const size_t ra = rows_of_a(c), rb = rows_of_b(c), ca = c->m + c->k - ra, cb = c->k + c->n - rb;
+        const size_t ra = rows_of_a(c), rb = rows_of_b(c), ca = c->m + c->k - ra,
+                     cb = c->k + c->n - rb;
         c->a = random_matrix(c, 0, ra, ca);
         c->b = random_matrix(c, 1, rb, cb);
         c->c = random_matrix(c, 2, c->m, c->n);
@@ -841,22 +1025,26 @@ static void products_are_right(void **state)
                 continue;
             if (orders && size > 2)
                 continue;
-            void *first = calloc(1, bytes_of(c, c->m, c->n)), *again = calloc(1, bytes_of(c, c->m, c->n));
+            void *first = calloc(1, bytes_of(c, c->m, c->n)),
+                 *again = calloc(1, bytes_of(c, c->m, c->n));
             c->product[size] = first;
             ranks_work(size, matmul_ranks, (struct ranks_how){.arg = c, .polled = true});
             c->product[size] = again;
-            ranks_work(size, matmul_ranks, (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
+            ranks_work(size, matmul_ranks,
+                       (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
             check_product(c, again);
             assert_memory_equal(first, again, bytes_of(c, c->m, c->n));
             c->product[2] = c->product[3] = again;
             in_orders(matmul_ranks, c, s + i);
             c->product[size] = again;
             c->uneven = true; /* other parts, the same bits */
-            ranks_work(size, matmul_ranks, (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
+            ranks_work(size, matmul_ranks,
+                       (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
             assert_memory_equal(first, again, bytes_of(c, c->m, c->n));
             c->stays = true; /* on few ranks, and on many */
             if ((s + i) % 2 == 0) {
-                ranks_work(size, matmul_ranks, (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
+                ranks_work(size, matmul_ranks,
+                           (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
                 check_product(c, again);
                 c->uneven = false;
                 c->product[size] = first;
@@ -868,7 +1056,8 @@ static void products_are_right(void **state)
                 c->uneven = uneven;
                 c->product[size] = uneven ? first : again;
                 memcpy(c->product[size], c->c, bytes_of(c, c->m, c->n));
-                ranks_work(size, matmul_far_ranks, (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
+                ranks_work(size, matmul_far_ranks,
+                           (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
                 check_product(c, c->product[size]);
             }
             if ((s + i) % 2 != 0 || thorough)
@@ -891,17 +1080,24 @@ static int matmul_ends(struct rank_run *r)
 {
     enum { SIDE = 600 };
     double *x = calloc(2 * SIDE * SIDE, sizeof *x), *c = calloc(SIDE * SIDE, sizeof *c);
-    matmul *mm = matmul_create(&(struct matmul_options){.kind = MATMUL_CPU_BLOCKED, .precision = MATMUL_DOUBLE, .world = r->world,
-                                                        .progress = tell_matmul, .arg = &r->rank});
-    int status = mm ? matmul_multiply(mm, MATMUL_NN, SIDE, SIDE, SIDE, 1, x, 0, x, 0, 0, c, 0) : 0, code = clerrno;
+    matmul *mm = matmul_create(&(struct matmul_options){.kind = MATMUL_CPU_BLOCKED,
+                                                        .precision = MATMUL_DOUBLE,
+                                                        .world = r->world,
+                                                        .progress = tell_matmul,
+                                                        .arg = &r->rank});
+    int status = mm ? matmul_multiply(mm, MATMUL_NN, SIDE, SIDE, SIDE, 1, x, 0, x, 0, 0, c, 0) : 0,
+        code = clerrno;
     if (status == -1 && code == ECANCELED)
         status = 0;
     else
         status = WRONG("ended with %d", code);
     if (status != 0)
         return status;
-    const bool wrong = mm && matmul_multiply(mm, MATMUL_NN, SIDE, SIDE, SIDE, 1, x, r->rank ? 1 : 0, x, 0, 0, c, 0) == -1 && clerrno == EINVAL &&
-                       matmul_divide(mm, 0) == -1 && clerrno == EINVAL && matmul_divide(mm, NAN) == -1 && clerrno == EINVAL;
+    const bool wrong = mm &&
+                       matmul_multiply(mm, MATMUL_NN, SIDE, SIDE, SIDE, 1, x, r->rank ? 1 : 0, x, 0,
+                                       0, c, 0) == -1 &&
+                       clerrno == EINVAL && matmul_divide(mm, 0) == -1 && clerrno == EINVAL &&
+                       matmul_divide(mm, NAN) == -1 && clerrno == EINVAL;
     matmul_free(mm);
     free(x), free(c);
     return wrong ? 0 : WRONG("wrong calls were taken");
@@ -912,7 +1108,13 @@ static void products_end_together(void **state)
     (void)state;
     ranks_work(3, matmul_ends, (struct ranks_how){0});
     /* A rank that cannot read. */
-    struct matmul_case c = {.kind = MATMUL_CPU_BLOCKED, .precision = MATMUL_SINGLE, .m = 300, .n = 200, .k = 400, .alpha = 1, .fails = 1};
+    struct matmul_case c = {.kind = MATMUL_CPU_BLOCKED,
+                            .precision = MATMUL_SINGLE,
+                            .m = 300,
+                            .n = 200,
+                            .k = 400,
+                            .alpha = 1,
+                            .fails = 1};
     c.a = random_matrix(&c, 0, c.m, c.k);
     c.b = random_matrix(&c, 1, c.k, c.n);
     c.product[3] = calloc(1, bytes_of(&c, c.m, c.n));
@@ -950,7 +1152,8 @@ int main(int argc, char **argv)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gas_has_the_same_bits),
-        cmocka_unit_test(gas_divides_by_speed), cmocka_unit_test(gas_leaves_a_slow_rank_out),
+        cmocka_unit_test(gas_divides_by_speed),
+        cmocka_unit_test(gas_leaves_a_slow_rank_out),
         cmocka_unit_test(gas_ends_together),
         cmocka_unit_test(life_is_the_same),
         cmocka_unit_test(life_in_blocks_is_the_same),

@@ -1,8 +1,9 @@
 /* test_sample.c - profiles that time a sample of the commands: what is counted, what it adds up to.
  *
- * The reference is what the test did. How long a kernel takes by the device's clock the test says itself, so that
- * sums are exact and no busy machine makes a short command a long one. The environment makes samples of what would
- * otherwise be timed as a whole; where time stamps are cheap, a second queue takes them.
+ * The reference is what the test did. How long a kernel takes by the device's clock the test says
+ * itself, so that sums are exact and no busy machine makes a short command a long one. The
+ * environment makes samples of what would otherwise be timed as a whole; where time stamps are
+ * cheap, a second queue takes them.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -37,17 +38,22 @@ static uint64_t *time_of(cl_event ev)
     return &slot[i].ns;
 }
 
-cl_int __real_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dim, const size_t *offset,
-                                     const size_t *global, const size_t *local, cl_uint n, const cl_event *list,
+cl_int __real_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dim,
+                                     const size_t *offset, const size_t *global,
+                                     const size_t *local, cl_uint n, const cl_event *list,
                                      cl_event *ev);
-cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dim, const size_t *offset,
-                                     const size_t *global, const size_t *local, cl_uint n, const cl_event *list,
+cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dim,
+                                     const size_t *offset, const size_t *global,
+                                     const size_t *local, cl_uint n, const cl_event *list,
                                      cl_event *ev);
-cl_int __real_clGetEventProfilingInfo(cl_event ev, cl_profiling_info what, size_t size, void *value, size_t *got);
-cl_int __wrap_clGetEventProfilingInfo(cl_event ev, cl_profiling_info what, size_t size, void *value, size_t *got);
+cl_int __real_clGetEventProfilingInfo(cl_event ev, cl_profiling_info what, size_t size, void *value,
+                                      size_t *got);
+cl_int __wrap_clGetEventProfilingInfo(cl_event ev, cl_profiling_info what, size_t size, void *value,
+                                      size_t *got);
 
-cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dim, const size_t *offset,
-                                     const size_t *global, const size_t *local, cl_uint n, const cl_event *list,
+cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dim,
+                                     const size_t *offset, const size_t *global,
+                                     const size_t *local, cl_uint n, const cl_event *list,
                                      cl_event *ev)
 {
     const cl_int err = __real_clEnqueueNDRangeKernel(q, k, dim, offset, global, local, n, list, ev);
@@ -58,11 +64,13 @@ cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint di
     return err;
 }
 
-cl_int __wrap_clGetEventProfilingInfo(cl_event ev, cl_profiling_info what, size_t size, void *value, size_t *got)
+cl_int __wrap_clGetEventProfilingInfo(cl_event ev, cl_profiling_info what, size_t size, void *value,
+                                      size_t *got)
 {
     if (what != CL_PROFILING_COMMAND_END)
         return __real_clGetEventProfilingInfo(ev, what, size, value, got);
-    const cl_int err = __real_clGetEventProfilingInfo(ev, CL_PROFILING_COMMAND_START, size, value, got);
+    const cl_int err =
+        __real_clGetEventProfilingInfo(ev, CL_PROFILING_COMMAND_START, size, value, got);
     pthread_mutex_lock(&slot_lock);
     if (err == CL_SUCCESS)
         *(cl_ulong *)value += *time_of(ev);
@@ -107,7 +115,8 @@ static void launch(cl_kernel k, size_t items, int *x, int value, int flags)
     assert_ptr_not_equal(clforka(cp, 0, k, &ndr, flags, x, value), NO_EVENT);
 }
 
-/* All are counted, with their work; timed are the first ones and about one in so many of the others. */
+/* All are counted, with their work; timed are the first ones and about one in so many of the
+ * others. */
 static void counts_all_and_times_some(void **unused)
 {
     (void)unused;
@@ -123,7 +132,8 @@ static void counts_all_and_times_some(void **unused)
     assert_int_equal(r->count, LAUNCHES);
     assert_in_range(r->timed, FIRST + sample / 2, FIRST + 2 * sample);
     assert_true(r->flops == 10. * LAUNCHES && r->bytes == 20. * LAUNCHES);
-    assert_true(r->minimum > 0 && r->minimum * LAUNCHES <= r->total && r->total <= r->maximum * LAUNCHES);
+    assert_true(r->minimum > 0 && r->minimum * LAUNCHES <= r->total &&
+                r->total <= r->maximum * LAUNCHES);
 
     works(clprofile_reset(cp)); /* and again from the beginning */
     for (int i = 0; i < FIRST; i++)
@@ -134,7 +144,8 @@ static void counts_all_and_times_some(void **unused)
     works(clcontext_destroy(cp));
 }
 
-/* Whatever queue a command goes to, it runs after those started before it and before those after it. */
+/* Whatever queue a command goes to, it runs after those started before it and before those after
+ * it. */
 static void keeps_the_order(void **unused)
 {
     (void)unused;
@@ -166,7 +177,8 @@ static void keeps_the_order(void **unused)
     works(clcontext_destroy(cp));
 }
 
-/* Launches of one kernel that differ four hundredfold, the long ones among the first: each speaks for its like only. */
+/* Launches of one kernel that differ four hundredfold, the long ones among the first: each speaks
+ * for its like only. */
 static void sizes_speak_for_themselves(void **unused)
 {
     (void)unused;
@@ -250,8 +262,8 @@ static void reports_say_how_many(void **unused)
 
     text = report(CLPROF_JSON);
     json_t *root = json_loads(text, 0, NULL);
-    json_t *r =
-        json_array_get(json_object_get(json_array_get(json_object_get(root, "devices"), 0), "rows"), 0);
+    json_t *r = json_array_get(
+        json_object_get(json_array_get(json_object_get(root, "devices"), 0), "rows"), 0);
     assert_int_equal(json_integer_value(json_object_get(r, "count")), 500);
     assert_int_equal(json_integer_value(json_object_get(r, "timed")), timed);
     json_decref(root);

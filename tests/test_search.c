@@ -1,7 +1,8 @@
-/* test_search.c - the search of shapes, on kernels whose best shape is known because they are made up.
+/* test_search.c - the search of shapes, on kernels whose best shape is known because they are made
+ * up.
  *
- * A made-up kernel has a rate for every shape, shapes that cannot run and shapes that give wrong answers;
- * it notes every call, so that the tests can tell what the search did to get there.
+ * A made-up kernel has a rate for every shape, shapes that cannot run and shapes that give wrong
+ * answers; it notes every call, so that the tests can tell what the search did to get there.
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -28,8 +29,8 @@ static struct {
     } call[MAX_CALLS]; /* 'a'llowed, 'm'easure, 'v'erify */
 } made;
 
-/* The clock of the search (the linker's --wrap=clock_gettime): where measurements take the time that they are made up
- * to take, nothing else takes any. */
+/* The clock of the search (the linker's --wrap=clock_gettime): where measurements take the time
+ * that they are made up to take, nothing else takes any. */
 static uint64_t passed; /* ns */
 int __real_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
@@ -126,8 +127,8 @@ static double octaves(const char *shape, const char *key, double best)
 static double hill(const char *shape)
 {
     return 1e9 * (1 + 0.2 * (double)cltune_value(shape, "flag", 0)) *
-           exp2(-octaves(shape, "a", 4) / 3 - octaves(shape, "b", 2) / 4 - octaves(shape, "c", 5) / 5 -
-                octaves(shape, "d", 1) / 6);
+           exp2(-octaves(shape, "a", 4) / 3 - octaves(shape, "b", 2) / 4 -
+                octaves(shape, "c", 5) / 5 - octaves(shape, "d", 1) / 6);
 }
 #define HILLTOP "a=16 b=4 c=32 d=2 flag=1"
 
@@ -232,7 +233,8 @@ static bool b_of_a(const char *shape)
 }
 static double diagonal(const char *shape)
 {
-    return 1e9 * exp2(-octaves(shape, "a", 6) / 2 - octaves(shape, "b", 6) / 2 - octaves(shape, "c", 3) / 2);
+    return 1e9 * exp2(-octaves(shape, "a", 6) / 2 - octaves(shape, "b", 6) / 2 -
+                      octaves(shape, "c", 3) / 2);
 }
 
 static void gets_past_constraints(void **unused)
@@ -294,7 +296,9 @@ static bool allowed_by_chance(const char *shape)
 }
 static double faster_when_wrong(const char *shape)
 {
-    return noise_of(shape, 3) < 0.05 ? -1 : (right_by_chance(shape) ? 1 : 10) * (0.1 + noise_of(shape, 4));
+    return noise_of(shape, 3) < 0.05
+               ? -1
+               : (right_by_chance(shape) ? 1 : 10) * (0.1 + noise_of(shape, 4));
 }
 
 static void a_wrong_answer_never_wins(void **unused)
@@ -426,7 +430,8 @@ static void drops_hopeless_candidates(void **unused)
 static void begins_with_the_known_row(void **unused)
 {
     (void)unused;
-    works(cltune_store(cp, 0, "made.up", 1000, "chunk=38 d=2 a=48 c=8 b=4 flag=0 z=-7", 1, "items/s"));
+    works(cltune_store(cp, 0, "made.up", 1000, "chunk=38 d=2 a=48 c=8 b=4 flag=0 z=-7", 1,
+                       "items/s"));
     last.stop_at = 1;
     works(search(60, 1));
     assert_string_equal(row.shape,
@@ -492,7 +497,8 @@ static void is_not_fooled_by_luck(void **unused)
     made.rate = lucky;
     double sum = 0;
     works(cltune_store(cp, 0, "made.up", 1000, "a=1 b=64 c=1 d=128 flag=0", 1, "items/s"));
-    for (unsigned long seed = 0; seed < 200; seed++) { /* from far away: luck does not stand in the way */
+    for (unsigned long seed = 0; seed < 200;
+         seed++) { /* from far away: luck does not stand in the way */
         works(search(60, seed));
         sum += hill(row.shape) / hill(HILLTOP);
     }

@@ -1,5 +1,5 @@
-/* test_shape.c - shapes: words into numbers, how a shape is chosen, what the engines do with a row that does
- * not fit, and the stop watch of measurements.
+/* test_shape.c - shapes: words into numbers, how a shape is chosen, what the engines do with a row
+ * that does not fit, and the stop watch of measurements.
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -15,10 +15,11 @@ struct shape {
     int guard, group, width, depth, guard_behind;
 };
 enum { WIDE = 1, DEEP = 2 };
-static const struct cltune_key keys[] = {{"group", offsetof(struct shape, group), 1, 64, 8, 0},
-                                         {"width", offsetof(struct shape, width), -2, 16, 1, WIDE},
-                                         {"depth", offsetof(struct shape, depth), 0, 1 << 20, 3, DEEP},
-                                         {0}};
+static const struct cltune_key keys[] = {
+    {"group", offsetof(struct shape, group), 1, 64, 8, 0},
+    {"width", offsetof(struct shape, width), -2, 16, 1, WIDE},
+    {"depth", offsetof(struct shape, depth), 0, 1 << 20, 3, DEEP},
+    {0}};
 
 /* Each test has a cache folder of its own. */
 static int own_cache(void **unused)
@@ -32,7 +33,8 @@ static int own_cache(void **unused)
     return setenv("XDG_CACHE_HOME", in_folder(folder), 1) | mkdir(in_folder(folder), 0755);
 }
 
-static int choose(const struct cltune_rules *rules, const char *words, struct shape *shape, struct cltune_row *row)
+static int choose(const struct cltune_rules *rules, const char *words, struct shape *shape,
+                  struct cltune_row *row)
 {
     *shape = (struct shape){.guard = -77, .guard_behind = -77};
     const int status = cltune_choose(rules, stddev, 0, "made.up", 1000, words, shape, row);
@@ -41,7 +43,7 @@ static int choose(const struct cltune_rules *rules, const char *words, struct sh
     return status;
 }
 
-/* ---- Words. ----------------------------------------------------------------------------------- */
+/* ---- Words. ---------------------------------------------------------------------------------- */
 
 static void words_become_numbers(void **unused)
 {
@@ -62,7 +64,8 @@ static void words_become_numbers(void **unused)
         struct cltune_row row;
         char line[64];
         works(choose(&rules, rows[i].words, &s, &row));
-        assert_true(s.group == rows[i].group && s.width == rows[i].width && s.depth == rows[i].depth);
+        assert_true(s.group == rows[i].group && s.width == rows[i].width &&
+                    s.depth == rows[i].depth);
         snprintf(line, sizeof line, "group=%d width=%d depth=%d", s.group, s.width, s.depth);
         assert_string_equal(row.shape, line);
     }
@@ -72,7 +75,8 @@ static void wrong_words_are_told(void **unused)
 {
     (void)unused;
     static const char *const rows[][2] = {
-        {"grope=3", "made: shape: \"grope=3\" is not KEY=NUMBER with one of the keys group width depth"},
+        {"grope=3",
+         "made: shape: \"grope=3\" is not KEY=NUMBER with one of the keys group width depth"},
         {"group", "\"group\" is not KEY=NUMBER"},
         {"grou=1", "\"grou=1\" is not KEY=NUMBER"},
         {"groups=1", "\"groups=1\" is not KEY=NUMBER"},
@@ -112,7 +116,7 @@ static void keys_of_other_kinds_are_not_printed(void **unused)
     assert_string_equal(small, "group=1");
 }
 
-/* ---- The choice. ------------------------------------------------------------------------------ */
+/* ---- The choice. ----------------------------------------------------------------------------- */
 
 struct device {
     int most_group, asked[2]; /* how often `fit` was asked about the caller's, and a row's */
@@ -151,7 +155,8 @@ static void later_wins(void **unused)
     assert_string_equal(row.shape, "group=16 width=8 depth=5");
     contains(row.source, "measured on this device and driver");
     assert_int_equal(device.asked[1], 1);
-    works(cltune_store(stddev, 0, "made.up", 1000, "weight=2 group=16 width=7", 1, "items/s")); /* keys of the past */
+    works(cltune_store(stddev, 0, "made.up", 1000, "weight=2 group=16 width=7", 1,
+                       "items/s")); /* keys of the past */
     works(choose(&rules, NULL, &s, &row));
     assert_string_equal(row.shape, "group=16 width=7 depth=5");
     works(cltune_store(stddev, 0, "made.up", 1000, "group=16 width=9", 1, "items/s"));
@@ -161,11 +166,13 @@ static void later_wins(void **unused)
     fails(EDOM, choose(&rules, "group=33", &s, &row));
 }
 
-/* Rows that words, a range or `fit` refuse; no failure must be left of it, and an older one not be lost. */
+/* Rows that words, a range or `fit` refuse; no failure must be left of it, and an older one not be
+ * lost. */
 static void bad_rows_leave_no_trace(void **unused)
 {
     (void)unused;
-    static const char *const rows[] = {"group=65", "weight=2 group=0", "group=33 depth=9", "group=-1"};
+    static const char *const rows[] = {"group=65", "weight=2 group=0", "group=33 depth=9",
+                                       "group=-1"};
     struct device device = {.most_group = 32};
     const struct cltune_rules rules = {
         .name = "made", .keys = keys, .defaults = defaults, .fit = fit, .arg = &device};
@@ -176,8 +183,9 @@ static void bad_rows_leave_no_trace(void **unused)
         clerrno = 0;
         works(choose(&rules, "width=2", &s, &row));
         assert_string_equal(row.shape, "group=8 width=2 depth=5");
-        assert_string_equal(row.source, "made.up: the stored row does not fit the device, a modest one; then the "
-                                        "caller's words");
+        assert_string_equal(
+            row.source, "made.up: the stored row does not fit the device, a modest one; then the "
+                        "caller's words");
         assert_int_equal(clerrno, 0);
         assert_null(clerror());
         clerror_set(ERANGE, "an older failure");
@@ -190,7 +198,8 @@ static void bad_rows_leave_no_trace(void **unused)
 static void wants_proper_arguments(void **unused)
 {
     (void)unused;
-    const struct cltune_rules rules = {.name = "made", .keys = keys}, nameless = {.keys = keys}, keyless = {.name = "made"},
+    const struct cltune_rules rules = {.name = "made", .keys = keys}, nameless = {.keys = keys},
+                              keyless = {.name = "made"},
                               grown = {.name = "made", .keys = keys, .reserved = {1}};
     struct shape s;
     struct cltune_row row;
@@ -203,7 +212,7 @@ static void wants_proper_arguments(void **unused)
     fails(EINVAL, cltune_choose(&rules, stddev, clgetndev(stddev), "made.up", 1, NULL, &s, &row));
 }
 
-/* ---- The engines. ----------------------------------------------------------------------------- */
+/* ---- The engines. ---------------------------------------------------------------------------- */
 
 static void nbody_explained(char text[512])
 {
@@ -264,7 +273,8 @@ static void engines_pass_over_bad_rows(void **unused)
         void (*explained)(char text[512]);
     } engine[] = {{"nbody.direct.single", "width=5", nbody_explained},
                   {cpu ? "life.rows" : "life.tile", "group=3", life_explained},
-                  {cpu ? "matmul.panels.single" : "matmul.tiles.single", cpu ? "width=3" : "wm=33", matmul_explained},
+                  {cpu ? "matmul.panels.single" : "matmul.tiles.single", cpu ? "width=3" : "wm=33",
+                   matmul_explained},
                   {"gas.fused", "group=3", gas_explained},
                   {"arrays.sum.single", "width=3", arrays_explained}};
     for (size_t e = 0; e < sizeof engine / sizeof *engine; e++) {
@@ -289,7 +299,8 @@ static void gets(const char *value, bool equal)
     nbody_free(nb);
 }
 
-/* Equal masses have rows of their own, where there are such; the user's come before what is shipped. */
+/* Equal masses have rows of their own, where there are such; the user's come before what is
+ * shipped. */
 static void equal_masses_have_rows(void **unused)
 {
     (void)unused;
@@ -301,7 +312,7 @@ static void equal_masses_have_rows(void **unused)
     gets("fill=76", false);
 }
 
-/* ---- The stop watch. -------------------------------------------------------------------------- */
+/* ---- The stop watch. ------------------------------------------------------------------------- */
 
 struct clocked {
     size_t calls, n[32];

@@ -1,6 +1,6 @@
-/* Prefix sums and sorting: as plain C has them, for every size about those that matter, every width and number of bits,
- * keys in all sorts of order; stable; nothing written beyond the end; counts that the device alone knows; and calls that
- * must be refused.
+/* Prefix sums and sorting: as plain C has them, for every size about those that matter, every width
+ * and number of bits, keys in all sorts of order; stable; nothing written beyond the end; counts
+ * that the device alone knows; and calls that must be refused.
  * SPDX-License-Identifier: MIT */
 #include "check.h"
 #include "todays.h"
@@ -43,8 +43,8 @@ static void put(int bytes, void *array, size_t i, uint64_t v)
 
 static arrays_sorter *make(void)
 {
-    arrays_sorter *s =
-        arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .dev = dev, .shape = shape});
+    arrays_sorter *s = arrays_sorter_create(
+        &(struct arrays_sorter_options){.ctx = cp, .dev = dev, .shape = shape});
     ready(s);
     return s;
 }
@@ -55,7 +55,7 @@ static void sync_all(int direction, void *const *blocks, size_t n)
         done(clmsync(cp, dev, blocks[i], direction));
 }
 
-/* ---- Sorting. --------------------------------------------------------------------------------- */
+/* ---- Sorting. -------------------------------------------------------------------------------- */
 
 struct pair {
     uint64_t key, whole;
@@ -121,12 +121,14 @@ static void prepare(enum order order, int bytes, int bits, size_t n)
 }
 
 #define same(got, wanted, n, bytes) check_same(got, wanted, n, bytes, #got, __LINE__)
-static void check_same(const void *got, const void *wanted, size_t n, int bytes, const char *what, int line)
+static void check_same(const void *got, const void *wanted, size_t n, int bytes, const char *what,
+                       int line)
 {
     for (size_t i = 0; i < n + GUARDS; i++)
         if (get(bytes, got, i) != get(bytes, wanted, i)) {
             print_error("n = %zu, %d bytes: %s[%zu] is %#llx instead of %#llx\n", n, bytes, what, i,
-                        (unsigned long long)get(bytes, got, i), (unsigned long long)get(bytes, wanted, i));
+                        (unsigned long long)get(bytes, got, i),
+                        (unsigned long long)get(bytes, wanted, i));
             _fail(__FILE__, line);
         }
 }
@@ -223,7 +225,7 @@ static void twin_sorts(void **state)
             }
 }
 
-/* ---- Prefix sums. ----------------------------------------------------------------------------- */
+/* ---- Prefix sums. ---------------------------------------------------------------------------- */
 
 static void scan_and_check(arrays_sorter *s, int bytes, size_t n, bool in_place)
 {
@@ -272,7 +274,7 @@ static void twin_scans(void **state)
     assert_true(y[0] == 0 && y[1] == UINT64_MAX && y[2] == 1);
 }
 
-/* ---- Counts in memory of the device, work memory of the caller's. ------------------------------ */
+/* ---- Counts in memory of the device, work memory of the caller's. ---------------------------- */
 
 static void counts_on_the_device(void **state)
 {
@@ -327,7 +329,8 @@ static void all_devices(void **state)
         for (size_t i = 0; i < N; i++)
             own[d][i] = word(i, d + 1);
         started(clmsync(cp, d, own[d], CL_MEM_DEVICE | CL_EVENT_NOWAIT));
-        works(arrays_sort_start(s[d], &(struct arrays_sort_job){.keys = own[d], .bytes = 8, .most = N}));
+        works(arrays_sort_start(s[d],
+                                &(struct arrays_sort_job){.keys = own[d], .bytes = 8, .most = N}));
         started(clmsync(cp, d, own[d], CL_MEM_HOST | CL_EVENT_NOWAIT));
     }
     for (cl_uint d = 0; d < ndev; d++) {
@@ -341,9 +344,10 @@ static void all_devices(void **state)
     }
 }
 
-/* ---- Shapes. ---------------------------------------------------------------------------------- */
+/* ---- Shapes. --------------------------------------------------------------------------------- */
 
-/* No shape changes a result; these are those of GPUs, which CPUs run too, one item after the other. */
+/* No shape changes a result; these are those of GPUs, which CPUs run too, one item after the
+ * other. */
 static void every_shape(void **state)
 {
     (void)state;
@@ -354,7 +358,8 @@ static void every_shape(void **state)
     cl_device_type type = 0;
     clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_TYPE, sizeof type, &type, NULL);
     /* PoCL builds a shape for a second or two; a GPU's driver for less */
-    const size_t all = sizeof shapes / sizeof *shapes, some = deep || !(type & CL_DEVICE_TYPE_CPU) ? all : 2;
+    const size_t all = sizeof shapes / sizeof *shapes,
+                 some = deep || !(type & CL_DEVICE_TYPE_CPU) ? all : 2;
     if (clgetndev(cp) > 1 && !deep)
         return; /* one device builds what two do */
     for (size_t k = 0; k < some; k++) {
@@ -383,7 +388,7 @@ static void one_shape(void **state)
     arrays_sorter_free(s);
 }
 
-/* ---- What is refused. ------------------------------------------------------------------------- */
+/* ---- What is refused. ------------------------------------------------------------------------ */
 
 static void refused_shapes(void **state)
 {
@@ -401,7 +406,8 @@ static void refused_shapes(void **state)
     shape = NULL;
 }
 
-/* Arrays in work memory stand where they stood for a job of nearly the same size: each other place is a sub-buffer more. */
+/* Arrays in work memory stand where they stood for a job of nearly the same size: each other place
+ * is a sub-buffer more. */
 static void places_of_like_jobs(void **state)
 {
     (void)state;
@@ -411,7 +417,8 @@ static void places_of_like_jobs(void **state)
     assert_true(last >= job.most * 12);
     for (; job.most < 1 << 21; job.most += 4099) {
         const size_t size = arrays_sort_work(s, &job);
-        assert_true(size >= last && size >= job.most * 12 && size <= job.most * 13 + job.most / 4 + (4 << 20));
+        assert_true(size >= last && size >= job.most * 12 &&
+                    size <= job.most * 13 + job.most / 4 + (4 << 20));
         different += size != last;
         last = size;
     }
@@ -424,7 +431,11 @@ static void refused_jobs(void **state)
     (void)state;
     arrays_sorter *s = make();
     uint64_t own[4] = {0};
-    struct arrays_sort_job good = {.keys = keys, .values = values, .bytes = 8, .bits = 63, .most = 1000},
+    struct arrays_sort_job good = {.keys = keys,
+                                   .values = values,
+                                   .bytes = 8,
+                                   .bits = 63,
+                                   .most = 1000},
                            job = good;
     const size_t size = arrays_sort_work(s, &good);
     assert_true(size >= 12000 && size < 12000 + (4 << 20));
@@ -434,11 +445,11 @@ static void refused_jobs(void **state)
     fails(EINVAL, arrays_sort(s, &job));
     fails(EINVAL, arrays_sort_start(s, &job));
     works(clfree(work));
-#define refuse(code, ...)                                                                                    \
-    do {                                                                                                     \
-        job = good;                                                                                          \
-        __VA_ARGS__;                                                                                         \
-        fails(code, arrays_sort(s, &job));                                                                   \
+#define refuse(code, ...)                                                                          \
+    do {                                                                                           \
+        job = good;                                                                                \
+        __VA_ARGS__;                                                                               \
+        fails(code, arrays_sort(s, &job));                                                         \
     } while (0)
     refuse(EINVAL, job.bytes = 2);
     refuse(EINVAL, job.bits = 65);
@@ -455,15 +466,16 @@ static void refused_jobs(void **state)
     fails(EINVAL, arrays_scan(s, &scan));
     fails_0(EINVAL, arrays_scan_work(s, &scan));
     arrays_sorter_free(s);
-    fails_null(EINVAL,
-               arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .dev = clgetndev(cp)}));
-    fails_null(EINVAL, arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .reserved = {0, 1}}));
+    fails_null(EINVAL, arrays_sorter_create(
+                           &(struct arrays_sorter_options){.ctx = cp, .dev = clgetndev(cp)}));
+    fails_null(EINVAL, arrays_sorter_create(
+                           &(struct arrays_sorter_options){.ctx = cp, .reserved = {0, 1}}));
     arrays_sorter *plain = arrays_sorter_create(NULL);
     ready(plain);
     arrays_sorter_free(plain);
 }
 
-/* ---- All of them. ----------------------------------------------------------------------------- */
+/* ---- All of them. ---------------------------------------------------------------------------- */
 
 static int set_up(void **state)
 {
@@ -502,11 +514,19 @@ int main(int argc, char **argv)
     }
     deep = argc > 1 && strcmp(argv[1], "shapes") == 0;
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(twin_sorts), cmocka_unit_test(twin_scans), cmocka_unit_test(every_number_of_bits),
-        cmocka_unit_test(every_order), cmocka_unit_test(counts_on_the_device), cmocka_unit_test(all_devices),
-        cmocka_unit_test(refused_shapes), cmocka_unit_test(places_of_like_jobs), cmocka_unit_test(refused_jobs),
+        cmocka_unit_test(twin_sorts),
+        cmocka_unit_test(twin_scans),
+        cmocka_unit_test(every_number_of_bits),
+        cmocka_unit_test(every_order),
+        cmocka_unit_test(counts_on_the_device),
+        cmocka_unit_test(all_devices),
+        cmocka_unit_test(refused_shapes),
+        cmocka_unit_test(places_of_like_jobs),
+        cmocka_unit_test(refused_jobs),
         /* These take turns. */
-        cmocka_unit_test(every_small_size), cmocka_unit_test(every_shape), cmocka_unit_test(large_sizes),
+        cmocka_unit_test(every_small_size),
+        cmocka_unit_test(every_shape),
+        cmocka_unit_test(large_sizes),
         cmocka_unit_test(scans),
     };
     return todays_run("sort", tests, 8, 2, set_up, tear_down);

@@ -9,16 +9,17 @@
 #include <cstring>
 #include <numeric>
 
-namespace {
+namespace
+{
 
 int failures;
 
-#define CHECK(what)                                                              \
-    do {                                                                         \
-        if (!(what)) {                                                           \
-            std::fprintf(stderr, "line %d: not so: %s\n", __LINE__, #what);     \
-            failures++;                                                          \
-        }                                                                        \
+#define CHECK(what)                                                                                \
+    do {                                                                                           \
+        if (!(what)) {                                                                             \
+            std::fprintf(stderr, "line %d: not so: %s\n", __LINE__, #what);                        \
+            failures++;                                                                            \
+        }                                                                                          \
     } while (0)
 
 const char source[] =
@@ -74,7 +75,8 @@ void moves_and_frees(const stdcl::context &ctx)
     stdcl::array<double> x(ctx, 10);
     double *const address = x.data();
     stdcl::array<double> y = std::move(x);
-    CHECK(y.data() == address && y.size() == 10 && x.size() == 0 && !x.data()); // NOLINT: moved from on purpose
+    CHECK(y.data() == address && y.size() == 10 && x.size() == 0 &&
+          !x.data()); // NOLINT: moved from on purpose
     y = stdcl::array<double>(ctx, 5);
     CHECK(clsizeofmem(address) == 0 && y.size() == 5);
     stdcl::context own("");
@@ -113,7 +115,8 @@ void engines()
     float c[4];
     stdcl::matmul(matmul_options{}).multiply(MATMUL_NN, 2, 2, 2, 1, a, 2, b, 2, 0, c, 2);
     CHECK(c[0] == 19 && c[1] == 22 && c[2] == 43 && c[3] == 50);
-    const double mass[2] = {0.5, 0.5}, pos[2][3] = {{0.5, 0, 0}, {-0.5, 0, 0}}, vel[2][3] = {{0, 0.5, 0}, {0, -0.5, 0}};
+    const double mass[2] = {0.5, 0.5}, pos[2][3] = {{0.5, 0, 0}, {-0.5, 0, 0}},
+                 vel[2][3] = {{0, 0.5, 0}, {0, -0.5, 0}};
     nbody_options options{};
     options.dt = 0.001;
     options.precision = NBODY_DOUBLE;

@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Sanitizers are several times slower, and ThreadSanitizer keeps its own data on a thread's stack. */
+/* Sanitizers are several times slower, and ThreadSanitizer keeps its own data on a thread's
+ * stack. */
 enum { SMALL_STACK = (SANITIZED ? 8 : 1) << 20, LARGE = 1 << 20 };
 
 #define VALUES "N = 3, name = 'x', t = {a = {b = 7}, 10, 20}, yes = true, no = false"
@@ -51,7 +52,8 @@ static const struct expansion grammar[] = {
     /* numbers */
     {"${128 / 2} ${2^53} ${-2^53} ${2^63} ${1e15}",
      "64 9007199254740992 -9007199254740992 9223372036854775808 1000000000000000"},
-    {"${0.5} ${1/3} ${1e300} ${1e-7} ${7 % 4} ${-0.25}", "0.5 0.33333333333333 1e+300 1e-07 3 -0.25"},
+    {"${0.5} ${1/3} ${1e300} ${1e-7} ${7 % 4} ${-0.25}",
+     "0.5 0.33333333333333 1e+300 1e-07 3 -0.25"},
     {"${0xFFFFFFFFFFFFFFFFULL} ${-9007199254740993LL}", "18446744073709551615 -9007199254740993"},
     {"${yes} ${no} ${N == 3}", "true false true"},
     {"${bit.lshift(1, 5)} ${math.floor(2.5)} ${('ab'):rep(2)}", "32 2 abab"},
@@ -68,7 +70,8 @@ static const struct expansion grammar[] = {
     {"|x = {\n|  1,\n|  2}\n${x[2]}", "2"},
     {"|s = [[one\n|two]]\n${s}", "one\ntwo"},
     {"|s = 'it${N}'\n${s}", "it${N}"},
-    {"|function twice(x)\n${x}${x}\n|end\n${twice(1)}|", NULL}, /* a call that emits, but has no value */
+    {"|function twice(x)\n${x}${x}\n|end\n${twice(1)}|",
+     NULL}, /* a call that emits, but has no value */
     {"|function twice(x)\n${x}${x}\n|end\n|twice(1) twice(2)\n.", "11\n22\n."},
     {"|do return end\nnever", ""},
     {"|N = N + 1\n${N}", "4"},
@@ -138,7 +141,8 @@ static const struct failure failures[] = {
     {"\n\n|end\n", ":3: '<eof>' expected near 'end'"},
     {"|end, function()\n", ":1: '<eof>' expected near 'end'"},
     {"|return\ntext", ":1: unexpected symbol before the text of line 2"},
-    {"\n|x = [[\ntext\n|]]", ":2: this long string or comment does not end with the statement lines"},
+    {"\n|x = [[\ntext\n|]]",
+     ":2: this long string or comment does not end with the statement lines"},
     {"|y = 1\n|--[[ x\n|\ntext\n|]]", ":2: this long string or comment"},
     {"if (a\n    || b)",
      ":2: a line that begins with || reads as a Lua statement; end the line above with it, or write ${'||'}"},
@@ -162,8 +166,8 @@ static void check_sentence(const char *template, const char *text, const char *b
 {
     const char *sentence = text ? "(no error)" : clerror();
     if (text || clerrno != code || !sentence || strncmp(sentence, begin, strlen(begin)) != 0) {
-        print_error("template: %s\nwanted:   %d %s\ngot:      %d %s\n", template, code, begin, clerrno,
-                    sentence);
+        print_error("template: %s\nwanted:   %d %s\ngot:      %d %s\n", template, code, begin,
+                    clerrno, sentence);
         fail();
     }
 }
@@ -174,7 +178,8 @@ static void test_failures(void **state)
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
         char begin[300];
         snprintf(begin, sizeof begin, "k.clt%s", failures[i].sentence);
-        char *text = cltemplate("k.clt", failures[i].template, strlen(failures[i].template), VALUES);
+        char *text =
+            cltemplate("k.clt", failures[i].template, strlen(failures[i].template), VALUES);
         check_sentence(failures[i].template, text, begin, ENOEXEC);
     }
 }
@@ -189,8 +194,10 @@ static void test_names(void **state)
     name[sizeof name - 1] = '\0';
     snprintf(begin, sizeof begin, "%s:1: the name 'M' has no value", name);
     check_sentence("long name", cltemplate(name, "${M}", 4, NULL), begin, ENOEXEC);
-    check_sentence("no name", cltemplate(NULL, "${M}", 4, NULL), "template:1: the name 'M'", ENOEXEC);
-    check_sentence("NULL", cltemplate("k", NULL, 4, NULL), "k: the text of the template is NULL", EINVAL);
+    check_sentence("no name", cltemplate(NULL, "${M}", 4, NULL), "template:1: the name 'M'",
+                   ENOEXEC);
+    check_sentence("NULL", cltemplate("k", NULL, 4, NULL), "k: the text of the template is NULL",
+                   EINVAL);
     char *text = cltemplate("a\"b\\c\n", "x", 1, NULL);
     assert_string_equal(text, "#line 1 \"a\\\"b\\\\c?\"\nx");
     free(text);
@@ -198,7 +205,8 @@ static void test_names(void **state)
 
 /* ---- #line: a count of lines as the preprocessor makes it, against numbers in the text. ---- */
 
-/* Whether a comment is open at the end of a line of n characters, if one was or was not at its start. */
+/* Whether a comment is open at the end of a line of n characters, if one was or was not at its
+ * start. */
 static bool comment_after(const char *p, size_t n, bool comment)
 {
     for (size_t i = 0; i + 1 < n; i++) {
@@ -219,8 +227,9 @@ static bool comment_after(const char *p, size_t n, bool comment)
     return comment;
 }
 
-/* In `text` each line that holds @n@ stems from line n of the template. Follows the #line directives
- * outside of comments and of lines that `#if 0` leaves out. Returns how many it checked. */
+/* In `text` each line that holds @n@ stems from line n of the template. Follows the #line
+ * directives outside of comments and of lines that `#if 0` leaves out. Returns how many it
+ * checked. */
 static int check_lines(const char *text)
 {
     int line = 1, checked = 0;
@@ -231,7 +240,8 @@ static int check_lines(const char *text)
         const char *mark = memchr(p, '@', n);
         bool directive = !comment && !skipped && strncmp(p, "#line ", 6) == 0;
         if (mark && atoi(mark + 1) != line) {
-            print_error("a compiler would take this for line %d: %.*s\nin\n%s\n", line, (int)n, p, text);
+            print_error("a compiler would take this for line %d: %.*s\nin\n%s\n", line, (int)n, p,
+                        text);
             fail();
         }
         checked += mark != NULL;
@@ -300,8 +310,10 @@ static void check_text(char *text, const char *wanted)
 static void test_formatted_values(void **state)
 {
     (void)state;
-    check_text(EXPAND("${N} ${work_size}", "N = %zu, work_size = %d", (size_t)1000000, 128), "1000000 128");
-    check_text(EXPAND("${t[2]} ${u.v.w}", "t = {1, %g}, u = {v = {w = '%s'}}", 2.5, "deep"), "2.5 deep");
+    check_text(EXPAND("${N} ${work_size}", "N = %zu, work_size = %d", (size_t)1000000, 128),
+               "1000000 128");
+    check_text(EXPAND("${t[2]} ${u.v.w}", "t = {1, %g}, u = {v = {w = '%s'}}", 2.5, "deep"),
+               "2.5 deep");
     check_text(EXPAND("${N}", "N = 2^10 * %d", 2), "2048");
     check_text(EXPAND("${type} ${m}", "type = 'float', m = math.max(1, 2),"), "float 2");
     check_text(EXPAND("-", " "), "-");
@@ -320,7 +332,8 @@ static void test_listed_values(void **state)
     unsigned char small = 200;
     short negative = -3;
     size_t n = 1 << 20;
-    const clvalue_t inner[] = {clvalue(NULL, 5), clvalue(NULL, "six"), clvalue("x y", 7), CLVALUE_END};
+    const clvalue_t inner[] = {clvalue(NULL, 5), clvalue(NULL, "six"), clvalue("x y", 7),
+                               CLVALUE_END};
     const clvalue_t outer[] = {clvalue("inner", inner), CLVALUE_END};
     const clvalue_t list[] = {clvalue("n", n),
                               clvalue("small", small),
@@ -411,14 +424,16 @@ static const struct {
     const char *template, *sentence;
     int code;
 } limits[] = {
-    {"\n|while true do end", ":2: the template ran for 10^9 instructions; is a loop endless?", ENOEXEC},
+    {"\n|while true do end", ":2: the template ran for 10^9 instructions; is a loop endless?",
+     ENOEXEC},
     {"a\nb\n|while true do\nx\n|end", ":4: the text grows beyond 256 MiB", ENOEXEC},
     {"\n|for i = 1, 10 do\n|  local t = {} while true do t[#t + 1] = #t .. ('x'):rep(999) end\n|end",
      ":3: the template needs more than 1 GiB", ENOMEM},
     {"\n\n|s = 'x' while true do s = s .. s end", ":3: the template needs more than 1 GiB", ENOMEM},
     {"${('x'):rep(2^30)}", ":1: the template needs more than 1 GiB", ENOMEM},
     {"\n|function f() return 1 + f() end\n${f()}", ":2: stack overflow", ENOEXEC},
-    {"\n|function f() return 1 + string.gsub('a', 'a', f) end\n|f()", ":2: calls nest too deep", ENOEXEC},
+    {"\n|function f() return 1 + string.gsub('a', 'a', f) end\n|f()", ":2: calls nest too deep",
+     ENOEXEC},
     {"\n|function f() table.sort({1, 2, 3}, f) end\n|f()", ":2: calls nest too deep", ENOEXEC},
     {"\n|s = ('a'):rep(5000)\n${s:find(('.-'):rep(20) .. 'b')}", ":3: the pattern '.-.-", ENOEXEC},
     {"${('a'):rep(50):find(('a?'):rep(50) .. ('a'):rep(50))}", ":1: the pattern 'a?a?", ENOEXEC},
@@ -438,7 +453,8 @@ static void *run_limits(void *failed)
         const char *sentence = text ? "(no error)" : clerror();
         snprintf(begin, sizeof begin, "k.clt%s", limits[i].sentence);
         if (text || clerrno != limits[i].code || strncmp(sentence, begin, strlen(begin)) != 0) {
-            print_error("template: %s\nwanted:   %s\ngot:      %s\n", limits[i].template, begin, sentence);
+            print_error("template: %s\nwanted:   %s\ngot:      %s\n", limits[i].template, begin,
+                        sentence);
             *(int *)failed += 1;
         }
         free(text);
@@ -463,8 +479,10 @@ static void test_limits(void **state)
 static void test_patterns(void **state)
 {
     (void)state;
-    check_text(EXPAND("${(('  a b  '):rep(20):gsub('^%s*(.-)%s*$', '%1'):sub(1, 3))}", NULL), "a b");
-    check_text(EXPAND("${('float4'):match('^(%a+)(%d*)$')}${('a,b'):find(',', 1, true)}", NULL), "float2");
+    check_text(EXPAND("${(('  a b  '):rep(20):gsub('^%s*(.-)%s*$', '%1'):sub(1, 3))}", NULL),
+               "a b");
+    check_text(EXPAND("${('float4'):match('^(%a+)(%d*)$')}${('a,b'):find(',', 1, true)}", NULL),
+               "float2");
     check_text(EXPAND("|for w in ('x y z'):gmatch('%a') do\n${w}\n|end", NULL), "x\ny\nz\n");
     check_text(EXPAND("${#(('ab '):rep(10000):gsub('%s+', ' '))}", NULL), "30000");
 }
@@ -505,10 +523,12 @@ static void test_large(void **state)
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
         char *text = cltemplate("large.clt", template, size, "N = 1");
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
-        double seconds = (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+        double seconds =
+            (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
         const char *sentence = text ? NULL : clerror();
         if ((text != NULL) != large[i].expands || seconds > 20 || getenv("VERBOSE"))
-            print_message("much of %s: %.2f s, %s\n", large[i].unit, seconds, text ? "expands" : sentence);
+            print_message("much of %s: %.2f s, %s\n", large[i].unit, seconds,
+                          text ? "expands" : sentence);
         assert_true((text != NULL) == large[i].expands);
         assert_true(text || (sentence && strncmp(sentence, "large.clt:", 10) == 0));
         assert_true(seconds < 20);
@@ -519,7 +539,8 @@ static void test_large(void **state)
     }
 }
 
-/* 40000 expressions with names of their own: more than a Lua function has constants for in one go. */
+/* 40000 expressions with names of their own: more than a Lua function has constants for in one go.
+ */
 static void test_many_names(void **state)
 {
     (void)state;
@@ -529,7 +550,8 @@ static void test_many_names(void **state)
     for (int i = 0; i < 100000; i++)
         fprintf(fp, "%s${t[%d]}\n", i % 1000 == 0 ? "|local _ = 1\n" : "", i % 30000 + 1);
     fclose(fp);
-    text = cltemplate(NULL, template, size, "t = setmetatable({}, {__index = function(t, i) return i end})");
+    text = cltemplate(NULL, template, size,
+                      "t = setmetatable({}, {__index = function(t, i) return i end})");
     ready(text);
     const char *p = text;
     for (int i = 0; i < 100000; i++, p = strchr(p, '\n') + 1)
@@ -584,12 +606,20 @@ int main(int argc, char **argv)
 {
     is_deep = argc > 1 && strcmp(argv[1], "deep") == 0;
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grammar), cmocka_unit_test(test_failures), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_lines), cmocka_unit_test(test_formatted_values), cmocka_unit_test(test_listed_values),
-        cmocka_unit_test(test_decimal_comma), cmocka_unit_test(test_sandbox), cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_grammar),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_formatted_values),
+        cmocka_unit_test(test_listed_values),
+        cmocka_unit_test(test_decimal_comma),
+        cmocka_unit_test(test_sandbox),
+        cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_threads),
         /* These take turns. */
-        cmocka_unit_test(test_limits), cmocka_unit_test(test_large), cmocka_unit_test(test_many_names),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_many_names),
     };
     return todays_run("templates", tests, 10, 3, NULL, NULL);
 }

@@ -23,10 +23,12 @@ int main()
     const std::size_t n = 12;
     const std::string s = "a\"b";
     const clvalue_t inner[] = {clvalue(NULL, 1), clvalue(NULL, "two"), CLVALUE_END};
-    const clvalue_t list[] = {clvalue("i", -3), clvalue("u", 4u), clvalue("s", s.c_str()), clvalue("b", true),
-                              clvalue("d", 0.5), clvalue("f", 0.25f), clvalue("c", 'A'),
-                              clvalue("big", ULLONG_MAX), clvalue("low", LLONG_MIN), clvalue("t", inner),
-                              clvalue("n", n), CLVALUE_END};
+    const clvalue_t list[] = {clvalue("i", -3),          clvalue("u", 4u),
+                              clvalue("s", s.c_str()),   clvalue("b", true),
+                              clvalue("d", 0.5),         clvalue("f", 0.25f),
+                              clvalue("c", 'A'),         clvalue("big", ULLONG_MAX),
+                              clvalue("low", LLONG_MIN), clvalue("t", inner),
+                              clvalue("n", n),           CLVALUE_END};
     check(cltemplatev(NULL, text.data(), text.size(), list),
           "-3 4 a\"b true 0.5 0.25 65 18446744073709551615 -9223372036854775808 1two 12");
     check(cltemplate(NULL, text.data(), 4, "i = %d", 7), "7");

@@ -1,6 +1,6 @@
-/* test_template_none.c - the library as it is built without LuaJIT: a template answers ENOTSUP and says
- * what to install, and all the rest works. template_lua.c is compiled here, where HAVE_LUAJIT is not
- * defined, in the place of the library's.
+/* test_template_none.c - the library as it is built without LuaJIT: a template answers ENOTSUP and
+ * says what to install, and all the rest works. template_lua.c is compiled here, where HAVE_LUAJIT
+ * is not defined, in the place of the library's.
  * SPDX-License-Identifier: MIT
  */
 #undef HAVE_LUAJIT
@@ -44,6 +44,7 @@ static void test_the_rest(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_templates), cmocka_unit_test(test_the_rest)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_templates),
+                                       cmocka_unit_test(test_the_rest)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,14 +43,14 @@ static const char *write_file(const char *name, const char *text)
 }
 
 /* An unrolled loop: out[i] = 1 * i + 2 * i + ... + N * i. */
-#define POLYNOMIAL                                                                                           \
-    "__kernel void polynomial(__global int *out)\n"                                                          \
-    "{\n"                                                                                                    \
-    "    int i = (int)get_global_id(0), sum = 0;\n"                                                          \
-    "|for k = 1, N or 4 do\n"                                                                                \
-    "    sum += ${k} * i;\n"                                                                                 \
-    "|end\n"                                                                                                 \
-    "    out[i] = sum;\n"                                                                                    \
+#define POLYNOMIAL                                                                                 \
+    "__kernel void polynomial(__global int *out)\n"                                                \
+    "{\n"                                                                                          \
+    "    int i = (int)get_global_id(0), sum = 0;\n"                                                \
+    "|for k = 1, N or 4 do\n"                                                                      \
+    "    sum += ${k} * i;\n"                                                                       \
+    "|end\n"                                                                                       \
+    "    out[i] = sum;\n"                                                                          \
     "}\n"
 
 /* Runs it on every device, compares with n * (n + 1) / 2 * i, and closes the program. */
@@ -139,25 +139,27 @@ static void test_kernel_path(void **state)
 static void test_embedded(void **state)
 {
     (void)state;
-    static struct stdcl_embedded source = {
-        .name = "embedded.clt", .data = (const unsigned char *)POLYNOMIAL, .size = sizeof POLYNOMIAL - 1};
+    static struct stdcl_embedded source = {.name = "embedded.clt",
+                                           .data = (const unsigned char *)POLYNOMIAL,
+                                           .size = sizeof POLYNOMIAL - 1};
     stdcl_embed_register(&source);
     check_polynomial(clopen(cp, NULL, CLLD_NOW), 4);
 }
 
 /* ---- Where messages point. ---- */
 
-/* An error in the middle of a loop, on line 7 of the template but line 15 of the text, if not later. */
-#define LOOP                                                                                                 \
-    "// one\n"                                                                                               \
-    "__kernel void loop(__global int *out)\n"                                                                \
-    "{\n"                                                                                                    \
-    "|for k = 1, 5 do\n"                                                                                     \
-    "|  local v = names[k]\n"                                                                                \
-    "    // for ${v}\n"                                                                                      \
-    "    out[${k}] = ${v};\n"                                                                                \
-    "|end\n"                                                                                                 \
-    "    out[0] = last;\n"                                                                                   \
+/* An error in the middle of a loop, on line 7 of the template but line 15 of the text, if not
+ * later. */
+#define LOOP                                                                                       \
+    "// one\n"                                                                                     \
+    "__kernel void loop(__global int *out)\n"                                                      \
+    "{\n"                                                                                          \
+    "|for k = 1, 5 do\n"                                                                           \
+    "|  local v = names[k]\n"                                                                      \
+    "    // for ${v}\n"                                                                            \
+    "    out[${k}] = ${v};\n"                                                                      \
+    "|end\n"                                                                                       \
+    "    out[0] = last;\n"                                                                         \
     "}\n"
 
 static void check_log(void *program, const char *const *parts, size_t n)
@@ -186,9 +188,9 @@ static void test_compiler_messages(void **state)
     parts[0] = in_folder; /* the whole path */
     check_log(clopent(cp, path, CLLD_NOW, "names = {0, 1, 2, 'wrong', 4}"), parts, 4);
     parts[0] = "loop.clt:7:";
-    check_log(
-        clopen_template(cp, "loop.clt", LOOP, strlen(LOOP), NULL, CLLD_NOW, "names = {0, 1, 2, 3, 'wrong'}"),
-        parts, 4);
+    check_log(clopen_template(cp, "loop.clt", LOOP, strlen(LOOP), NULL, CLLD_NOW,
+                              "names = {0, 1, 2, 3, 'wrong'}"),
+              parts, 4);
 }
 
 static void test_lua_messages(void **state)
@@ -201,7 +203,8 @@ static void test_lua_messages(void **state)
     (void)clopent(cp, path, CLLD_NOW, "names = {0, 1}");
     assert_string_equal(clerror(), begin);
     snprintf(begin, sizeof begin,
-             "%s:5: attempt to index global 'names' (a nil value) (the name 'names' has no value)", path);
+             "%s:5: attempt to index global 'names' (a nil value) (the name 'names' has no value)",
+             path);
     (void)clopen(cp, path, CLLD_LAZY);
     assert_string_equal(clerror(), begin);
 }
@@ -218,8 +221,8 @@ static void test_arguments(void **state)
     fails_null(EINVAL, clopentv(cp, NULL, CLLD_NOW, NULL));
     fails_null(EINVAL, clopen_template(cp, NULL, "x", 1, NULL, CLLD_NOW, NULL));
     fails_null(EINVAL, clopen_template(cp, "x.clt", NULL, 1, NULL, CLLD_NOW, NULL));
-    fails_null(EINVAL,
-               clopen_template(NULL, "x.clt", POLYNOMIAL, sizeof POLYNOMIAL - 1, NULL, CLLD_NOW, NULL));
+    fails_null(EINVAL, clopen_template(NULL, "x.clt", POLYNOMIAL, sizeof POLYNOMIAL - 1, NULL,
+                                       CLLD_NOW, NULL));
     fails_null(EINVAL, clopent(cp, write_file("v.clt", POLYNOMIAL), CLLD_NOW, "N = = 1"));
 }
 

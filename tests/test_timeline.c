@@ -1,7 +1,7 @@
 /* test_timeline.c - when things ran: the trace file, phases of the host, overlap, bounded memory.
  *
- * Trace files are read back with jansson. The overlap of devices is compared with a count over every single
- * nanosecond of made-up timelines.
+ * Trace files are read back with jansson. The overlap of devices is compared with a count over
+ * every single nanosecond of made-up timelines.
  * SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h" /* before cmocka, which has a `fail` of its own */
@@ -124,7 +124,8 @@ static const char *label(long pid, long tid)
     json_array_foreach(json_object_get(trace, "traceEvents"), i, e)
     {
         const char *name = json_string_value(json_object_get(e, "name"));
-        if (strcmp(json_string_value(json_object_get(e, "ph")), "M") != 0 || (long)number(e, "pid") != pid)
+        if (strcmp(json_string_value(json_object_get(e, "ph")), "M") != 0 ||
+            (long)number(e, "pid") != pid)
             continue;
         if (tid < 0 ? strcmp(name, "process_name") == 0
                     : strcmp(name, "thread_name") == 0 && (long)number(e, "tid") == tid)
@@ -180,8 +181,9 @@ static bool inside(const struct event *inner, const struct event *outer)
            inner->end <= outer->end;
 }
 
-/* The kernel lies in the phase in which the host started it and waited for it: the clocks agree, up to the delays that
- * this machine makes at this time, by which a phase is longer than its kernel. */
+/* The kernel lies in the phase in which the host started it and waited for it: the clocks agree, up
+ * to the delays that this machine makes at this time, by which a phase is longer than its
+ * kernel. */
 static void sets_the_clocks(void **unused)
 {
     (void)unused;
@@ -205,7 +207,8 @@ static void sets_the_clocks(void **unused)
         for (size_t i = 0; i < 3; i++) {
             const struct event *k = find("kernel", "slow", i), *phase = find("host", "wait", i);
             if (k->start < phase->start - tolerance || k->end > phase->end + tolerance)
-                fail_msg("kernel %g .. %g us, phase %g .. %g us", k->start, k->end, phase->start, phase->end);
+                fail_msg("kernel %g .. %g us, phase %g .. %g us", k->start, k->end, phase->start,
+                         phase->end);
         }
     }
     works(clfree(x));
@@ -298,7 +301,8 @@ static void survives_unbalanced_phases(void **unused)
 static void keeps_odd_names(void **unused)
 {
     (void)unused;
-    static const char *const names[] = {"quote \" and \\ slash", "two\nlines\tand \x01", "größer als π", ""};
+    static const char *const names[] = {"quote \" and \\ slash", "two\nlines\tand \x01",
+                                        "größer als π", ""};
     for (size_t i = 0; i < 4; i++) {
         clprofile_begin(cp, names[i]);
         clprofile_end(cp);
@@ -323,7 +327,8 @@ static void writes_whole_files_or_none(void **unused)
     fails(EISDIR, clprofile_trace(cp, folder));
     fails(EINVAL, clprofile_trace(cp, NULL));
     fails(EINVAL, clprofile_trace(NULL, "trace.json"));
-    fails(ENOSPC, clprofile_trace(cp, "/dev/full")); /* not replaced by a file, even if that could be done */
+    fails(ENOSPC, clprofile_trace(
+                      cp, "/dev/full")); /* not replaced by a file, even if that could be done */
     works(clprofile_trace(cp, "/dev/null"));
     struct stat status;
     assert_true(stat("/dev/null", &status) == 0 && S_ISCHR(status.st_mode));
@@ -372,7 +377,8 @@ static void sees_devices_overlap(void **unused)
     overlap = overlap_and_busy(&busy);
     if (overlap > 0.2 * busy)
         fail_msg("%g s of %g s overlap, though one waits for the other", overlap, busy);
-    double most = 0; /* others on the machine can only hold one of the two back, so the largest share of some counts */
+    double most = 0; /* others on the machine can only hold one of the two back, so the largest
+                        share of some counts */
     for (int round = 0; round < 20 && most < 0.3; round++) {
         works(clprofile_reset(cp));
         for (cl_uint dev = 0; dev < 2; dev++) {
@@ -407,7 +413,8 @@ static void adds_up_overlap(void **unused)
             for (uint64_t k = start; k < start + length; k++)
                 busy[dev][k] = true;
             timeline_add(&t->commands, MAX_SPANS, (struct span){start, start + length, 0, 2 * dev});
-            timeline_add(&t->commands, MAX_SPANS, (struct span){0, LENGTH, 0, 2 * dev + 1}); /* no kernel */
+            timeline_add(&t->commands, MAX_SPANS,
+                         (struct span){0, LENGTH, 0, 2 * dev + 1}); /* no kernel */
         }
         for (int k = 0; k < LENGTH; k++) {
             int devices = busy[0][k] + busy[1][k] + busy[2][k];
@@ -476,8 +483,8 @@ static size_t lines_with(const char *file, const char *part)
     return n;
 }
 
-/* More launches and phases than a timeline keeps: the rest is counted, and takes no memory; nor does the file, which
- * would take several times its size if it were a tree first. */
+/* More launches and phases than a timeline keeps: the rest is counted, and takes no memory; nor
+ * does the file, which would take several times its size if it were a tree first. */
 static void more_than_it_keeps(void **unused)
 {
     (void)unused;
@@ -509,7 +516,8 @@ static void more_than_it_keeps(void **unused)
     assert_int_equal(lines_with(in_folder("long.json"), "\"cat\":\"kernel\""), MAX_SPANS);
     assert_int_equal(lines_with(in_folder("long.json"), "\"cat\":\"host\""), MAX_PHASES);
     char beyond[64];
-    snprintf(beyond, sizeof beyond, "\"spans_not_kept\":%d}", LAUNCHES - MAX_SPANS + PHASES - MAX_PHASES);
+    snprintf(beyond, sizeof beyond, "\"spans_not_kept\":%d}",
+             LAUNCHES - MAX_SPANS + PHASES - MAX_PHASES);
     assert_int_equal(lines_with(in_folder("long.json"), beyond), 1);
 }
 

@@ -1,5 +1,5 @@
-/* test_tune.c - the store of kernel shapes: which row fits, files that are not what they should be, many
- * writers at once.
+/* test_tune.c - the store of kernel shapes: which row fits, files that are not what they should be,
+ * many writers at once.
  *
  * Started with words, the program is a child of its own test, which adds rows to the store.
  * SPDX-License-Identifier: MIT
@@ -25,8 +25,10 @@ static int own_cache(void **unused)
     char folder[64];
     (void)unused;
     snprintf(folder, sizeof folder, "cache%d", number++);
-    return setenv("XDG_CACHE_HOME", in_folder(folder), 1) == 0 && mkdir(in_folder(folder), 0755) == 0 ? 0
-                                                                                                      : -1;
+    return setenv("XDG_CACHE_HOME", in_folder(folder), 1) == 0 &&
+                   mkdir(in_folder(folder), 0755) == 0
+               ? 0
+               : -1;
 }
 
 static int no_cache(void **unused)
@@ -64,7 +66,8 @@ static void found(const char *kernel, size_t size, const char *shape)
 {
     struct cltune_row row = find(kernel, size);
     if (strcmp(row.shape, shape) != 0)
-        fail_msg("%s for size %zu: \"%s\" instead of \"%s\"; %s", kernel, size, row.shape, shape, row.source);
+        fail_msg("%s for size %zu: \"%s\" instead of \"%s\"; %s", kernel, size, row.shape, shape,
+                 row.source);
 }
 
 /* ---- Which row fits. ---- */
@@ -72,20 +75,21 @@ static void found(const char *kernel, size_t size, const char *shape)
 static json_t *row_of(const char *kernel, const char *device, const char *driver, long long size,
                       const char *shape)
 {
-    json_t *row = json_pack("{s:s, s:s, s:s, s:I, s:s}", "kernel", kernel, "device", device, "driver", driver,
-                            "size", (json_int_t)size, "shape", shape);
+    json_t *row = json_pack("{s:s, s:s, s:s, s:I, s:s}", "kernel", kernel, "device", device,
+                            "driver", driver, "size", (json_int_t)size, "shape", shape);
     ready(row);
     return row;
 }
 
-static const char *chosen(const json_t *user, const json_t *shipped, const struct tune_device *d, size_t size,
-                          int *rank)
+static const char *chosen(const json_t *user, const json_t *shipped, const struct tune_device *d,
+                          size_t size, int *rank)
 {
     const json_t *row = tune_choose(user, shipped, d, "k", size, rank);
     return row ? json_string_value(json_object_get(row, "shape")) : "none";
 }
 
-/* Hopper is NVIDIA's name of its GPUs of compute capability 9.x: H100, H200 and those of their kind. */
+/* Hopper is NVIDIA's name of its GPUs of compute capability 9.x: H100, H200 and those of their
+ * kind. */
 static void families_of_gpus(void **unused)
 {
     (void)unused;
@@ -110,7 +114,8 @@ static void families_of_gpus(void **unused)
     }
 }
 
-/* Of all places where a row may come from, the first in the promised order; each is then taken away. */
+/* Of all places where a row may come from, the first in the promised order; each is then taken
+ * away. */
 static void follows_the_order(void **unused)
 {
     (void)unused;
@@ -121,9 +126,12 @@ static void follows_the_order(void **unused)
         const char *device, *driver;
         int rank;
     } place[] = {
-        {true, "NVIDIA H200", "570.1", TUNE_EXACT}, {true, "NVIDIA H200", "560.2", TUNE_OTHER_DRIVER},
-        {false, "H200", "", TUNE_SHIPPED},          {false, "family:a", "", TUNE_FAMILY},
-        {false, "family:b", "", TUNE_FAMILY + 1},   {false, "family:gpu", "", TUNE_FAMILY + 2},
+        {true, "NVIDIA H200", "570.1", TUNE_EXACT},
+        {true, "NVIDIA H200", "560.2", TUNE_OTHER_DRIVER},
+        {false, "H200", "", TUNE_SHIPPED},
+        {false, "family:a", "", TUNE_FAMILY},
+        {false, "family:b", "", TUNE_FAMILY + 1},
+        {false, "family:gpu", "", TUNE_FAMILY + 2},
     };
     enum { PLACES = sizeof place / sizeof *place };
     for (int from = 0; from <= PLACES; from++)
@@ -135,10 +143,12 @@ static void follows_the_order(void **unused)
                 char shape[16];
                 snprintf(shape, sizeof shape, "a=%d", p);
                 if (p >= from)
-                    json_array_append_new(place[p].user ? user : shipped,
-                                          row_of("k", place[p].device, place[p].driver, 1 << (p + 4), shape));
+                    json_array_append_new(
+                        place[p].user ? user : shipped,
+                        row_of("k", place[p].device, place[p].driver, 1 << (p + 4), shape));
             }
-            /* Never taken: another kernel, another device, a family or part of a name of the user's. */
+            /* Never taken: another kernel, another device, a family or part of a name of the
+             * user's. */
             json_array_append_new(user, row_of("l", "NVIDIA H200", "570.1", 16, "a=91"));
             json_array_append_new(user, row_of("k", "NVIDIA H20", "570.1", 16, "a=92"));
             json_array_append_new(user, row_of("k", "H200", "570.1", 16, "a=93"));
@@ -176,7 +186,8 @@ static void takes_the_nearest_size(void **unused)
     json_array_append_new(rows, row_of("k", "d", "v", 8192, "a=2"));
     for (size_t i = 0; i < sizeof right / sizeof *right; i++)
         if (strcmp(chosen(rows, NULL, &device, right[i].size, &rank), right[i].shape) != 0)
-            fail_msg("size %zu: %s", right[i].size, chosen(rows, NULL, &device, right[i].size, &rank));
+            fail_msg("size %zu: %s", right[i].size,
+                     chosen(rows, NULL, &device, right[i].size, &rank));
     json_decref(rows);
 }
 
@@ -324,7 +335,8 @@ static void stores_and_finds(void **unused)
     found("other", 1, "a=4");
 
     char why[256];
-    json_t *rows = tune_read(in_cache("tune.json"), why, sizeof why), *row = json_array_get(rows, 0);
+    json_t *rows = tune_read(in_cache("tune.json"), why, sizeof why),
+           *row = json_array_get(rows, 0);
     assert_int_equal(json_array_size(rows), 3);
     assert_string_equal(json_string_value(json_object_get(row, "device")), info[0].dev_name);
     assert_string_equal(json_string_value(json_object_get(row, "driver")), info[0].dev_drv_version);
@@ -343,10 +355,11 @@ static void sees_what_others_write(void **unused)
     char text[1024];
     const struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
     for (int i = 0; i < 5; i++) {
-        snprintf(text, sizeof text,
-                 "{\"format\": \"stdcl-tuning-1\", \"rows\": [{\"kernel\": \"k\", \"device\": \"%s\", "
-                 "\"driver\": \"of old\", \"size\": 64, \"shape\": \"b=%d\"}]}",
-                 info[0].dev_name, i);
+        snprintf(
+            text, sizeof text,
+            "{\"format\": \"stdcl-tuning-1\", \"rows\": [{\"kernel\": \"k\", \"device\": \"%s\", "
+            "\"driver\": \"of old\", \"size\": 64, \"shape\": \"b=%d\"}]}",
+            info[0].dev_name, i);
         put_user_file("", 0);
         put_bytes(in_cache("other"), text, strlen(text));
         assert_int_equal(utimensat(AT_FDCWD, in_cache("other"), times, 0), 0);
@@ -354,22 +367,25 @@ static void sees_what_others_write(void **unused)
         found("k", 64, (char[]){'b', '=', (char)('0' + i), 0});
     }
     for (int i = 0; i < 20; i++) {
-        snprintf(text, sizeof text,
-                 "{\"format\": \"stdcl-tuning-1\", \"rows\": [{\"kernel\": \"k\", \"device\": \"%s\", "
-                 "\"driver\": \"of old\", \"size\": 64, \"shape\": \"a=%d\"}]}",
-                 info[0].dev_name, i);
+        snprintf(
+            text, sizeof text,
+            "{\"format\": \"stdcl-tuning-1\", \"rows\": [{\"kernel\": \"k\", \"device\": \"%s\", "
+            "\"driver\": \"of old\", \"size\": 64, \"shape\": \"a=%d\"}]}",
+            info[0].dev_name, i);
         put_user_file("", 0); /* of another length, for clocks may be coarse */
         cltune_warning();
         put_user_file(text, strlen(text));
         found("k", 64,
-              (char[]){'a', '=', (char)(i < 10 ? '0' + i : '1'), i < 10 ? 0 : (char)('0' + i - 10), 0});
+              (char[]){'a', '=', (char)(i < 10 ? '0' + i : '1'), i < 10 ? 0 : (char)('0' + i - 10),
+                       0});
     }
     contains(find("k", 64).source, "measured on this device with another driver");
     assert_int_equal(unlink(in_cache("tune.json")), 0);
     found("k", 64, "");
 }
 
-/* All shipped rows of a device's family, among them the one for a size; none where the user has measured. */
+/* All shipped rows of a device's family, among them the one for a size; none where the user has
+ * measured. */
 static void rows_to_compare(void **unused)
 {
     (void)unused;
@@ -422,7 +438,8 @@ static void wants_proper_arguments(void **unused)
 
 /* ---- Files that are not what they should be. ---- */
 
-#define ROW "{\"kernel\": \"k\", \"device\": \"d\", \"driver\": \"v\", \"size\": 64, \"shape\": \"a=1\"}"
+#define ROW                                                                                        \
+    "{\"kernel\": \"k\", \"device\": \"d\", \"driver\": \"v\", \"size\": 64, \"shape\": \"a=1\"}"
 #define FILE_OF(rows) "{\"format\": \"stdcl-tuning-1\", \"rows\": [" rows "]}"
 
 /* The file is ignored with a sentence, and the next store keeps it aside and begins a new one. */
@@ -468,7 +485,8 @@ static void ignores_corrupt_files(void **unused)
         FILE_OF("{\"kernel\": \"k\", \"device\": \"d\", \"size\": -64, \"shape\": \"a=1\"}"),
         FILE_OF("{\"kernel\": \"k\", \"device\": \"d\", \"size\": 64.5, \"shape\": \"a=1\"}"),
         FILE_OF("{\"kernel\": \"k\", \"device\": \"d\", \"size\": \"64\", \"shape\": \"a=1\"}"),
-        FILE_OF("{\"kernel\": \"k\", \"device\": \"d\", \"size\": 99999999999999999999, \"shape\": \"a=1\"}"),
+        FILE_OF(
+            "{\"kernel\": \"k\", \"device\": \"d\", \"size\": 99999999999999999999, \"shape\": \"a=1\"}"),
         FILE_OF("{\"kernel\": \"\", \"device\": \"d\", \"size\": 64, \"shape\": \"a=1\"}"),
         FILE_OF("{\"kernel\": \"k\", \"device\": \"d\", \"size\": 64, \"shape\": \"-D BAD\"}"),
         FILE_OF("{\"kernel\": \"k\", \"device\": 5, \"size\": 64, \"shape\": \"a=1\"}"),
@@ -540,7 +558,8 @@ static void ignores_huge_and_deep_files(void **unused)
     is_ignored("a million brackets");
     free(text);
     put_user_file("", 0);
-    assert_int_equal(truncate(in_cache("tune.json"), (off_t)100 << 30), 0); /* 100 GiB, all of it a hole */
+    assert_int_equal(truncate(in_cache("tune.json"), (off_t)100 << 30),
+                     0); /* 100 GiB, all of it a hole */
     const double start = seconds_worked();
     is_ignored("100 GiB");
     assert_true(seconds_worked() - start < 2); /* it is not read */
@@ -741,7 +760,9 @@ static void threads_lose_nothing(void **unused)
 static int create(void **state)
 {
     cp = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0);
-    return setup_done(cp && clgetndev(cp) <= 16 && clgetdevinfo(cp, info) == 0) == 0 ? files_create(state) : -1;
+    return setup_done(cp && clgetndev(cp) <= 16 && clgetdevinfo(cp, info) == 0) == 0
+               ? files_create(state)
+               : -1;
 }
 
 static int destroy(void **state)

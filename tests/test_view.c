@@ -11,14 +11,31 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* ---- Who may ask. ------------------------------------------------------------------------------ */
+/* ---- Who may ask. ---------------------------------------------------------------------------- */
 
 static void hosts(void **state)
 {
-    static const char *const own[] = {"127.0.0.1", "127.0.0.1:8080", "localhost:1", "LocalHost:65535", "[::1]", "[::1]:8080"};
-    static const char *const foreign[] = {"", "example.org", "example.org:8080", "127.0.0.1.example.org", "127.0.0.1:", "127.0.0.1:123456",
-                                          "127.0.0.1:80a", "127.0.0.2", "0.0.0.0:80", "localhost.example.org:80", "::1", "[::1", "[::2]",
-                                          "localhost:80:80", " localhost", "2130706433", "0x7f000001", "127.1", "user@localhost"};
+    static const char *const own[] = {"127.0.0.1",       "127.0.0.1:8080", "localhost:1",
+                                      "LocalHost:65535", "[::1]",          "[::1]:8080"};
+    static const char *const foreign[] = {"",
+                                          "example.org",
+                                          "example.org:8080",
+                                          "127.0.0.1.example.org",
+                                          "127.0.0.1:",
+                                          "127.0.0.1:123456",
+                                          "127.0.0.1:80a",
+                                          "127.0.0.2",
+                                          "0.0.0.0:80",
+                                          "localhost.example.org:80",
+                                          "::1",
+                                          "[::1",
+                                          "[::2]",
+                                          "localhost:80:80",
+                                          " localhost",
+                                          "2130706433",
+                                          "0x7f000001",
+                                          "127.1",
+                                          "user@localhost"};
     (void)state;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         assert_true(http_host_ok(own[i]));
@@ -30,10 +47,15 @@ static void hosts(void **state)
 /* Comparing both with each other would not do: a rebound name is its own Host and Origin. */
 static void origins(void **state)
 {
-    static const char *const bad[][2] = {{"http://example.org", "example.org"}, {"http://example.org", "127.0.0.1:80"},
-                                         {"https://127.0.0.1:80", "127.0.0.1:80"}, {"null", "127.0.0.1:80"}, {"", "127.0.0.1:80"},
-                                         {"http://127.0.0.1:81", "127.0.0.1:80"}, {"http://localhost:80", "127.0.0.1:80"},
-                                         {"http://127.0.0.1:80/", "127.0.0.1:80"}, {"http://127.0.0.1:80.example.org", "127.0.0.1:80"}};
+    static const char *const bad[][2] = {{"http://example.org", "example.org"},
+                                         {"http://example.org", "127.0.0.1:80"},
+                                         {"https://127.0.0.1:80", "127.0.0.1:80"},
+                                         {"null", "127.0.0.1:80"},
+                                         {"", "127.0.0.1:80"},
+                                         {"http://127.0.0.1:81", "127.0.0.1:80"},
+                                         {"http://localhost:80", "127.0.0.1:80"},
+                                         {"http://127.0.0.1:80/", "127.0.0.1:80"},
+                                         {"http://127.0.0.1:80.example.org", "127.0.0.1:80"}};
     (void)state;
     assert_true(http_origin_ok("http://127.0.0.1:80", "127.0.0.1:80"));
     assert_true(http_origin_ok("http://localhost:9", "localhost:9"));
@@ -66,7 +88,7 @@ static void tokens(void **state)
     assert_false(http_token_ok(token, token));
 }
 
-/* ---- What may be asked. ------------------------------------------------------------------------ */
+/* ---- What may be asked. ---------------------------------------------------------------------- */
 
 static bool asks(const char *text, struct ask *ask)
 {
@@ -79,33 +101,73 @@ static void messages(void **state)
     (void)state;
     assert_true(asks("{\"type\":\"credit\",\"n\":2}", &a) && a.type == ASK_CREDIT && a.number == 2);
     assert_true(asks("{\"type\":\"ping\",\"id\":17}", &a) && a.type == ASK_PING && a.number == 17);
-    assert_true(asks("{\"type\":\"do\",\"what\":\"step\",\"n\":3}", &a) && a.command.ask == VIEW_STEP && a.command.value == 3);
-    assert_true(asks("{\"type\":\"do\",\"what\":\"speed\",\"value\":0.5}", &a) && a.command.ask == VIEW_SPEED && a.command.value == 0.5);
-    assert_true(asks("{\"type\":\"do\",\"what\":\"quit\"}", &a) && a.command.ask == VIEW_QUIT && !a.confirmed);
+    assert_true(asks("{\"type\":\"do\",\"what\":\"step\",\"n\":3}", &a) &&
+                a.command.ask == VIEW_STEP && a.command.value == 3);
+    assert_true(asks("{\"type\":\"do\",\"what\":\"speed\",\"value\":0.5}", &a) &&
+                a.command.ask == VIEW_SPEED && a.command.value == 0.5);
+    assert_true(asks("{\"type\":\"do\",\"what\":\"quit\"}", &a) && a.command.ask == VIEW_QUIT &&
+                !a.confirmed);
     assert_true(asks("{\"type\":\"do\",\"what\":\"quit\",\"confirm\":true}", &a) && a.confirmed);
-    assert_true(asks("{\"type\":\"want\",\"points\":{\"count\":9,\"colour\":\"mass\",\"coding\":2,\"region\":[0,1,2,3,4,5]}}", &a));
-    assert_true(a.want.count == 9 && a.want.colour == BY_MASS && a.want.coding == 2 && a.want.inside && a.want.box[5] == 5 && !a.want.cells);
-    assert_true(asks("{\"type\":\"want\",\"points\":{}}", &a) && a.want.count == 200000 && !a.want.inside);
-    assert_true(asks("{\"type\":\"want\",\"cells\":{\"x\":-5,\"y\":7,\"width\":64,\"height\":32,\"zoom\":3}}", &a));
-    assert_true(a.want.cells && a.want.region.x == -5 && a.want.region.y == 7 && a.want.region.width == 64 && a.want.region.zoom == 3);
+    assert_true(asks(
+        "{\"type\":\"want\",\"points\":{\"count\":9,\"colour\":\"mass\",\"coding\":2,\"region\":[0,1,2,3,4,5]}}",
+        &a));
+    assert_true(a.want.count == 9 && a.want.colour == BY_MASS && a.want.coding == 2 &&
+                a.want.inside && a.want.box[5] == 5 && !a.want.cells);
+    assert_true(asks("{\"type\":\"want\",\"points\":{}}", &a) && a.want.count == 200000 &&
+                !a.want.inside);
+    assert_true(asks(
+        "{\"type\":\"want\",\"cells\":{\"x\":-5,\"y\":7,\"width\":64,\"height\":32,\"zoom\":3}}",
+        &a));
+    assert_true(a.want.cells && a.want.region.x == -5 && a.want.region.y == 7 &&
+                a.want.region.width == 64 && a.want.region.zoom == 3);
 }
 
 static void refused(void **state)
 {
     static const char *const bad[] = {
-        "", "x", "[]", "17", "null", "{}", "{\"type\":1}", "{\"type\":\"x\"}", "{\"type\":\"credit\"}", "{\"type\":\"credit\",\"n\":0}",
-        "{\"type\":\"credit\",\"n\":9}", "{\"type\":\"credit\",\"n\":1.5}", "{\"type\":\"credit\",\"n\":\"1\"}", "{\"type\":\"credit\",\"n\":-1}",
-        "{\"type\":\"credit\",\"n\":1}x", "{\"type\":\"credit\",\"n\":1,\"n\":2}", "{\"type\":\"ping\",\"id\":1e300}", "{\"type\":\"do\"}",
-        "{\"type\":\"do\",\"what\":\"format\"}", "{\"type\":\"do\",\"what\":\"step\",\"n\":1e9}", "{\"type\":\"do\",\"what\":\"seek\"}",
-        "{\"type\":\"do\",\"what\":\"seek\",\"frame\":-1}", "{\"type\":\"do\",\"what\":\"speed\"}", "{\"type\":\"do\",\"what\":\"speed\",\"value\":-1}",
-        "{\"type\":\"want\"}", "{\"type\":\"want\",\"points\":1}", "{\"type\":\"want\",\"points\":{},\"cells\":{}}",
-        "{\"type\":\"want\",\"points\":{\"count\":5e9}}", "{\"type\":\"want\",\"points\":{\"coding\":3}}",
-        "{\"type\":\"want\",\"points\":{\"colour\":\"red\"}}", "{\"type\":\"want\",\"points\":{\"colour\":3}}",
-        "{\"type\":\"want\",\"points\":{\"region\":[0,0,0,1,1]}}", "{\"type\":\"want\",\"points\":{\"region\":[0,0,0,1,1,0]}}",
-        "{\"type\":\"want\",\"points\":{\"region\":[0,0,0,1,1,1,1]}}", "{\"type\":\"want\",\"points\":{\"region\":{}}}",
-        "{\"type\":\"want\",\"cells\":{\"width\":0}}", "{\"type\":\"want\",\"cells\":{\"width\":4194304,\"height\":2}}",
-        "{\"type\":\"want\",\"cells\":{\"zoom\":25}}", "{\"type\":\"want\",\"cells\":{\"x\":0.5}}", "{\"type\":\"want\",\"cells\":{\"x\":1e16}}",
-        "{\"type\":\"credit\",\"n\":1", "\xff\xfe", "{\"type\":\"do\",\"what\":\"quit\",\"confirm\":tru}"};
+        "",
+        "x",
+        "[]",
+        "17",
+        "null",
+        "{}",
+        "{\"type\":1}",
+        "{\"type\":\"x\"}",
+        "{\"type\":\"credit\"}",
+        "{\"type\":\"credit\",\"n\":0}",
+        "{\"type\":\"credit\",\"n\":9}",
+        "{\"type\":\"credit\",\"n\":1.5}",
+        "{\"type\":\"credit\",\"n\":\"1\"}",
+        "{\"type\":\"credit\",\"n\":-1}",
+        "{\"type\":\"credit\",\"n\":1}x",
+        "{\"type\":\"credit\",\"n\":1,\"n\":2}",
+        "{\"type\":\"ping\",\"id\":1e300}",
+        "{\"type\":\"do\"}",
+        "{\"type\":\"do\",\"what\":\"format\"}",
+        "{\"type\":\"do\",\"what\":\"step\",\"n\":1e9}",
+        "{\"type\":\"do\",\"what\":\"seek\"}",
+        "{\"type\":\"do\",\"what\":\"seek\",\"frame\":-1}",
+        "{\"type\":\"do\",\"what\":\"speed\"}",
+        "{\"type\":\"do\",\"what\":\"speed\",\"value\":-1}",
+        "{\"type\":\"want\"}",
+        "{\"type\":\"want\",\"points\":1}",
+        "{\"type\":\"want\",\"points\":{},\"cells\":{}}",
+        "{\"type\":\"want\",\"points\":{\"count\":5e9}}",
+        "{\"type\":\"want\",\"points\":{\"coding\":3}}",
+        "{\"type\":\"want\",\"points\":{\"colour\":\"red\"}}",
+        "{\"type\":\"want\",\"points\":{\"colour\":3}}",
+        "{\"type\":\"want\",\"points\":{\"region\":[0,0,0,1,1]}}",
+        "{\"type\":\"want\",\"points\":{\"region\":[0,0,0,1,1,0]}}",
+        "{\"type\":\"want\",\"points\":{\"region\":[0,0,0,1,1,1,1]}}",
+        "{\"type\":\"want\",\"points\":{\"region\":{}}}",
+        "{\"type\":\"want\",\"cells\":{\"width\":0}}",
+        "{\"type\":\"want\",\"cells\":{\"width\":4194304,\"height\":2}}",
+        "{\"type\":\"want\",\"cells\":{\"zoom\":25}}",
+        "{\"type\":\"want\",\"cells\":{\"x\":0.5}}",
+        "{\"type\":\"want\",\"cells\":{\"x\":1e16}}",
+        "{\"type\":\"credit\",\"n\":1",
+        "\xff\xfe",
+        "{\"type\":\"do\",\"what\":\"quit\",\"confirm\":tru}"};
     struct ask a;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -123,14 +185,15 @@ static void deep_nesting(void **state)
     assert_false(ask_read(text, sizeof text, &a));
 }
 
-/* ---- Frames. ----------------------------------------------------------------------------------- */
+/* ---- Frames. --------------------------------------------------------------------------------- */
 
 /* Some bodies, and the box that holds them. */
 static struct shown some(size_t n, float shift)
 {
     struct shown s = {.sequence = 1, .n = n};
     for (size_t i = 0; i < n; i++) {
-        const float x = (float)(i * 7919 % n) / (float)n, at[3] = {x + shift, 1 - x * x, 0.01F * x}, v[3] = {x, 1, 0};
+        const float x = (float)(i * 7919 % n) / (float)n, at[3] = {x + shift, 1 - x * x, 0.01F * x},
+                    v[3] = {x, 1, 0};
         bytes_put(&s.first, at, sizeof at);
         bytes_put(&s.second, v, sizeof v);
     }
@@ -156,16 +219,20 @@ static void raw_bodies(void **state)
     for (size_t c = 0; c < 3; c++) {
         const double lo = bytes_read_f64(b.at + 24 + 8 * c), hi = bytes_read_f64(b.at + 48 + 8 * c);
         for (size_t i = 0; i < N; i++) {
-            const double q = (double)bytes_read(b.at + POINTS_HEAD + 2 * (c * N + i), 2), x = lo + (q + 0.5) / 65536 * (hi - lo);
+            const double q = (double)bytes_read(b.at + POINTS_HEAD + 2 * (c * N + i), 2),
+                         x = lo + (q + 0.5) / 65536 * (hi - lo);
             const double right = (double)((const float *)(const void *)s.first.at)[3 * i + c];
             assert_true(fabs(x - right) <= (hi - lo) / 131072 * 1.01 + 1e-7);
         }
     }
-    const double least = (double)bytes_read_f32(b.at + 84), most = (double)bytes_read_f32(b.at + 88);
+    const double least = (double)bytes_read_f32(b.at + 84),
+                 most = (double)bytes_read_f32(b.at + 88);
     for (size_t i = 0; i < N; i++) {
         const float *v = (const float *)(const void *)s.second.at + 3 * i;
-        const double shade = b.at[POINTS_HEAD + 6 * N + i], speed = least * pow(most / least, shade / 255);
-        assert_true(fabs(log(speed / sqrt((double)(v[0] * v[0] + v[1] * v[1])))) <= log(most / least) / 255);
+        const double shade = b.at[POINTS_HEAD + 6 * N + i],
+                     speed = least * pow(most / least, shade / 255);
+        assert_true(fabs(log(speed / sqrt((double)(v[0] * v[0] + v[1] * v[1])))) <=
+                    log(most / least) / 255);
     }
     bytes_free(&b);
     shown_free(&s);
@@ -179,7 +246,8 @@ static void not_finite(void **state)
     struct frame_box box = {.set = false};
     struct quantised *was[2] = {NULL, NULL};
     struct bytes b = {0};
-    const float at[3][3] = {{NAN, 0, 0}, {INFINITY, 1, -INFINITY}, {1, 2, 3}}, v[3][3] = {{NAN, 0, 0}, {INFINITY, 0, 0}, {0, 0, 0}};
+    const float at[3][3] = {{NAN, 0, 0}, {INFINITY, 1, -INFINITY}, {1, 2, 3}},
+                v[3][3] = {{NAN, 0, 0}, {INFINITY, 0, 0}, {0, 0, 0}};
     struct shown s = {.sequence = 1, .n = 3};
     (void)state;
     bytes_put(&s.first, at, sizeof at);
@@ -213,14 +281,16 @@ static void only_a_region(void **state)
     shown_free(&s);
 }
 
-/* Every coding gives the bytes of coding 0: differences, packed or not, with escapes, with another box in between. */
+/* Every coding gives the bytes of coding 0: differences, packed or not, with escapes, with another
+ * box in between. */
 static void codings(void **state)
 {
     enum { N = 3000, FRAMES = 12 };
     struct about about = {.options.points.total = N};
     (void)state;
     for (int coding = RAW; coding <= (can_pack() ? DIFFERENCES_PACKED : DIFFERENCES); coding++) {
-        struct want plain = {.count = N, .colour = BY_SPEED}, want = {.count = N, .colour = BY_SPEED, .coding = coding};
+        struct want plain = {.count = N, .colour = BY_SPEED},
+                    want = {.count = N, .colour = BY_SPEED, .coding = coding};
         struct frame_box box = {.set = false}, other = {.set = false};
         struct quantised *was[2] = {NULL, NULL}, *none[2] = {NULL, NULL};
         struct bytes b = {0}, right = {0}, got[3] = {{0}};
@@ -229,7 +299,8 @@ static void codings(void **state)
             struct shown s = some(N, i < 9 ? 0.001F * (float)(i * i) : 5);
             s.sequence = i + 1;
             b.used = right.used = 0;
-            assert_true(frame_points(&b, &s, &about, &want, &box, was) && frame_points(&right, &s, &about, &plain, &other, none));
+            assert_true(frame_points(&b, &s, &about, &want, &box, was) &&
+                        frame_points(&right, &s, &about, &plain, &other, none));
             const struct bytes oldest = got[2];
             got[2] = got[1];
             got[1] = got[0];
@@ -290,7 +361,7 @@ static void codings_of_cells(void **state)
     codings_of(256);
 }
 
-/* ---- Recordings. ------------------------------------------------------------------------------- */
+/* ---- Recordings. ----------------------------------------------------------------------------- */
 
 static const char *const row_names[] = {"time", "", "energy", "", NULL};
 
@@ -299,15 +370,23 @@ static struct bytes record(const char *file, int frames)
 {
     enum { N = 200 };
     struct bytes all = {0};
-    view *v = view_open(&(struct view_options){.program = "test", .address = "-", .record = file, .rate = 240, .budget = 100,
-                                               .points = {.total = N, .moving = 1}, .rows = row_names});
+    view *v = view_open(&(struct view_options){.program = "test",
+                                               .address = "-",
+                                               .record = file,
+                                               .rate = 240,
+                                               .budget = 100,
+                                               .points = {.total = N, .moving = 1},
+                                               .rows = row_names});
     assert_non_null(v);
     assert_string_equal(view_url(v, 0), "");
     assert_int_equal(view_watched(v), 0);
     assert_int_equal(view_bodies_wanted(v), N);
     for (int i = 0; i < frames; i++) {
         struct shown s = some(N, 0.001F * (float)i);
-        const struct view_points p = {{0.5 * i, (uint64_t)i, 0}, N, (const float(*)[3])(void *)s.first.at, (const float(*)[3])(void *)s.second.at};
+        const struct view_points p = {{0.5 * i, (uint64_t)i, 0},
+                                      N,
+                                      (const float(*)[3])(void *)s.first.at,
+                                      (const float(*)[3])(void *)s.second.at};
         view_add_row(v, (const double[]){i, -i});
         while (!view_due(v)) /* so nothing is left out */
             view_wait(v, 0.001);
@@ -365,7 +444,8 @@ static void nothing_is_lost(void **state)
     (void)state;
     snprintf(file, sizeof file, "%s", in_folder("lost.view"));
     for (int i = 0; i < 200; i++) {
-        view *v = view_open(&(struct view_options){.program = "test", .address = "-", .record = file, .points = {.total = 1}});
+        view *v = view_open(&(struct view_options){
+            .program = "test", .address = "-", .record = file, .points = {.total = 1}});
         assert_non_null(v);
         assert_int_equal(view_due(v), 1);
         assert_int_equal(view_show_points(v, &(struct view_points){{0, 0, 0}, 1, at, NULL}), 0);
@@ -378,7 +458,8 @@ static void nothing_is_lost(void **state)
     }
 }
 
-/* Wherever it is cut, what is whole plays; whatever byte is wrong, nothing but a sentence comes of it. */
+/* Wherever it is cut, what is whole plays; whatever byte is wrong, nothing but a sentence comes of
+ * it. */
 static void cut_and_damaged(void **state)
 {
     struct bytes all = record(in_folder("cut.view"), 8);
@@ -434,7 +515,8 @@ static void pages(void **state)
     bytes_free(&all);
 }
 
-/* Costs of pictures that scatter as lognormal ones, 1 ms in the middle; or ten times as much now and then. */
+/* Costs of pictures that scatter as lognormal ones, 1 ms in the middle; or ten times as much now
+ * and then. */
 static double some_cost(uint64_t *seed, double spread, unsigned now_and_then)
 {
     double sum = -6; /* of twelve numbers of 0 to 1: nearly normal */
@@ -447,7 +529,10 @@ static double some_cost(uint64_t *seed, double spread, unsigned now_and_then)
 
 static void budget_is_kept(void **state)
 {
-    static const struct { double spread; unsigned now_and_then; } of[] = {{0, 0}, {0.5, 0}, {1, 0}, {0.3, 20}};
+    static const struct {
+        double spread;
+        unsigned now_and_then;
+    } of[] = {{0, 0}, {0.5, 0}, {1, 0}, {0.3, 20}};
     const double share = 0.005;
     (void)state;
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
@@ -460,7 +545,8 @@ static void budget_is_kept(void **state)
             waited += budget_wait(&b, cost, share);
         }
         assert_true(spent <= 1.01 * share * waited);
-        assert_true(spent >= 0.5 * share * waited); /* and no picture less than that allows, or nearly so */
+        assert_true(spent >=
+                    0.5 * share * waited); /* and no picture less than that allows, or nearly so */
     }
 }
 
@@ -471,14 +557,17 @@ static void what_happens_once_puts_little_off(void **state)
     (void)state;
     for (int i = 0; i < 30; i++)
         waited += budget_wait(&b, i == 10 ? 1 : 1e-3, 0.01);
-    assert_in_range((uint64_t)(1000 * waited + 0.5), 2800, 4600); /* 2.9 s without it; 103 s if it were counted whole */
+    assert_in_range((uint64_t)(1000 * waited + 0.5), 2800,
+                    4600); /* 2.9 s without it; 103 s if it were counted whole */
 }
 
 static void servers_time_is_felt(void **state)
 {
     (void)state;
-    assert_true(budget_felt(1, 4) >= 1 && budget_felt(0.5, 64) >= 1);           /* kernels on all processors */
-    assert_true(budget_felt(0, 8) <= 1. / 8 && budget_felt(1. / 64, 64) < 0.04); /* a thread that waits for a card */
+    assert_true(budget_felt(1, 4) >= 1 &&
+                budget_felt(0.5, 64) >= 1); /* kernels on all processors */
+    assert_true(budget_felt(0, 8) <= 1. / 8 &&
+                budget_felt(1. / 64, 64) < 0.04); /* a thread that waits for a card */
     assert_true(budget_felt(1, 1) >= 1 && budget_felt(7, 4) <= 1);
 }
 
@@ -503,14 +592,18 @@ static void scripts_are_short(void **state)
 {
     static const char *const of[][2] = {
         {"import { a } from \"./a.js\";\nexport const b = a + 1; // one more\n", "const b=a+1;\n"},
-        {"// a file\nexport function f(x, y) {\n  return x\n    ? y : -1;\n}\nf(1, 2);\n", "function f(x,y){return x?y:-1;}\nf(1,2);\n"},
+        {"// a file\nexport function f(x, y) {\n  return x\n    ? y : -1;\n}\nf(1, 2);\n",
+         "function f(x,y){return x?y:-1;}\nf(1,2);\n"},
         {"a = b + +c - -d + e++ - f--;", "a=b+ +c- -d+e++-f--;\n"},
         {"let s = 'a  // \\' b' + \"c  'd\";", "let s='a  // \\' b'+\"c  'd\";\n"},
-        {"const t = `a  ${x ? `b  ${y}` : \"}  \"}  // c\n   d`;", "const t=`a  ${x ? `b  ${y}` : \"}  \"}  // c\nd`;\n"},
+        {"const t = `a  ${x ? `b  ${y}` : \"}  \"}  // c\n   d`;",
+         "const t=`a  ${x ? `b  ${y}` : \"}  \"}  // c\nd`;\n"},
         {"return /[/\"] \\/ {2}/g .test(s) / 2 / n;", "return/[/\"] \\/ {2}/g.test(s)/2/n;\n"},
         {"x = f(/a'/, 1) / 2; // b's", "x=f(/a'/,1)/2;\n"},
-        {"for (const [k, v] of all) if (k in v) delete v[k];\nelse typeof k === \"a\";", "for(const[k,v]of all)if(k in v)delete v[k];else typeof k===\"a\";\n"},
-        {"const f = () => {\n  a();\n};\nclass A {\n  get b() {}\n  async c() {}\n}\n", "const f=()=>{a();};class A{get b(){}\nasync c(){}}\n"},
+        {"for (const [k, v] of all) if (k in v) delete v[k];\nelse typeof k === \"a\";",
+         "for(const[k,v]of all)if(k in v)delete v[k];else typeof k===\"a\";\n"},
+        {"const f = () => {\n  a();\n};\nclass A {\n  get b() {}\n  async c() {}\n}\n",
+         "const f=()=>{a();};class A{get b(){}\nasync c(){}}\n"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
@@ -520,7 +613,8 @@ static void scripts_are_short(void **state)
         assert_string_equal((char *)to.at, of[i][1]);
         bytes_free(&to);
     }
-    for (size_t n = 0; n <= strlen(of[4][0]); n++) { /* of a text that ends anywhere nothing is read beyond its end */
+    for (size_t n = 0; n <= strlen(of[4][0]);
+         n++) { /* of a text that ends anywhere nothing is read beyond its end */
         struct bytes to = {0};
         char *part = memcpy(test_malloc(n + 1), of[4][0], n);
         script_put(&to, part, n);
@@ -529,13 +623,20 @@ static void scripts_are_short(void **state)
     }
 }
 
-/* ---- Opening. ---------------------------------------------------------------------------------- */
+/* ---- Opening. -------------------------------------------------------------------------------- */
 
 static void refused_options(void **state)
 {
-    static const struct view_options bad[] = {
-        {.rate = 1000}, {.rate = -1}, {.budget = 101}, {.reserved = {1}}, {.address = "8080x"}, {.address = "70000"}, {.address = "0.0.0.0:80"},
-        {.address = "unix:"}, {.address = "unix:/no/such/folder/socket"}, {.address = "-", .record = "/no/such/folder/x.view"}};
+    static const struct view_options bad[] = {{.rate = 1000},
+                                              {.rate = -1},
+                                              {.budget = 101},
+                                              {.reserved = {1}},
+                                              {.address = "8080x"},
+                                              {.address = "70000"},
+                                              {.address = "0.0.0.0:80"},
+                                              {.address = "unix:"},
+                                              {.address = "unix:/no/such/folder/socket"},
+                                              {.address = "-", .record = "/no/such/folder/x.view"}};
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_null(view_open(&bad[i]));
@@ -567,7 +668,8 @@ static void opens_and_closes(void **state)
     assert_int_equal(before, after);
 }
 
-/* A permutation; and its beginnings are fair: of the first tenth about half lie in the first half. */
+/* A permutation; and its beginnings are fair: of the first tenth about half lie in the first
+ * half. */
 static void order(void **state)
 {
     enum { N = 10000 };
@@ -602,18 +704,21 @@ static void rows_are_thinned(void **state)
     free(r.value);
 }
 
-/* ---- Rectangles of cells. ---------------------------------------------------------------------- */
+/* ---- Rectangles of cells. -------------------------------------------------------------------- */
 
 static void regions(void **state)
 {
-    const struct view_field torus = {.width = 100, .height = 50, .bounds = "torus"}, plane = {.width = 100, .height = 50, .bounds = "plane"};
+    const struct view_field torus = {.width = 100, .height = 50, .bounds = "torus"},
+                            plane = {.width = 100, .height = 50, .bounds = "plane"};
     struct view_region r = {-3, 60, 20, 20, 0};
     (void)state;
-    assert_true(region_clip(&torus, &r) && r.x == 97 && r.y == 10 && r.width == 20 && r.height == 20);
+    assert_true(region_clip(&torus, &r) && r.x == 97 && r.y == 10 && r.width == 20 &&
+                r.height == 20);
     r = (struct view_region){0, 0, 1000, 1000, 2};
     assert_true(region_clip(&torus, &r) && r.width == 25 && r.height == 13);
     r = (struct view_region){-3, 40, 20, 20, 0};
-    assert_true(region_clip(&plane, &r) && r.x == 0 && r.y == 40 && r.width == 17 && r.height == 10);
+    assert_true(region_clip(&plane, &r) && r.x == 0 && r.y == 40 && r.width == 17 &&
+                r.height == 10);
     r = (struct view_region){100, 0, 20, 20, 0};
     assert_false(region_clip(&plane, &r));
     r = (struct view_region){-(1LL << 53), -(1LL << 53), 4194304, 1, 24};
@@ -639,7 +744,8 @@ static void hear(struct viewer *w, const char *format, ...)
 
 static void want_from(struct viewer *w, int x)
 {
-    hear(w, "{\"type\":\"want\",\"cells\":{\"x\":%d,\"y\":0,\"width\":64,\"height\":8,\"zoom\":0}}", x);
+    hear(w, "{\"type\":\"want\",\"cells\":{\"x\":%d,\"y\":0,\"width\":64,\"height\":8,\"zoom\":0}}",
+         x);
 }
 
 /* A new state, with the rectangle from x on. */
@@ -665,7 +771,8 @@ static int next_from(struct viewer *w)
 /* Who moves on before what was wanted is there gets that meanwhile, and never goes back. */
 static void moving_on(void **state)
 {
-    struct view v = {.about.options.cells = {65536, 65536, "torus", "B3/S23"}, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct view v = {.about.options.cells = {65536, 65536, "torus", "B3/S23"},
+                     .lock = PTHREAD_MUTEX_INITIALIZER};
     struct stage stage = {0};
     struct shown *s = &stage.shown[CELLS];
     struct viewer w;
@@ -722,7 +829,8 @@ static void same_wishes(void **state)
     hear(&w, "{\"type\":\"want\",\"points\":{\"count\":%d,\"colour\":\"none\"}}", N);
     assert_int_equal(next_bodies(&w), -1);
     hear(&w, "{\"type\":\"want\",\"points\":{\"count\":%d}}", N - 1);
-    hear(&w, "{\"type\":\"want\",\"points\":{\"count\":%d}}", N - 1); /* and what changed before is not forgotten by that */
+    hear(&w, "{\"type\":\"want\",\"points\":{\"count\":%d}}",
+         N - 1); /* and what changed before is not forgotten by that */
     assert_int_equal(next_bodies(&w), N - 1);
     hear(&w, "{\"type\":\"want\",\"points\":{\"count\":%d,\"colour\":\"speed\"}}", N - 1);
     assert_int_equal(next_bodies(&w), N - 1);
@@ -737,15 +845,33 @@ static void same_wishes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hosts),         cmocka_unit_test(origins),       cmocka_unit_test(tokens),
-        cmocka_unit_test(messages),      cmocka_unit_test(refused),       cmocka_unit_test(deep_nesting),
-        cmocka_unit_test(raw_bodies),    cmocka_unit_test(not_finite),    cmocka_unit_test(only_a_region),
-        cmocka_unit_test(order),         cmocka_unit_test(rows_are_thinned), cmocka_unit_test(regions),
-        cmocka_unit_test(codings),       cmocka_unit_test(codings_of_cells), cmocka_unit_test(recordings),
-        cmocka_unit_test(nothing_is_lost), cmocka_unit_test(cut_and_damaged), cmocka_unit_test(pages),       cmocka_unit_test(refused_options),
-        cmocka_unit_test(budget_is_kept),  cmocka_unit_test(what_happens_once_puts_little_off), cmocka_unit_test(servers_time_is_felt),
-        cmocka_unit_test(page_is_small), cmocka_unit_test(scripts_are_short),
-        cmocka_unit_test(opens_and_closes), cmocka_unit_test(moving_on),     cmocka_unit_test(same_wishes),
+        cmocka_unit_test(hosts),
+        cmocka_unit_test(origins),
+        cmocka_unit_test(tokens),
+        cmocka_unit_test(messages),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(deep_nesting),
+        cmocka_unit_test(raw_bodies),
+        cmocka_unit_test(not_finite),
+        cmocka_unit_test(only_a_region),
+        cmocka_unit_test(order),
+        cmocka_unit_test(rows_are_thinned),
+        cmocka_unit_test(regions),
+        cmocka_unit_test(codings),
+        cmocka_unit_test(codings_of_cells),
+        cmocka_unit_test(recordings),
+        cmocka_unit_test(nothing_is_lost),
+        cmocka_unit_test(cut_and_damaged),
+        cmocka_unit_test(pages),
+        cmocka_unit_test(refused_options),
+        cmocka_unit_test(budget_is_kept),
+        cmocka_unit_test(what_happens_once_puts_little_off),
+        cmocka_unit_test(servers_time_is_felt),
+        cmocka_unit_test(page_is_small),
+        cmocka_unit_test(scripts_are_short),
+        cmocka_unit_test(opens_and_closes),
+        cmocka_unit_test(moving_on),
+        cmocka_unit_test(same_wishes),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

@@ -1,5 +1,6 @@
-/* Ranks as threads of one process: what arrives, in which order, from whom devices are kept apart, and how a job ends.
- * Messages are late by chance, and half of them are not copied before the other side wants them.
+/* Ranks as threads of one process: what arrives, in which order, from whom devices are kept apart,
+ * and how a job ends. Messages are late by chance, and half of them are not copied before the other
+ * side wants them.
  * SPDX-License-Identifier: MIT */
 #include "ranks.h"
 
@@ -17,12 +18,12 @@ static uint32_t word(size_t i, uint32_t key)
 
 #define WRONG(...) clerror_set(EPROTO, __VA_ARGS__)
 
-/* ---- Mail. ------------------------------------------------------------------------------------ */
+/* ---- Mail. ----------------------------------------------------------------------------------- */
 
 enum { MAILS = 12, WORDS = 3000 };
 
-/* Every rank sends every other, and itself, mail of several sizes with two tags; all are under way at once. Receives are posted in
- * another order than sends, but the same for each tag. */
+/* Every rank sends every other, and itself, mail of several sizes with two tags; all are under way
+ * at once. Receives are posted in another order than sends, but the same for each tag. */
 static int everybody_to_everybody(struct rank_run *r)
 {
     const size_t pairs = (size_t)r->size * MAILS;
@@ -41,16 +42,22 @@ static int everybody_to_everybody(struct rank_run *r)
         for (size_t tag = 0; tag < 2; tag++)
             for (size_t k = 0; k < MAILS; k++)
                 if ((k % 3 == 0) == (tag == 1))
-                    mail[n++] = world_receive(r->world, peer, (int)tag, in + ((size_t)peer * MAILS + k) * WORDS, k * WORDS * 4 / MAILS);
+                    mail[n++] = world_receive(r->world, peer, (int)tag,
+                                              in + ((size_t)peer * MAILS + k) * WORDS,
+                                              k * WORDS * 4 / MAILS);
     if (world_wait(r->world, mail, n) != 0)
         status = -1;
     for (int peer = 0; peer < r->size && status == 0; peer++)
         for (size_t k = 0; k < MAILS && status == 0; k++)
             for (size_t i = 0; i < WORDS && status == 0; i++) {
                 const uint32_t got = in[((size_t)peer * MAILS + k) * WORDS + i];
-                const uint32_t right = i < k * WORDS / MAILS ? word(i, (uint32_t)(peer * 10000 + r->rank * 100) + (uint32_t)k) : 0;
+                const uint32_t right =
+                    i < k * WORDS / MAILS
+                        ? word(i, (uint32_t)(peer * 10000 + r->rank * 100) + (uint32_t)k)
+                        : 0;
                 if (got != right)
-                    status = WRONG("word %zu of mail %zu from rank %d is %u, not %u", i, k, peer, got, right);
+                    status = WRONG("word %zu of mail %zu from rank %d is %u, not %u", i, k, peer,
+                                   got, right);
             }
     free(out), free(in), free(mail);
     return status;
@@ -62,14 +69,17 @@ static void mail_arrives(void **state)
     for (int size = 1; size <= 8; size += size == 3 ? 2 : size == 5 ? 3 : 1)
         for (unsigned way = 0; way < 4; way++)
             ranks_work(size, everybody_to_everybody,
-                       (struct ranks_how){.delay = way % 2 ? 3000 : 0, .seed = 7 * (unsigned)size + way, .polled = way >= 2});
+                       (struct ranks_how){.delay = way % 2 ? 3000 : 0,
+                                          .seed = 7 * (unsigned)size + way,
+                                          .polled = way >= 2});
 }
 
 /* A long message moves while nobody waits for it. */
 static int moves_by_itself(struct rank_run *r)
 {
     int sent = 42, got = 0;
-    world_mail *mail = r->rank == 0 ? world_send(r->world, 1, 5, &sent, sizeof sent) : world_receive(r->world, 0, 5, &got, sizeof got);
+    world_mail *mail = r->rank == 0 ? world_send(r->world, 1, 5, &sent, sizeof sent)
+                                    : world_receive(r->world, 0, 5, &got, sizeof got);
     for (bool done = false; !done; sched_yield()) { /* it would stay so for ever */
         pthread_mutex_lock(&r->world->lock);
         done = mail->done == mail->pieces;
@@ -99,9 +109,11 @@ static int one_waits(struct rank_run *r)
         atomic_store(&who_waits, r->world);
         if (world_wait(r->world, &mail, 1) != 0)
             return -1;
-        return world_waited(r->world, 1) > before && world_waited(r->world, 2) == other && world_waited(r->world, 3) == 0
+        return world_waited(r->world, 1) > before && world_waited(r->world, 2) == other &&
+                       world_waited(r->world, 3) == 0
                    ? 0
-                   : WRONG("waited %g s for rank 1 after %g s, %g s for rank 2", world_waited(r->world, 1), before, world_waited(r->world, 2));
+                   : WRONG("waited %g s for rank 1 after %g s, %g s for rank 2",
+                           world_waited(r->world, 1), before, world_waited(r->world, 2));
     }
     for (bool waits = r->rank > 1; !waits; sched_yield()) {
         stdcl_world *first = atomic_load(&who_waits);
@@ -144,7 +156,7 @@ static void refuses_wrong_calls(void **state)
     ranks_work(2, wrong_calls, (struct ranks_how){0});
 }
 
-/* ---- Together. -------------------------------------------------------------------------------- */
+/* ---- Together. ------------------------------------------------------------------------------- */
 
 struct span { /* of ranks, joined in order */
     int32_t first, last;
@@ -165,7 +177,9 @@ static void join_spans(void *a, const void *b, void *arg)
 
 static int together(struct rank_run *r)
 {
-    static const char *const order[] = {"", "0", "(01)", "((01)2)", "((01)(23))", "(((01)(23))4)", "", "", "(((01)(23))((45)(67)))"};
+    static const char *const order[] = {"",        "0",          "(01)",
+                                        "((01)2)", "((01)(23))", "(((01)(23))4)",
+                                        "",        "",           "(((01)(23))((45)(67)))"};
     for (int root = 0; root < r->size; root++) {
         uint32_t bytes[100];
         for (size_t i = 0; i < 100; i++)
@@ -176,7 +190,9 @@ static int together(struct rank_run *r)
             if (bytes[i] != word(i, (uint32_t)root))
                 return WRONG("word %zu of root %d is %u", i, root, bytes[i]);
     }
-    uint32_t mine[3] = {word(0, (uint32_t)r->rank), word(1, (uint32_t)r->rank), word(2, (uint32_t)r->rank)}, all[3 * MOST_RANKS];
+    uint32_t mine[3] = {word(0, (uint32_t)r->rank), word(1, (uint32_t)r->rank),
+                        word(2, (uint32_t)r->rank)},
+             all[3 * MOST_RANKS];
     if (world_gather(r->world, mine, sizeof mine, all) != 0)
         return -1;
     for (int k = 0; k < 3 * r->size; k++)
@@ -202,7 +218,8 @@ static void all_do_the_same(void **state)
     (void)state;
     for (int size = 1; size <= 8; size += size == 3 ? 2 : size == 5 ? 3 : 1)
         for (unsigned way = 0; way < 3; way++)
-            ranks_work(size, together, (struct ranks_how){.delay = way ? 500 : 0, .seed = way, .polled = way == 2});
+            ranks_work(size, together,
+                       (struct ranks_how){.delay = way ? 500 : 0, .seed = way, .polled = way == 2});
 }
 
 /* Nobody leaves a barrier before all have come. */
@@ -231,14 +248,17 @@ static void a_barrier_holds(void **state)
 static int one_fails(struct rank_run *r)
 {
     const int which = *(const int *)r->arg;
-    const int status = r->rank >= which && r->rank < which + 2 ? clerror_set(ENOSPC, "the disk of %d is full", r->rank) : 0;
+    const int status = r->rank >= which && r->rank < which + 2
+                           ? clerror_set(ENOSPC, "the disk of %d is full", r->rank)
+                           : 0;
     if (world_agree(r->world, 0) != 0)
         return WRONG("nobody failed, but one was told: %s", clerror());
     char right[100];
     snprintf(right, sizeof right, "rank %d on host: the disk of %d is full", which, which);
     if (world_agree(r->world, status) != -1 || clerrno != ENOSPC || strcmp(clerror(), right) != 0)
         return WRONG("clerrno %d, %s", clerrno, clerror());
-    if (world_agree(r->world, clerror_set(EINVAL, "all are wrong")) != -1 || strcmp(clerror(), "all are wrong") != 0)
+    if (world_agree(r->world, clerror_set(EINVAL, "all are wrong")) != -1 ||
+        strcmp(clerror(), "all are wrong") != 0)
         return WRONG("alike: %s", clerror());
     return 0;
 }
@@ -258,7 +278,8 @@ static int different(struct rank_run *r)
         return -1;
     if (world_same(r->world, "the words", text) != -1 || clerrno != EINVAL)
         return WRONG("clerrno %d", clerrno);
-    const char *right = "rank 3 on host: it has the words '--dt 0.02', rank 0 on host has '--dt 0.01'";
+    const char *right =
+        "rank 3 on host: it has the words '--dt 0.02', rank 0 on host has '--dt 0.01'";
     return strcmp(clerror(), right) == 0 ? 0 : WRONG("%s", clerror());
 }
 
@@ -282,7 +303,8 @@ static void who_fails_ends_the_others(void **state)
     (void)state;
     for (int polled = 0; polled < 2; polled++) {
         atomic_int failed = 0;
-        ranks_run(3, gives_up, (struct ranks_how){.failed = &failed, .polled = polled, .delay = 300}, runs);
+        ranks_run(3, gives_up,
+                  (struct ranks_how){.failed = &failed, .polled = polled, .delay = 300}, runs);
         assert_int_equal(failed, 2);
         assert_string_equal(runs[1].sentence, "I have failed");
         for (int r = 0; r < 3; r += 2)
@@ -290,11 +312,12 @@ static void who_fails_ends_the_others(void **state)
     }
 }
 
-/* ---- Hosts and devices. ----------------------------------------------------------------------- */
+/* ---- Hosts and devices. ---------------------------------------------------------------------- */
 
 static cl_device_id device[2];
 
-struct seen_by { /* the devices of each rank, and those it gets: "ab" are the first and the second */
+struct seen_by { /* the devices of each rank, and those it gets: "ab" are the first and the second
+                  */
     int size, share;
     const char *host[4], *sees[4], *gets[4];
 };
@@ -313,10 +336,13 @@ static int divide(struct rank_run *r)
     for (size_t i = 0; i < n; i++)
         if (mine[i])
             *end++ = s->sees[r->rank][i];
-    return strcmp(got, s->gets[r->rank]) == 0 ? 0 : WRONG("it got '%s', not '%s'", got, s->gets[r->rank]);
+    return strcmp(got, s->gets[r->rank]) == 0
+               ? 0
+               : WRONG("it got '%s', not '%s'", got, s->gets[r->rank]);
 }
 
-/* Of two devices of different names: PoCL's own are alike, and known by their number in the list only. */
+/* Of two devices of different names: PoCL's own are alike, and known by their number in the list
+ * only. */
 static void devices_are_divided(void **state)
 {
     (void)state;
@@ -329,12 +355,15 @@ static void devices_are_divided(void **state)
         {2, 1, {"x", "x"}, {"a", "a"}, {"a", "a"}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        ranks_work(cases[i].size, divide, (struct ranks_how){.hosts = cases[i].host, .arg = (void *)(uintptr_t)&cases[i]});
+        ranks_work(cases[i].size, divide,
+                   (struct ranks_how){.hosts = cases[i].host, .arg = (void *)(uintptr_t)&cases[i]});
     static const struct seen_by few = {3, 0, {"y", "x", "x"}, {"a", "a", "a"}, {"a", "a", "a"}};
     struct rank_run runs[MOST_RANKS];
-    ranks_run(3, divide, (struct ranks_how){.hosts = few.host, .arg = (void *)(uintptr_t)&few}, runs);
+    ranks_run(3, divide, (struct ranks_how){.hosts = few.host, .arg = (void *)(uintptr_t)&few},
+              runs);
     for (int r = 0; r < 3; r++)
-        if (runs[r].status == 0 || !strstr(runs[r].sentence, "rank 1 on x: 2 ranks on this host, and 1 device: ") ||
+        if (runs[r].status == 0 ||
+            !strstr(runs[r].sentence, "rank 1 on x: 2 ranks on this host, and 1 device: ") ||
             !strstr(runs[r].sentence, "start fewer ranks") || !strstr(runs[r].sentence, "--share"))
             fail_msg("rank %d: %s", r, runs[r].sentence);
 }
@@ -342,7 +371,8 @@ static void devices_are_divided(void **state)
 static int count_hosts(struct rank_run *r)
 {
     const bool right = world_hosts(r->world) == 2 && strcmp(world_host(r->world, 0), "x") == 0 &&
-                       strcmp(world_host(r->world, 2), "y") == 0 && world_rank(r->world) == r->rank && world_size(r->world) == 3;
+                       strcmp(world_host(r->world, 2), "y") == 0 &&
+                       world_rank(r->world) == r->rank && world_size(r->world) == 3;
     return right ? 0 : WRONG("%d hosts", world_hosts(r->world));
 }
 
@@ -357,9 +387,10 @@ static void hosts_are_counted(void **state)
     ready(world_host(NULL, 0));
 }
 
-/* ---- A number that one rank tells. ------------------------------------------------------------- */
+/* ---- A number that one rank tells. ----------------------------------------------------------- */
 
-/* One rank tells it while the others do something else; each hears it without being called. In a polled world it has to look. */
+/* One rank tells it while the others do something else; each hears it without being called. In a
+ * polled world it has to look. */
 static int one_tells(struct rank_run *r)
 {
     const int which = *(const int *)r->arg;
@@ -392,7 +423,10 @@ static void all_are_told(void **state)
     for (int size = 1; size <= 8; size += size == 3 ? 2 : size == 5 ? 3 : 1)
         for (int which = 0; which < size; which += 1 + size / 3)
             for (int polled = 0; polled < 2; polled++)
-                ranks_work(size, one_tells, (struct ranks_how){.arg = &which, .polled = polled, .delay = 300, .seed = (unsigned)which});
+                ranks_work(
+                    size, one_tells,
+                    (struct ranks_how){
+                        .arg = &which, .polled = polled, .delay = 300, .seed = (unsigned)which});
 }
 
 /* All tell another number at once, and leave. */
@@ -408,13 +442,14 @@ static void telling_and_leaving(void **state)
 {
     (void)state;
     for (unsigned seed = 0; seed < 4; seed++)
-        ranks_work(5, all_tell, (struct ranks_how){.delay = 1000, .seed = seed, .polled = seed % 2});
+        ranks_work(5, all_tell,
+                   (struct ranks_how){.delay = 1000, .seed = seed, .polled = seed % 2});
     assert_int_equal(world_told(NULL), 0);
     world_tell(NULL, 3);
 }
 
-/* A process that is held back while it looks at standing mail, here by 0.1 s for each, looks again as soon as ever: it would not see for minutes
- * how others end. */
+/* A process that is held back while it looks at standing mail, here by 0.1 s for each, looks again
+ * as soon as ever: it would not see for minutes how others end. */
 static const struct transport *in_time;
 
 static int test_late(void *state, struct transport_request *request, char *why)
@@ -451,7 +486,7 @@ static void who_is_held_back_looks_again(void **state)
     ranks_work(2, is_held_back, (struct ranks_how){.polled = true});
 }
 
-/* ---- The end. --------------------------------------------------------------------------------- */
+/* ---- The end. -------------------------------------------------------------------------------- */
 
 static struct {
     pthread_mutex_t lock;
@@ -474,7 +509,10 @@ static void end(int size, int (*run)(struct rank_run *), bool polled, const char
 {
     struct rank_run runs[MOST_RANKS];
     told.times = 0;
-    ranks_run(size, run, (struct ranks_how){.leaves = true, .options = &telling, .polled = polled, .delay = 300}, runs);
+    ranks_run(
+        size, run,
+        (struct ranks_how){.leaves = true, .options = &telling, .polled = polled, .delay = 300},
+        runs);
     if (told.times != 1 || strcmp(told.sentence, sentence) != 0)
         fail_msg("told %d times, '%s', not '%s'", told.times, told.sentence, sentence);
 }
@@ -503,7 +541,8 @@ static int fail_differently(struct rank_run *r)
     return 0;
 }
 
-/* Rank 3 says nothing until all is over: rank 2 waits for it, and rank 0 for rank 2. They lose patience only after all have come. */
+/* Rank 3 says nothing until all is over: rank 2 waits for it, and rank 0 for rank 2. They lose
+ * patience only after all have come. */
 static int one_is_silent(struct rank_run *r)
 {
     if (world_barrier(r->world) != 0)
@@ -519,7 +558,8 @@ static int one_is_silent(struct rank_run *r)
     return status != 0 ? 0 : WRONG("the barrier held");
 }
 
-/* Rank 0 loses patience at once, and only then rank 1 sends what it waited for: its bytes are the caller's again, and stay. */
+/* Rank 0 loses patience at once, and only then rank 1 sends what it waited for: its bytes are the
+ * caller's again, and stay. */
 static int comes_too_late(struct rank_run *r)
 {
     stdcl_world *w = r->world;
@@ -528,7 +568,9 @@ static int comes_too_late(struct rank_run *r)
     char go = 0;
     if (r->rank == 1)
         return mail_receive_now(w, 0, 4, &go, 1) != 0 || !world_send(w, 0, 3, &late, sizeof late) ||
-                       mail_send_now(w, 0, 5, &good, sizeof good) != 0 ? -1 : 0;
+                       mail_send_now(w, 0, 5, &good, sizeof good) != 0
+                   ? -1
+                   : 0;
     w->patience = 0;
     if (mail_receive_now(w, 1, 3, &wanted, sizeof wanted) == 0 || clerrno != ETIMEDOUT)
         return WRONG("mail that was not sent has come");
@@ -545,23 +587,30 @@ static void late_mail_is_left(void **state)
         ranks_work(2, comes_too_late, (struct ranks_how){.polled = polled});
 }
 
-/* The same from the other side: rank 0 loses patience with what it sends, and its bytes are other ones, and freed, when rank 1 wants them. What is
- * short comes as it was; what is long does not come. `arg`: by world_wait, which frees the mail, too. */
+/* The same from the other side: rank 0 loses patience with what it sends, and its bytes are other
+ * ones, and freed, when rank 1 wants them. What is short comes as it was; what is long does not
+ * come. `arg`: by world_wait, which frees the mail, too. */
 enum { LONG_WORDS = 10000 };
 
 static int send_for_no_time(struct rank_run *r, int tag, const uint32_t *words, size_t size)
 {
     world_mail *mail = r->arg ? world_send(r->world, 1, tag, words, size) : NULL;
     r->world->patience = 0;
-    const int status = r->arg ? world_wait(r->world, &mail, 1) : mail_send_now(r->world, 1, tag, words, size);
+    const int status =
+        r->arg ? world_wait(r->world, &mail, 1) : mail_send_now(r->world, 1, tag, words, size);
     r->world->patience = 60;
-    return status != 0 && clerrno == ETIMEDOUT ? 0 : WRONG("mail of %zu bytes that nobody wanted is done", size);
+    return status != 0 && clerrno == ETIMEDOUT
+               ? 0
+               : WRONG("mail of %zu bytes that nobody wanted is done", size);
 }
 
 static int sends_too_early(struct rank_run *r)
 {
     uint32_t *words = calloc(LONG_WORDS, sizeof *words), few[3] = {5, 6, 7};
-    int status = send_for_no_time(r, 3, few, sizeof few) == 0 && send_for_no_time(r, 4, words, LONG_WORDS * sizeof *words) == 0 ? 0 : -1;
+    int status = send_for_no_time(r, 3, few, sizeof few) == 0 &&
+                         send_for_no_time(r, 4, words, LONG_WORDS * sizeof *words) == 0
+                     ? 0
+                     : -1;
     memset(few, 0, sizeof few);
     free(words);
     char go = 0;
@@ -572,11 +621,15 @@ static int receives_late(struct rank_run *r)
 {
     uint32_t *words = calloc(LONG_WORDS, sizeof *words), few[3] = {0};
     char go = 0;
-    int status = mail_receive_now(r->world, 0, 5, &go, 1) == 0 && mail_receive_now(r->world, 0, 3, few, sizeof few) == 0 ? 0 : -1;
+    int status = mail_receive_now(r->world, 0, 5, &go, 1) == 0 &&
+                         mail_receive_now(r->world, 0, 3, few, sizeof few) == 0
+                     ? 0
+                     : -1;
     if (status == 0 && (few[0] != 5 || few[1] != 6 || few[2] != 7))
         status = WRONG("%u %u %u, not 5 6 7", few[0], few[1], few[2]);
     r->world->patience = 0;
-    if (status == 0 && (mail_receive_now(r->world, 0, 4, words, LONG_WORDS * sizeof *words) == 0 || clerrno != ETIMEDOUT))
+    if (status == 0 && (mail_receive_now(r->world, 0, 4, words, LONG_WORDS * sizeof *words) == 0 ||
+                        clerrno != ETIMEDOUT))
         status = WRONG("what was given up has come");
     free(words);
     return status;
@@ -594,7 +647,8 @@ static void early_mail_is_the_callers(void **state)
     (void)state;
     for (int way = 0; way < 2; way++) {
         struct orders none_copied = {.what = ORDER_MAIL, .patience = 60};
-        ranks_work(2, early_mail, (struct ranks_how){.orders = &none_copied, .arg = way ? "world_wait" : NULL});
+        ranks_work(2, early_mail,
+                   (struct ranks_how){.orders = &none_copied, .arg = way ? "world_wait" : NULL});
     }
 }
 
@@ -611,10 +665,11 @@ static void a_job_ends(void **state)
 static void silence_is_told(void **state)
 {
     (void)state;
-    end(4, one_is_silent, false, "rank 2 on host has waited 0.3 s for rank 3 on host; $STDCL_PATIENCE is how long it may wait");
+    end(4, one_is_silent, false,
+        "rank 2 on host has waited 0.3 s for rank 3 on host; $STDCL_PATIENCE is how long it may wait");
 }
 
-/* ---- Alone. ----------------------------------------------------------------------------------- */
+/* ---- Alone. ---------------------------------------------------------------------------------- */
 
 static void alone(void **state)
 {
@@ -626,7 +681,8 @@ static void alone(void **state)
     ready(w);
     assert_int_equal(world_size(w), 1);
     int sent = 7, got = 0;
-    world_mail *mail[2] = {world_receive(w, 0, 3, &got, sizeof got), world_send(w, 0, 3, &sent, sizeof sent)};
+    world_mail *mail[2] = {world_receive(w, 0, 3, &got, sizeof got),
+                           world_send(w, 0, 3, &sent, sizeof sent)};
     works(world_wait(w, mail, 2));
     assert_int_equal(got, 7);
     works(world_barrier(w));
@@ -650,8 +706,10 @@ static void alone(void **state)
 static void launchers(void **state)
 {
     (void)state;
-    static const char *const variables[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, {"PMI_SIZE", "PMI_RANK"},
-                                               {"MPI_LOCALNRANKS", "MPI_LOCALRANKID"}, {"FLUX_JOB_SIZE", "FLUX_TASK_RANK"},
+    static const char *const variables[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+                                               {"PMI_SIZE", "PMI_RANK"},
+                                               {"MPI_LOCALNRANKS", "MPI_LOCALRANKID"},
+                                               {"FLUX_JOB_SIZE", "FLUX_TASK_RANK"},
                                                {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         int rank = 0;
@@ -672,7 +730,7 @@ static void launchers(void **state)
     }
 }
 
-/* ---- Files of all ranks. ---------------------------------------------------------------------- */
+/* ---- Files of all ranks. --------------------------------------------------------------------- */
 
 static int all_know(void *world, void *bytes, size_t size)
 {
@@ -698,7 +756,8 @@ enum { BLOCK = 100, NUMBERS = 5000 };
 /* Refused on all ranks, and nothing is left. */
 static int begin_apart(struct rank_run *r)
 {
-    const struct outfile_ranks ranks = {r->rank, r->size, BLOCK, other_is_there, agree_all, r->world};
+    const struct outfile_ranks ranks = {r->rank,        r->size,   BLOCK,
+                                        other_is_there, agree_all, r->world};
     struct outfile out;
     outfile_together(&ranks);
     const int opened = outfile_open(&out, r->arg);
@@ -706,7 +765,10 @@ static int begin_apart(struct rank_run *r)
     if (opened == 0)
         return WRONG("a file that rank 1 does not see was opened");
     const char *sentence = clerror();
-    return sentence && strstr(sentence, "rank 1 on host: ") && strstr(sentence, "is another file here") ? 0 : WRONG("it says '%s'", sentence ? sentence : "");
+    return sentence && strstr(sentence, "rank 1 on host: ") &&
+                   strstr(sentence, "is another file here")
+               ? 0
+               : WRONG("it says '%s'", sentence ? sentence : "");
 }
 
 /* Each rank has the same bytes and writes its blocks; a rank that gives up leaves no file. */
@@ -745,7 +807,7 @@ static void check_file(const char *name)
     fclose(fp);
 }
 
-/* ---- Every order. ----------------------------------------------------------------------------- */
+/* ---- Every order. ---------------------------------------------------------------------------- */
 
 /* Each rank sends each other one number; all are under way at once. */
 static int all_at_once(struct rank_run *r)
@@ -766,7 +828,8 @@ static int all_at_once(struct rank_run *r)
     return 0;
 }
 
-/* Round a ring, two numbers with one tag and one with another, and meanwhile what all do together. */
+/* Round a ring, two numbers with one tag and one with another, and meanwhile what all do
+ * together. */
 static int ring_and_sums(struct rank_run *r)
 {
     const int next = (r->rank + 1) % r->size, last = (r->rank + r->size - 1) % r->size;
@@ -778,13 +841,17 @@ static int ring_and_sums(struct rank_run *r)
     }
     uint64_t sum = (uint64_t)r->rank + 1, right = (uint64_t)(r->size * (r->size + 1) / 2);
     int from = r->rank, all[MOST_RANKS];
-    if (world_add(r->world, &sum, 1) != 0 || world_broadcast(r->world, r->size - 1, &from, sizeof from) != 0 ||
-        world_gather(r->world, &out[1], sizeof out[1], all) != 0 || world_wait(r->world, mail, 6) != 0)
+    if (world_add(r->world, &sum, 1) != 0 ||
+        world_broadcast(r->world, r->size - 1, &from, sizeof from) != 0 ||
+        world_gather(r->world, &out[1], sizeof out[1], all) != 0 ||
+        world_wait(r->world, mail, 6) != 0)
         return -1;
     for (int k = 0; k < 3; k++)
         if (in[k] != last + 10 * k)
             return WRONG("number %d is %d", k, in[k]);
-    return sum == right && from == r->size - 1 && all[last] == last + 10 ? 0 : WRONG("sum %llu, from %d, %d", (unsigned long long)sum, from, all[last]);
+    return sum == right && from == r->size - 1 && all[last] == last + 10
+               ? 0
+               : WRONG("sum %llu, from %d, %d", (unsigned long long)sum, from, all[last]);
 }
 
 /* Rank 1 has failed: all hear of it, and go on. */
@@ -812,11 +879,16 @@ static void mail_arrives_in_every_order(void **state)
     (void)state;
     const unsigned most = all_orders ? 100 : 3;
     assert_int_equal(ranks_in_every_order(2, all_at_once, (struct ranks_how){0}, 100, 0, true), 2);
-    assert_in_range(ranks_in_every_order(3, all_at_once, (struct ranks_how){0}, all_orders ? 800 : 5, 0, true), all_orders ? 720 : 5, 720);
+    assert_in_range(
+        ranks_in_every_order(3, all_at_once, (struct ranks_how){0}, all_orders ? 800 : 5, 0, true),
+        all_orders ? 720 : 5, 720);
     for (int size = 2; size <= 3; size++) {
-        ranks_in_every_order(size, ring_and_sums, (struct ranks_how){.what = ORDER_TOGETHER}, most, 0, true);
-        ranks_in_every_order(size, ring_and_sums, (struct ranks_how){.what = ORDER_TOGETHER}, most, 5, true);
-        ranks_in_every_order(size, one_is_broken, (struct ranks_how){.what = ORDER_ENDS}, most, 0, false);
+        ranks_in_every_order(size, ring_and_sums, (struct ranks_how){.what = ORDER_TOGETHER}, most,
+                             0, true);
+        ranks_in_every_order(size, ring_and_sums, (struct ranks_how){.what = ORDER_TOGETHER}, most,
+                             5, true);
+        ranks_in_every_order(size, one_is_broken, (struct ranks_how){.what = ORDER_ENDS}, most, 0,
+                             false);
     }
     struct orders orders = {.patience = 0.01};
     struct rank_run runs[MOST_RANKS];
@@ -832,7 +904,8 @@ static void ranks_write_one_file(void **state)
     assert_non_null(mkdtemp(folder));
     snprintf(name, sizeof name, "%s/numbers", folder);
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
-        ranks_work(sizes[k], write_together, (struct ranks_how){.delay = 100, .seed = (unsigned)k, .arg = name});
+        ranks_work(sizes[k], write_together,
+                   (struct ranks_how){.delay = 100, .seed = (unsigned)k, .arg = name});
         assert_int_equal(access(name, F_OK), sizes[k] == 5 ? -1 : 0);
         if (sizes[k] != 5)
             check_file(name);
@@ -861,15 +934,28 @@ int main(int argc, char **argv)
     for (cl_uint i = 0; i < 2; i++)
         device[i] = stddev ? clgetdevice(stddev, i < clgetndev(stddev) ? i : 0) : NULL;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mail_arrives_in_every_order), cmocka_unit_test(ranks_write_one_file),
-        cmocka_unit_test(mail_arrives),        cmocka_unit_test(mail_moves_in_the_background),
-        cmocka_unit_test(refuses_wrong_calls), cmocka_unit_test(all_do_the_same),
-        cmocka_unit_test(a_barrier_holds),     cmocka_unit_test(all_agree),
-        cmocka_unit_test(differences_are_told), cmocka_unit_test(devices_are_divided), cmocka_unit_test(who_fails_ends_the_others),
-        cmocka_unit_test(hosts_are_counted),   cmocka_unit_test(a_job_ends),
-        cmocka_unit_test(all_are_told),        cmocka_unit_test(telling_and_leaving), cmocka_unit_test(who_is_held_back_looks_again),
-        cmocka_unit_test(silence_is_told),     cmocka_unit_test(late_mail_is_left), cmocka_unit_test(early_mail_is_the_callers), cmocka_unit_test(alone),
-        cmocka_unit_test(launchers),           cmocka_unit_test(waits_are_counted),
+        cmocka_unit_test(mail_arrives_in_every_order),
+        cmocka_unit_test(ranks_write_one_file),
+        cmocka_unit_test(mail_arrives),
+        cmocka_unit_test(mail_moves_in_the_background),
+        cmocka_unit_test(refuses_wrong_calls),
+        cmocka_unit_test(all_do_the_same),
+        cmocka_unit_test(a_barrier_holds),
+        cmocka_unit_test(all_agree),
+        cmocka_unit_test(differences_are_told),
+        cmocka_unit_test(devices_are_divided),
+        cmocka_unit_test(who_fails_ends_the_others),
+        cmocka_unit_test(hosts_are_counted),
+        cmocka_unit_test(a_job_ends),
+        cmocka_unit_test(all_are_told),
+        cmocka_unit_test(telling_and_leaving),
+        cmocka_unit_test(who_is_held_back_looks_again),
+        cmocka_unit_test(silence_is_told),
+        cmocka_unit_test(late_mail_is_left),
+        cmocka_unit_test(early_mail_is_the_callers),
+        cmocka_unit_test(alone),
+        cmocka_unit_test(launchers),
+        cmocka_unit_test(waits_are_counted),
     };
     if (all_orders)
         cmocka_set_test_filter("mail_arrives_in_every_order");

@@ -1,9 +1,10 @@
 /* two_devices.c - runs a command with two OpenCL devices: `two_devices PROGRAM [ARGUMENT...]`.
  *
- * PoCL offers the processors twice when POCL_DEVICES says so. A copy of this program looks at PoCL's version, since the
- * environment is read once a process; this one sets the variable and becomes the command. Exit status 77, which CTest
- * counts as skipped, where there is no PoCL. NVIDIA's cards stand aside: they are in the run without two devices, a context
- * there takes seconds when others are opened, too, and beside many it is refused.
+ * PoCL offers the processors twice when POCL_DEVICES says so. A copy of this program looks at
+ * PoCL's version, since the environment is read once a process; this one sets the variable and
+ * becomes the command. Exit status 77, which CTest counts as skipped, where there is no PoCL.
+ * NVIDIA's cards stand aside: they are in the run without two devices, a context there takes
+ * seconds when others are opened, too, and beside many it is refused.
  * SPDX-License-Identifier: MIT
  */
 #include "pocl.h"
@@ -14,14 +15,17 @@
 #include <stdint.h>
 #include <unistd.h>
 
-/* Asked of a process of its own: some drivers do not survive being loaded and then replaced by exec. */
+/* Asked of a process of its own: some drivers do not survive being loaded and then replaced by
+ * exec. */
 static int version_in_child(void)
 {
     int status = 0;
     const pid_t child = fork();
     if (child == 0)
         _exit(pocl_version(NULL));
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)
+               ? WEXITSTATUS(status)
+               : 0;
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,6 @@
-/* unoptimised.c - kernels of tests that CMakeLists.txt calls UNOPTIMISED, and those of commands they start, PoCL's front end
- * does not optimise: before the program begins, since its tests and PoCL read the environment.
+/* unoptimised.c - kernels of tests that CMakeLists.txt calls UNOPTIMISED, and those of commands
+ * they start, PoCL's front end does not optimise: before the program begins, since its tests and
+ * PoCL read the environment.
  * SPDX-License-Identifier: MIT
  */
 #include "pocl.h"

@@ -1,4 +1,5 @@
-/* world_child.c - a rank of a job by MPI, as tests/world.sh needs one: `mpirun -n 3 world_child WAY`.
+/* world_child.c - a rank of a job by MPI, as tests/world.sh needs one: `mpirun -n 3 world_child
+ * WAY`.
  * SPDX-License-Identifier: MIT
  */
 #ifdef WITH_MPI /* a program that has MPI already */
@@ -34,7 +35,8 @@ static void check(stdcl_world *w, int status)
 static void work(stdcl_world *w)
 {
     enum { WORDS = 1 << 20 };
-    const int rank = world_rank(w), size = world_size(w), next = (rank + 1) % size, last = (rank + size - 1) % size;
+    const int rank = world_rank(w), size = world_size(w), next = (rank + 1) % size,
+              last = (rank + size - 1) % size;
     uint32_t *out = malloc(WORDS * 4), *in = malloc(WORDS * 4);
     for (uint32_t i = 0; i < WORDS; i++)
         out[i] = i * 2654435761u + (uint32_t)rank;

@@ -5,8 +5,9 @@
  *   around     from the best: one knob moved by one value, then two at once, until no move helps
  *   playoff    the best and the start in turns, so that a lucky moment does not win
  *
- * Machines are noisy and shapes that compute nonsense are fast. So no candidate becomes the best before its
- * answer was verified, and before it was faster than the best once more, both measured in turns.
+ * Machines are noisy and shapes that compute nonsense are fast. So no candidate becomes the best
+ * before its answer was verified, and before it was faster than the best once more, both measured
+ * in turns.
  * SPDX-License-Identifier: MIT
  */
 #include "tune/tune.h"
@@ -127,8 +128,8 @@ static double rate_of(struct search *s, const char *shape)
     return best;
 }
 
-/* Measures two in turns; fills both rates with the best of each. The first has run before, so its old rate
- * stays if it does not now. */
+/* Measures two in turns; fills both rates with the best of each. The first has run before, so its
+ * old rate stays if it does not now. */
 static void take_turns(struct search *s, struct candidate *a, struct candidate *b, int turns)
 {
     double best[2] = {0, 0};
@@ -180,8 +181,8 @@ static bool try_candidate(struct search *s, const size_t *index)
 
 /* ---- Where the search begins. ---- */
 
-/* The declared values of a knob, and the start's where that is another one; ascending as they were. Returns
- * the place of the start's. */
+/* The declared values of a knob, and the start's where that is another one; ascending as they were.
+ * Returns the place of the start's. */
 static size_t take_values(struct search *s, size_t i, const char *shape)
 {
     const struct cltune_knob *knob = &s->kernel->knob[i];
@@ -316,17 +317,21 @@ static int check(const struct cltune_kernel *k, double budget, const struct cltu
     if (!k || !row || !rate)
         return fail(EINVAL, 0, "cltune_search: the kernel or the result is NULL");
     if (!k->name || !k->open || !k->close || !k->verify || !k->measure)
-        return fail(EINVAL, 0, "cltune_search: the kernel lacks its name, open, close, verify or measure");
+        return fail(EINVAL, 0,
+                    "cltune_search: the kernel lacks its name, open, close, verify or measure");
     if (reserved_check_some("cltune_search", k->reserved, 7) != 0)
         return -1;
     if (k->nknobs == 0 || k->nknobs > MAX_KNOBS)
-        return fail(EINVAL, 0, "cltune_search: %s has %zu knobs; there must be 1 to %d", k->name, k->nknobs,
-                    MAX_KNOBS);
+        return fail(EINVAL, 0, "cltune_search: %s has %zu knobs; there must be 1 to %d", k->name,
+                    k->nknobs, MAX_KNOBS);
     for (size_t i = 0; i < k->nknobs; i++)
         if (k->knob[i].count == 0 || k->knob[i].count > MAX_VALUES)
-            return fail(EINVAL, 0, "cltune_search: knob %s of %s has %zu values; there must be 1 to %d",
+            return fail(EINVAL, 0,
+                        "cltune_search: knob %s of %s has %zu values; there must be 1 to %d",
                         k->knob[i].key, k->name, k->knob[i].count, MAX_VALUES);
-    return budget >= 0 ? 0 : fail(EINVAL, 0, "cltune_search: a budget of %g s; it must be >= 0", budget);
+    return budget >= 0
+               ? 0
+               : fail(EINVAL, 0, "cltune_search: a budget of %g s; it must be >= 0", budget);
 }
 
 STDCL_API int cltune_time(int (*run)(void *, size_t), void *problem, double *seconds)
@@ -349,11 +354,13 @@ STDCL_API int cltune_time(int (*run)(void *, size_t), void *problem, double *sec
 static int nothing_found(const struct search *s, const char *device)
 {
     if (s->progress.refused == s->progress.tried)
-        return fail(ENOENT, 0, "cltune_search: %s can run none of the %zu shapes of %s that were tried", device,
-                    s->progress.tried, s->kernel->name);
-    return fail(ENOENT, 0,
-                "cltune_search: of %zu shapes of %s none gives a right answer (%zu cannot run, %zu are wrong)",
-                s->progress.tried, s->kernel->name, s->progress.refused, s->progress.wrong);
+        return fail(ENOENT, 0,
+                    "cltune_search: %s can run none of the %zu shapes of %s that were tried",
+                    device, s->progress.tried, s->kernel->name);
+    return fail(
+        ENOENT, 0,
+        "cltune_search: of %zu shapes of %s none gives a right answer (%zu cannot run, %zu are wrong)",
+        s->progress.tried, s->kernel->name, s->progress.refused, s->progress.wrong);
 }
 
 /* Searches from a shape, in a context of the one device. */
@@ -367,12 +374,13 @@ static int search_on(struct search *s, CLCONTEXT *one, size_t size, const char *
     return s->best.rate > 0 ? 0 : nothing_found(s, device_name(one, 0));
 }
 
-STDCL_API int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev, size_t size,
-                            double budget, unsigned long seed,
+STDCL_API int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, cl_uint dev,
+                            size_t size, double budget, unsigned long seed,
                             int (*told)(void *, const struct cltune_progress *), void *arg,
                             struct cltune_row *row, double *rate)
 {
-    if (check(kernel, budget, row, rate) != 0 || cltune_find(cp, dev, kernel->name, size, row) != 0 ||
+    if (check(kernel, budget, row, rate) != 0 ||
+        cltune_find(cp, dev, kernel->name, size, row) != 0 ||
         (!*row->shape && kernel->like && cltune_find(cp, dev, kernel->like, size, row) != 0))
         return -1;
     const cl_device_id device = clgetdevice(cp, dev);
@@ -394,8 +402,8 @@ STDCL_API int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, c
     }
     if (status == 0) {
         memcpy(row->shape, s->best.shape, sizeof row->shape);
-        snprintf(row->source, sizeof row->source, "%.60s, size %zu: the best of %zu shapes", kernel->name,
-                 size, s->progress.tried - s->progress.refused);
+        snprintf(row->source, sizeof row->source, "%.60s, size %zu: the best of %zu shapes",
+                 kernel->name, size, s->progress.tried - s->progress.refused);
         *rate = s->best.rate;
     }
     if (one)

@@ -1,13 +1,12 @@
 /* shape.c - words KEY=NUMBER into numbers and back, and how the shape of a kernel is chosen.
  *
- * In this order, later wins: the default of each key; the device's row in the store, when the kernel can use
- * it; the caller's words.
+ * In this order, later wins: the default of each key; the device's row in the store, when the
+ * kernel can use it; the caller's words.
  * SPDX-License-Identifier: MIT
  */
 #include "tune/tune.h"
 
 #include "core/reserved.h"
-
 
 static const char blanks[] = " \t";
 
@@ -34,8 +33,8 @@ static int unknown_word(const struct cltune_rules *rules, const char *word)
     size_t n = 0;
     for (const struct cltune_key *k = rules->keys; k->name && n < sizeof known; k++)
         n += (size_t)snprintf(known + n, sizeof known - n, " %s", k->name);
-    return fail(EINVAL, 0, "%s: shape: \"%.*s\" is not KEY=NUMBER with one of the keys%s", rules->name,
-                (int)strcspn(word, blanks), word, known);
+    return fail(EINVAL, 0, "%s: shape: \"%.*s\" is not KEY=NUMBER with one of the keys%s",
+                rules->name, (int)strcspn(word, blanks), word, known);
 }
 
 static int apply_word(const struct cltune_rules *rules, const char *word, void *shape)
@@ -48,13 +47,14 @@ static int apply_word(const struct cltune_rules *rules, const char *word, void *
     char *end;
     const long value = strtol(digits, &end, 10);
     if (end == digits || end != word + length || value < key->least || value > key->most)
-        return fail(EINVAL, 0, "%s: shape: \"%.*s\": the number must be %d to %d", rules->name, length, word,
-                    key->least, key->most);
+        return fail(EINVAL, 0, "%s: shape: \"%.*s\": the number must be %d to %d", rules->name,
+                    length, word, key->least, key->most);
     *member(key, shape) = (int)value;
     return 0;
 }
 
-/* Of a stored row, words whose key is no longer there are passed over: the others are still worth having. */
+/* Of a stored row, words whose key is no longer there are passed over: the others are still worth
+ * having. */
 static int apply(const struct cltune_rules *rules, const char *words, int stored, void *shape)
 {
     for (words += strspn(words, blanks); *words; words += strspn(words, blanks)) {
@@ -78,7 +78,8 @@ STDCL_API long cltune_value(const char *shape, const char *key, long missing)
 
 /* ---- And back. ---- */
 
-STDCL_API void cltune_print(const struct cltune_rules *rules, const void *shape, char *text, size_t size)
+STDCL_API void cltune_print(const struct cltune_rules *rules, const void *shape, char *text,
+                            size_t size)
 {
     size_t n = 0;
     if (size > 0)
@@ -100,25 +101,29 @@ static void take_defaults(const struct cltune_rules *rules, void *shape)
 }
 
 /* A row that does not fit is no reason to stop, and no failure of the caller's. */
-static void take_row(const struct cltune_rules *rules, const char *kernel, struct cltune_row *row, void *shape)
+static void take_row(const struct cltune_rules *rules, const char *kernel, struct cltune_row *row,
+                     void *shape)
 {
     struct failure before;
     if (!*row->shape) /* there is none */
         return;
     failure_set_aside(&before);
-    if (apply(rules, row->shape, 1, shape) != 0 || (rules->fit && rules->fit(shape, 1, rules->arg) != 0)) {
+    if (apply(rules, row->shape, 1, shape) != 0 ||
+        (rules->fit && rules->fit(shape, 1, rules->arg) != 0)) {
         take_defaults(rules, shape);
-        snprintf(row->source, sizeof row->source, "%.60s: the stored row does not fit the device, a modest one",
-                 kernel);
+        snprintf(row->source, sizeof row->source,
+                 "%.60s: the stored row does not fit the device, a modest one", kernel);
     }
     failure_restore(&before);
 }
 
-STDCL_API int cltune_choose(const struct cltune_rules *rules, CLCONTEXT *cp, cl_uint dev, const char *kernel,
-                            size_t size, const char *words, void *shape, struct cltune_row *row)
+STDCL_API int cltune_choose(const struct cltune_rules *rules, CLCONTEXT *cp, cl_uint dev,
+                            const char *kernel, size_t size, const char *words, void *shape,
+                            struct cltune_row *row)
 {
     if (!rules || !rules->name || !rules->keys || !shape)
-        return fail(EINVAL, 0, "cltune_choose: the rules, their name or keys, or the shape is NULL");
+        return fail(EINVAL, 0,
+                    "cltune_choose: the rules, their name or keys, or the shape is NULL");
     if (reserved_check("cltune_choose", rules->reserved) != 0)
         return -1;
     if (cltune_find(cp, dev, kernel, size, row) != 0)

@@ -1,12 +1,12 @@
-/* tune.c - the store of kernel shapes: rows that come with the library, and rows measured by the user.
+/* tune.c - the store of kernel shapes: rows that come with the library, and rows measured by the
+ * user.
  *
  * The user's rows name a device exactly. Shipped rows name it by a part of its name, or a family by
- * "family:NAME". The shipped files are read once; the user's again whenever it has changed, so that a
- * program that runs for days sees what `stdcl tune` finds meanwhile.
+ * "family:NAME". The shipped files are read once; the user's again whenever it has changed, so that
+ * a program that runs for days sees what `stdcl tune` finds meanwhile.
  * SPDX-License-Identifier: MIT
  */
 #include "tune/tune.h"
-
 
 #include <CL/cl_ext.h>
 #include <math.h>
@@ -42,7 +42,8 @@ static json_t *read_shipped(void)
     return all;
 }
 
-/* A text that may be handed out, so it stays for good; there are few different ones. store_lock is held. */
+/* A text that may be handed out, so it stays for good; there are few different ones. store_lock is
+ * held. */
 static const char *keep(const char *text)
 {
     static struct kept {
@@ -70,9 +71,10 @@ static const char *warn(const char *path, const char *why)
 static bool has_changed(const char *path, const struct stat *now)
 {
     const struct stat *then = &store.status;
-    return strcmp(path, store.path) != 0 || now->st_ino != then->st_ino || now->st_dev != then->st_dev ||
-           now->st_size != then->st_size || now->st_mode != then->st_mode ||
-           now->st_mtim.tv_sec != then->st_mtim.tv_sec || now->st_mtim.tv_nsec != then->st_mtim.tv_nsec;
+    return strcmp(path, store.path) != 0 || now->st_ino != then->st_ino ||
+           now->st_dev != then->st_dev || now->st_size != then->st_size ||
+           now->st_mode != then->st_mode || now->st_mtim.tv_sec != then->st_mtim.tv_sec ||
+           now->st_mtim.tv_nsec != then->st_mtim.tv_nsec;
 }
 
 /* store_lock is held. */
@@ -117,7 +119,8 @@ STDCL_API const char *cltune_file(void)
 
 /* ---- Which rows fit a device. ---- */
 
-void tune_families(cl_device_type type, const char *vendor, cl_uint capability, const char *family[TUNE_MAX_FAMILIES + 1])
+void tune_families(cl_device_type type, const char *vendor, cl_uint capability,
+                   const char *family[TUNE_MAX_FAMILIES + 1])
 {
     size_t n = 0;
     if (type & CL_DEVICE_TYPE_CPU) {
@@ -140,14 +143,17 @@ void tune_families(cl_device_type type, const char *vendor, cl_uint capability, 
     family[n] = NULL;
 }
 
-static cl_int families_of(cl_device_id id, cl_device_type type, const char *family[TUNE_MAX_FAMILIES + 1])
+static cl_int families_of(cl_device_id id, cl_device_type type,
+                          const char *family[TUNE_MAX_FAMILIES + 1])
 {
     char vendor[256] = "";
     cl_uint capability = 0;
     cl_int err = clGetDeviceInfo(id, CL_DEVICE_VENDOR, sizeof vendor, vendor, NULL);
     if (err == CL_SUCCESS && type & CL_DEVICE_TYPE_GPU && strcasestr(vendor, "nvidia"))
-        err = clGetDeviceInfo(id, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, sizeof capability, &capability, NULL);
-    if (err == CL_INVALID_VALUE) { /* NVIDIA's GPU by another driver, which does not know the question */
+        err = clGetDeviceInfo(id, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, sizeof capability,
+                              &capability, NULL);
+    if (err ==
+        CL_INVALID_VALUE) { /* NVIDIA's GPU by another driver, which does not know the question */
         err = CL_SUCCESS;
         capability = 0;
     }
@@ -188,27 +194,31 @@ struct choice {
     json_int_t size;
 };
 
-static void consider(struct choice *best, const json_t *row, int rank, const char *kernel, size_t size)
+static void consider(struct choice *best, const json_t *row, int rank, const char *kernel,
+                     size_t size)
 {
     if (rank == TUNE_NONE || strcmp(text_of(row, "kernel"), kernel) != 0)
         return;
     const json_int_t its = json_integer_value(json_object_get(row, "size"));
     const struct choice c = {row, rank, abs(tune_bucket((size_t)its) - tune_bucket(size)), its};
-    const int better = c.rank != best->rank           ? best->rank - c.rank
-                       : c.distance != best->distance ? best->distance - c.distance
-                                                      : (best->size > c.size) - (best->size < c.size);
+    const int better = c.rank != best->rank ? best->rank - c.rank
+                       : c.distance != best->distance
+                           ? best->distance - c.distance
+                           : (best->size > c.size) - (best->size < c.size);
     if (!best->row || better > 0)
         *best = c;
 }
 
-const json_t *tune_choose(const json_t *user, const json_t *shipped, const struct tune_device *device,
-                          const char *kernel, size_t size, int *rank)
+const json_t *tune_choose(const json_t *user, const json_t *shipped,
+                          const struct tune_device *device, const char *kernel, size_t size,
+                          int *rank)
 {
     struct choice best = {.rank = TUNE_NONE};
     size_t i;
     json_t *row;
     json_array_foreach(user, i, row) consider(&best, row, rank_user(row, device), kernel, size);
-    json_array_foreach(shipped, i, row) consider(&best, row, rank_shipped(row, device), kernel, size);
+    json_array_foreach(shipped, i, row)
+        consider(&best, row, rank_shipped(row, device), kernel, size);
     *rank = best.rank;
     return best.row;
 }
@@ -225,7 +235,8 @@ static const char *reason_of(int rank, const struct tune_device *d)
     case TUNE_SHIPPED:
         return "shipped for this device";
     default:
-        return d->family[rank - TUNE_FAMILY + 1] ? "shipped for its family" : "shipped for any such device";
+        return d->family[rank - TUNE_FAMILY + 1] ? "shipped for its family"
+                                                 : "shipped for any such device";
     }
 }
 
@@ -235,17 +246,19 @@ static void fill(struct cltune_row *out, const json_t *row, int rank, const stru
     memset(out, 0, sizeof *out);
     if (!row) {
         snprintf(out->source, sizeof out->source,
-                 "%.60s, size %zu: no row for %.90s, the kernel's own defaults", kernel, size, d->name);
+                 "%.60s, size %zu: no row for %.90s, the kernel's own defaults", kernel, size,
+                 d->name);
         return;
     }
     snprintf(out->shape, sizeof out->shape, "%s", text_of(row, "shape"));
-    snprintf(out->source, sizeof out->source, "%.60s, size %zu: the row of %.90s for size %lld, %s", kernel,
-             size, text_of(row, "device"), (long long)json_integer_value(json_object_get(row, "size")),
-             reason_of(rank, d));
+    snprintf(out->source, sizeof out->source, "%.60s, size %zu: the row of %.90s for size %lld, %s",
+             kernel, size, text_of(row, "device"),
+             (long long)json_integer_value(json_object_get(row, "size")), reason_of(rank, d));
 }
 
 /* What rows are compared with; d->driver has 256 bytes. -1 after fail(). */
-static int describe(CLCONTEXT *cp, cl_uint dev, struct tune_device *d, char *driver, const char *call)
+static int describe(CLCONTEXT *cp, cl_uint dev, struct tune_device *d, char *driver,
+                    const char *call)
 {
     cl_device_id id = device_id(cp, dev, call);
     if (!id)
@@ -254,10 +267,13 @@ static int describe(CLCONTEXT *cp, cl_uint dev, struct tune_device *d, char *dri
     cl_int err = families_of(id, device_type(cp, dev), d->family);
     if (err == CL_SUCCESS)
         err = clGetDeviceInfo(id, CL_DRIVER_VERSION, 256, driver, NULL);
-    return err == CL_SUCCESS ? 0 : fail(errno_of(err), err, "%s: %s does not tell its maker and driver", call, d->name);
+    return err == CL_SUCCESS ? 0
+                             : fail(errno_of(err), err, "%s: %s does not tell its maker and driver",
+                                    call, d->name);
 }
 
-STDCL_API int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, struct cltune_row *row)
+STDCL_API int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size,
+                          struct cltune_row *row)
 {
     char driver[256] = "";
     struct tune_device device;
@@ -274,7 +290,8 @@ STDCL_API int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t
     return 0;
 }
 
-STDCL_API int cltune_rows(CLCONTEXT *cp, cl_uint dev, const char *kernel, struct cltune_row *rows, size_t *sizes, size_t most)
+STDCL_API int cltune_rows(CLCONTEXT *cp, cl_uint dev, const char *kernel, struct cltune_row *rows,
+                          size_t *sizes, size_t most)
 {
     char driver[256] = "";
     struct tune_device device;
@@ -290,7 +307,8 @@ STDCL_API int cltune_rows(CLCONTEXT *cp, cl_uint dev, const char *kernel, struct
     tune_choose(store.user, store.shipped, &device, kernel, 1, &rank);
     json_array_foreach(store.shipped, i, row)
     {
-        if (n >= most || rank == TUNE_NONE || rank_shipped(row, &device) != rank || strcmp(text_of(row, "kernel"), kernel) != 0)
+        if (n >= most || rank == TUNE_NONE || rank_shipped(row, &device) != rank ||
+            strcmp(text_of(row, "kernel"), kernel) != 0)
             continue;
         sizes[n] = (size_t)json_integer_value(json_object_get(row, "size"));
         fill(rows + n, row, rank, &device, kernel, sizes[n]);
@@ -315,14 +333,21 @@ STDCL_API int cltune_fits(CLCONTEXT *cp, cl_uint dev, const char *device)
     if (*device && rank_named(device, &own) != TUNE_NONE)
         return 0;
     for (int i = 0; own.family[i]; i++)
-        snprintf(families + strlen(families), sizeof families - strlen(families), "%s%s", i == 0 ? "" : own.family[i + 1] ? ", " : " or ", own.family[i]);
-    return fail(EINVAL, 0, "no device would use rows of '%s' that were measured on %s; give part of that name, or %s", device, own.name, families);
+        snprintf(families + strlen(families), sizeof families - strlen(families), "%s%s",
+                 i == 0              ? ""
+                 : own.family[i + 1] ? ", "
+                                     : " or ",
+                 own.family[i]);
+    return fail(
+        EINVAL, 0,
+        "no device would use rows of '%s' that were measured on %s; give part of that name, or %s",
+        device, own.name, families);
 }
 
 /* ---- Adding a row. ---- */
 
-STDCL_API int cltune_store(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, const char *shape,
-                           double rate, const char *unit)
+STDCL_API int cltune_store(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size,
+                           const char *shape, double rate, const char *unit)
 {
     cl_device_id id = device_id(cp, dev, "cltune_store");
     char path[sizeof store.path], driver[256] = "";
@@ -331,23 +356,30 @@ STDCL_API int cltune_store(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_
     if (!kernel || !*kernel || !shape || !unit)
         return fail(EINVAL, 0, "cltune_store: the kernel's name, the shape or the unit is missing");
     if (!tune_is_shape(shape))
-        return fail(EINVAL, 0,
-                    "cltune_store: \"%.100s\" is no shape; that is words KEY=NUMBER, in all less than "
-                    "%zu bytes",
-                    shape, sizeof((struct cltune_row *)0)->shape);
+        return fail(
+            EINVAL, 0,
+            "cltune_store: \"%.100s\" is no shape; that is words KEY=NUMBER, in all less than "
+            "%zu bytes",
+            shape, sizeof((struct cltune_row *)0)->shape);
     if (!isfinite(rate) || size > INT64_MAX)
-        return fail(EINVAL, 0, "cltune_store: a rate of %g for a size of %zu; the rate must be finite, and the size less than 2^63", rate, size);
+        return fail(
+            EINVAL, 0,
+            "cltune_store: a rate of %g for a size of %zu; the rate must be finite, and the size less than 2^63",
+            rate, size);
     if (!tune_path(path, sizeof path, ""))
-        return fail(ENOENT, 0, "cltune_store: neither XDG_CACHE_HOME nor HOME says where to keep tune.json");
+        return fail(ENOENT, 0,
+                    "cltune_store: neither XDG_CACHE_HOME nor HOME says where to keep tune.json");
     const cl_int err = clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof driver, driver, NULL);
     if (err != CL_SUCCESS)
-        return fail(errno_of(err), err, "cltune_store: %s does not tell its driver", device_name(cp, dev));
-    json_t *row =
-        json_pack("{s:s, s:s, s:s, s:I, s:s, s:f, s:s}", "kernel", kernel, "device", device_name(cp, dev), "driver",
-                  driver, "size", (json_int_t)size, "shape", shape, "rate", rate, "unit", unit);
+        return fail(errno_of(err), err, "cltune_store: %s does not tell its driver",
+                    device_name(cp, dev));
+    json_t *row = json_pack("{s:s, s:s, s:s, s:I, s:s, s:f, s:s}", "kernel", kernel, "device",
+                            device_name(cp, dev), "driver", driver, "size", (json_int_t)size,
+                            "shape", shape, "rate", rate, "unit", unit);
     if (!row)
         return fail(EINVAL, 0, "cltune_store: a text is not UTF-8");
-    pthread_mutex_lock(&store_lock); /* one thread at a time: they share the temporary file's name */
+    pthread_mutex_lock(
+        &store_lock); /* one thread at a time: they share the temporary file's name */
     int status = tune_put(path, row);
     pthread_mutex_unlock(&store_lock);
     json_decref(row);

@@ -26,8 +26,8 @@ json_t *tune_parse(const char *text, size_t size, char *why, size_t room);
 /* The rows of a file; empty when there is none; NULL with why[] when it is not to be used. */
 json_t *tune_read(const char *path, char *why, size_t room);
 
-/* Puts a row into the user's file, in place of the one of the same kernel, device, driver and power of
- * two of the size. A file that cannot be used is kept beside the new one, as "...unreadable". */
+/* Puts a row into the user's file, in place of the one of the same kernel, device, driver and power
+ * of two of the size. A file that cannot be used is kept beside the new one, as "...unreadable". */
 int tune_put(const char *path, json_t *row);
 
 /* Whether a text is words KEY=NUMBER that fit struct cltune_row; at least one. */
@@ -44,14 +44,18 @@ enum { TUNE_MAX_FAMILIES = 4 };
 
 struct tune_device {
     const char *name, *driver;
-    const char *family[TUNE_MAX_FAMILIES + 1]; /* "family:...", most special first, NULL at the end */
+    const char
+        *family[TUNE_MAX_FAMILIES + 1]; /* "family:...", most special first, NULL at the end */
 };
 
-/* The families of a device by its type, its vendor and, of NVIDIA's GPUs, the major number of their compute capability (0: not known). */
-void tune_families(cl_device_type type, const char *vendor, cl_uint capability, const char *family[TUNE_MAX_FAMILIES + 1]);
+/* The families of a device by its type, its vendor and, of NVIDIA's GPUs, the major number of their
+ * compute capability (0: not known). */
+void tune_families(cl_device_type type, const char *vendor, cl_uint capability,
+                   const char *family[TUNE_MAX_FAMILIES + 1]);
 
 /* The best row for a kernel and size, or NULL. `family` of *rank: rank - TUNE_FAMILY. */
-const json_t *tune_choose(const json_t *user, const json_t *shipped, const struct tune_device *device,
-                          const char *kernel, size_t size, int *rank);
+const json_t *tune_choose(const json_t *user, const json_t *shipped,
+                          const struct tune_device *device, const char *kernel, size_t size,
+                          int *rank);
 
 #endif

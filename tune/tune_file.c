@@ -1,9 +1,9 @@
 /* tune_file.c - files of kernel shapes: where the user's is, reading, and replacing it.
  *
- * A file is JSON: {"format": "stdcl-tuning-1", "rows": [{"kernel", "device", "driver", "size", "shape",
- * "rate", "unit"}]}, a line a row; see tuning/README.md. What is read may be anything, so it is taken as a
- * whole or not at all. What is written appears as a whole, and a lock file beside it keeps two processes
- * from losing each other's rows.
+ * A file is JSON: {"format": "stdcl-tuning-1", "rows": [{"kernel", "device", "driver", "size",
+ * "shape", "rate", "unit"}]}, a line a row; see tuning/README.md. What is read may be anything, so
+ * it is taken as a whole or not at all. What is written appears as a whole, and a lock file beside
+ * it keeps two processes from losing each other's rows.
  * SPDX-License-Identifier: MIT
  */
 #include "core/outfile.h"
@@ -97,7 +97,8 @@ static char *read_all(int fd, size_t *size, char *why, size_t room)
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
         snprintf(why, room, "it is not a file");
     else if (status.st_size > MOST_BYTES)
-        snprintf(why, room, "it has %lld bytes, more than any file of rows", (long long)status.st_size);
+        snprintf(why, room, "it has %lld bytes, more than any file of rows",
+                 (long long)status.st_size);
     else if (!(text = malloc((size_t)status.st_size + 1)))
         snprintf(why, room, "there is no memory for it");
     while (text && n > 0 && *size < (size_t)status.st_size) {
@@ -138,8 +139,8 @@ static bool write_rows(FILE *fp, const json_t *rows)
     size_t i;
     json_t *row;
     bool ok = fputs("{\"format\": \"" TUNE_FORMAT "\", \"rows\": [", fp) >= 0;
-    json_array_foreach(rows, i, row) ok =
-        ok && fputs(i ? ",\n " : "\n ", fp) >= 0 && json_dumpf(row, fp, JSON_REAL_PRECISION(6)) == 0;
+    json_array_foreach(rows, i, row) ok = ok && fputs(i ? ",\n " : "\n ", fp) >= 0 &&
+                                          json_dumpf(row, fp, JSON_REAL_PRECISION(6)) == 0;
     return fputs("\n]}\n", fp) >= 0 && ok;
 }
 
@@ -153,7 +154,8 @@ static bool replace_file(const char *path, const json_t *rows)
         errno = clerrno;
         return false;
     }
-    if (!write_rows(out.fp, rows) && outfile_check(&out) == 0) { /* not the disk: jansson had no memory */
+    if (!write_rows(out.fp, rows) &&
+        outfile_check(&out) == 0) { /* not the disk: jansson had no memory */
         outfile_discard(&out);
         errno = ENOMEM;
         return false;
@@ -206,8 +208,8 @@ static bool put_row(const char *path, json_t *row)
     return ok;
 }
 
-/* The descriptor of the lock file, locked; -1 with errno. The kernel unlocks it when it is closed, or when
- * its process ends. */
+/* The descriptor of the lock file, locked; -1 with errno. The kernel unlocks it when it is closed,
+ * or when its process ends. */
 static int take_lock(const char *path)
 {
     char lock[PATH_ROOM];

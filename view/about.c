@@ -12,24 +12,29 @@
 #include <stdio.h>
 #include <sys/random.h>
 
-/* ---- Checks. ----------------------------------------------------------------------------------- */
+/* ---- Checks. ------------------------------------------------------------------------------- */
 
 static int check(const struct view_options *o)
 {
     if (reserved_check("view_open", o->reserved) < 0)
         return -1;
     if (o->points.total > UINT32_MAX)
-        return clerror_set(EINVAL, "view_open: %zu bodies are too many; at most 2^32 - 1 can be shown", o->points.total);
+        return clerror_set(EINVAL,
+                           "view_open: %zu bodies are too many; at most 2^32 - 1 can be shown",
+                           o->points.total);
     if (!(o->rate == 0 || (o->rate >= 0.1 && o->rate <= 240)))
-        return clerror_set(EINVAL, "view_open: %g pictures a second cannot be shown; give 0.1 to 240", o->rate);
+        return clerror_set(
+            EINVAL, "view_open: %g pictures a second cannot be shown; give 0.1 to 240", o->rate);
     if (!(o->budget >= 0 && o->budget <= 100))
-        return clerror_set(EINVAL, "view_open: a budget of %g %% makes no sense; give 0 to 100", o->budget);
+        return clerror_set(EINVAL, "view_open: a budget of %g %% makes no sense; give 0 to 100",
+                           o->budget);
     if (o->cells.states > 256)
-        return clerror_set(EINVAL, "view_open: cells of %u states cannot be shown; at most 256", o->cells.states);
+        return clerror_set(EINVAL, "view_open: cells of %u states cannot be shown; at most 256",
+                           o->cells.states);
     return 0;
 }
 
-/* ---- Copies. ----------------------------------------------------------------------------------- */
+/* ---- Copies. ------------------------------------------------------------------------------- */
 
 static size_t length(const char *const *list)
 {
@@ -78,14 +83,20 @@ static int keep_list(struct about *about, const char *const **list)
 static int keep_texts(struct about *about)
 {
     struct view_options *o = &about->options;
-    struct { const char **text, *otherwise; } all[] = {
-        {&o->program, ""}, {&o->title, ""}, {&o->step, "step"}, {&o->time, "time"}, {&o->time_unit, ""}, {&o->points.length, ""},
-        {&o->points.speed, ""}, {&o->points.weight, ""}, {&o->cells.bounds, ""}, {&o->bars.unit, ""}, {&o->bars.counted, ""},
-        {&o->bars.model, ""}, {&o->grid.row, ""}, {&o->grid.column, ""}, {&o->grid.quantity, ""}, {&o->grid.unit, ""}};
+    struct {
+        const char **text, *otherwise;
+    } all[] = {{&o->program, ""},      {&o->title, ""},         {&o->step, "step"},
+               {&o->time, "time"},     {&o->time_unit, ""},     {&o->points.length, ""},
+               {&o->points.speed, ""}, {&o->points.weight, ""}, {&o->cells.bounds, ""},
+               {&o->bars.unit, ""},    {&o->bars.counted, ""},  {&o->bars.model, ""},
+               {&o->grid.row, ""},     {&o->grid.column, ""},   {&o->grid.quantity, ""},
+               {&o->grid.unit, ""}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (keep(about, all[i].text, all[i].otherwise) < 0)
             return -1;
-    if ((o->record && keep(about, &o->record, "") < 0) || (o->cells.rule && keep(about, &o->cells.rule, "") < 0) || (o->bars.quantity && keep(about, &o->bars.quantity, "") < 0))
+    if ((o->record && keep(about, &o->record, "") < 0) ||
+        (o->cells.rule && keep(about, &o->cells.rule, "") < 0) ||
+        (o->bars.quantity && keep(about, &o->bars.quantity, "") < 0))
         return -1;
     const char *const **lists[] = {&o->facts, &o->grid.rows, &o->grid.columns, &o->rows};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
@@ -94,7 +105,7 @@ static int keep_texts(struct about *about)
     return 0;
 }
 
-/* ---- Bodies. ----------------------------------------------------------------------------------- */
+/* ---- Bodies. ------------------------------------------------------------------------------- */
 
 uint32_t *about_order(size_t n)
 {
@@ -114,7 +125,8 @@ static int keep_bodies(struct about *about)
     uint32_t *order = b->mass || b->group ? about_order(b->total) : NULL;
     about->mass = b->mass ? malloc((b->total + 1) * sizeof *about->mass) : NULL;
     about->group = b->group ? malloc(b->total + 1) : NULL;
-    if (((b->mass || b->group) && !order) || (b->mass && !about->mass) || (b->group && !about->group)) {
+    if (((b->mass || b->group) && !order) || (b->mass && !about->mass) ||
+        (b->group && !about->group)) {
         free(order);
         return clerror_set(ENOMEM, "view_open: no memory for %zu bodies", b->total);
     }
@@ -147,7 +159,10 @@ static int keep_colours(struct about *about)
 
 enum colour about_recorded(const struct about *about)
 {
-    return about->options.points.moving ? BY_SPEED : about->group ? BY_GROUP : about->mass ? BY_MASS : NO_COLOUR;
+    return about->options.points.moving ? BY_SPEED
+           : about->group               ? BY_GROUP
+           : about->mass                ? BY_MASS
+                                        : NO_COLOUR;
 }
 
 /* A recording says what there is to see. */

@@ -1,14 +1,17 @@
-/* budget.c - how often pictures may come, so that showing them takes no more than its share of the run's time.
+/* budget.c - how often pictures may come, so that showing them takes no more than its share of the
+ * run's time.
  *
- * What counts is what a picture costs the run: the time from view_due's yes until it was handed over, and so much of the server's thread's as the run feels.
+ * What counts is what a picture costs the run: the time from view_due's yes until it was handed
+ * over, and so much of the server's thread's as the run feels.
  * SPDX-License-Identifier: MIT
  */
 #include "view/internal.h"
 
 #include <math.h>
 
-/* Where kernels have all processors each second of the server's thread is one that they wait, since they are done when the last of them is; where most idle
- * it is taken from nobody. `busy` is the part of them that the process keeps busy; from half on it counts as all. */
+/* Where kernels have all processors each second of the server's thread is one that they wait, since
+ * they are done when the last of them is; where most idle it is taken from nobody. `busy` is the
+ * part of them that the process keeps busy; from half on it counts as all. */
 double budget_felt(double busy, double cores)
 {
     return fmin(1, fmax(2 * busy, 1 / cores));

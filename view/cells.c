@@ -5,16 +5,19 @@
 
 size_t view_cells_bytes(const struct view_region *r, unsigned states)
 {
-    return r->zoom || states > 2 ? (size_t)r->width * r->height : ((size_t)r->width + 7) / 8 * r->height;
+    return r->zoom || states > 2 ? (size_t)r->width * r->height
+                                 : ((size_t)r->width + 7) / 8 * r->height;
 }
 
 uint8_t view_cells_shade(uint64_t live, uint32_t zoom)
 {
     const uint64_t most = ((uint64_t)1 << 2 * zoom) - 1;
-    return (uint8_t)(live == 0 ? 0 : most == 0 ? 255 : 1 + (double)(live - 1) * 254. / (double)most);
+    return (uint8_t)(live == 0   ? 0
+                     : most == 0 ? 255
+                                 : 1 + (double)(live - 1) * 254. / (double)most);
 }
 
-/* ---- Rectangles. ------------------------------------------------------------------------------- */
+/* ---- Rectangles. --------------------------------------------------------------------------- */
 
 /* A side of `n` squares from *at on, in a grid `size` cells wide. */
 static bool clip_side(uint64_t size, bool around, uint32_t zoom, int64_t *at, uint32_t *n)
@@ -35,7 +38,8 @@ static bool clip_side(uint64_t size, bool around, uint32_t zoom, int64_t *at, ui
 
 bool region_clip(const struct view_field *field, struct view_region *region)
 {
-    if (field->width == 0) { /* a plane without edges, of which squares are counted where its tree has them */
+    if (field->width ==
+        0) { /* a plane without edges, of which squares are counted where its tree has them */
         region->x &= -((int64_t)1 << region->zoom);
         region->y &= -((int64_t)1 << region->zoom);
         return true;
@@ -60,8 +64,10 @@ struct view_region region_whole(const struct view_field *field, uint32_t zoom)
 bool region_reached(const struct view_region *r, unsigned states, const unsigned char *body)
 {
     const bool bytes = r->zoom || states > 2;
-    const size_t row = view_cells_bytes(r, states) / r->height, last = bytes ? row - 1 : (r->width - 1) / 8;
-    const unsigned char left = bytes ? 255 : 1, right = (unsigned char)(bytes ? 255 : 1 << (r->width - 1) % 8);
+    const size_t row = view_cells_bytes(r, states) / r->height,
+                 last = bytes ? row - 1 : (r->width - 1) / 8;
+    const unsigned char left = bytes ? 255 : 1,
+                        right = (unsigned char)(bytes ? 255 : 1 << (r->width - 1) % 8);
     for (size_t k = 0; k < row; k++)
         if (body[k] || body[(r->height - 1) * row + k])
             return true;
@@ -73,7 +79,8 @@ bool region_reached(const struct view_region *r, unsigned states, const unsigned
 
 bool region_same(const struct view_region *a, const struct view_region *b)
 {
-    return a->x == b->x && a->y == b->y && a->width == b->width && a->height == b->height && a->zoom == b->zoom;
+    return a->x == b->x && a->y == b->y && a->width == b->width && a->height == b->height &&
+           a->zoom == b->zoom;
 }
 
 int cells_find(const struct shown *shown, const struct view_region *region)
@@ -84,7 +91,7 @@ int cells_find(const struct shown *shown, const struct view_region *region)
     return -1;
 }
 
-/* ---- Frames. ----------------------------------------------------------------------------------- */
+/* ---- Frames. ------------------------------------------------------------------------------- */
 
 static void put_head(struct bytes *to, const struct shown *shown, const struct view_region *r)
 {
@@ -100,7 +107,8 @@ static void put_head(struct bytes *to, const struct shown *shown, const struct v
 }
 
 /* Takes the smallest of the codings; the frame so far has its head. */
-static enum coding put_smallest(struct bytes *to, const unsigned char *body, size_t size, const struct sent_cells *last)
+static enum coding put_smallest(struct bytes *to, const unsigned char *body, size_t size,
+                                const struct sent_cells *last)
 {
     const size_t start = to->used;
     struct bytes changes = {0}, packed = {0};
@@ -123,8 +131,8 @@ static enum coding put_smallest(struct bytes *to, const unsigned char *body, siz
     return coding;
 }
 
-static void remember(struct sent_cells *last, const struct shown *shown, const struct view_region *region, const unsigned char *body,
-                     size_t size)
+static void remember(struct sent_cells *last, const struct shown *shown,
+                     const struct view_region *region, const unsigned char *body, size_t size)
 {
     last->body.used = 0;
     bytes_put(&last->body, body, size);
@@ -132,7 +140,8 @@ static void remember(struct sent_cells *last, const struct shown *shown, const s
     last->sequence = shown->sequence;
 }
 
-bool frame_cells(struct bytes *to, const struct shown *shown, int i, int wanted, struct sent_cells *last)
+bool frame_cells(struct bytes *to, const struct shown *shown, int i, int wanted,
+                 struct sent_cells *last)
 {
     const size_t start = to->used;
     const unsigned char *body = shown->first.at;

@@ -1,9 +1,13 @@
-/* decode.c - frames of recordings as coding 0 has them. Files come from anywhere: every length is checked before it is believed.
+/* decode.c - frames of recordings as coding 0 has them. Files come from anywhere: every length is
+ * checked before it is believed.
  * SPDX-License-Identifier: MIT
  */
 #include "view/internal.h"
 
-enum { MOST_BODIES = 1 << 26, DEFLATED_MOST = 1040 }; /* deflate makes nothing smaller than a 1032nd */
+enum {
+    MOST_BODIES = 1 << 26,
+    DEFLATED_MOST = 1040
+}; /* deflate makes nothing smaller than a 1032nd */
 
 static uint64_t at(const struct span *s, size_t place, int n)
 {
@@ -11,7 +15,8 @@ static uint64_t at(const struct span *s, size_t place, int n)
 }
 
 /* `size` bytes, packed or not; NULL: they are not that. The caller frees *own. */
-static const unsigned char *body(const struct span *frame, size_t head, bool packed, size_t size, unsigned char **own)
+static const unsigned char *body(const struct span *frame, size_t head, bool packed, size_t size,
+                                 unsigned char **own)
 {
     const size_t given = frame->size - head;
     *own = NULL;
@@ -23,7 +28,7 @@ static const unsigned char *body(const struct span *frame, size_t head, bool pac
     return *own && unpack(*own, size, frame->at + head, given) ? *own : NULL;
 }
 
-/* ---- Bodies. ----------------------------------------------------------------------------------- */
+/* ---- Bodies. --------------------------------------------------------------------------------- */
 
 struct head {
     size_t count, escapes, shades;
@@ -36,13 +41,15 @@ static bool read_head(const struct span *f, struct head *h)
         return false;
     *h = (struct head){at(f, 76, 4), at(f, 100, 4), 0, (enum coding)f->at[1]};
     h->shades = f->at[80] ? h->count : 0;
-    return f->at[1] <= PACKED && f->at[80] < COLOURS && h->count <= MOST_BODIES && h->escapes <= 3 * h->count;
+    return f->at[1] <= PACKED && f->at[80] < COLOURS && h->count <= MOST_BODIES &&
+           h->escapes <= 3 * h->count;
 }
 
 /* A frame of the same bodies in the same box. */
 static bool fits(const struct bytes *was, const struct span *f)
 {
-    return was->used >= POINTS_HEAD && memcmp(was->at + 24, f->at + 24, 48) == 0 && memcmp(was->at + 76, f->at + 76, 4) == 0;
+    return was->used >= POINTS_HEAD && memcmp(was->at + 24, f->at + 24, 48) == 0 &&
+           memcmp(was->at + 76, f->at + 76, 4) == 0;
 }
 
 static uint64_t coordinate(const struct bytes *frame, size_t i)
@@ -50,8 +57,8 @@ static uint64_t coordinate(const struct bytes *frame, size_t i)
     return bytes_read(frame->at + POINTS_HEAD + 2 * i, 2);
 }
 
-static bool add_up(struct bytes *out, const struct span *f, const struct head *h, const unsigned char *from, const struct bytes *a,
-                   const struct bytes *b)
+static bool add_up(struct bytes *out, const struct span *f, const struct head *h,
+                   const unsigned char *from, const struct bytes *a, const struct bytes *b)
 {
     const size_t n = 3 * h->count;
     const unsigned char *escape = from + n + h->shades, *const end = escape + 2 * h->escapes;
@@ -63,11 +70,15 @@ static bool add_up(struct bytes *out, const struct span *f, const struct head *h
         const int d = (signed char)from[i];
         if (d == -128 && escape == end)
             return false;
-        bytes_at(to + 2 * i, d == -128 ? bytes_read(escape, 2) : 2 * coordinate(a, i) - coordinate(b, i) + (uint64_t)d, 2);
+        bytes_at(to + 2 * i,
+                 d == -128 ? bytes_read(escape, 2)
+                           : 2 * coordinate(a, i) - coordinate(b, i) + (uint64_t)d,
+                 2);
         escape += d == -128 ? 2 : 0;
     }
     for (size_t i = 0; i < h->shades; i++)
-        to[2 * n + i] = (unsigned char)(from[n + i] + (same_colour ? a->at[POINTS_HEAD + 2 * n + i] : 0));
+        to[2 * n + i] =
+            (unsigned char)(from[n + i] + (same_colour ? a->at[POINTS_HEAD + 2 * n + i] : 0));
     return escape == end;
 }
 
@@ -82,7 +93,8 @@ static bool points(struct bytes *out, const struct span *f, const struct bytes w
     const struct bytes *a = &was[0], *b = at(f, 96, 4) == at(f, 92, 4) ? a : &was[1];
     if (builds && (!fits(a, f) || !fits(b, f)))
         return false;
-    const unsigned char *from = body(f, POINTS_HEAD, h.coding == PACKED || h.coding == DIFFERENCES_PACKED, size, &own);
+    const unsigned char *from =
+        body(f, POINTS_HEAD, h.coding == PACKED || h.coding == DIFFERENCES_PACKED, size, &own);
     bytes_put(out, f->at, POINTS_HEAD);
     bool ok = from != NULL;
     if (ok && builds)
@@ -97,7 +109,7 @@ static bool points(struct bytes *out, const struct span *f, const struct bytes w
     return true;
 }
 
-/* ---- Cells. ------------------------------------------------------------------------------------ */
+/* ---- Cells. ---------------------------------------------------------------------------------- */
 
 static bool cells(struct bytes *out, const struct span *f, const struct bytes *was)
 {
@@ -105,8 +117,8 @@ static bool cells(struct bytes *out, const struct span *f, const struct bytes *w
     if (f->size < CELLS_HEAD)
         return false;
     const struct view_region r = {0, 0, (uint32_t)at(f, 40, 4), (uint32_t)at(f, 44, 4), f->at[48]};
-    if ((f->at[1] != RAW && f->at[1] != DIFFERENCES_PACKED && f->at[1] != PACKED) || r.zoom > MOST_ZOOM ||
-        (uint64_t)r.width * r.height > MOST_SQUARES)
+    if ((f->at[1] != RAW && f->at[1] != DIFFERENCES_PACKED && f->at[1] != PACKED) ||
+        r.zoom > MOST_ZOOM || (uint64_t)r.width * r.height > MOST_SQUARES)
         return false;
     const size_t size = view_cells_bytes(&r, f->at[49] + 1u);
     const bool builds = f->at[1] == DIFFERENCES_PACKED;
@@ -125,11 +137,12 @@ static bool cells(struct bytes *out, const struct span *f, const struct bytes *w
     return true;
 }
 
-/* ---- All. -------------------------------------------------------------------------------------- */
+/* ---- All. ------------------------------------------------------------------------------------ */
 
 bool frame_builds(const struct span *f)
 {
-    return (f->at[0] == POINTS || f->at[0] == CELLS) && (f->at[1] == DIFFERENCES || f->at[1] == DIFFERENCES_PACKED);
+    return (f->at[0] == POINTS || f->at[0] == CELLS) &&
+           (f->at[1] == DIFFERENCES || f->at[1] == DIFFERENCES_PACKED);
 }
 
 bool frame_decode(struct bytes *out, const struct span *f, const struct bytes was[2])
@@ -142,10 +155,12 @@ bool frame_decode(struct bytes *out, const struct span *f, const struct bytes wa
     else if (ok && f->at[0] == CELLS)
         ok = cells(out, f, &was[0]);
     else if (ok) {
-        const uint64_t across = f->size >= 32 ? at(f, 24, 4) : 0, down = f->size >= 32 ? at(f, 28, 4) : 0;
-        ok = f->at[1] == RAW && ((f->at[0] == BARS && f->size >= 40 && f->size == 40 + 16 * (across + 1)) ||
-                                 (f->at[0] == GRID && f->size >= 32 && f->size == 32 + 4 * across * down) ||
-                                 (f->at[0] == ROWS && f->size >= 40 && f->size == 40 + 8 * down * at(f, 32, 4)));
+        const uint64_t across = f->size >= 32 ? at(f, 24, 4) : 0,
+                       down = f->size >= 32 ? at(f, 28, 4) : 0;
+        ok = f->at[1] == RAW &&
+             ((f->at[0] == BARS && f->size >= 40 && f->size == 40 + 16 * (across + 1)) ||
+              (f->at[0] == GRID && f->size >= 32 && f->size == 32 + 4 * across * down) ||
+              (f->at[0] == ROWS && f->size >= 40 && f->size == 40 + 8 * down * at(f, 32, 4)));
         bytes_put(out, f->at, f->size);
     }
     if (ok && !out->failed)

@@ -33,7 +33,7 @@ bool frame_grid(struct bytes *to, const struct shown *shown, const struct about 
     return !to->failed;
 }
 
-/* ---- Rows. ------------------------------------------------------------------------------------- */
+/* ---- Rows. --------------------------------------------------------------------------------- */
 
 static void thin(struct rows *rows)
 {

@@ -1,8 +1,8 @@
 /* http.c - who may ask: names of this machine, the page's own origin, and the link's token.
  *
- * A page of another site can make a browser send requests here, and a name of that site may come to mean 127.0.0.1 (DNS
- * rebinding). Its Host and its Origin are then that site's: so only names that always mean this machine are taken, with any port,
- * since a tunnel changes it.
+ * A page of another site can make a browser send requests here, and a name of that site may come to
+ * mean 127.0.0.1 (DNS rebinding). Its Host and its Origin are then that site's: so only names that
+ * always mean this machine are taken, with any port, since a tunnel changes it.
  * SPDX-License-Identifier: MIT
  */
 #include "view/internal.h"
@@ -40,7 +40,7 @@ bool http_origin_ok(const char *origin, const char *host)
            strcasecmp(origin + sizeof scheme - 1, host) == 0;
 }
 
-/* ---- Tokens. ----------------------------------------------------------------------------------- */
+/* ---- Tokens. --------------------------------------------------------------------------------- */
 
 static bool same(const char *a, const char *token)
 {
@@ -57,7 +57,8 @@ bool http_token_ok(const char *offered, const char *token)
     for (const char *word = offered; word && *word;) {
         word += strspn(word, ", \t");
         const size_t length = strcspn(word, ", \t");
-        if (length == sizeof prefix - 1 + TOKEN - 1 && strncmp(word, prefix, sizeof prefix - 1) == 0)
+        if (length == sizeof prefix - 1 + TOKEN - 1 &&
+            strncmp(word, prefix, sizeof prefix - 1) == 0)
             found |= same(word + sizeof prefix - 1, token);
         word += length;
     }

@@ -1,4 +1,5 @@
-/* listen.c - sockets that only this machine reaches: a port of both loopback addresses, or a Unix socket of this user.
+/* listen.c - sockets that only this machine reaches: a port of both loopback addresses, or a Unix
+ * socket of this user.
  * SPDX-License-Identifier: MIT
  */
 #include "view/internal.h"
@@ -20,7 +21,7 @@ static int socket_of(int family)
     return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-/* ---- Ports. ------------------------------------------------------------------------------------ */
+/* ---- Ports. ---------------------------------------------------------------------------------- */
 
 static int listen_on(int fd, const struct sockaddr *address, socklen_t size)
 {
@@ -37,13 +38,17 @@ static int listen_on(int fd, const struct sockaddr *address, socklen_t size)
 
 static int listen_on_4(int port)
 {
-    const struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const struct sockaddr_in a = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     return listen_on(socket_of(AF_INET), (const struct sockaddr *)&a, sizeof a);
 }
 
 static int listen_on_6(int port)
 {
-    const struct sockaddr_in6 a = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    const struct sockaddr_in6 a = {.sin6_family = AF_INET6,
+                                   .sin6_port = htons((uint16_t)port),
+                                   .sin6_addr = IN6ADDR_LOOPBACK_INIT};
     const int fd = socket_of(AF_INET6), yes = 1;
     if (fd >= 0)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes);
@@ -57,13 +62,15 @@ static int port_of(int fd)
     return getsockname(fd, (struct sockaddr *)&a, &size) == 0 ? ntohs(a.sin_port) : -1;
 }
 
-/* The same port of both families, where the machine has both: a tunnel to "localhost" may take either. */
+/* The same port of both families, where the machine has both: a tunnel to "localhost" may take
+ * either. */
 static int listen_port(struct listening *l, int wanted)
 {
     for (int tries = 0; tries < TRIES; tries++) {
         l->fd[0] = listen_on_4(wanted);
         if (l->fd[0] < 0)
-            return clerror_set(errno, "view: port %d of 127.0.0.1 cannot be used: %s", wanted, strerror(errno));
+            return clerror_set(errno, "view: port %d of 127.0.0.1 cannot be used: %s", wanted,
+                               strerror(errno));
         l->port = port_of(l->fd[0]);
         l->fd[1] = listen_on_6(l->port);
         if (l->fd[1] >= 0 || errno != EADDRINUSE)
@@ -73,10 +80,11 @@ static int listen_port(struct listening *l, int wanted)
         close(l->fd[0]);
         l->fd[0] = -1;
     }
-    return clerror_set(EADDRINUSE, "view: port %d of ::1 is in use; give another, or none for a free one", wanted);
+    return clerror_set(
+        EADDRINUSE, "view: port %d of ::1 is in use; give another, or none for a free one", wanted);
 }
 
-/* ---- Unix sockets. ----------------------------------------------------------------------------- */
+/* ---- Unix sockets. --------------------------------------------------------------------------- */
 
 /* A socket that nobody answers is left over from a run that was killed. */
 static bool is_left_over(const struct sockaddr_un *a)
@@ -85,7 +93,8 @@ static bool is_left_over(const struct sockaddr_un *a)
     if (lstat(a->sun_path, &st) != 0 || !S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
         return false;
     const int fd = socket_of(AF_UNIX);
-    const bool dead = fd >= 0 && connect(fd, (const struct sockaddr *)a, sizeof *a) != 0 && errno == ECONNREFUSED;
+    const bool dead =
+        fd >= 0 && connect(fd, (const struct sockaddr *)a, sizeof *a) != 0 && errno == ECONNREFUSED;
     if (fd >= 0)
         close(fd);
     return dead;
@@ -95,8 +104,9 @@ static int listen_unix(struct listening *l, const char *path)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
     if (!*path || strlen(path) >= sizeof a.sun_path)
-        return clerror_set(EINVAL, "view: 'unix:%s' is no name of a socket; give unix:PATH with at most %zu bytes", path,
-                           sizeof a.sun_path - 1);
+        return clerror_set(
+            EINVAL, "view: 'unix:%s' is no name of a socket; give unix:PATH with at most %zu bytes",
+            path, sizeof a.sun_path - 1);
     strcpy(a.sun_path, path);
     if (is_left_over(&a))
         unlink(path);
@@ -108,11 +118,12 @@ static int listen_unix(struct listening *l, const char *path)
         return clerror_set(errno, "view: the socket %s cannot be made: %s", path, strerror(errno));
     l->path = strdup(path);
     if (chmod(path, 0600) != 0)
-        return clerror_set(errno, "view: the socket %s cannot be closed to others: %s", path, strerror(errno));
+        return clerror_set(errno, "view: the socket %s cannot be closed to others: %s", path,
+                           strerror(errno));
     return 0;
 }
 
-/* ---- Both. ------------------------------------------------------------------------------------- */
+/* ---- Both. ----------------------------------------------------------------------------------- */
 
 static int read_port(const char *text)
 {
@@ -132,7 +143,10 @@ int listen_open(struct listening *l, const char *address)
         return listen_unix(l, address + 5);
     const int port = read_port(address);
     if (port < 0)
-        return clerror_set(EINVAL, "view: '%s' is neither a port (0 to 65535) nor unix:PATH; other addresses are reached by ssh -L", address);
+        return clerror_set(
+            EINVAL,
+            "view: '%s' is neither a port (0 to 65535) nor unix:PATH; other addresses are reached by ssh -L",
+            address);
     return listen_port(l, port);
 }
 
@@ -151,12 +165,14 @@ static bool is_own_user(int fd)
 {
     struct ucred peer;
     socklen_t size = sizeof peer;
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && (peer.uid == geteuid() || peer.uid == 0);
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+           (peer.uid == geteuid() || peer.uid == 0);
 }
 
 int listen_accept(const struct listening *l, int listening)
 {
-    const int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), yes = 1, unsent = 64 << 10;
+    const int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), yes = 1,
+              unsent = 64 << 10;
     if (fd < 0)
         return -1;
     if (l->path && !is_own_user(fd)) {

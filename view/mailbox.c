@@ -1,7 +1,9 @@
-/* mailbox.c - how what is shown comes from the run's thread to the server's: a box for one state of each kind.
+/* mailbox.c - how what is shown comes from the run's thread to the server's: a box for one state of
+ * each kind.
  *
- * Empty, it is the run's; full, it is the server's, which puts what it had into the box for it. So nothing is copied twice, memory
- * is reused, and neither side ever waits: the run asks view_due, which says no while a box is full.
+ * Empty, it is the run's; full, it is the server's, which puts what it had into the box for it. So
+ * nothing is copied twice, memory is reused, and neither side ever waits: the run asks view_due,
+ * which says no while a box is full.
  * SPDX-License-Identifier: MIT
  */
 #include "view/internal.h"

@@ -1,5 +1,5 @@
-/* pack.c - deflate by zlib, as browsers unpack it: frames without a header ("deflate-raw"), at the fastest level; files of the page,
- * once, as gzip.
+/* pack.c - deflate by zlib, as browsers unpack it: frames without a header ("deflate-raw"), at the
+ * fastest level; files of the page, once, as gzip.
  * SPDX-License-Identifier: MIT
  */
 #include "view/internal.h"
@@ -13,10 +13,12 @@ bool can_pack(void)
     return true;
 }
 
-static bool deflate_all(struct bytes *to, const unsigned char *from, size_t size, int level, int window)
+static bool deflate_all(struct bytes *to, const unsigned char *from, size_t size, int level,
+                        int window)
 {
     z_stream z = {0};
-    if (size > UINT_MAX || deflateInit2(&z, level, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (size > UINT_MAX ||
+        deflateInit2(&z, level, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return false;
     const size_t room = deflateBound(&z, (uLong)size), before = to->used;
     unsigned char *out = bytes_more(to, room);

@@ -29,8 +29,11 @@ static void put_base64(struct page *p, const unsigned char *from, size_t size)
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < size; i += 3) {
         const size_t n = size - i < 3 ? size - i : 3;
-        const uint32_t bits = (uint32_t)from[i] << 16 | (n > 1 ? (uint32_t)from[i + 1] << 8 : 0) | (n > 2 ? from[i + 2] : 0);
-        const char four[4] = {digits[bits >> 18], digits[bits >> 12 & 63], n > 1 ? digits[bits >> 6 & 63] : '=', n > 2 ? digits[bits & 63] : '='};
+        const uint32_t bits = (uint32_t)from[i] << 16 | (n > 1 ? (uint32_t)from[i + 1] << 8 : 0) |
+                              (n > 2 ? from[i + 2] : 0);
+        const char four[4] = {digits[bits >> 18], digits[bits >> 12 & 63],
+                              n > 1 ? digits[bits >> 6 & 63] : '=',
+                              n > 2 ? digits[bits & 63] : '='};
         put(p, four, sizeof four);
         if (i % LINE == LINE - 3)
             fputc('\n', p->fp);
@@ -47,7 +50,8 @@ static void put_recording(struct page *p)
     }
 }
 
-static void each_line(struct page *p, const struct web_file *file, void (*take)(struct page *p, const char *line, size_t length))
+static void each_line(struct page *p, const struct web_file *file,
+                      void (*take)(struct page *p, const char *line, size_t length))
 {
     const char *at = (const char *)file->text, *const end = at + file->size;
     while (at < end) {
@@ -69,8 +73,11 @@ static void put_file(struct page *p, const char *name, const char *begin, const 
 
 static void put_policy(struct page *p)
 {
-    fprintf(p->fp, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'nonce-%s'; style-src 'nonce-%s'; "
-            "img-src blob: data:; media-src blob:; base-uri 'none'; form-action 'none'\">\n", p->nonce, p->nonce);
+    fprintf(
+        p->fp,
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'nonce-%s'; style-src 'nonce-%s'; "
+        "img-src blob: data:; media-src blob:; base-uri 'none'; form-action 'none'\">\n",
+        p->nonce, p->nonce);
 }
 
 static bool has(const char *line, size_t length, const char *text)
@@ -122,7 +129,9 @@ static int load(const char *file, struct bytes *all)
         return clerror_set(ENOMEM, "%s: no memory for it", file);
     if (bad)
         return clerror_set(EIO, "%s: cannot be read", file);
-    return all->used <= MOST_PAGE ? 0 : clerror_set(EFBIG, "%s: is too large for a page, which has at most 256 MiB", file);
+    return all->used <= MOST_PAGE
+               ? 0
+               : clerror_set(EFBIG, "%s: is too large for a page, which has at most 256 MiB", file);
 }
 
 int view_write_page(FILE *fp, const char *recording)

@@ -1,8 +1,9 @@
 /* points.c - frames of bodies: 16 bits a coordinate over a box, and a byte of colour.
  *
- * What the run gave (floats) is quantised here, in the server's thread. The box holds all bodies, and stays as it is until
- * they leave it or fill little of it, so that a frame may be told by its differences from the two before: where a body moves
- * evenly, its second difference is near 0 and takes a byte.
+ * What the run gave (floats) is quantised here, in the server's thread. The box holds all bodies,
+ * and stays as it is until they leave it or fill little of it, so that a frame may be told by its
+ * differences from the two before: where a body moves evenly, its second difference is near 0 and
+ * takes a byte.
  * SPDX-License-Identifier: MIT
  */
 #include "view/internal.h"
@@ -26,9 +27,11 @@ static const float *row(const struct bytes *b, size_t i)
     return (const float *)(const void *)b->at + 3 * i;
 }
 
-/* ---- The box. ---------------------------------------------------------------------------------- */
+/* ---- The box. -------------------------------------------------------------------------------- */
 
-enum { LANES = 24 }; /* of numbers, so that compilers make vectors of it; lane k is of component k % 3 */
+enum {
+    LANES = 24
+}; /* of numbers, so that compilers make vectors of it; lane k is of component k % 3 */
 
 static void extent(const struct shown *s, double box[6])
 {
@@ -74,14 +77,15 @@ static void settle_box(struct frame_box *box, const struct shown *s)
     for (int c = 0; c < 3; c++)
         widest = fmax(widest, now[c + 3] - now[c]);
     for (int c = 0; c < 3; c++) { /* a margin, and no side of width 0 */
-        const double side = now[c + 3] - now[c], margin = fmax(0.125 * side, fmax(1e-3 * widest, 1e-6 * (1 + fabs(now[c]))));
+        const double side = now[c + 3] - now[c],
+                     margin = fmax(0.125 * side, fmax(1e-3 * widest, 1e-6 * (1 + fabs(now[c]))));
         box->box[c] = now[c] - margin;
         box->box[c + 3] = now[c + 3] + margin;
     }
     box->set = true;
 }
 
-/* ---- Colour. ----------------------------------------------------------------------------------- */
+/* ---- Colour. --------------------------------------------------------------------------------- */
 
 static float length(const float v[3])
 {
@@ -109,7 +113,8 @@ static void settle_speeds(struct frame_box *box, const struct shown *s)
     box->speeds = true;
 }
 
-/* The binary logarithm of a number from 1 up, within 1.5e-4: t + t (1 - t) (a + b t + c t^2) for a mantissa 1 + t, by least squares. */
+/* The binary logarithm of a number from 1 up, within 1.5e-4: t + t (1 - t) (a + b t + c t^2) for a
+ * mantissa 1 + t, by least squares. */
 static float logarithm(float x)
 {
     uint32_t bits;
@@ -135,11 +140,13 @@ static float shade_scale(float lo, float hi)
 
 static enum colour colour_had(const struct shown *s, const struct about *about, enum colour wanted)
 {
-    const bool has[COLOURS] = {[BY_SPEED] = s->second.used > 0, [BY_MASS] = about->mass, [BY_GROUP] = about->group};
+    const bool has[COLOURS] = {
+        [BY_SPEED] = s->second.used > 0, [BY_MASS] = about->mass, [BY_GROUP] = about->group};
     return has[wanted] ? wanted : NO_COLOUR;
 }
 
-static void shade(struct quantised *q, size_t k, const struct shown *s, const struct about *about, size_t i, float scale)
+static void shade(struct quantised *q, size_t k, const struct shown *s, const struct about *about,
+                  size_t i, float scale)
 {
     if (q->colour == BY_SPEED)
         q->shade[k] = shade_of(length(row(&s->second, i)), q->lo, scale);
@@ -149,7 +156,7 @@ static void shade(struct quantised *q, size_t k, const struct shown *s, const st
         q->shade[k] = about->group[i];
 }
 
-/* ---- Quantising. ------------------------------------------------------------------------------- */
+/* ---- Quantising. ----------------------------------------------------------------------------- */
 
 struct grid {
     float lo[3], scale[3];
@@ -195,7 +202,8 @@ static struct quantised *quantised_make(size_t n, bool coloured)
 }
 
 /* All of the first n bodies. */
-static void fill_all(struct quantised *q, size_t n, const struct shown *s, const struct about *about)
+static void fill_all(struct quantised *q, size_t n, const struct shown *s,
+                     const struct about *about)
 {
     const struct grid g = grid_of(q->box);
     const float scale = shade_scale(q->lo, q->hi), *at = row(&s->first, 0);
@@ -208,7 +216,8 @@ static void fill_all(struct quantised *q, size_t n, const struct shown *s, const
 }
 
 /* Those in the box, in the order that they have; then the planes are closed up. */
-static void fill_inside(struct quantised *q, size_t n, const struct shown *s, const struct about *about)
+static void fill_inside(struct quantised *q, size_t n, const struct shown *s,
+                        const struct about *about)
 {
     const struct grid g = grid_of(q->box);
     const float scale = shade_scale(q->lo, q->hi);
@@ -226,7 +235,8 @@ static void fill_inside(struct quantised *q, size_t n, const struct shown *s, co
         memmove(q->at + c * k, q->at + c * n, k * sizeof *q->at);
 }
 
-static struct quantised *quantise(const struct shown *s, const struct about *about, const struct want *want, struct frame_box *box)
+static struct quantised *quantise(const struct shown *s, const struct about *about,
+                                  const struct want *want, struct frame_box *box)
 {
     const enum colour colour = colour_had(s, about, want->colour);
     const size_t n = want->count < s->n ? want->count : s->n;
@@ -245,7 +255,7 @@ static struct quantised *quantise(const struct shown *s, const struct about *abo
     return q;
 }
 
-/* ---- Bodies of frames. ------------------------------------------------------------------------- */
+/* ---- Bodies of frames. ----------------------------------------------------------------------- */
 
 static size_t raw_bytes(const struct quantised *q)
 {
@@ -272,7 +282,8 @@ static bool may_build_on(const struct quantised *q, const struct quantised *was)
 }
 
 /* Differences from p = 2 a - b; how many are escapes. */
-static size_t put_differences(struct bytes *to, const struct quantised *q, const struct quantised *a, const struct quantised *b)
+static size_t put_differences(struct bytes *to, const struct quantised *q,
+                              const struct quantised *a, const struct quantised *b)
 {
     struct bytes escapes = {0};
     signed char *out = (signed char *)bytes_more(to, 3 * q->count);
@@ -292,7 +303,8 @@ static size_t put_differences(struct bytes *to, const struct quantised *q, const
     return n;
 }
 
-static void put_head(struct bytes *to, const struct quantised *q, const struct shown *s, const struct about *about, bool region)
+static void put_head(struct bytes *to, const struct quantised *q, const struct shown *s,
+                     const struct about *about, bool region)
 {
     const int flags = (q->count < about->options.points.total ? SAMPLE : 0) | (region ? REGION : 0);
     frame_head(to, POINTS, flags, s);
@@ -307,7 +319,8 @@ static void put_head(struct bytes *to, const struct quantised *q, const struct s
 }
 
 /* The body by a coding, and what the head says of it. */
-static void put_body(struct bytes *to, size_t start, const struct quantised *q, enum coding coding, struct quantised *const was[2])
+static void put_body(struct bytes *to, size_t start, const struct quantised *q, enum coding coding,
+                     struct quantised *const was[2])
 {
     const struct quantised *a = was[0], *b = was[1] && may_build_on(q, was[1]) ? was[1] : a;
     struct bytes plain = {0};
@@ -334,7 +347,8 @@ static void put_body(struct bytes *to, size_t start, const struct quantised *q, 
     bytes_at(head + 104, size, 8);
 }
 
-static enum coding coding_for(const struct want *want, const struct quantised *q, const struct quantised *was)
+static enum coding coding_for(const struct want *want, const struct quantised *q,
+                              const struct quantised *was)
 {
     const bool packs = want->coding == DIFFERENCES_PACKED && can_pack();
     if (want->coding == RAW)
@@ -344,8 +358,8 @@ static enum coding coding_for(const struct want *want, const struct quantised *q
     return packs ? DIFFERENCES_PACKED : DIFFERENCES;
 }
 
-bool frame_points(struct bytes *to, const struct shown *shown, const struct about *about, const struct want *want, struct frame_box *box,
-                  struct quantised *was[2])
+bool frame_points(struct bytes *to, const struct shown *shown, const struct about *about,
+                  const struct want *want, struct frame_box *box, struct quantised *was[2])
 {
     struct quantised *q = quantise(shown, about, want, box);
     const size_t start = to->used;

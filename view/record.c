@@ -1,7 +1,9 @@
-/* record.c - the recording: what goes over the wire, in a file, with an index at its end. WIRE.md draws it.
+/* record.c - the recording: what goes over the wire, in a file, with an index at its end. WIRE.md
+ * draws it.
  *
- * It is written in the server's thread, as FILE.part until it is whole: what a killed run leaves under that name can be played, too.
- * When writing fails (a full disk) the recording ends with a sentence, and the run goes on.
+ * It is written in the server's thread, as FILE.part until it is whole: what a killed run leaves
+ * under that name can be played, too. When writing fails (a full disk) the recording ends with a
+ * sentence, and the run goes on.
  * SPDX-License-Identifier: MIT
  */
 #include "view/internal.h"
@@ -15,7 +17,7 @@ struct recording {
     FILE *fp;
     char *part; /* its name until it is whole */
     const struct about *about;
-    uint64_t at;      /* bytes so far */
+    uint64_t at; /* bytes so far */
     uint32_t pictures;
     uint64_t rows_thinned;
     size_t rows;
@@ -101,9 +103,11 @@ static void forget(struct recording *r)
     r->cells.body.used = 0;
 }
 
-static bool make(struct recording *r, const struct shown *shown, enum kind kind, struct frame_box *box)
+static bool make(struct recording *r, const struct shown *shown, enum kind kind,
+                 struct frame_box *box)
 {
-    const struct want want = {.count = RECORDED_BODIES, .coding = DIFFERENCES_PACKED, .colour = about_recorded(r->about)};
+    const struct want want = {
+        .count = RECORDED_BODIES, .coding = DIFFERENCES_PACKED, .colour = about_recorded(r->about)};
     if (kind == POINTS)
         return frame_points(&r->frame, shown, r->about, &want, box, r->was);
     if (kind == CELLS)
@@ -111,7 +115,8 @@ static bool make(struct recording *r, const struct shown *shown, enum kind kind,
     return kind == BARS ? frame_bars(&r->frame, shown) : frame_grid(&r->frame, shown, r->about);
 }
 
-void recording_frame(struct recording *r, const struct shown *shown, enum kind kind, struct frame_box *box)
+void recording_frame(struct recording *r, const struct shown *shown, enum kind kind,
+                     struct frame_box *box)
 {
     if (r->failed)
         return;
@@ -170,9 +175,11 @@ int recording_close(struct recording *r)
         r->error = errno;
     }
     if (r->failed)
-        status = clerror_set(EIO, "%s ends early: %s", r->part, strerror(r->error ? r->error : ENOMEM));
+        status =
+            clerror_set(EIO, "%s ends early: %s", r->part, strerror(r->error ? r->error : ENOMEM));
     else if (rename(r->part, file) != 0)
-        status = clerror_set(errno, "%s cannot be renamed to %s: %s", r->part, file, strerror(errno));
+        status =
+            clerror_set(errno, "%s cannot be renamed to %s: %s", r->part, file, strerror(errno));
     recording_free(r);
     return status;
 }

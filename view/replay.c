@@ -1,7 +1,7 @@
 /* replay.c - recordings, read: an index of what is whole in the file, and pictures from it.
  *
- * The index at the file's end is not believed but made anew, by going from record to record, which reads a few bytes of each; so
- * a file that was cut anywhere plays up to the cut.
+ * The index at the file's end is not believed but made anew, by going from record to record, which
+ * reads a few bytes of each; so a file that was cut anywhere plays up to the cut.
  * SPDX-License-Identifier: MIT
  */
 #include "view/internal.h"
@@ -28,7 +28,7 @@ struct view_recording {
     json_t *hello;
     struct record *picture, *table; /* kinds 1 to 4; rows */
     size_t pictures, tables, columns;
-    size_t next;           /* picture that `now` is behind of; SIZE_MAX: of none */
+    size_t next; /* picture that `now` is behind of; SIZE_MAX: of none */
     struct bytes now, was[2];
 };
 
@@ -37,7 +37,7 @@ static double time_of(const struct record *r)
     return bytes_read_f64(r->span.at + 8);
 }
 
-/* ---- The index. -------------------------------------------------------------------------------- */
+/* ---- The index. ------------------------------------------------------------------------------ */
 
 static int add(struct record **list, size_t *n, struct span span)
 {
@@ -73,12 +73,15 @@ static int make_index(view_recording *r, const char *name)
             return -1;
     }
     if (!r->hello)
-        return clerror_set(EINVAL, "%s: is no recording, or was cut before anything was kept", name);
+        return clerror_set(EINVAL, "%s: is no recording, or was cut before anything was kept",
+                           name);
     r->columns = json_array_size(json_object_get(json_object_get(r->hello, "rows"), "columns"));
-    return r->pictures ? 0 : clerror_set(EINVAL, "%s: has no picture; it was cut before the first", name);
+    return r->pictures
+               ? 0
+               : clerror_set(EINVAL, "%s: has no picture; it was cut before the first", name);
 }
 
-/* ---- Opening. ---------------------------------------------------------------------------------- */
+/* ---- Opening. -------------------------------------------------------------------------------- */
 
 static view_recording *begin(struct span file, const char *name)
 {
@@ -113,7 +116,8 @@ view_recording *view_recording_open(const char *file)
     if (fd >= 0)
         close(fd);
     if (bytes == MAP_FAILED) {
-        clerror_set(error ? error : EINVAL, "%s: %s", file, error ? strerror(error) : "is empty or no file that can be read");
+        clerror_set(error ? error : EINVAL, "%s: %s", file,
+                    error ? strerror(error) : "is empty or no file that can be read");
         return NULL;
     }
     view_recording *r = begin((struct span){bytes, (size_t)st.st_size}, file);
@@ -153,7 +157,7 @@ double view_recording_time(const view_recording *r, size_t frame)
     return frame < r->pictures ? time_of(&r->picture[frame]) : 0;
 }
 
-/* ---- Playing. ---------------------------------------------------------------------------------- */
+/* ---- Playing. -------------------------------------------------------------------------------- */
 
 /* Decodes picture `i`, which the two before it stand ready for. */
 static bool step_to(view_recording *r, size_t i)
@@ -191,13 +195,15 @@ size_t recording_columns(const view_recording *r)
 }
 
 /* Rows are given to `take` in their order. */
-void recording_each_row(const view_recording *r, void (*take)(void *arg, const double *row), void *arg)
+void recording_each_row(const view_recording *r, void (*take)(void *arg, const double *row),
+                        void *arg)
 {
     double *row = calloc(r->columns + 1, sizeof *row);
     for (size_t t = 0; row && t < r->tables; t++) {
         const struct span *s = &r->table[t].span;
         const size_t count = bytes_read(s->at + 28, 4), columns = bytes_read(s->at + 32, 4);
-        if (columns != r->columns || s->size != 40 + 8 * (uint64_t)count * columns || bytes_read(s->at + 2, 2) & FORGET)
+        if (columns != r->columns || s->size != 40 + 8 * (uint64_t)count * columns ||
+            bytes_read(s->at + 2, 2) & FORGET)
             continue;
         for (size_t k = 0; k < count; k++) {
             for (size_t c = 0; c < columns; c++)

@@ -1,8 +1,10 @@
-/* script.c - modules as browsers get them: all in one, so without imports and exports; and without what only those want who read the source,
- * comments, indentation, spaces and ends of lines that mean nothing.
+/* script.c - modules as browsers get them: all in one, so without imports and exports; and without
+ * what only those want who read the source, comments, indentation, spaces and ends of lines that
+ * mean nothing.
  *
- * It knows of the language what it must: words, strings, templates, regular expressions (after a sign, or `return`), and where the end of a line may end a
- * statement. A line ends there only where the source has a semicolon or a brace, as ours does.
+ * It knows of the language what it must: words, strings, templates, regular expressions (after a
+ * sign, or `return`), and where the end of a line may end a statement. A line ends there only where
+ * the source has a semicolon or a brace, as ours does.
  * SPDX-License-Identifier: MIT
  */
 #include "view/internal.h"
@@ -12,7 +14,8 @@
 struct script {
     const char *at, *end;
     struct bytes *to;
-    char before; /* the last sign that was put; 'a' of a regular expression, whose flags may follow; 0: none */
+    char before; /* the last sign that was put; 'a' of a regular expression, whose flags may follow;
+                    0: none */
 };
 
 enum gap { NONE, SPACES, LINES };
@@ -40,7 +43,7 @@ static void put(struct script *s, size_t n)
     s->at += n;
 }
 
-/* ---- Between words and signs. ------------------------------------------------------------------ */
+/* ---- Between words and signs. ---------------------------------------------------------------- */
 
 static void skip_line(struct script *s)
 {
@@ -70,13 +73,14 @@ static enum gap skip(struct script *s)
 /* What must stay of a gap; 0: nothing. */
 static char between(char before, enum gap gap, char next)
 {
-    const bool apart = (in_word(before) && in_word(next)) || (before == next && one_of(next, "+-/"));
+    const bool apart =
+        (in_word(before) && in_word(next)) || (before == next && one_of(next, "+-/"));
     if (gap == LINES && before && !one_of(before, "{([,;:?=&|") && !one_of(next, "})],;:?.&|"))
         return '\n';
     return gap != NONE && apart ? ' ' : 0;
 }
 
-/* ---- Texts in quotes. -------------------------------------------------------------------------- */
+/* ---- Texts in quotes. ------------------------------------------------------------------------ */
 
 static void put_quoted(struct script *s, char quote)
 {
@@ -112,7 +116,8 @@ static void put_template(struct script *s)
 static bool is_expression(const struct script *s)
 {
     const size_t n = strlen("return");
-    return one_of(s->before, "(,=:[!&|?{;>") || (s->to->used >= n && memcmp(s->to->at + s->to->used - n, "return", n) == 0);
+    return one_of(s->before, "(,=:[!&|?{;>") ||
+           (s->to->used >= n && memcmp(s->to->at + s->to->used - n, "return", n) == 0);
 }
 
 static void put_expression(struct script *s)

@@ -1,8 +1,10 @@
-/* serve.c - the server, by libwebsockets: hands out the page's files, and moves messages between viewers and viewer.c.
+/* serve.c - the server, by libwebsockets: hands out the page's files, and moves messages between
+ * viewers and viewer.c.
  *
- * We listen ourselves (listen.c) and hand the library connections that it may have. All here runs in the server's thread;
- * other threads call server_wake alone, by lws_cancel_service, the one function that is for them.
- * A message goes out in pieces, each when the socket can take it, so that the library never keeps more than one.
+ * We listen ourselves (listen.c) and hand the library connections that it may have. All here runs
+ * in the server's thread; other threads call server_wake alone, by lws_cancel_service, the one
+ * function that is for them. A message goes out in pieces, each when the socket can take it, so
+ * that the library never keeps more than one.
  * SPDX-License-Identifier: MIT
  */
 #include "view/internal.h"
@@ -14,18 +16,26 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { PIECE = 32 << 10, HEADERS = 8192, REQUEST_SECONDS = 5, PING_SECONDS = 20, HANGUP_SECONDS = 40, PART_SECONDS = 2, FILE_PIECE = 16 << 10 };
+enum {
+    PIECE = 32 << 10,
+    HEADERS = 8192,
+    REQUEST_SECONDS = 5,
+    PING_SECONDS = 20,
+    HANGUP_SECONDS = 40,
+    PART_SECONDS = 2,
+    FILE_PIECE = 16 << 10
+};
 enum { CLOSE_TOKEN = 4401, CLOSE_FULL = 4429 };
 _Static_assert((int)HEADROOM >= LWS_PRE, "no room for the library's head of a message");
 
 /* What the library keeps for us with each connection. */
 struct connection {
-    struct viewer *viewer;       /* of a WebSocket */
+    struct viewer *viewer; /* of a WebSocket */
     struct lws *wsi;
-    int closing;                 /* close with this code */
-    size_t sent;                 /* bytes of viewer->out */
+    int closing; /* close with this code */
+    size_t sent; /* bytes of viewer->out */
     size_t heard;
-    char *message;               /* MOST_MESSAGE bytes, what came of it so far */
+    char *message;    /* MOST_MESSAGE bytes, what came of it so far */
     struct span file; /* on its way out; at NULL: none */
 };
 
@@ -42,7 +52,7 @@ struct server {
     lws_sorted_usec_list_t enough; /* the end of the patience with them */
 };
 
-/* ---- Headers. ---------------------------------------------------------------------------------- */
+/* ---- Headers. -------------------------------------------------------------------------------- */
 
 static bool header(struct lws *wsi, enum lws_token_indexes which, char *text, int size)
 {
@@ -50,19 +60,21 @@ static bool header(struct lws *wsi, enum lws_token_indexes which, char *text, in
     return length > 0 && length < size && lws_hdr_copy(wsi, text, size, which) == length;
 }
 
-/* The status that refuses a request; 0: it is allowed. A page that a browser opened itself has no Origin. */
+/* The status that refuses a request; 0: it is allowed. A page that a browser opened itself has no
+ * Origin. */
 static unsigned refusal(struct lws *wsi, bool socket)
 {
     char host[256], origin[256];
     if (!header(wsi, WSI_TOKEN_HOST, host, sizeof host) || !http_host_ok(host))
         return 421;
     const bool has_origin = lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN) > 0;
-    if ((has_origin || socket) && !(header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin) && http_origin_ok(origin, host)))
+    if ((has_origin || socket) &&
+        !(header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin) && http_origin_ok(origin, host)))
         return 403;
     return 0;
 }
 
-/* ---- The page's files. ------------------------------------------------------------------------- */
+/* ---- The page's files. ----------------------------------------------------------------------- */
 
 static const struct web_file *find(const struct server *s, const char *path)
 {
@@ -72,16 +84,22 @@ static const struct web_file *find(const struct server *s, const char *path)
 }
 
 static const char *const guards[][2] = {
-    {"content-security-policy:", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; "
-                                 "media-src blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"},
-    {"x-content-type-options:", "nosniff"}, {"referrer-policy:", "no-referrer"}, {"cache-control:", "no-store"},
-    {"cross-origin-resource-policy:", "same-origin"}, {"cross-origin-opener-policy:", "same-origin"}};
+    {"content-security-policy:",
+     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; "
+     "media-src blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"},
+    {"x-content-type-options:", "nosniff"},
+    {"referrer-policy:", "no-referrer"},
+    {"cache-control:", "no-store"},
+    {"cross-origin-resource-policy:", "same-origin"},
+    {"cross-origin-opener-policy:", "same-origin"}};
 
 /* The bytes of a file, packed where the browser can unpack them. */
 static struct span text_of(struct lws *wsi, const struct web_file *file)
 {
     char accepted[256];
-    if (file->packed.used && header(wsi, WSI_TOKEN_HTTP_ACCEPT_ENCODING, accepted, sizeof accepted) && strstr(accepted, "gzip"))
+    if (file->packed.used &&
+        header(wsi, WSI_TOKEN_HTTP_ACCEPT_ENCODING, accepted, sizeof accepted) &&
+        strstr(accepted, "gzip"))
         return (struct span){file->packed.at, file->packed.used};
     return (struct span){file->text, file->size};
 }
@@ -89,13 +107,18 @@ static struct span text_of(struct lws *wsi, const struct web_file *file)
 /* The head of an answer, and of a refusal (a status that is not 200, no file) all of it. */
 static int answer(struct lws *wsi, unsigned status, const struct web_file *file, struct span text)
 {
-    unsigned char buffer[LWS_PRE + 2048], *const start = buffer + LWS_PRE, *p = start, *const end = buffer + sizeof buffer - 1;
-    if (lws_add_http_common_headers(wsi, status, file ? file->type : "text/plain", text.size, &p, end))
+    unsigned char buffer[LWS_PRE + 2048], *const start = buffer + LWS_PRE, *p = start,
+                                                 *const end = buffer + sizeof buffer - 1;
+    if (lws_add_http_common_headers(wsi, status, file ? file->type : "text/plain", text.size, &p,
+                                    end))
         return -1;
-    if (file && text.at != file->text && lws_add_http_header_by_token(wsi, WSI_TOKEN_HTTP_CONTENT_ENCODING, (const unsigned char *)"gzip", 4, &p, end))
+    if (file && text.at != file->text &&
+        lws_add_http_header_by_token(wsi, WSI_TOKEN_HTTP_CONTENT_ENCODING,
+                                     (const unsigned char *)"gzip", 4, &p, end))
         return -1;
     for (size_t i = 0; i < sizeof guards / sizeof *guards; i++)
-        if (lws_add_http_header_by_name(wsi, (const unsigned char *)guards[i][0], (const unsigned char *)guards[i][1],
+        if (lws_add_http_header_by_name(wsi, (const unsigned char *)guards[i][0],
+                                        (const unsigned char *)guards[i][1],
                                         (int)strlen(guards[i][1]), &p, end))
             return -1;
     if (lws_finalize_write_http_header(wsi, start, &p, end))
@@ -105,7 +128,9 @@ static int answer(struct lws *wsi, unsigned status, const struct web_file *file,
 
 static int refuse(struct lws *wsi, unsigned status)
 {
-    return answer(wsi, status, NULL, (struct span){NULL, 0}) || lws_http_transaction_completed(wsi) ? -1 : 0;
+    return answer(wsi, status, NULL, (struct span){NULL, 0}) || lws_http_transaction_completed(wsi)
+               ? -1
+               : 0;
 }
 
 static int on_request(struct server *s, struct connection *c, struct lws *wsi, const char *path)
@@ -115,7 +140,8 @@ static int on_request(struct server *s, struct connection *c, struct lws *wsi, c
         return refuse(wsi, status);
     if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) == 0)
         return refuse(wsi, 405);
-    const struct web_file *file = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_URI_ARGS) > 0 ? NULL : find(s, path);
+    const struct web_file *file =
+        lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_URI_ARGS) > 0 ? NULL : find(s, path);
     if (!file)
         return refuse(wsi, 404);
     c->file = text_of(wsi, file);
@@ -133,7 +159,8 @@ static int send_file(struct connection *c, struct lws *wsi)
         return 0;
     memcpy(buffer + LWS_PRE, c->file.at, n);
     c->file = (struct span){c->file.at + n, left - n};
-    if (lws_write(wsi, buffer + LWS_PRE, n, n == left ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) < (int)n)
+    if (lws_write(wsi, buffer + LWS_PRE, n, n == left ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) <
+        (int)n)
         return -1;
     if (n < left) {
         lws_callback_on_writable(wsi);
@@ -143,7 +170,7 @@ static int send_file(struct connection *c, struct lws *wsi)
     return lws_http_transaction_completed(wsi) ? -1 : 0;
 }
 
-/* ---- Viewers. ---------------------------------------------------------------------------------- */
+/* ---- Viewers. -------------------------------------------------------------------------------- */
 
 static void want(struct server *s)
 {
@@ -172,12 +199,14 @@ static void count(struct server *s)
     wake_all(s);
 }
 
-/* A handshake: -1 refuses it. Tokens are looked at behind it, where a closing code can say what is wrong. */
+/* A handshake: -1 refuses it. Tokens are looked at behind it, where a closing code can say what is
+ * wrong. */
 static int on_handshake(struct lws *wsi)
 {
     char path[16];
     unsigned status = refusal(wsi, true);
-    if (!status && !(header(wsi, WSI_TOKEN_GET_URI, path, sizeof path) && strcmp(path, "/live") == 0))
+    if (!status &&
+        !(header(wsi, WSI_TOKEN_GET_URI, path, sizeof path) && strcmp(path, "/live") == 0))
         status = 404;
     if (!status)
         return 0;
@@ -189,7 +218,8 @@ static int which_token(const struct server *s, struct lws *wsi)
 {
     char offered[256];
     const bool has = header(wsi, WSI_TOKEN_PROTOCOL, offered, sizeof offered);
-    const bool all = has && http_token_ok(offered, s->v->token[0]), guest = has && http_token_ok(offered, s->v->token[1]);
+    const bool all = has && http_token_ok(offered, s->v->token[0]),
+               guest = has && http_token_ok(offered, s->v->token[1]);
     return all ? 0 : guest ? 1 : -1;
 }
 
@@ -231,7 +261,8 @@ static int close_with(struct lws *wsi, int code)
     return -1;
 }
 
-static int on_message(struct server *s, struct connection *c, struct lws *wsi, const char *part, size_t size)
+static int on_message(struct server *s, struct connection *c, struct lws *wsi, const char *part,
+                      size_t size)
 {
     if (!c->viewer)
         return 0; /* about to be closed */
@@ -261,7 +292,10 @@ static int send_piece(struct connection *c, struct lws *wsi)
     if (c->sent == 0 && !viewer_next(w))
         return c->closing ? close_with(wsi, c->closing) : 0; /* the last words first */
     const size_t left = w->out.used - HEADROOM - c->sent, n = left < PIECE ? left : PIECE;
-    const int how = (c->sent ? LWS_WRITE_CONTINUATION : w->binary ? LWS_WRITE_BINARY : LWS_WRITE_TEXT) | (n < left ? LWS_WRITE_NO_FIN : 0);
+    const int how = (c->sent     ? LWS_WRITE_CONTINUATION
+                     : w->binary ? LWS_WRITE_BINARY
+                                 : LWS_WRITE_TEXT) |
+                    (n < left ? LWS_WRITE_NO_FIN : 0);
     if (lws_write(wsi, w->out.at + HEADROOM + c->sent, n, (enum lws_write_protocol)how) < (int)n)
         return -1;
     c->sent = n < left ? c->sent + n : 0;
@@ -269,7 +303,7 @@ static int send_piece(struct connection *c, struct lws *wsi)
     return 0;
 }
 
-/* ---- Connections. ------------------------------------------------------------------------------ */
+/* ---- Connections. ---------------------------------------------------------------------------- */
 
 static int on_listening(struct server *s, int fd)
 {
@@ -291,7 +325,8 @@ static void on_wake(struct server *s)
     wake_all(s);
 }
 
-static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t size)
+static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                    size_t size)
 {
     struct connection *c = user;
     struct server *s = lws_context_user(lws_get_context(wsi));
@@ -327,15 +362,17 @@ static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *use
     }
 }
 
-/* ---- The server. ------------------------------------------------------------------------------- */
+/* ---- The server. ----------------------------------------------------------------------------- */
 
 static const struct lws_protocols protocols[] = {
     {"http", callback, sizeof(struct connection), MOST_MESSAGE, 0, NULL, 0},
     {"stdcl-view.1", callback, sizeof(struct connection), MOST_MESSAGE, 0, NULL, 0},
     {0}};
-static const lws_retry_bo_t patience = {.secs_since_valid_ping = PING_SECONDS, .secs_since_valid_hangup = HANGUP_SECONDS};
+static const lws_retry_bo_t patience = {.secs_since_valid_ping = PING_SECONDS,
+                                        .secs_since_valid_hangup = HANGUP_SECONDS};
 
-/* The library ignores SIGPIPE for the whole program when a context is made; that is not its to choose. */
+/* The library ignores SIGPIPE for the whole program when a context is made; that is not its to
+ * choose. */
 static struct lws_context *make_context(const struct lws_context_creation_info *info)
 {
     struct sigaction before;
@@ -348,17 +385,24 @@ static struct lws_context *make_context(const struct lws_context_creation_info *
 static bool adopt(struct server *s, int fd)
 {
     const int own = fd < 0 ? -1 : dup(fd);
-    return fd < 0 || lws_adopt_descriptor_vhost(s->vhost, LWS_ADOPT_RAW_FILE_DESC, (lws_sock_file_fd_type){.filefd = own}, "http", NULL);
+    return fd < 0 ||
+           lws_adopt_descriptor_vhost(s->vhost, LWS_ADOPT_RAW_FILE_DESC,
+                                      (lws_sock_file_fd_type){.filefd = own}, "http", NULL);
 }
 
 struct server *server_make(struct view *v)
 {
     struct server *s = calloc(1, sizeof *s);
-    const struct lws_context_creation_info info = {
-        .port = CONTEXT_PORT_NO_LISTEN_SERVER, .protocols = protocols, .user = s,
-        .options = LWS_SERVER_OPTION_DISABLE_IPV6, .timeout_secs = REQUEST_SECONDS, .keepalive_timeout = REQUEST_SECONDS,
-        .max_http_header_data = HEADERS, .max_http_header_pool = MOST_CONNECTIONS, .retry_and_idle_policy = &patience,
-        .server_string = "stdcl"};
+    const struct lws_context_creation_info info = {.port = CONTEXT_PORT_NO_LISTEN_SERVER,
+                                                   .protocols = protocols,
+                                                   .user = s,
+                                                   .options = LWS_SERVER_OPTION_DISABLE_IPV6,
+                                                   .timeout_secs = REQUEST_SECONDS,
+                                                   .keepalive_timeout = REQUEST_SECONDS,
+                                                   .max_http_header_data = HEADERS,
+                                                   .max_http_header_pool = MOST_CONNECTIONS,
+                                                   .retry_and_idle_policy = &patience,
+                                                   .server_string = "stdcl"};
     lws_set_log_level(0, NULL);
     if (s) {
         s->v = v;
@@ -400,7 +444,8 @@ void server_run(struct server *s, struct stage *stage)
     count(s);
     while (!stage->closing) {
         lws_service(s->context, 0);
-        atomic_store_explicit(&s->v->worked, ns_of_clock(CLOCK_THREAD_CPUTIME_ID), memory_order_relaxed);
+        atomic_store_explicit(&s->v->worked, ns_of_clock(CLOCK_THREAD_CPUTIME_ID),
+                              memory_order_relaxed);
     }
     stage_take(stage, s->v); /* the last picture, for those who have asked for one */
     part(s);

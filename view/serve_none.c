@@ -1,4 +1,5 @@
-/* serve_none.c - in place of serve.c where libwebsockets was not found: recordings can be made, nobody can look.
+/* serve_none.c - in place of serve.c where libwebsockets was not found: recordings can be made,
+ * nobody can look.
  * SPDX-License-Identifier: MIT
  */
 #include "view/internal.h"
@@ -8,8 +9,10 @@
 struct server *server_make(struct view *v)
 {
     (void)v;
-    clerror_set(ENOTSUP, "view: this stdcl was built without libwebsockets, so it can show nothing in a browser; install "
-                         "libwebsockets-dev and build again, or make a recording");
+    clerror_set(
+        ENOTSUP,
+        "view: this stdcl was built without libwebsockets, so it can show nothing in a browser; install "
+        "libwebsockets-dev and build again, or make a recording");
     return NULL;
 }
 

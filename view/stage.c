@@ -1,4 +1,5 @@
-/* stage.c - the newest of all that is shown, in the server's thread: what the run gave, and what was recorded of it.
+/* stage.c - the newest of all that is shown, in the server's thread: what the run gave, and what
+ * was recorded of it.
  * SPDX-License-Identifier: MIT
  */
 #include "view/internal.h"
@@ -17,7 +18,8 @@ static void take_rows(struct stage *s, struct view *v)
         recording_rows(v->recording, &s->rows);
 }
 
-/* What the lock guards. The run's thread only tries it, so it is held for as long as copying takes. */
+/* What the lock guards. The run's thread only tries it, so it is held for as long as copying
+ * takes. */
 static void take_state(struct stage *s, struct view *v)
 {
     pthread_mutex_lock(&v->lock);
@@ -35,16 +37,19 @@ static void tell_of_recording(struct stage *s, const struct view *v)
         return;
     s->recording_told = true;
     s->level = "error";
-    snprintf(s->say, sizeof s->say, "the recording %s cannot be written any more; the run goes on", v->about.options.record);
+    snprintf(s->say, sizeof s->say, "the recording %s cannot be written any more; the run goes on",
+             v->about.options.record);
     s->says++;
 }
 
-/* A recording of a plane without edges goes farther away when cells have come to the edge of what it has. */
+/* A recording of a plane without edges goes farther away when cells have come to the edge of what
+ * it has. */
 static void step_back(struct stage *s, struct view *v)
 {
     const struct shown *shown = &s->shown[CELLS];
     const struct view_field *field = &v->about.options.cells;
-    if (field->width || shown->raw || !shown->n || shown->region[0].zoom != s->zoom || s->zoom == MOST_ZOOM || !region_reached(&shown->region[0], shown->states, shown->first.at))
+    if (field->width || shown->raw || !shown->n || shown->region[0].zoom != s->zoom ||
+        s->zoom == MOST_ZOOM || !region_reached(&shown->region[0], shown->states, shown->first.at))
         return;
     s->zoom++;
     pthread_mutex_lock(&v->lock);

@@ -1,4 +1,5 @@
-/* thread.c - the server's thread: it serves viewers, or, when only a recording is made, waits for what there is to record.
+/* thread.c - the server's thread: it serves viewers, or, when only a recording is made, waits for
+ * what there is to record.
  * SPDX-License-Identifier: MIT
  */
 #include "view/internal.h"

@@ -1,6 +1,8 @@
-/* view.c - opening and closing a window; the run's side of it: what is due, what it shows, what was asked.
+/* view.c - opening and closing a window; the run's side of it: what is due, what it shows, what was
+ * asked.
  *
- * Pictures are due at most `rate` times a second, and never so often that showing them takes more than `budget` of the run's time (budget.c).
+ * Pictures are due at most `rate` times a second, and never so often that showing them takes more
+ * than `budget` of the run's time (budget.c).
  * SPDX-License-Identifier: MIT
  */
 #include "view/internal.h"
@@ -14,7 +16,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* ---- Opening. ---------------------------------------------------------------------------------- */
+/* ---- Opening. -------------------------------------------------------------------------------- */
 
 static void name_links(struct view *v)
 {
@@ -24,7 +26,8 @@ static void name_links(struct view *v)
         strcpy(host, "HOST");
     host[sizeof host - 1] = 0;
     for (int i = 0; i < 2; i++)
-        snprintf(v->url[i], sizeof v->url[i], "http://127.0.0.1:%d/#t=%s", port ? port : 8080, v->token[i]);
+        snprintf(v->url[i], sizeof v->url[i], "http://127.0.0.1:%d/#t=%s", port ? port : 8080,
+                 v->token[i]);
     if (port)
         snprintf(v->tunnel, sizeof v->tunnel, "ssh -N -L %d:127.0.0.1:%d %s", port, port, host);
     else
@@ -91,7 +94,8 @@ view *view_open(const struct view_options *options)
     }
     const struct view_options *o = &v->about.options;
     options = options ? options : &(const struct view_options){.program = NULL};
-    if (prepare(v, options) == 0 && ((o->address && strcmp(o->address, "-") == 0) || open_server(v) == 0) &&
+    if (prepare(v, options) == 0 &&
+        ((o->address && strcmp(o->address, "-") == 0) || open_server(v) == 0) &&
         (!o->record || (v->recording = recording_open(&v->about)))) {
         viewers_want(v, &(struct stage){.closing = false}, NULL, 0);
         atomic_store(&v->wanted, v->recording != NULL);
@@ -117,7 +121,7 @@ const char *view_tunnel(const view *v)
     return v ? v->tunnel : "";
 }
 
-/* ---- When a picture is due. -------------------------------------------------------------------- */
+/* ---- When a picture is due. ------------------------------------------------------------------ */
 
 int view_watched(const view *v)
 {
@@ -161,14 +165,17 @@ double view_due_in(const view *v)
     return fmax(0, (soon ? v->due_soon : v->due) - now);
 }
 
-/* A viewer that moves to where nothing was shown before does not wait longer than so many times what the last picture cost. */
+/* A viewer that moves to where nothing was shown before does not wait longer than so many times
+ * what the last picture cost. */
 static const double MOVING = 10;
 
 /* What the server's thread worked since the last picture, as far as the run felt it. */
 static double served(struct view *v, double now)
 {
-    const unsigned long long worked = atomic_load_explicit(&v->worked, memory_order_relaxed), used = ns_of_clock(CLOCK_PROCESS_CPUTIME_ID);
-    const double busy = 1e-9 * (double)(used - v->used_before) / fmax(1e-9, (now - v->settled) * v->cores);
+    const unsigned long long worked = atomic_load_explicit(&v->worked, memory_order_relaxed),
+                             used = ns_of_clock(CLOCK_PROCESS_CPUTIME_ID);
+    const double busy =
+        1e-9 * (double)(used - v->used_before) / fmax(1e-9, (now - v->settled) * v->cores);
     const double seconds = 1e-9 * (double)(worked - v->worked_before) * budget_felt(busy, v->cores);
     v->worked_before = worked;
     v->used_before = used;
@@ -179,10 +186,14 @@ static double served(struct view *v, double now)
 /* What showing cost, and so when the next may come. */
 static void settle(struct view *v)
 {
-    const double now = seconds_now(), share = v->about.options.budget / 100, copied = v->began > 0 ? now - v->began : 0;
+    const double now = seconds_now(), share = v->about.options.budget / 100,
+                 copied = v->began > 0 ? now - v->began : 0;
     const double cost = copied + served(v, now), wait = budget_wait(&v->budget, cost, share);
     const double least = 1 / v->about.options.rate, begun = now - copied;
-    v->beat = begun < v->beat + least ? v->beat + least : begun + least; /* a picture that was a little late makes the next one no later */
+    v->beat =
+        begun < v->beat + least
+            ? v->beat + least
+            : begun + least; /* a picture that was a little late makes the next one no later */
     v->due = fmax(v->beat, begun + wait);
     v->due_soon = fmax(v->beat, begun + fmin(wait, MOVING * cost));
     v->shown = true;
@@ -190,9 +201,10 @@ static void settle(struct view *v)
     atomic_store_explicit(&v->changed, false, memory_order_relaxed);
 }
 
-/* ---- Showing. ---------------------------------------------------------------------------------- */
+/* ---- Showing. -------------------------------------------------------------------------------- */
 
-/* The box of a kind, emptied and with the moment in it; NULL: it is still full, so this picture is left out. */
+/* The box of a kind, emptied and with the moment in it; NULL: it is still full, so this picture is
+ * left out. */
 static struct shown *show(view *v, enum kind kind, const struct view_moment *at)
 {
     const double patient = seconds_now() + 10;
@@ -237,7 +249,8 @@ int view_show_points(view *v, const struct view_points *p)
     if (!s)
         return 0;
     if (p->count > v->about.options.points.total)
-        return clerror_set(EINVAL, "view_show_points: %zu bodies of %zu", p->count, v->about.options.points.total);
+        return clerror_set(EINVAL, "view_show_points: %zu bodies of %zu", p->count,
+                           v->about.options.points.total);
     s->n = p->count;
     bytes_put(&s->first, p->pos, p->count * sizeof *p->pos);
     if (p->vel)
@@ -255,7 +268,8 @@ int view_regions_wanted(view *v, struct view_region *region)
     return n;
 }
 
-int view_show_cells(view *v, struct view_moment at, uint64_t population, int n, const struct view_cells *cells)
+int view_show_cells(view *v, struct view_moment at, uint64_t population, int n,
+                    const struct view_cells *cells)
 {
     struct shown *s = v && n <= VIEW_REGIONS ? show(v, CELLS, &at) : NULL;
     if (!s)
@@ -270,7 +284,8 @@ int view_show_cells(view *v, struct view_moment at, uint64_t population, int n, 
     return hand_over(v, CELLS, s);
 }
 
-int view_show_bars(view *v, struct view_moment at, uint32_t bins, double top, const uint64_t *number, const double *expected)
+int view_show_bars(view *v, struct view_moment at, uint32_t bins, double top,
+                   const uint64_t *number, const double *expected)
 {
     struct shown *s = v ? show(v, BARS, &at) : NULL;
     if (!s)
@@ -299,7 +314,8 @@ int view_add_row(view *v, const double *value)
 {
     if (!v || !v->about.columns)
         return 0;
-    const size_t in = atomic_load_explicit(&v->rows_in, memory_order_relaxed), columns = v->about.columns;
+    const size_t in = atomic_load_explicit(&v->rows_in, memory_order_relaxed),
+                 columns = v->about.columns;
     if (in - atomic_load_explicit(&v->rows_out, memory_order_acquire) >= ROWS_ON_THE_WAY)
         return 0;
     memcpy(v->row + in % ROWS_ON_THE_WAY * columns, value, columns * sizeof *value);
@@ -308,13 +324,15 @@ int view_add_row(view *v, const double *value)
     return 0;
 }
 
-/* ---- Replays. ---------------------------------------------------------------------------------- */
+/* ---- Replays. -------------------------------------------------------------------------------- */
 
 /* Rows wait until there is room for them, for a second at most. */
 static void give_row(void *arg, const double *row)
 {
     view *v = arg;
-    for (int tries = 0; tries < 1000 && atomic_load(&v->rows_in) - atomic_load(&v->rows_out) >= ROWS_ON_THE_WAY; tries++)
+    for (int tries = 0;
+         tries < 1000 && atomic_load(&v->rows_in) - atomic_load(&v->rows_out) >= ROWS_ON_THE_WAY;
+         tries++)
         usleep(1000);
     view_add_row(v, row);
 }
@@ -339,7 +357,7 @@ int view_show_recorded(view *v, view_recording *r, size_t frame)
     return hand_over(v, (enum kind)picture->at[0], s);
 }
 
-/* ---- What is asked, and told. ------------------------------------------------------------------ */
+/* ---- What is asked, and told. ---------------------------------------------------------------- */
 
 int view_next_command(view *v, struct view_command *command)
 {
@@ -365,7 +383,8 @@ void view_wait(view *v, double seconds)
     until.tv_nsec = (long)(1e9 * (end - floor(end)));
     pthread_mutex_lock(&v->lock);
     int waited = 0;
-    while (v->commands == 0 && !atomic_load_explicit(&v->changed, memory_order_relaxed) && waited == 0)
+    while (v->commands == 0 && !atomic_load_explicit(&v->changed, memory_order_relaxed) &&
+           waited == 0)
         waited = pthread_cond_timedwait(&v->asked, &v->lock, &until);
     pthread_mutex_unlock(&v->lock);
 }
@@ -375,11 +394,12 @@ void view_tell(view *v, const struct view_state *state)
 {
     if (!v)
         return;
-    const bool news = state->paused != v->said.paused || state->speed < v->said.speed || state->speed > v->said.speed ||
-                      state->frame != v->said.frame;
+    const bool news = state->paused != v->said.paused || state->speed < v->said.speed ||
+                      state->speed > v->said.speed || state->frame != v->said.frame;
     const double now = seconds_now();
     if (state->paused && (!v->stood || state->frame != v->said.frame))
-        v->shown = false; /* the state at which it stopped, or a replay went to; also when it ran so shortly that nobody was told */
+        v->shown = false; /* the state at which it stopped, or a replay went to; also when it ran so
+                             shortly that nobody was told */
     v->stood = state->paused;
     if ((!news && now < v->told + 1) || pthread_mutex_trylock(&v->lock) != 0)
         return;

@@ -1,7 +1,8 @@
 /* viewer.c - one viewer: what it asked for, and what it gets next.
  *
- * A frame is made when the viewer has granted a credit and its last message is gone, from the newest there is: so a viewer, however
- * slow, costs one frame of memory, and is never behind by more than one.
+ * A frame is made when the viewer has granted a credit and its last message is gone, from the
+ * newest there is: so a viewer, however slow, costs one frame of memory, and is never behind by
+ * more than one.
  * SPDX-License-Identifier: MIT
  */
 #include "view/internal.h"
@@ -12,8 +13,15 @@ enum { BAD_MESSAGE = 4400, DEFAULT_BODIES = 200000 };
 
 void viewer_init(struct viewer *w, struct view *v, struct stage *stage, bool guest)
 {
-    *w = (struct viewer){.v = v, .stage = stage, .guest = guest, .hello_due = true, .end_due = true, .says = stage->says,
-                         .states = stage->states + 1, .want.count = DEFAULT_BODIES, .thinned = stage->rows.thinned};
+    *w = (struct viewer){.v = v,
+                         .stage = stage,
+                         .guest = guest,
+                         .hello_due = true,
+                         .end_due = true,
+                         .says = stage->says,
+                         .states = stage->states + 1,
+                         .want.count = DEFAULT_BODIES,
+                         .thinned = stage->rows.thinned};
 }
 
 void viewer_free(struct viewer *w)
@@ -24,12 +32,13 @@ void viewer_free(struct viewer *w)
     bytes_free(&w->cells.body);
 }
 
-/* ---- What it says. ----------------------------------------------------------------------------- */
+/* ---- What it says. --------------------------------------------------------------------------- */
 
 /* Why not; NULL: it may. */
 static const char *denial(const struct viewer *w, const struct ask *ask)
 {
-    static const unsigned needs[] = {VIEW_CAN_PAUSE, VIEW_CAN_PAUSE, VIEW_CAN_STEP, VIEW_CAN_SPEED, VIEW_CAN_SEEK, VIEW_CAN_QUIT};
+    static const unsigned needs[] = {VIEW_CAN_PAUSE, VIEW_CAN_PAUSE, VIEW_CAN_STEP,
+                                     VIEW_CAN_SPEED, VIEW_CAN_SEEK,  VIEW_CAN_QUIT};
     const struct view_options *o = &w->v->about.options;
     const enum view_ask what = ask->command.ask;
     if (w->guest)
@@ -70,11 +79,12 @@ static size_t fewer(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Whether the same bodies come in the same form: who knows not yet how many there are asks for more. */
+/* Whether the same bodies come in the same form: who knows not yet how many there are asks for
+ * more. */
 static bool same_bodies(const struct want *a, const struct want *b, size_t total)
 {
-    return !a->cells && !b->cells && !a->inside && !b->inside && a->colour == b->colour && a->coding == b->coding &&
-           fewer(a->count, total) == fewer(b->count, total);
+    return !a->cells && !b->cells && !a->inside && !b->inside && a->colour == b->colour &&
+           a->coding == b->coding && fewer(a->count, total) == fewer(b->count, total);
 }
 
 static void wish(struct viewer *w, const struct want *want)
@@ -96,7 +106,8 @@ int viewer_hear(struct viewer *w, const char *text, size_t size)
     if (!ask_read(text, size, &ask))
         return BAD_MESSAGE;
     if (ask.type == ASK_CREDIT)
-        w->credits = w->credits + ask.number < MOST_CREDITS ? w->credits + (unsigned)ask.number : MOST_CREDITS;
+        w->credits = w->credits + ask.number < MOST_CREDITS ? w->credits + (unsigned)ask.number
+                                                            : MOST_CREDITS;
     else if (ask.type == ASK_WANT)
         wish(w, &ask.want);
     else if (ask.type == ASK_DO)
@@ -108,7 +119,7 @@ int viewer_hear(struct viewer *w, const char *text, size_t size)
     return 0;
 }
 
-/* ---- What it gets. ----------------------------------------------------------------------------- */
+/* ---- What it gets. --------------------------------------------------------------------------- */
 
 static void fresh(struct viewer *w, bool binary)
 {
@@ -132,7 +143,8 @@ static bool next_text(struct viewer *w)
     const struct stage *s = w->stage;
     const struct view *v = w->v;
     if (w->hello_due)
-        return w->hello_due = false, text(w, hello_text(&v->about, w->guest, v->about.options.frames == 0));
+        return w->hello_due = false,
+               text(w, hello_text(&v->about, w->guest, v->about.options.frames == 0));
     if (w->refused) {
         const char *what = w->refused;
         w->refused = NULL;
@@ -147,7 +159,8 @@ static bool next_text(struct viewer *w)
     if (w->states == s->states)
         return false;
     w->states = s->states;
-    return text(w, state_text(&v->about, &s->state, atomic_load(&v->watched), s->ending, v->recording && !recording_failed(v->recording)));
+    return text(w, state_text(&v->about, &s->state, atomic_load(&v->watched), s->ending,
+                              v->recording && !recording_failed(v->recording)));
 }
 
 static bool rows_due(const struct viewer *w)
@@ -167,9 +180,11 @@ static bool next_rows(struct viewer *w)
     return made;
 }
 
-/* Which rectangle to send of a new state, or of one when something new is wanted: the one that is wanted, and *former is how many were before it;
- * or, since who moves over a grid wants another one before that is there, the one that was wanted last of those that are there. NULL: none. */
-static const struct view_region *rectangle_due(const struct viewer *w, const struct shown *s, int *former)
+/* Which rectangle to send of a new state, or of one when something new is wanted: the one that is
+ * wanted, and *former is how many were before it; or, since who moves over a grid wants another one
+ * before that is there, the one that was wanted last of those that are there. NULL: none. */
+static const struct view_region *rectangle_due(const struct viewer *w, const struct shown *s,
+                                               int *former)
 {
     *former = w->formers;
     if (w->want.cells && cells_find(s, &w->want.region) >= 0)
@@ -245,7 +260,7 @@ bool viewer_next(struct viewer *w)
     return rows ? next_rows(w) : next_picture(w, kind);
 }
 
-/* ---- What all of them want. -------------------------------------------------------------------- */
+/* ---- What all of them want. ------------------------------------------------------------------ */
 
 static bool has_region(const struct view_region *all, int n, const struct view_region *r)
 {
@@ -276,8 +291,8 @@ void viewers_want(struct view *v, const struct stage *stage, struct viewer *cons
     }
     bodies = bodies < total ? bodies : total;
     missing |= n > 0 && total && !v->about.hello && stage->shown[POINTS].n < bodies;
-    missing |= n > 0 && !stage->shown[POINTS].sequence && !stage->shown[CELLS].sequence && !stage->shown[BARS].sequence &&
-               !stage->shown[GRID].sequence;
+    missing |= n > 0 && !stage->shown[POINTS].sequence && !stage->shown[CELLS].sequence &&
+               !stage->shown[BARS].sequence && !stage->shown[GRID].sequence;
     atomic_store(&v->bodies, bodies);
     pthread_mutex_lock(&v->lock);
     memcpy(v->region, region, sizeof *region * (size_t)regions);

@@ -1,4 +1,5 @@
-/* web.c - the page's files: embedded, or those of the folder $STDCL_VIEW_PATH instead, read once, before anybody looks.
+/* web.c - the page's files: embedded, or those of the folder $STDCL_VIEW_PATH instead, read once,
+ * before anybody looks.
  * SPDX-License-Identifier: MIT
  */
 #include "view/internal.h"
@@ -6,16 +7,18 @@
 #include <errno.h>
 #include <stdio.h>
 
-#define FILE_(name, symbol)                                  \
-    extern const unsigned char stdcl_kernel_##symbol[];      \
+#define FILE_(name, symbol)                                                                        \
+    extern const unsigned char stdcl_kernel_##symbol[];                                            \
     extern const unsigned long stdcl_kernel_##symbol##_size;
 #include "files.inc"
 #undef FILE_
 
 static const char *type_of(const char *name)
 {
-    static const char *const types[][2] = {{".html", "text/html; charset=utf-8"}, {".js", "text/javascript; charset=utf-8"},
-                                           {".css", "text/css; charset=utf-8"}, {".svg", "image/svg+xml"}};
+    static const char *const types[][2] = {{".html", "text/html; charset=utf-8"},
+                                           {".js", "text/javascript; charset=utf-8"},
+                                           {".css", "text/css; charset=utf-8"},
+                                           {".svg", "image/svg+xml"}};
     const char *dot = strrchr(name, '.');
     for (size_t i = 0; dot && i < sizeof types / sizeof *types; i++)
         if (strcmp(dot, types[i][0]) == 0)
@@ -31,7 +34,9 @@ static int read_own(struct web_file *file, const char *folder)
         return clerror_set(EINVAL, "view: the path in STDCL_VIEW_PATH is too long");
     FILE *fp = fopen(path, "rb");
     if (!fp)
-        return errno == ENOENT ? 0 : clerror_set(errno, "view: %s cannot be read: %s", path, strerror(errno));
+        return errno == ENOENT
+                   ? 0
+                   : clerror_set(errno, "view: %s cannot be read: %s", path, strerror(errno));
     file->own = malloc(MOST);
     const size_t n = file->own ? fread(file->own, 1, MOST, fp) : 0;
     fclose(fp);
@@ -42,7 +47,7 @@ static int read_own(struct web_file *file, const char *folder)
     return 0;
 }
 
-/* ---- What viewers get of them. ----------------------------------------------------------------- */
+/* ---- What viewers get of them. --------------------------------------------------------------- */
 
 static bool starts(const char *line, const char *end, const char *word)
 {
@@ -60,7 +65,8 @@ static void put_line(struct bytes *to, const char *line, const char *end)
     bytes_put(to, "\n", 1);
 }
 
-static void each_line(struct bytes *to, const struct web_file *file, void (*put)(struct bytes *to, const char *line, const char *end))
+static void each_line(struct bytes *to, const struct web_file *file,
+                      void (*put)(struct bytes *to, const char *line, const char *end))
 {
     const char *at = (const char *)file->text, *const all = at + file->size;
     while (at < all) {
@@ -82,7 +88,8 @@ static int replace(struct web_file *file, struct bytes *by)
     return 0;
 }
 
-/* Of style sheets: rules need no lines, signs no spaces behind them; comments are lines of their own. */
+/* Of style sheets: rules need no lines, signs no spaces behind them; comments are lines of their
+ * own. */
 static void put_style_line(struct bytes *to, const char *line, const char *end)
 {
     static const char signs[] = "{},;:";
@@ -92,7 +99,8 @@ static void put_style_line(struct bytes *to, const char *line, const char *end)
     put_line(to, line, end);
     size_t n = start;
     for (size_t k = start; k < to->used; k++) {
-        const bool after = n > start && strchr(signs, to->at[n - 1]), before = k + 1 < to->used && to->at[k + 1] == '{';
+        const bool after = n > start && strchr(signs, to->at[n - 1]),
+                   before = k + 1 < to->used && to->at[k + 1] == '{';
         n -= to->at[k] == '}' && n > 0 && to->at[n - 1] == ';';
         if ((to->at[k] != ' ' && to->at[k] != '\n') || (!after && (to->at[k] == '\n' || !before)))
             to->at[n++] = to->at[k];
@@ -119,8 +127,10 @@ struct web_file *web_find(struct web_file *files, size_t n, const char *name, si
 static int join_modules(struct web_file *files, size_t n)
 {
     struct bytes all = {0};
-    struct web_file *main = web_find(files, n, "main.js", 7), *order = web_find(files, n, "order.txt", 9);
-    const char *at = order ? (const char *)order->text : "", *const end = order ? at + order->size : at;
+    struct web_file *main = web_find(files, n, "main.js", 7),
+                    *order = web_find(files, n, "order.txt", 9);
+    const char *at = order ? (const char *)order->text : "", *const end =
+                                                                 order ? at + order->size : at;
     while (at < end) {
         const size_t length = strcspn(at, "\r\n");
         const struct web_file *file = web_find(files, n, at, length);
@@ -141,7 +151,8 @@ static int prepare(struct web_file *files, size_t n)
         return -1;
     for (size_t i = 0; i < n; i++) {
         const bool module = strstr(files[i].name, ".js") != NULL;
-        files[i].type = module && strcmp(files[i].name, "main.js") != 0 ? NULL : type_of(files[i].name);
+        files[i].type =
+            module && strcmp(files[i].name, "main.js") != 0 ? NULL : type_of(files[i].name);
         if (files[i].type && !module && shorten(&files[i]) < 0)
             return -1;
         if (files[i].type && !pack_gzip(&files[i].packed, files[i].text, files[i].size))
@@ -153,7 +164,8 @@ static int prepare(struct web_file *files, size_t n)
 struct web_file *web_open(size_t *n)
 {
     const struct web_file all[] = {
-#define FILE_(name, symbol) {name, NULL, stdcl_kernel_##symbol, stdcl_kernel_##symbol##_size, NULL, {0}},
+#define FILE_(name, symbol)                                                                        \
+    {name, NULL, stdcl_kernel_##symbol, stdcl_kernel_##symbol##_size, NULL, {0}},
 #include "files.inc"
 #undef FILE_
     };

@@ -1,14 +1,16 @@
-/* collect.c - what all ranks do together: made of mail, so that it is the same whatever carries that.
+/* collect.c - what all ranks do together: made of mail, so that it is the same whatever carries
+ * that.
  *
- * All go up and down a binomial tree: in round k rank r, a multiple of 2^(k+1), hears from r + 2^k what that heard before. So
- * it takes 2 log2(ranks) messages, and what is joined is joined neighbours first, always in the same order.
+ * All go up and down a binomial tree: in round k rank r, a multiple of 2^(k+1), hears from r + 2^k
+ * what that heard before. So it takes 2 log2(ranks) messages, and what is joined is joined
+ * neighbours first, always in the same order.
  * SPDX-License-Identifier: MIT
  */
 #include "world/internal.h"
 
 #include <stdio.h>
 
-/* ---- Down the tree, and up. ------------------------------------------------------------------- */
+/* ---- Down the tree, and up. ------------------------------------------------------------------ */
 
 /* The ranks are turned, so that `root` is the tree's. */
 static int turned(const stdcl_world *w, int rank, int root)
@@ -26,10 +28,12 @@ int world_broadcast(stdcl_world *w, int root, void *bytes, size_t size)
     int step = 1;
     while (step < w->size && place % (2 * step) == 0)
         step *= 2;
-    if (place > 0 && mail_receive_now(w, turned(w, place - step, root), TAG_COLLECTIVE, bytes, size) != 0)
+    if (place > 0 &&
+        mail_receive_now(w, turned(w, place - step, root), TAG_COLLECTIVE, bytes, size) != 0)
         return -1;
     for (step /= 2; step > 0; step /= 2)
-        if (place + step < w->size && mail_send_now(w, turned(w, place + step, root), TAG_COLLECTIVE, bytes, size) != 0)
+        if (place + step < w->size &&
+            mail_send_now(w, turned(w, place + step, root), TAG_COLLECTIVE, bytes, size) != 0)
             return -1;
     return 0;
 }
@@ -41,9 +45,11 @@ static int gather_up(stdcl_world *w, char *all, size_t size)
         const int from = w->rank + step, left = w->size - from;
         if (w->rank % (2 * step) != 0) {
             const int own = w->size - w->rank < step ? w->size - w->rank : step;
-            return mail_send_now(w, w->rank - step, TAG_COLLECTIVE, all + (size_t)w->rank * size, (size_t)own * size);
+            return mail_send_now(w, w->rank - step, TAG_COLLECTIVE, all + (size_t)w->rank * size,
+                                 (size_t)own * size);
         }
-        if (left > 0 && mail_receive_now(w, from, TAG_COLLECTIVE, all + (size_t)from * size, (size_t)(left < step ? left : step) * size) != 0)
+        if (left > 0 && mail_receive_now(w, from, TAG_COLLECTIVE, all + (size_t)from * size,
+                                         (size_t)(left < step ? left : step) * size) != 0)
             return -1;
     }
     return 0;
@@ -57,7 +63,8 @@ int world_gather(stdcl_world *w, const void *mine, size_t size, void *all)
     return gather_up(w, all, size) == 0 ? world_broadcast(w, 0, all, (size_t)w->size * size) : -1;
 }
 
-static int reduce_up(stdcl_world *w, void *bytes, void *other, size_t size, void (*join)(void *, const void *, void *), void *arg)
+static int reduce_up(stdcl_world *w, void *bytes, void *other, size_t size,
+                     void (*join)(void *, const void *, void *), void *arg)
 {
     for (int step = 1; step < w->size; step *= 2) {
         if (w->rank % (2 * step) != 0)
@@ -71,7 +78,8 @@ static int reduce_up(stdcl_world *w, void *bytes, void *other, size_t size, void
     return 0;
 }
 
-int world_reduce(stdcl_world *w, void *bytes, size_t size, void (*join)(void *a, const void *b, void *arg), void *arg)
+int world_reduce(stdcl_world *w, void *bytes, size_t size,
+                 void (*join)(void *a, const void *b, void *arg), void *arg)
 {
     if (world_size(w) == 1)
         return 0;
@@ -83,7 +91,7 @@ int world_reduce(stdcl_world *w, void *bytes, size_t size, void (*join)(void *a,
     return status == 0 ? world_broadcast(w, 0, bytes, size) : -1;
 }
 
-/* ---- Made of these. --------------------------------------------------------------------------- */
+/* ---- Made of these. -------------------------------------------------------------------------- */
 
 static void nothing(void *a, const void *b, void *arg)
 {
@@ -113,7 +121,8 @@ static void join_notes(void *a, const void *b, void *arg)
     struct note *one = a;
     const struct note *two = b;
     (void)arg;
-    const bool alike = one->status && two->status && one->alike && two->alike && strcmp(one->sentence, two->sentence) == 0;
+    const bool alike = one->status && two->status && one->alike && two->alike &&
+                       strcmp(one->sentence, two->sentence) == 0;
     if (!one->status && two->status)
         *one = *two;
     one->alike = alike;
@@ -124,7 +133,8 @@ void note_tell(const stdcl_world *w, const struct note *note, char *text, size_t
     if (note->alike || note->awaited >= 0) /* those who wait name themselves */
         snprintf(text, size, "%s", note->sentence);
     else
-        snprintf(text, size, "rank %d on %s: %s", (int)note->rank, world_host(w, note->rank), note->sentence);
+        snprintf(text, size, "rank %d on %s: %s", (int)note->rank, world_host(w, note->rank),
+                 note->sentence);
 }
 
 int world_agree(stdcl_world *w, int status)
@@ -132,7 +142,10 @@ int world_agree(stdcl_world *w, int status)
     if (world_size(w) == 1)
         return status;
     const int code = clerrno;
-    struct note note = {.status = status ? (code ? code : EPROTO) : 0, .rank = w->rank, .awaited = -1, .alike = status != 0};
+    struct note note = {.status = status ? (code ? code : EPROTO) : 0,
+                        .rank = w->rank,
+                        .awaited = -1,
+                        .alike = status != 0};
     const char *sentence = status ? clerror() : NULL;
     snprintf(note.sentence, sizeof note.sentence, "%s", sentence ? sentence : "");
     if (world_reduce(w, &note, sizeof note, join_notes, NULL) != 0)
@@ -161,7 +174,8 @@ int world_same(stdcl_world *w, const char *what, const char *text)
     if (world_broadcast(w, 0, first, (size_t)length) != 0)
         return free(first), -1;
     if (strcmp(first, text) != 0)
-        status = clerror_set(EINVAL, "it has %s '%s', rank 0 on %s has '%s'", what, text, world_host(w, 0), first);
+        status = clerror_set(EINVAL, "it has %s '%s', rank 0 on %s has '%s'", what, text,
+                             world_host(w, 0), first);
     free(first);
     return world_agree(w, status);
 }

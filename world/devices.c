@@ -1,8 +1,9 @@
 /* devices.c - which devices of a host are whose.
  *
- * Every rank tells the others the names of the devices that it sees: a UUID, else a PCI address, else platform and name with
- * a number. Ranks on one host that see the same devices get runs of them of equal length, in order. Those that see different ones, since
- * a launcher has dealt them out, choose in turn, who sees fewest first. All ranks compute all of it, and so agree.
+ * Every rank tells the others the names of the devices that it sees: a UUID, else a PCI address,
+ * else platform and name with a number. Ranks on one host that see the same devices get runs of
+ * them of equal length, in order. Those that see different ones, since a launcher has dealt them
+ * out, choose in turn, who sees fewest first. All ranks compute all of it, and so agree.
  * SPDX-License-Identifier: MIT
  */
 #include "world/internal.h"
@@ -16,7 +17,7 @@ struct seen { /* by a rank */
     char name[MOST][NAME];
 };
 
-/* ---- Names. ----------------------------------------------------------------------------------- */
+/* ---- Names. ---------------------------------------------------------------------------------- */
 
 #ifndef CL_DEVICE_UUID_KHR
 #define CL_DEVICE_UUID_KHR 0x106A
@@ -28,13 +29,15 @@ struct seen { /* by a rank */
 static bool has_extension(cl_device_id id, const char *name)
 {
     char all[8192] = "";
-    return clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, sizeof all, all, NULL) == CL_SUCCESS && strstr(all, name);
+    return clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, sizeof all, all, NULL) == CL_SUCCESS &&
+           strstr(all, name);
 }
 
 static bool name_by_uuid(cl_device_id id, char *name)
 {
     unsigned char uuid[16];
-    if (!has_extension(id, "cl_khr_device_uuid") || clGetDeviceInfo(id, CL_DEVICE_UUID_KHR, sizeof uuid, uuid, NULL) != CL_SUCCESS)
+    if (!has_extension(id, "cl_khr_device_uuid") ||
+        clGetDeviceInfo(id, CL_DEVICE_UUID_KHR, sizeof uuid, uuid, NULL) != CL_SUCCESS)
         return false;
     for (int i = 0; i < 16; i++)
         snprintf(name + 2 * i, NAME - 2 * (size_t)i, "%02x", uuid[i]);
@@ -82,7 +85,7 @@ static void look(struct seen *seen, const cl_device_id *ids, size_t n)
     }
 }
 
-/* ---- Division, on one host. ------------------------------------------------------------------- */
+/* ---- Division, on one host. ------------------------------------------------------------------ */
 
 struct host {
     const struct seen *seen; /* of all ranks */
@@ -115,7 +118,8 @@ static void divide_equally(const struct host *h, int me, unsigned char *mine)
 {
     const struct seen *first = &h->seen[h->rank[0]], *own = &h->seen[h->rank[me]];
     const uint32_t n = first->n, ranks = (uint32_t)h->n, k = (uint32_t)me;
-    const uint32_t from = n < ranks ? k % n : k * n / ranks, to = n < ranks ? from + 1 : (k + 1) * n / ranks;
+    const uint32_t from = n < ranks ? k % n : k * n / ranks,
+                   to = n < ranks ? from + 1 : (k + 1) * n / ranks;
     for (uint32_t i = 0; i < own->n; i++)
         for (uint32_t j = from; j < to; j++)
             mine[i] |= strcmp(own->name[i], first->name[j]) == 0;
@@ -176,9 +180,11 @@ static int divide(const struct host *h, int me, size_t n, unsigned char *mine)
     }
     if (memchr(mine, 1, n))
         return 0;
-    return clerror_set(ENODEV, "%d ranks on this host, and %zu device%s: there must be a device for each rank; start fewer ranks, best one "
-                               "a host, which then has all its devices, or let ranks take turns on a device (--share)",
-                       h->n, n, n == 1 ? "" : "s");
+    return clerror_set(
+        ENODEV,
+        "%d ranks on this host, and %zu device%s: there must be a device for each rank; start fewer ranks, best one "
+        "a host, which then has all its devices, or let ranks take turns on a device (--share)",
+        h->n, n, n == 1 ? "" : "s");
 }
 
 int world_devices(stdcl_world *w, const cl_device_id *ids, size_t n, int share, unsigned char *mine)

@@ -1,5 +1,5 @@
-/* heard.h - what a rank has printed reaches the user although the job ends now. MPICH's launcher, and Open MPI's, drop what is still on
- * its way when they are asked for the end of a job.
+/* heard.h - what a rank has printed reaches the user although the job ends now. MPICH's launcher,
+ * and Open MPI's, drop what is still on its way when they are asked for the end of a job.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_WORLD_HEARD_H
@@ -15,10 +15,12 @@ static inline int heard_left(int fd) /* bytes in a pipe that the launcher has no
 {
     struct stat is;
     int bytes = 0;
-    return fstat(fd, &is) == 0 && S_ISFIFO(is.st_mode) && ioctl(fd, FIONREAD, &bytes) == 0 ? bytes : 0;
+    return fstat(fd, &is) == 0 && S_ISFIFO(is.st_mode) && ioctl(fd, FIONREAD, &bytes) == 0 ? bytes
+                                                                                           : 0;
 }
 
-/* Waits until the launcher has read this process's pipes, two seconds at most, and 0.3 s more, in which it passes that on. */
+/* Waits until the launcher has read this process's pipes, two seconds at most, and 0.3 s more, in
+ * which it passes that on. */
 static inline void heard_wait(void)
 {
     const struct timespec nap = {.tv_nsec = 10000000};

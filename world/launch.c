@@ -1,8 +1,9 @@
 /* launch.c - which launcher started this process, and the plugin for its MPI.
  *
- * Launchers say in the environment how many processes there are, each MPI's in its own way. Only then a plugin is opened:
- * $STDCL_MPI, else world-site.so, which `make mpi` builds, else the one of the launcher's MPI. It lies in stdcl/ beside the library, or
- * in lib/stdcl/ of a folder above the program, wherever that was moved to.
+ * Launchers say in the environment how many processes there are, each MPI's in its own way. Only
+ * then a plugin is opened: $STDCL_MPI, else world-site.so, which `make mpi` builds, else the one of
+ * the launcher's MPI. It lies in stdcl/ beside the library, or in lib/stdcl/ of a folder above the
+ * program, wherever that was moved to.
  * SPDX-License-Identifier: MIT
  */
 #include "world/internal.h"
@@ -14,9 +15,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* ---- The launcher. ---------------------------------------------------------------------------- */
+/* ---- The launcher. --------------------------------------------------------------------------- */
 
-/* In the order in which they are asked: Slurm's are there too when mpirun was started in one of its jobs. */
+/* In the order in which they are asked: Slurm's are there too when mpirun was started in one of its
+ * jobs. */
 static const struct launcher {
     const char *size, *rank; /* variables */
     const char *plugin;      /* which MPI it starts; NULL: any */
@@ -51,14 +53,15 @@ int world_launched(int *rank)
     return l ? number_in(l->size, 1) : 1;
 }
 
-/* ---- The plugin. ------------------------------------------------------------------------------ */
+/* ---- The plugin. ----------------------------------------------------------------------------- */
 
 /* The file that this code is in, a library or a program. */
 static bool own_file(char path[PATH_MAX])
 {
     static const char here = 0;
     Dl_info self;
-    if (dladdr((const void *)&here, &self) && self.dli_fname && strchr(self.dli_fname, '/') && realpath(self.dli_fname, path))
+    if (dladdr((const void *)&here, &self) && self.dli_fname && strchr(self.dli_fname, '/') &&
+        realpath(self.dli_fname, path))
         return true;
     return realpath("/proc/self/exe", path) != NULL;
 }
@@ -90,7 +93,8 @@ static const struct transport *open_plugin(const char *path)
     if (!by)
         clerror_set(ENOENT, "world_join: %s is no plugin that can be opened: %s", path, dlerror());
     else if (by->abi != TRANSPORT_ABI) {
-        clerror_set(ENOENT, "world_join: %s belongs to another version of stdcl; build it again", path);
+        clerror_set(ENOENT, "world_join: %s belongs to another version of stdcl; build it again",
+                    path);
         by = NULL;
     }
     return by;
@@ -108,17 +112,19 @@ static const struct transport *choose_plugin(const char *const *names, const cha
     for (size_t i = 0; names[i]; i++)
         if (find_plugin(names[i], path, sizeof path))
             return open_plugin(path);
-    clerror_set(ENOENT,
-                "world_join: %s, but stdcl was installed without world-%s.so, by which its ranks talk; install the package "
-                "libstdcl-%s1 of Debian; elsewhere an MPI with its compiler, and build stdcl again, or only the plugin by `make mpi "
-                "MPICC=mpicc`",
-                started, names[0], names[0]);
+    clerror_set(
+        ENOENT,
+        "world_join: %s, but stdcl was installed without world-%s.so, by which its ranks talk; install the package "
+        "libstdcl-%s1 of Debian; elsewhere an MPI with its compiler, and build stdcl again, or only the plugin by `make mpi "
+        "MPICC=mpicc`",
+        started, names[0], names[0]);
     return NULL;
 }
 
-/* ---- Joined. ---------------------------------------------------------------------------------- */
+/* ---- Joined. --------------------------------------------------------------------------------- */
 
-static stdcl_world *start(const struct transport *by, int communicator, const struct world_options *options)
+static stdcl_world *start(const struct transport *by, int communicator,
+                          const struct world_options *options)
 {
     void *state = NULL;
     int rank = 0, size = 1, background = 0;
@@ -135,11 +141,12 @@ static stdcl_world *of_size(stdcl_world *w, int launched)
 {
     if (!w || w->size == launched)
         return w;
-    clerror_set(EPROTO,
-                "world_join: the launcher started %d processes, but %s, which the plugin uses, sees %d: it is another MPI's launcher; "
-                "start it with that MPI's own mpiexec, under Slurm with srun --mpi=pmix, or let $STDCL_MPI name the plugin of the "
-                "launcher's MPI",
-                launched, w->carrier, w->size);
+    clerror_set(
+        EPROTO,
+        "world_join: the launcher started %d processes, but %s, which the plugin uses, sees %d: it is another MPI's launcher; "
+        "start it with that MPI's own mpiexec, under Slurm with srun --mpi=pmix, or let $STDCL_MPI name the plugin of the "
+        "launcher's MPI",
+        launched, w->carrier, w->size);
     world_leave(w);
     return NULL;
 }
@@ -148,7 +155,8 @@ static stdcl_world *of_size(stdcl_world *w, int launched)
 static stdcl_world *of_one_mind(stdcl_world *w)
 {
     double seconds;
-    if (!w || (world_agree(w, patience_read(&seconds)) == 0 && world_same(w, "stdcl version", STDCL_VERSION) == 0))
+    if (!w || (world_agree(w, patience_read(&seconds)) == 0 &&
+               world_same(w, "stdcl version", STDCL_VERSION) == 0))
         return w;
     const int code = clerrno;
     const char *sentence = clerror();
@@ -166,18 +174,25 @@ stdcl_world *world_join(const struct world_options *options)
         return NULL;
     double patience;
     if (!l)
-        return patience_read(&patience) == 0 ? world_of_threads(NULL, 0, NULL, true, options) : NULL;
+        return patience_read(&patience) == 0 ? world_of_threads(NULL, 0, NULL, true, options)
+                                             : NULL;
     char started[64];
     const bool pmix = getenv("PMIX_RANK") != NULL;
-    const char *const names[] = {l->plugin ? l->plugin : pmix || !getenv("PMI_FD") ? "openmpi" : "mpich",
-                                 l->plugin ? NULL : pmix || !getenv("PMI_FD") ? "mpich" : "openmpi", NULL};
+    const char *const names[] = {l->plugin                   ? l->plugin
+                                 : pmix || !getenv("PMI_FD") ? "openmpi"
+                                                             : "mpich",
+                                 l->plugin                   ? NULL
+                                 : pmix || !getenv("PMI_FD") ? "mpich"
+                                                             : "openmpi",
+                                 NULL};
     const int launched = number_in(l->size, 1);
     snprintf(started, sizeof started, "the launcher started %d processes", launched);
     const struct transport *by = choose_plugin(names, started);
     return by ? of_one_mind(of_size(start(by, -1, options), launched)) : NULL;
 }
 
-stdcl_world *world_from_plugin(const char *plugin, int communicator, const struct world_options *options)
+stdcl_world *world_from_plugin(const char *plugin, int communicator,
+                               const struct world_options *options)
 {
     if (!plugin || (options && reserved_check("world_from_plugin", options->reserved) != 0)) {
         if (!plugin)
@@ -185,6 +200,7 @@ stdcl_world *world_from_plugin(const char *plugin, int communicator, const struc
         return NULL;
     }
     const char *const names[] = {plugin, NULL};
-    const struct transport *by = strchr(plugin, '/') ? open_plugin(plugin) : choose_plugin(names, "the program has MPI");
+    const struct transport *by =
+        strchr(plugin, '/') ? open_plugin(plugin) : choose_plugin(names, "the program has MPI");
     return by ? of_one_mind(start(by, communicator, options)) : NULL;
 }

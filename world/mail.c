@@ -1,10 +1,12 @@
 /* mail.c - transfers between two ranks: started, moved in the background, waited for.
  *
- * MPI moves long messages only while somebody calls it. So whoever posts or waits moves all mail that is under way, and a
- * thread does so while nobody waits: without a pause as long as a long message is young, which goes in many small parts where
- * processes cannot read each other's memory; else every 100 microseconds. One lock is held over every call of the transport. The
- * thread lets all others have it first: it would else take it again before they wake up.
- * Mail longer than a transport takes at once goes in pieces, all started when it is posted, so that they stay in order.
+ * MPI moves long messages only while somebody calls it. So whoever posts or waits moves all mail
+ * that is under way, and a thread does so while nobody waits: without a pause as long as a long
+ * message is young, which goes in many small parts where processes cannot read each other's memory;
+ * else every 100 microseconds. One lock is held over every call of the transport. The thread lets
+ * all others have it first: it would else take it again before they wake up. Mail longer than a
+ * transport takes at once goes in pieces, all started when it is posted, so that they stay in
+ * order.
  * SPDX-License-Identifier: MIT
  */
 #include "world/internal.h"
@@ -13,11 +15,15 @@
 
 #include <sched.h>
 
-static const double SPIN_SECONDS = 0.01, /* a wait that is over soon does not sleep; nor does the mover of long mail */
-    LEAST_RATE = 1e9,                    /* bytes a second that long mail should reach */
-    STIR_SECONDS = 1e-4,                 /* between two naps in the presence of long mail, which moves on at each look */
-    STANDING_SECONDS = 1e-3,             /* between two looks at mail that nobody waits for */
-    STANDING_MOST = 0.1;                 /* however long a look took: a process that is held back for a while is no slow look */
+static const double
+    SPIN_SECONDS =
+        0.01,         /* a wait that is over soon does not sleep; nor does the mover of long mail */
+    LEAST_RATE = 1e9, /* bytes a second that long mail should reach */
+    STIR_SECONDS =
+        1e-4, /* between two naps in the presence of long mail, which moves on at each look */
+    STANDING_SECONDS = 1e-3, /* between two looks at mail that nobody waits for */
+    STANDING_MOST =
+        0.1; /* however long a look took: a process that is held back for a while is no slow look */
 enum { LONG_BYTES = 16384, NAP_US = 50, MOVE_NS = 100000, WATCH_NS = 1000000, IDLE_NS = 20000000 };
 
 /* The lock, before the mover. */
@@ -28,7 +34,7 @@ static void lock(stdcl_world *w)
     atomic_fetch_sub(&w->callers, 1);
 }
 
-/* ---- Moving; with the lock. ------------------------------------------------------------------- */
+/* ---- Moving; with the lock. ------------------------------------------------------------------ */
 
 static size_t load_of(const struct world_mail *mail)
 {
@@ -78,8 +84,8 @@ static void unlink_mail(stdcl_world *w, const struct world_mail *mail)
     w->load -= load_of(mail);
 }
 
-/* What is done leaves the list; whoever waits for it still has it. Standing mail, of which rank 0 has some for each rank, is
- * looked at only so often that it takes a small part of the time. */
+/* What is done leaves the list; whoever waits for it still has it. Standing mail, of which rank 0
+ * has some for each rank, is looked at only so often that it takes a small part of the time. */
 static void move_all(stdcl_world *w)
 {
     const double now = seconds_now();
@@ -101,11 +107,12 @@ static void move_all(stdcl_world *w)
     }
     if (standing) {
         const double after = seconds_now(), pause = 20 * (after - now);
-        w->standing_due = after + STANDING_SECONDS + (pause < STANDING_MOST ? pause : STANDING_MOST);
+        w->standing_due =
+            after + STANDING_SECONDS + (pause < STANDING_MOST ? pause : STANDING_MOST);
     }
 }
 
-/* ---- In the background. ----------------------------------------------------------------------- */
+/* ---- In the background. ---------------------------------------------------------------------- */
 
 static struct timespec after_ns(long ns)
 {
@@ -136,7 +143,8 @@ static void stir(stdcl_world *w)
     const double since = seconds_now();
     do
         move_all(w);
-    while (w->load && !*w->broken && atomic_load(&w->callers) == 0 && seconds_now() - since < STIR_SECONDS);
+    while (w->load && !*w->broken && atomic_load(&w->callers) == 0 &&
+           seconds_now() - since < STIR_SECONDS);
 }
 
 static void *move_on(void *world)
@@ -153,7 +161,9 @@ static void *move_on(void *world)
         step_back(w);
         if (w->leaving || (w->waiting == 0 && is_young(w)))
             continue;
-        const struct timespec until = after_ns(w->waiting ? WATCH_NS : w->hurried ? MOVE_NS : IDLE_NS);
+        const struct timespec until = after_ns(w->waiting   ? WATCH_NS
+                                               : w->hurried ? MOVE_NS
+                                                            : IDLE_NS);
         pthread_cond_timedwait(&w->changed, &w->lock, &until);
     }
     pthread_mutex_unlock(&w->lock);
@@ -182,44 +192,57 @@ void mail_stop(stdcl_world *w)
     w->moving = false;
 }
 
-/* ---- Posting. --------------------------------------------------------------------------------- */
+/* ---- Posting. -------------------------------------------------------------------------------- */
 
 static int broken(const stdcl_world *w)
 {
-    return clerror_set(EPROTO, "rank %d on %s cannot talk to rank %d on %s any more: %s", w->rank, world_host(w, w->rank), w->awaited,
-                       world_host(w, w->awaited), w->broken);
+    return clerror_set(EPROTO, "rank %d on %s cannot talk to rank %d on %s any more: %s", w->rank,
+                       world_host(w, w->rank), w->awaited, world_host(w, w->awaited), w->broken);
 }
 
 /* Starts all pieces; with the lock. */
 static int start(stdcl_world *w, struct world_mail *m)
 {
     for (size_t i = 0; i < m->pieces && !*w->broken; i++) {
-        const size_t at = i * TRANSPORT_PIECE, left = m->size - at, now = left < TRANSPORT_PIECE ? left : TRANSPORT_PIECE;
-        const int status = m->sends ? w->by->send(w->state, m->rank, m->tag, m->bytes + at, now, &m->request[i], w->broken)
-                                    : w->by->receive(w->state, m->rank, m->tag, m->bytes + at, now, &m->request[i], w->broken);
+        const size_t at = i * TRANSPORT_PIECE, left = m->size - at,
+                     now = left < TRANSPORT_PIECE ? left : TRANSPORT_PIECE;
+        const int status = m->sends ? w->by->send(w->state, m->rank, m->tag, m->bytes + at, now,
+                                                  &m->request[i], w->broken)
+                                    : w->by->receive(w->state, m->rank, m->tag, m->bytes + at, now,
+                                                     &m->request[i], w->broken);
         if (status != 0)
             break_off(w, m);
     }
     return *w->broken ? broken(w) : 0;
 }
 
-/* What is sent and not long is copied behind the mail: no transport needs to take it back when patience is lost. */
-static struct world_mail *make(bool sends, int rank, int tag, void *bytes, size_t size, bool standing)
+/* What is sent and not long is copied behind the mail: no transport needs to take it back when
+ * patience is lost. */
+static struct world_mail *make(bool sends, int rank, int tag, void *bytes, size_t size,
+                               bool standing)
 {
-    const size_t pieces = size ? (size + TRANSPORT_PIECE - 1) / TRANSPORT_PIECE : 1, copy = sends && size <= LONG_BYTES ? size : 0;
+    const size_t pieces = size ? (size + TRANSPORT_PIECE - 1) / TRANSPORT_PIECE : 1,
+                 copy = sends && size <= LONG_BYTES ? size : 0;
     struct world_mail *m = malloc(sizeof *m + pieces * sizeof *m->request + copy);
     if (!m) {
         clerror_set(ENOMEM, "no memory for a message to or from rank %d", rank);
         return NULL;
     }
-    *m = (struct world_mail){.rank = rank, .tag = tag, .sends = sends, .standing = standing, .bytes = bytes, .size = size, .pieces = pieces};
+    *m = (struct world_mail){.rank = rank,
+                             .tag = tag,
+                             .sends = sends,
+                             .standing = standing,
+                             .bytes = bytes,
+                             .size = size,
+                             .pieces = pieces};
     memset(m->request, 0, pieces * sizeof *m->request);
     if (copy)
         m->bytes = memcpy(&m->request[pieces], bytes, copy);
     return m;
 }
 
-struct world_mail *mail_post(stdcl_world *w, bool sends, int rank, int tag, void *bytes, size_t size, bool standing)
+struct world_mail *mail_post(stdcl_world *w, bool sends, int rank, int tag, void *bytes,
+                             size_t size, bool standing)
 {
     struct world_mail *m = make(sends, rank, tag, bytes, size, standing);
     if (!m)
@@ -242,12 +265,13 @@ struct world_mail *mail_post(stdcl_world *w, bool sends, int rank, int tag, void
     return m;
 }
 
-static struct world_mail *post(stdcl_world *w, bool sends, int rank, int tag, void *bytes, size_t size)
+static struct world_mail *post(stdcl_world *w, bool sends, int rank, int tag, void *bytes,
+                               size_t size)
 {
     if (w && rank >= 0 && rank < w->size && tag >= 0 && tag < TAG_CALLERS)
         return mail_post(w, sends, rank, tag, bytes, size, false);
-    clerror_set(EINVAL, "%s: rank %d of %d, tag %d; tags are 0 to %d", sends ? "world_send" : "world_receive", rank, world_size(w), tag,
-                TAG_CALLERS - 1);
+    clerror_set(EINVAL, "%s: rank %d of %d, tag %d; tags are 0 to %d",
+                sends ? "world_send" : "world_receive", rank, world_size(w), tag, TAG_CALLERS - 1);
     return NULL;
 }
 
@@ -261,7 +285,7 @@ world_mail *world_receive(stdcl_world *w, int rank, int tag, void *bytes, size_t
     return post(w, false, rank, tag, bytes, size);
 }
 
-/* ---- Waiting. --------------------------------------------------------------------------------- */
+/* ---- Waiting. -------------------------------------------------------------------------------- */
 
 /* Moves mail; 0 when this one is done, 1 when not yet, -1 when the transport is broken. */
 static int look(stdcl_world *w, const struct world_mail *mail)
@@ -320,7 +344,8 @@ static bool has_load(stdcl_world *w)
     return load;
 }
 
-/* Between two looks at mail: `waited` seconds since the first, the last nap at `*napped` of these. */
+/* Between two looks at mail: `waited` seconds since the first, the last nap at `*napped` of
+ * these. */
 static void rest(stdcl_world *w, double waited, double young, double *napped)
 {
     if (waited < young || (waited - *napped < STIR_SECONDS && has_load(w))) {
@@ -345,7 +370,8 @@ int mail_wait_until(stdcl_world *w, const struct world_mail *mail, double second
     return status;
 }
 
-/* Mail out of flight that is not done: whether the transport may still touch its bytes. Nothing is asked of one that is broken. */
+/* Mail out of flight that is not done: whether the transport may still touch its bytes. Nothing is
+ * asked of one that is broken. */
 static bool is_held(stdcl_world *w, struct world_mail *m)
 {
     bool held = *w->broken && !is_done(m);
@@ -403,8 +429,10 @@ static int wait_one(stdcl_world *w, struct world_mail *mail)
     if (status == 0)
         return 0;
     w->awaited = rank;
-    return clerror_set(ETIMEDOUT, "rank %d on %s has waited %g s for rank %d on %s; $STDCL_PATIENCE is how long it may wait", w->rank,
-                       world_host(w, w->rank), w->patience, rank, world_host(w, rank));
+    return clerror_set(
+        ETIMEDOUT,
+        "rank %d on %s has waited %g s for rank %d on %s; $STDCL_PATIENCE is how long it may wait",
+        w->rank, world_host(w, w->rank), w->patience, rank, world_host(w, rank));
 }
 
 /* After a failure the rest is not waited for. */

@@ -1,8 +1,9 @@
 /* notes.c - how a job ends.
  *
- * Each rank's last word is a note to rank 0: a status, and a sentence if it is not 0. When all have come and have one status, rank 0
- * lets all go, and the transport is left in order. When one has failed and others say nothing, for they compute or wait for
- * it, rank 0 tells its sentence and ends all ranks at once. Nobody leaves MPI alone: that would leave the others hanging.
+ * Each rank's last word is a note to rank 0: a status, and a sentence if it is not 0. When all have
+ * come and have one status, rank 0 lets all go, and the transport is left in order. When one has
+ * failed and others say nothing, for they compute or wait for it, rank 0 tells its sentence and
+ * ends all ranks at once. Nobody leaves MPI alone: that would leave the others hanging.
  * SPDX-License-Identifier: MIT
  */
 #include "world/internal.h"
@@ -12,12 +13,14 @@
 
 #include <stdio.h>
 
-static const double GRACE_SECONDS = 1; /* between the first failure that is known and the end: others may fail alike */
-static const double GO_SECONDS = 8;    /* a rank that has failed waits so long for rank 0 */
+static const double GRACE_SECONDS =
+    1; /* between the first failure that is known and the end: others may fail alike */
+static const double GO_SECONDS = 8; /* a rank that has failed waits so long for rank 0 */
 
-/* ---- Rank 0: what the others said. ------------------------------------------------------------ */
+/* ---- Rank 0: what the others said. ----------------------------------------------------------- */
 
-/* How many notes are there, counted only when all should be, and whether one of them is a failure. */
+/* How many notes are there, counted only when all should be, and whether one of them is a
+ * failure. */
 static int count_notes(stdcl_world *w, bool *failure)
 {
     int n = 0;
@@ -29,13 +32,15 @@ static int count_notes(stdcl_world *w, bool *failure)
     return n;
 }
 
-/* The note to tell: a rank that failed by itself, then one that waited for a rank that says nothing, then any. */
+/* The note to tell: a rank that failed by itself, then one that waited for a rank that says
+ * nothing, then any. */
 static const struct note *choose(stdcl_world *w, const bool *here)
 {
     for (int way = 0; way < 3; way++)
         for (int r = 0; r < w->size; r++) {
             const struct note *n = &w->notes[r];
-            if (here[r] && n->status && (way == 2 || (way == 0 ? n->awaited < 0 : n->awaited >= 0 && !here[n->awaited])))
+            if (here[r] && n->status &&
+                (way == 2 || (way == 0 ? n->awaited < 0 : n->awaited >= 0 && !here[n->awaited])))
                 return n;
         }
     return NULL;
@@ -61,7 +66,8 @@ static bool judge(stdcl_world *w, bool own, int *status)
         note_tell(w, &told, text, sizeof text);
         w->options.ended(w->options.arg, text);
     }
-    if (*status && all) /* launchers end a job when one of its ranks has ended with another status than 0; a job that is ended waits itself */
+    if (*status && all) /* launchers end a job when one of its ranks has ended with another status
+                           than 0; a job that is ended waits itself */
         heard_wait();
     free(here);
     return all;
@@ -72,7 +78,8 @@ void notes_look(stdcl_world *w)
 {
     bool failure = false;
     int status = 0;
-    for (int r = 1; w->notes_mail && r < w->size && !failure; r++) { /* without moving mail again: this is called after that */
+    for (int r = 1; w->notes_mail && r < w->size && !failure;
+         r++) { /* without moving mail again: this is called after that */
         pthread_mutex_lock(&w->lock);
         failure = !w->ending && w->notes_mail[r]->done && w->notes[r].status != 0;
         pthread_mutex_unlock(&w->lock);
@@ -105,7 +112,8 @@ int notes_start(stdcl_world *w)
     if (!w->notes || !w->notes_mail)
         return clerror_set(ENOMEM, "world_join: no memory for %d ranks", w->size);
     for (int r = 1; r < w->size; r++)
-        if (!(w->notes_mail[r] = mail_post(w, false, r, TAG_NOTE, &w->notes[r], sizeof *w->notes, true)))
+        if (!(w->notes_mail[r] =
+                  mail_post(w, false, r, TAG_NOTE, &w->notes[r], sizeof *w->notes, true)))
             return -1;
     return 0;
 }
@@ -118,7 +126,7 @@ void notes_free(stdcl_world *w)
     free(w->notes);
 }
 
-/* ---- The end. --------------------------------------------------------------------------------- */
+/* ---- The end. -------------------------------------------------------------------------------- */
 
 static bool let_go(stdcl_world *w)
 {

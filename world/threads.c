@@ -1,12 +1,14 @@
-/* threads.c - ranks that are threads of one process: for tests, since sanitizers see all of them, and every message can be
- * late; and one of them is a world alone.
+/* threads.c - ranks that are threads of one process: for tests, since sanitizers see all of them,
+ * and every message can be late; and one of them is a world alone.
  *
- * As MPI has it, the n-th send of a rank to another with a tag meets the n-th receive there, whatever else is under way. Half of the sends,
- * by chance, copy the bytes and are done at once; the others are done when the receiver has them.
+ * As MPI has it, the n-th send of a rank to another with a tag meets the n-th receive there,
+ * whatever else is under way. Half of the sends, by chance, copy the bytes and are done at once;
+ * the others are done when the receiver has them.
  *
- * Orders, to try all in which mail can arrive: a rank is idle when it has looked at one piece of mail LOOKS times in vain since it last
- * posted any or noticed that some had arrived. When all are idle and nothing is there that one of them has yet to notice, and not before,
- * one piece arrives: a rank that is held back between two looks is waited for.
+ * Orders, to try all in which mail can arrive: a rank is idle when it has looked at one piece of
+ * mail LOOKS times in vain since it last posted any or noticed that some had arrived. When all are
+ * idle and nothing is there that one of them has yet to notice, and not before, one piece arrives:
+ * a rank that is held back between two looks is waited for.
  * SPDX-License-Identifier: MIT
  */
 #include "world/internal.h"
@@ -29,16 +31,17 @@ struct message {
     char *copy;
     size_t size;
     bool is_send; /* else a receive */
-    bool taken, known; /* a send: the receiver has it; the sender knows that it is done. Then it goes */
-    bool arrived;      /* a receive, in an order: it may have it */
-    uint64_t epoch;    /* of its rank, when it was last looked at in vain, `looks` times */
+    bool taken,
+        known;    /* a send: the receiver has it; the sender knows that it is done. Then it goes */
+    bool arrived; /* a receive, in an order: it may have it */
+    uint64_t epoch; /* of its rank, when it was last looked at in vain, `looks` times */
     unsigned looks;
     void *into;
 };
 
 enum { LOOKS = 12, LOOKS_OF_STANDING = 3 }; /* mail.c looks at that once in a while */
 
-struct member { /* a rank, in an order */
+struct member {     /* a rank, in an order */
     uint64_t epoch; /* how often it has posted or noticed mail */
     bool idle, gone;
 };
@@ -48,7 +51,7 @@ struct threads {
     int size;
     struct orders *orders; /* or NULL: by chance and time */
     struct member *member;
-    uint64_t stuck;        /* since when nothing could arrive; 0: it can */
+    uint64_t stuck; /* since when nothing could arrive; 0: it can */
     unsigned delay; /* microseconds at most */
     uint64_t random;
     bool dead;
@@ -62,7 +65,7 @@ struct place { /* of a rank */
     bool alone; /* the threads are its own */
 };
 
-/* ---- Messages; with the lock. ----------------------------------------------------------------- */
+/* ---- Messages; with the lock. ---------------------------------------------------------------- */
 
 static uint64_t draw(struct threads *t)
 {
@@ -116,7 +119,8 @@ static bool copied(struct threads *t, uint64_t number)
     return copies == 2 ? number % 2 == 1 : copies == 1;
 }
 
-static int post(struct place *p, const struct message *like, int from, int to, int tag, struct transport_request *r, char *why)
+static int post(struct place *p, const struct message *like, int from, int to, int tag,
+                struct transport_request *r, char *why)
 {
     struct threads *t = p->threads;
     pthread_mutex_lock(&t->lock);
@@ -161,17 +165,20 @@ static bool is_of_ends(const struct message *m)
 /* Whether mail has its place in an order. */
 static bool is_ordered(const struct threads *t, const struct message *m)
 {
-    return t->orders && (m->key->tag < TAG_CALLERS || (m->key->tag == TAG_COLLECTIVE ? ORDER_TOGETHER : ORDER_ENDS) <= (int)t->orders->what);
+    return t->orders &&
+           (m->key->tag < TAG_CALLERS ||
+            (m->key->tag == TAG_COLLECTIVE ? ORDER_TOGETHER : ORDER_ENDS) <= (int)t->orders->what);
 }
 
 static int test_receive(struct threads *t, struct message *m, char *why)
 {
     struct message *sent = find_sent(t, m);
-    if (!sent || sent->taken || (is_ordered(t, m) && !m->arrived) || (sent->due && ns_now() < sent->due))
+    if (!sent || sent->taken || (is_ordered(t, m) && !m->arrived) ||
+        (sent->due && ns_now() < sent->due))
         return 0;
     if (sent->size != m->size) {
-        snprintf(why, TRANSPORT_WHY, "rank %d sent %zu bytes with tag %d, and rank %d wants %zu", m->key->from, sent->size, m->key->tag,
-                 m->key->to, m->size);
+        snprintf(why, TRANSPORT_WHY, "rank %d sent %zu bytes with tag %d, and rank %d wants %zu",
+                 m->key->from, sent->size, m->key->tag, m->key->to, m->size);
         return -1;
     }
     memcpy(m->into, sent->bytes, m->size);
@@ -183,13 +190,13 @@ static int test_receive(struct threads *t, struct message *m, char *why)
     return 1;
 }
 
-/* ---- Orders; with the lock. ------------------------------------------------------------------- */
+/* ---- Orders; with the lock. ------------------------------------------------------------------ */
 
 static int compare(const void *a_, const void *b_)
 {
     const struct message *a = *(struct message *const *)a_, *b = *(struct message *const *)b_;
-    const int64_t by[] = {a->key->from - b->key->from, a->key->to - b->key->to, a->key->tag - b->key->tag,
-                          (int64_t)a->number - (int64_t)b->number};
+    const int64_t by[] = {a->key->from - b->key->from, a->key->to - b->key->to,
+                          a->key->tag - b->key->tag, (int64_t)a->number - (int64_t)b->number};
     for (int i = 0; i < 4; i++)
         if (by[i])
             return by[i] < 0 ? -1 : 1;
@@ -224,7 +231,8 @@ static size_t choose(struct orders *o, size_t n)
 
 static void note(struct orders *o, const struct message *m)
 {
-    const uint64_t what[] = {(uint64_t)m->key->from, (uint64_t)m->key->to, (uint64_t)m->key->tag, m->number};
+    const uint64_t what[] = {(uint64_t)m->key->from, (uint64_t)m->key->to, (uint64_t)m->key->tag,
+                             m->number};
     for (int i = 0; i < 4 && m->key->tag < TAG_CALLERS; i++)
         o->sequence = (o->sequence ^ (what[i] + 1)) * 1099511628211u;
 }
@@ -254,7 +262,8 @@ static bool has_news(const struct threads *t)
         if (t->member[m->is_send ? m->key->from : m->key->to].gone)
             continue;
         const struct message *sent = m->is_send ? NULL : find_sent(t, m);
-        if (m->is_send ? !m->known && (m->taken || m->copy) : sent && !sent->taken && (m->arrived || !is_ordered(t, m)))
+        if (m->is_send ? !m->known && (m->taken || m->copy)
+                       : sent && !sent->taken && (m->arrived || !is_ordered(t, m)))
             return true;
     }
     return false;
@@ -293,16 +302,18 @@ void threads_order(struct threads *t, struct orders *orders)
     orders->stuck = false;
 }
 
-/* ---- The transport. --------------------------------------------------------------------------- */
+/* ---- The transport. -------------------------------------------------------------------------- */
 
-static int threads_send(void *state, int rank, int tag, const void *bytes, size_t size, struct transport_request *r, char *why)
+static int threads_send(void *state, int rank, int tag, const void *bytes, size_t size,
+                        struct transport_request *r, char *why)
 {
     struct place *p = state;
     const struct message like = {.is_send = true, .bytes = bytes, .size = size};
     return post(p, &like, p->rank, rank, tag, r, why);
 }
 
-static int threads_receive(void *state, int rank, int tag, void *bytes, size_t size, struct transport_request *r, char *why)
+static int threads_receive(void *state, int rank, int tag, void *bytes, size_t size,
+                           struct transport_request *r, char *why)
 {
     struct place *p = state;
     const struct message like = {.into = bytes, .size = size};
@@ -370,14 +381,17 @@ static const struct transport by_threads = {.abi = TRANSPORT_ABI,
                                             .leave = threads_leave,
                                             .end = threads_end};
 
-/* ---- Made and freed. -------------------------------------------------------------------------- */
+/* ---- Made and freed. ------------------------------------------------------------------------- */
 
 struct threads *threads_create(int size, unsigned delay, unsigned seed)
 {
     struct threads *t = calloc(1, sizeof *t);
     if (!t)
         return NULL;
-    *t = (struct threads){.size = size, .delay = delay, .random = seed, .member = calloc((size_t)size, sizeof *t->member)};
+    *t = (struct threads){.size = size,
+                          .delay = delay,
+                          .random = seed,
+                          .member = calloc((size_t)size, sizeof *t->member)};
     if (!t->member) {
         free(t);
         return NULL;
@@ -401,7 +415,8 @@ void threads_free(struct threads *t)
     free(t);
 }
 
-stdcl_world *world_of_threads(struct threads *threads, int rank, const char *host, bool polled, const struct world_options *options)
+stdcl_world *world_of_threads(struct threads *threads, int rank, const char *host, bool polled,
+                              const struct world_options *options)
 {
     struct place *p = calloc(1, sizeof *p);
     struct threads *t = threads ? threads : p ? threads_create(1, 0, 0) : NULL;

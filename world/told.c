@@ -1,8 +1,9 @@
 /* told.c - a number that one rank tells all, at any time: that it got a signal, say.
  *
- * The first number that a rank hears, from a neighbour in the binomial tree of collect.c or from world_tell, it passes on to its other
- * neighbours. Receives for it stand from the first to the last, and before ranks leave each has sent each neighbour one number,
- * 0 if there was none: so no message is left without its receive.
+ * The first number that a rank hears, from a neighbour in the binomial tree of collect.c or from
+ * world_tell, it passes on to its other neighbours. Receives for it stand from the first to the
+ * last, and before ranks leave each has sent each neighbour one number, 0 if there was none: so no
+ * message is left without its receive.
  * SPDX-License-Identifier: MIT
  */
 #include "world/internal.h"
@@ -13,7 +14,7 @@ struct neighbour {
     struct world_mail *come, *sent;
 };
 
-/* ---- Not collective. -------------------------------------------------------------------------- */
+/* ---- Not collective. ------------------------------------------------------------------------- */
 
 /* One store, since handlers of signals call it. */
 void world_tell(stdcl_world *w, int number)
@@ -28,7 +29,7 @@ int world_told(stdcl_world *w)
     return w ? atomic_load(&w->told) : 0;
 }
 
-/* ---- Passed on. ------------------------------------------------------------------------------- */
+/* ---- Passed on. ------------------------------------------------------------------------------ */
 
 /* Whom nothing was sent gets the number. A message that has no memory now is posted at the end. */
 static void send_all(stdcl_world *w, int number)
@@ -57,7 +58,7 @@ void told_look(stdcl_world *w)
         send_all(w, number);
 }
 
-/* ---- From the first to the last. -------------------------------------------------------------- */
+/* ---- From the first to the last. ------------------------------------------------------------- */
 
 static int expect(stdcl_world *w, int rank)
 {

@@ -11,7 +11,7 @@
 
 static const double PATIENCE_SECONDS = 600;
 
-/* ---- Made. ------------------------------------------------------------------------------------ */
+/* ---- Made. -------------------------------------------------------------------------------- */
 
 int patience_read(double *seconds)
 {
@@ -20,7 +20,11 @@ int patience_read(double *seconds)
     const double wish = text && *text ? seconds_read(text, &end) : PATIENCE_SECONDS;
     const bool good = !end || (end != text && !*end && wish > 0);
     *seconds = good ? wish : PATIENCE_SECONDS;
-    return good ? 0 : clerror_set(EINVAL, "world_join: STDCL_PATIENCE is \"%s\"; give a number of seconds above 0", text);
+    return good ? 0
+                : clerror_set(
+                      EINVAL,
+                      "world_join: STDCL_PATIENCE is \"%s\"; give a number of seconds above 0",
+                      text);
 }
 
 static int count_hosts(const stdcl_world *w)
@@ -89,8 +93,9 @@ static void destroy(stdcl_world *w, bool together)
     free(w);
 }
 
-stdcl_world *world_make(const struct transport *by, void *state, int rank, int size, bool background, const char *carrier,
-                        const char *host, const struct world_options *options)
+stdcl_world *world_make(const struct transport *by, void *state, int rank, int size,
+                        bool background, const char *carrier, const char *host,
+                        const struct world_options *options)
 {
     stdcl_world *w = calloc(1, sizeof *w);
     if (!w) {
@@ -98,8 +103,14 @@ stdcl_world *world_make(const struct transport *by, void *state, int rank, int s
         clerror_set(ENOMEM, "world_join: no memory");
         return NULL;
     }
-    *w = (stdcl_world){.by = by, .state = state, .rank = rank, .size = size, .background = background && size > 1, .awaited = -1};
-    (void)patience_read(&w->patience); /* what is wrong with it all ranks hear when they have joined */
+    *w = (stdcl_world){.by = by,
+                       .state = state,
+                       .rank = rank,
+                       .size = size,
+                       .background = background && size > 1,
+                       .awaited = -1};
+    (void)patience_read(
+        &w->patience); /* what is wrong with it all ranks hear when they have joined */
     if (options)
         w->options = *options;
     snprintf(w->carrier, sizeof w->carrier, "%s", carrier);
@@ -113,7 +124,7 @@ stdcl_world *world_make(const struct transport *by, void *state, int rank, int s
     return w;
 }
 
-/* ---- Left. ------------------------------------------------------------------------------------ */
+/* ---- Left. -------------------------------------------------------------------------------- */
 
 int world_leave(stdcl_world *w)
 {

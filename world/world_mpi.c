@@ -1,8 +1,10 @@
-/* world_mpi.c - ranks by MPI: the only file that includes mpi.h. It becomes a plugin, world-openmpi.so or world-mpich.so, one
- * for each MPI there is, since two MPIs share neither headers nor numbers; `make mpi MPICC=...` builds it for another.
+/* world_mpi.c - ranks by MPI: the only file that includes mpi.h. It becomes a plugin,
+ * world-openmpi.so or world-mpich.so, one for each MPI there is, since two MPIs share neither
+ * headers nor numbers; `make mpi MPICC=...` builds it for another.
  *
- * It needs nothing of stdcl but a table of functions. One thread at a time calls them (MPI_THREAD_SERIALIZED); a lock of the caller's
- * sees to that. Only bytes in host memory are handed to MPI, at most 1 GiB at a time: counts are int in MPI 3.
+ * It needs nothing of stdcl but a table of functions. One thread at a time calls them
+ * (MPI_THREAD_SERIALIZED); a lock of the caller's sees to that. Only bytes in host memory are
+ * handed to MPI, at most 1 GiB at a time: counts are int in MPI 3.
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
@@ -48,8 +50,8 @@ static void describe(char *carrier)
     snprintf(carrier, TRANSPORT_WHY, "%s", text);
 }
 
-/* Mail moves in the background if another thread may call MPI while this one does not, and, where a program has calls of its
- * own, while it does. */
+/* Mail moves in the background if another thread may call MPI while this one does not, and, where a
+ * program has calls of its own, while it does. */
 static int start(struct state *s, int communicator, int *background, char *why)
 {
     int have = 0, level = MPI_THREAD_SINGLE;
@@ -57,14 +59,18 @@ static int start(struct state *s, int communicator, int *background, char *why)
     if (communicator != -1 && !have)
         return snprintf(why, TRANSPORT_WHY, "MPI was not started"), -1;
     s->ours = !have;
-    if (wrong(have ? MPI_Query_thread(&level) : MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level), why) != 0)
+    if (wrong(have ? MPI_Query_thread(&level)
+                   : MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level),
+              why) != 0)
         return -1;
     *background = level >= (s->ours ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE);
-    const MPI_Comm from = communicator == -1 ? MPI_COMM_WORLD : MPI_Comm_f2c((MPI_Fint)communicator);
+    const MPI_Comm from =
+        communicator == -1 ? MPI_COMM_WORLD : MPI_Comm_f2c((MPI_Fint)communicator);
     return wrong(MPI_Comm_dup(from, &s->comm), why);
 }
 
-static int mpi_join(int communicator, void **state, int *rank, int *size, int *background, char *carrier, char *why)
+static int mpi_join(int communicator, void **state, int *rank, int *size, int *background,
+                    char *carrier, char *why)
 {
     struct state *s = calloc(1, sizeof *s);
     if (!s)
@@ -93,7 +99,8 @@ static MPI_Request kept(const struct transport_request *r)
 
 enum { IS_SEND = 1, CANCEL_SECONDS = 1 };
 
-static int mpi_send(void *state, int rank, int tag, const void *bytes, size_t size, struct transport_request *r, char *why)
+static int mpi_send(void *state, int rank, int tag, const void *bytes, size_t size,
+                    struct transport_request *r, char *why)
 {
     struct state *s = state;
     MPI_Request request = MPI_REQUEST_NULL;
@@ -103,7 +110,8 @@ static int mpi_send(void *state, int rank, int tag, const void *bytes, size_t si
     return wrong(error, why);
 }
 
-static int mpi_receive(void *state, int rank, int tag, void *bytes, size_t size, struct transport_request *r, char *why)
+static int mpi_receive(void *state, int rank, int tag, void *bytes, size_t size,
+                       struct transport_request *r, char *why)
 {
     struct state *s = state;
     MPI_Request request = MPI_REQUEST_NULL;
@@ -122,8 +130,8 @@ static int mpi_test(void *state, struct transport_request *r, char *why)
     return wrong(error, why) != 0 ? -1 : done;
 }
 
-/* MPI takes no send back: MPI 4.0 warns of it, and Open MPI waits for the receiver. A receive that has met its message is not cancelled, and comes
- * to its end unless the sender has stopped. */
+/* MPI takes no send back: MPI 4.0 warns of it, and Open MPI waits for the receiver. A receive that
+ * has met its message is not cancelled, and comes to its end unless the sender has stopped. */
 static int mpi_cancel(void *state, struct transport_request *r)
 {
     MPI_Request request = kept(r);
@@ -139,17 +147,20 @@ static int mpi_cancel(void *state, struct transport_request *r)
     return !done;
 }
 
-/* MPICH before 4.2, over UCX: in MPI_Finalize a rank waits for the launcher and no longer moves what others still have under way to it, so that
- * about half of all jobs on several hosts hang at their end (its pull request 6596; one host has shared memory). */
+/* MPICH before 4.2, over UCX: in MPI_Finalize a rank waits for the launcher and no longer moves
+ * what others still have under way to it, so that about half of all jobs on several hosts hang at
+ * their end (its pull request 6596; one host has shared memory). */
 static int finalize_hangs(void)
 {
     int length = 0, major = 0, minor = 0;
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     MPI_Get_library_version(text, &length);
-    return strstr(text, "ch4:ucx") && sscanf(text, "MPICH Version: %d.%d", &major, &minor) == 2 && (major < 4 || (major == 4 && minor < 2));
+    return strstr(text, "ch4:ucx") && sscanf(text, "MPICH Version: %d.%d", &major, &minor) == 2 &&
+           (major < 4 || (major == 4 && minor < 2));
 }
 
-/* All that MPI_Finalize tells the launcher, in the words of PMI; the rest ends with the process. 0: there is none who listens. */
+/* All that MPI_Finalize tells the launcher, in the words of PMI; the rest ends with the process. 0:
+ * there is none who listens. */
 static int tell_launcher(void)
 {
     const char *number = getenv("PMI_FD"), words[] = "cmd=finalize\n";
@@ -183,11 +194,13 @@ static int is_mpirun(pid_t process)
     const int read = fp && fgets(name, sizeof name, fp);
     if (fp)
         fclose(fp);
-    return read && (strncmp(name, "mpirun", 6) == 0 || strncmp(name, "mpiexec", 7) == 0 || strncmp(name, "orterun", 7) == 0 || strncmp(name, "prterun", 7) == 0);
+    return read && (strncmp(name, "mpirun", 6) == 0 || strncmp(name, "mpiexec", 7) == 0 ||
+                    strncmp(name, "orterun", 7) == 0 || strncmp(name, "prterun", 7) == 0);
 }
 
-/* mpirun of Open MPI, when it should end all, waits without end for a host that is cut off from the network. If it is on this host, a process that
- * outlives this one ends it: it only calls what may be called after a fork of one thread among many. */
+/* mpirun of Open MPI, when it should end all, waits without end for a host that is cut off from the
+ * network. If it is on this host, a process that outlives this one ends it: it only calls what may
+ * be called after a fork of one thread among many. */
 static void end_launcher(void)
 {
     const pid_t launcher = getppid();

@@ -1,12 +1,15 @@
-/* commands.c - what a program's OpenCL commands wait for: when each was enqueued, started and ended, in all queues, without a profile, in which
- * stdcl has one queue for each device.
+/* commands.c - what a program's OpenCL commands wait for: when each was enqueued, started and
+ * ended, in all queues, without a profile, in which stdcl has one queue for each device.
  *
  *   gcc -O2 -shared -fPIC -o commands.so bench/studies/commands.c -ldl
- *   COMMANDS_FROM=13000 COMMANDS_COUNT=1500 COMMANDS_FILE=lines.txt LD_PRELOAD=./commands.so build/bench/bench_nbody ...
+ *   COMMANDS_FROM=13000 COMMANDS_COUNT=1500 COMMANDS_FILE=lines.txt LD_PRELOAD=./commands.so
+ *   build/bench/bench_nbody ...
  *
- * From launch COMMANDS_FROM on, so many commands, a line each: thread, queue, name (of a kernel, or READ, WRITE, MARKER, BARRIER, WAIT), bytes; the
- * microseconds of the host's clock at which the call began and ended; and the driver's nanoseconds of queued, submitted, started, ended. What is
- * recorded has an event, and costs the host some 10 us more than without. Clocks of two cards may differ by 0.4 ms.
+ * From launch COMMANDS_FROM on, so many commands, a line each: thread, queue, name (of a kernel, or
+ * READ, WRITE, MARKER, BARRIER, WAIT), bytes; the microseconds of the host's clock at which the
+ * call began and ended; and the driver's nanoseconds of queued, submitted, started, ended. What is
+ * recorded has an event, and costs the host some 10 us more than without. Clocks of two cards may
+ * differ by 0.4 ms.
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
@@ -49,11 +52,13 @@ static long number(const char *variable)
 
 static int recorded(void)
 {
-    return launches >= number("COMMANDS_FROM") && commands < number("COMMANDS_COUNT") && commands < MOST;
+    return launches >= number("COMMANDS_FROM") && commands < number("COMMANDS_COUNT") &&
+           commands < MOST;
 }
 
 /* `own`: the event is ours alone. */
-static void record(cl_command_queue queue, const char *name, size_t bytes, double began, cl_event event, int own)
+static void record(cl_command_queue queue, const char *name, size_t bytes, double began,
+                   cl_event event, int own)
 {
     const double ended = now();
     const int k = atomic_fetch_add(&commands, 1);
@@ -61,33 +66,43 @@ static void record(cl_command_queue queue, const char *name, size_t bytes, doubl
         return;
     if (!thread)
         thread = atomic_fetch_add(&threads, 1) + 1;
-    command[k] = (struct command){.queue = queue, .thread = thread, .began = began, .ended = ended, .bytes = bytes, .event = event};
+    command[k] = (struct command){.queue = queue,
+                                  .thread = thread,
+                                  .began = began,
+                                  .ended = ended,
+                                  .bytes = bytes,
+                                  .event = event};
     snprintf(command[k].name, sizeof command[k].name, "%s", name);
     if (event && !own)
         clRetainEvent(event);
 }
 
 /* The driver's function of the same name. */
-#define DRIVER(name) static __typeof__(&name) driver; if (!driver) driver = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
+#define DRIVER(name)                                                                               \
+    static __typeof__(&name) driver;                                                               \
+    if (!driver)                                                                                   \
+    driver = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
 /* A call of it with `to` for the event, which is the caller's place for one, or ours. */
-#define RECORDED(call, queue, name, bytes, event)                                                                                          \
-    const int kept = recorded();                                                                                                           \
-    cl_event ours = NULL, *to = event ? event : kept ? &ours : NULL;                                                                       \
-    const double began = now();                                                                                                            \
-    const cl_int status = call;                                                                                                            \
-    if (kept && status == CL_SUCCESS)                                                                                                      \
-        record(queue, name, bytes, began, *to, !event);                                                                                    \
+#define RECORDED(call, queue, name, bytes, event)                                                  \
+    const int kept = recorded();                                                                   \
+    cl_event ours = NULL, *to = event ? event : kept ? &ours : NULL;                               \
+    const double began = now();                                                                    \
+    const cl_int status = call;                                                                    \
+    if (kept && status == CL_SUCCESS)                                                              \
+        record(queue, name, bytes, began, *to, !event);                                            \
     return status
 
-cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, cl_command_queue_properties properties, cl_int *error)
+cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device,
+                                      cl_command_queue_properties properties, cl_int *error)
 {
     DRIVER(clCreateCommandQueue);
     return driver(context, device, properties | CL_QUEUE_PROFILING_ENABLE, error);
 }
 
-cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dim, const size_t *offset, const size_t *global,
-                              const size_t *local, cl_uint n, const cl_event *wait, cl_event *event)
+cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dim,
+                              const size_t *offset, const size_t *global, const size_t *local,
+                              cl_uint n, const cl_event *wait, cl_event *event)
 {
     DRIVER(clEnqueueNDRangeKernel);
     char name[32] = "";
@@ -97,27 +112,33 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
     RECORDED(driver(queue, kernel, dim, offset, global, local, n, wait, to), queue, name, 0, event);
 }
 
-cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void *host, cl_uint n,
-                           const cl_event *wait, cl_event *event)
+cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
+                           size_t size, void *host, cl_uint n, const cl_event *wait,
+                           cl_event *event)
 {
     DRIVER(clEnqueueReadBuffer);
-    RECORDED(driver(queue, buffer, blocking, offset, size, host, n, wait, to), queue, "READ", size, event);
+    RECORDED(driver(queue, buffer, blocking, offset, size, host, n, wait, to), queue, "READ", size,
+             event);
 }
 
-cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, const void *host, cl_uint n,
-                            const cl_event *wait, cl_event *event)
+cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
+                            size_t size, const void *host, cl_uint n, const cl_event *wait,
+                            cl_event *event)
 {
     DRIVER(clEnqueueWriteBuffer);
-    RECORDED(driver(queue, buffer, blocking, offset, size, host, n, wait, to), queue, "WRITE", size, event);
+    RECORDED(driver(queue, buffer, blocking, offset, size, host, n, wait, to), queue, "WRITE", size,
+             event);
 }
 
-cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *event)
+cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint n, const cl_event *wait,
+                                   cl_event *event)
 {
     DRIVER(clEnqueueMarkerWithWaitList);
     RECORDED(driver(queue, n, wait, to), queue, "MARKER", 0, event);
 }
 
-cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint n, const cl_event *wait, cl_event *event)
+cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint n, const cl_event *wait,
+                                    cl_event *event)
 {
     DRIVER(clEnqueueBarrierWithWaitList);
     RECORDED(driver(queue, n, wait, to), queue, "BARRIER", 0, event);
@@ -150,9 +171,11 @@ __attribute__((destructor)) static void report(void)
         if (q == queues && queues < QUEUES)
             queue[queues++] = c->queue;
         for (cl_uint i = 0; c->event && i < 4; i++)
-            clGetEventProfilingInfo(c->event, CL_PROFILING_COMMAND_QUEUED + i, sizeof at[i], &at[i], NULL);
-        fprintf(file, "%d %d %s %zu %.1f %.1f %lu %lu %lu %lu\n", c->thread, q, c->name, c->bytes, c->began, c->ended, (unsigned long)at[0],
-                (unsigned long)at[1], (unsigned long)at[2], (unsigned long)at[3]);
+            clGetEventProfilingInfo(c->event, CL_PROFILING_COMMAND_QUEUED + i, sizeof at[i], &at[i],
+                                    NULL);
+        fprintf(file, "%d %d %s %zu %.1f %.1f %lu %lu %lu %lu\n", c->thread, q, c->name, c->bytes,
+                c->began, c->ended, (unsigned long)at[0], (unsigned long)at[1],
+                (unsigned long)at[2], (unsigned long)at[3]);
     }
     if (file)
         fclose(file);

@@ -5,8 +5,8 @@
  * and no skipping ahead, and results do not depend on how work is divided. The same file serves
  * host code and kernels, so that both draw the same numbers.
  *
- * J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3",
- * SC'11, doi:10.1145/2063384.2063405. It passes TestU01's BigCrush; it is not a cipher.
+ * J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2,
+ * 3", SC'11, doi:10.1145/2063384.2063405. It passes TestU01's BigCrush; it is not a cipher.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_PHILOX_H
@@ -60,8 +60,8 @@ static inline float philox_float(philox_u32 bits)
     return (float)(bits >> 8) * 5.9604644775390625e-8f;
 }
 
-/* Uniform in the open interval (0, 1), an odd multiple of 2^-53, from 52 bits: never 0 or 1, so that
- * logarithms and divisions are safe, and symmetric about 1/2. */
+/* Uniform in the open interval (0, 1), an odd multiple of 2^-53, from 52 bits: never 0 or 1, so
+ * that logarithms and divisions are safe, and symmetric about 1/2. */
 #if !PHILOX_OPENCL || defined(cl_khr_fp64) || defined(__opencl_c_fp64)
 static inline double philox_double(philox_u32 high, philox_u32 low)
 {

@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/* A template is text with Lua in it (docs/templates.md): `${expression}` stands for its value, and a
- * line whose first non-blank character is `|` is a Lua statement, so that loops unroll and tables
+/* A template is text with Lua in it (docs/templates.md): `${expression}` stands for its value, and
+ * a line whose first non-blank character is `|` is a Lua statement, so that loops unroll and tables
  * become code:
  *
  *     |for i = 0, N - 1 do
@@ -27,8 +27,8 @@ extern "C" {
  * messages do the same. clopen expands a file called *.clt, without values.
  *
  * Values are the inside of a Lua table constructor in printf's formatting (with a decimal point,
- * whatever the locale), "N = %zu, work_size = %d, taps = {1, 2.5, %g}", or a list of clvalue(name, v).
- * NULL: none. The list is the safe way for strings that a user gave, and for 64-bit integers.
+ * whatever the locale), "N = %zu, work_size = %d, taps = {1, 2.5, %g}", or a list of clvalue(name,
+ * v). NULL: none. The list is the safe way for strings that a user gave, and for 64-bit integers.
  * Failure: ENOEXEC for an error in the template, EINVAL for one in the arguments or values, ENOMEM,
  * and ENOTSUP when the library was built without LuaJIT. */
 
@@ -43,8 +43,8 @@ enum stdcl_value_kind {
     STDCL_V_TABLE    /* .table */
 };
 
-/* A named value. In C and C++ clvalue makes it; bindings of other languages fill in the member that goes with the
- * kind. */
+/* A named value. In C and C++ clvalue makes it; bindings of other languages fill in the member that
+ * goes with the kind. */
 typedef struct clvalue {
     const char *name; /* NULL: the next element, from 1, of the table that holds it */
     int kind;         /* enum stdcl_value_kind; STDCL_V_END ends a list */
@@ -57,20 +57,23 @@ typedef struct clvalue {
     } as;
 } clvalue_t;
 
-/* clvalue(name, v): v has any arithmetic type (integers are exact), or is a string, or a list of values
- * for a nested table. Strings and lists are borrowed until the call returns. CLVALUE_END ends a list:
+/* clvalue(name, v): v has any arithmetic type (integers are exact), or is a string, or a list of
+ * values for a nested table. Strings and lists are borrowed until the call returns. CLVALUE_END
+ * ends a list:
  *   const clvalue_t list[] = {clvalue("N", n), clvalue("type", "float"), CLVALUE_END}; */
 #define clvalue(name, v) STDCL_VALUE_OF(name, v)
 #define CLVALUE_END stdcl_value(NULL, 0)
 
-/* Expands `size` bytes of template. `name` is what messages and #line directives call it; NULL leaves
- * the directives out, so that the result is exactly the text. The caller frees the string. */
+/* Expands `size` bytes of template. `name` is what messages and #line directives call it; NULL
+ * leaves the directives out, so that the result is exactly the text. The caller frees the
+ * string. */
 char *cltemplate(const char *name, const char *text, size_t size, const char *values, ...)
     STDCL_PRINTF(4, 5);
 char *cltemplatev(const char *name, const char *text, size_t size, const clvalue_t *values);
 
 /* As clopen, of a template file, whatever its name ends in. */
-void *clopent(CLCONTEXT *cp, const char *file, int flags, const char *values, ...) STDCL_PRINTF(4, 5);
+void *clopent(CLCONTEXT *cp, const char *file, int flags, const char *values, ...)
+    STDCL_PRINTF(4, 5);
 void *clopentv(CLCONTEXT *cp, const char *file, int flags, const clvalue_t *values);
 
 /* As clopen_named, of a template: a library carries it, and $STDCL_KERNEL_PATH may replace it. */
@@ -83,7 +86,7 @@ void *clopen_templatev(CLCONTEXT *cp, const char *name, const char *text, size_t
 } /* extern "C" */
 #endif
 
-/* ---- The machinery behind clvalue; nothing below is interface. -------------------------------- */
+/* ---- The machinery behind clvalue; nothing below is interface. ------------------------------- */
 
 static inline clvalue_t stdcl_value(const char *name, int kind)
 {
@@ -94,12 +97,12 @@ static inline clvalue_t stdcl_value(const char *name, int kind)
     return v;
 }
 
-#define STDCL_VALUE_MAKER(suffix, type, which, member)                                       \
-    static inline clvalue_t stdcl_value_##suffix(const char *name, type x)                   \
-    {                                                                                        \
-        clvalue_t v = stdcl_value(name, which);                                              \
-        v.as.member = x;                                                                     \
-        return v;                                                                            \
+#define STDCL_VALUE_MAKER(suffix, type, which, member)                                             \
+    static inline clvalue_t stdcl_value_##suffix(const char *name, type x)                         \
+    {                                                                                              \
+        clvalue_t v = stdcl_value(name, which);                                                    \
+        v.as.member = x;                                                                           \
+        return v;                                                                                  \
     }
 STDCL_VALUE_MAKER(integer, long long, STDCL_V_INTEGER, integer)
 STDCL_VALUE_MAKER(natural, unsigned long long, STDCL_V_NATURAL, natural)
@@ -111,9 +114,13 @@ STDCL_VALUE_MAKER(table, const clvalue_t *, STDCL_V_TABLE, table)
 
 #ifdef __cplusplus
 #define STDCL_VALUE_OF(name, v) stdcl_cxx::value((name), (v))
-namespace stdcl_cxx {
-#define STDCL_VALUE_CXX(suffix, type) \
-    inline clvalue_t value(const char *name, type v) { return stdcl_value_##suffix(name, v); }
+namespace stdcl_cxx
+{
+#define STDCL_VALUE_CXX(suffix, type)                                                              \
+    inline clvalue_t value(const char *name, type v)                                               \
+    {                                                                                              \
+        return stdcl_value_##suffix(name, v);                                                      \
+    }
 STDCL_VALUE_CXX(truth, bool)
 STDCL_VALUE_CXX(integer, char)
 STDCL_VALUE_CXX(integer, signed char)

@@ -1,8 +1,10 @@
-/* no_room.c - NVIDIA's driver 580.159 ends a program (status 1) that compiles a kernel where no file may grow; PoCL says that it cannot.
+/* no_room.c - NVIDIA's driver 580.159 ends a program (status 1) that compiles a kernel where no
+ * file may grow; PoCL says that it cannot.
  *
  *   cc no_room.c -lOpenCL -o no_room && ./no_room | cat
  *
- * Prints what clBuildProgram returns for the first device of each platform, or how the process ended.
+ * Prints what clBuildProgram returns for the first device of each platform, or how the process
+ * ended.
  * SPDX-License-Identifier: MIT
  */
 #define CL_TARGET_OPENCL_VERSION 120
@@ -28,14 +30,16 @@ static int build(cl_uint which)
     if (clGetDeviceIDs(platform[which], CL_DEVICE_TYPE_ALL, 1, &device, NULL) != CL_SUCCESS ||
         clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, NULL) != CL_SUCCESS)
         return 1;
-    snprintf(source, sizeof source, "__kernel void answer(__global int *out) { out[0] = %d; }", (int)getpid());
+    snprintf(source, sizeof source, "__kernel void answer(__global int *out) { out[0] = %d; }",
+             (int)getpid());
     cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
     cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, NULL);
     printf("%s: ", name);
     fflush(stdout);
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, 0});
-    printf("clBuildProgram returned %d\n", (int)clBuildProgram(program, 1, &device, "", NULL, NULL));
+    printf("clBuildProgram returned %d\n",
+           (int)clBuildProgram(program, 1, &device, "", NULL, NULL));
     fflush(stdout);
     return 0;
 }

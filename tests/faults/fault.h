@@ -1,10 +1,13 @@
 /* fault.h - which call is to fail: read from the environment, by layer.c and shim.c.
  *
- *   STDCL_FAULT="CALL NUMBER CODE [HOW]"    the call of that name and number, from 1 since the variable last changed
- *   STDCL_FAULT_LOG=FILE                    adds to FILE the name of every call that could fail, a line each, and
+ *   STDCL_FAULT="CALL NUMBER CODE [HOW]"    the call of that name and number, from 1 since the
+ *   variable last changed
+ *   STDCL_FAULT_LOG=FILE                    adds to FILE the name of every call that could fail, a
+ *                                           line each, and
  *                                           "fault CALL" when one does
  *
- * CALL may be a pattern, clEnqueueWrite*, which counts all that match. CODE is the number of the error. HOW is a word:
+ * CALL may be a pattern, clEnqueueWrite*, which counts all that match. CODE is the number of the
+ * error. HOW is a word:
  *   refused   the call returns the error (the default)
  *   failed    of OpenCL commands: queued, as it seems, but its event tells the error
  *   lost      of OpenCL commands: this one and all after it do nothing, and nobody is told
@@ -67,7 +70,8 @@ static struct fault fault_of(const char *call)
         fault_log("", call);
         return f;
     }
-    if (sscanf(wanted, "%47s %lu %d %15s", pattern, &number, &f.code, how) < 3 || fnmatch(pattern, call, 0) != 0)
+    if (sscanf(wanted, "%47s %lu %d %15s", pattern, &number, &f.code, how) < 3 ||
+        fnmatch(pattern, call, 0) != 0)
         return f;
     pthread_mutex_lock(&lock);
     if (strcmp(wanted, last) != 0) {

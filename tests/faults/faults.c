@@ -1,22 +1,27 @@
-/* faults.c - runs programs in which one call fails, every call once: nothing may crash, hang or pass for right.
+/* faults.c - runs programs in which one call fails, every call once: nothing may crash, hang or
+ * pass for right.
  *
  *   faults BUILD SOURCE                    every call of every program
- *   faults BUILD SOURCE sample [SEED]      of two or three programs those of found.txt and some others, which another day
+ *   faults BUILD SOURCE sample [SEED]      of two or three programs those of found.txt and some
+ *   others, which another day
  *                                          are others; SEED stands for the day
  *   faults BUILD SOURCE every N [SEED]     every Nth call; N seeds in a row make a whole campaign
  *   faults BUILD SOURCE list               the programs' names
  *   faults BUILD SOURCE only PROGRAM       every call of one program
- *   faults BUILD SOURCE only PROGRAM some  of each entry point the first, the middle and the last call, with every error
+ *   faults BUILD SOURCE only PROGRAM some  of each entry point the first, the middle and the last
+ *   call, with every error
  *   faults BUILD SOURCE only PROGRAM "CALL NUMBER CODE HOW"    one case, whose output is shown
  *
- * Each program of programs.c runs once with nothing wrong, and layer.c and shim.c write down every call that could
- * fail. Then it runs once for each of those, with an error of codes.txt; a command is refused once, and fails on the
- * device once. Which error is taken goes round from call to call and from day to day. Afterwards, one of two holds:
+ * Each program of programs.c runs once with nothing wrong, and layer.c and shim.c write down every
+ * call that could fail. Then it runs once for each of those, with an error of codes.txt; a command
+ * is refused once, and fails on the device once. Which error is taken goes round from call to call
+ * and from day to day. Afterwards, one of two holds:
  *   - status 1, exactly one sentence on standard error, and each output is absent or complete
  *   - status 0, and the output is the one of the run with nothing wrong
- * The second must hold where a call is only interrupted or cut short. STDCL_FAULTS_JSON=FILE keeps the counts of one
- * program, as run.sh has it; STDCL_FAULTS_WORKERS processes run cases at once, 2 where it is not set; after
- * STDCL_FAULTS_SECONDS no more are begun, so that what has run is a random part of all.
+ * The second must hold where a call is only interrupted or cut short. STDCL_FAULTS_JSON=FILE keeps
+ * the counts of one program, as run.sh has it; STDCL_FAULTS_WORKERS processes run cases at once, 2
+ * where it is not set; after STDCL_FAULTS_SECONDS no more are begun, so that what has run is a
+ * random part of all.
  * SPDX-License-Identifier: MIT
  */
 #include "faults.h"
@@ -39,7 +44,8 @@ static bool some; /* of each entry point three calls, with every error */
 /* ---- Cases and counts. ----------------------------------------------------------------------- */
 
 enum family { CALLS, COMMANDS, MEMORY, FILES, FAMILIES };
-static const char *const family_names[] = {"OpenCL calls", "commands on the device", "allocations", "files"};
+static const char *const family_names[] = {"OpenCL calls", "commands on the device", "allocations",
+                                           "files"};
 
 struct one {
     const struct program *program;
@@ -53,8 +59,9 @@ static int ncases, nfound; /* the first ones are those of found.txt */
 
 /* Shared by the processes that run cases. */
 static struct {
-    atomic_int next, ran[FAMILIES], missed[FAMILIES], refused[FAMILIES], right[FAMILIES], wrong[FAMILIES];
-} *count;
+    atomic_int next, ran[FAMILIES], missed[FAMILIES], refused[FAMILIES], right[FAMILIES],
+        wrong[FAMILIES];
+} * count;
 
 /* ---- What came of it. ------------------------------------------------------------------------ */
 
@@ -64,8 +71,9 @@ static int run(const struct program *p, const char *fault, const char *log)
     return run_wait(run_start(p, fault, log));
 }
 
-/* Checkpoints hold the seconds of the run, HDF5 files the time of day, and pages a random number: of these the size is compared. Of
- * a recording the end is: how many pictures there are depends on how long the run takes. */
+/* Checkpoints hold the seconds of the run, HDF5 files the time of day, and pages a random number:
+ * of these the size is compared. Of a recording the end is: how many pictures there are depends on
+ * how long the run takes. */
 static bool output_is_good(const struct program *p, const struct result *good, int i)
 {
     static const char end[] = "STDCLEND";
@@ -74,7 +82,8 @@ static bool output_is_good(const struct program *p, const struct result *good, i
     if (!suffix || !strstr(".ckpt .hdf5 .html .view", suffix))
         return file_is(path, good->file[i], good->size[i]);
     char *bytes = file_bytes(path, &size);
-    const bool ends = bytes && size > strlen(end) && memcmp(bytes + size - strlen(end), end, strlen(end)) == 0;
+    const bool ends =
+        bytes && size > strlen(end) && memcmp(bytes + size - strlen(end), end, strlen(end)) == 0;
     free(bytes);
     return strcmp(suffix, ".view") == 0 ? ends : size == good->size[i];
 }
@@ -97,7 +106,8 @@ static bool differs(const struct program *p, const struct result *good, char *wh
     return !same;
 }
 
-/* An index of snapshots grows with them: after a failure it lists those there are, to its last line. */
+/* An index of snapshots grows with them: after a failure it lists those there are, to its last
+ * line. */
 static bool is_shorter_index(const struct program *p, const struct result *good, int i)
 {
     const char *name = p->outputs[i];
@@ -124,27 +134,31 @@ static bool leaves_files(const struct program *p, const struct result *good, cha
 {
     bool bad = leaves_others(p, is_recording, why, size);
     for (int i = 0; !bad && p->outputs[i]; i++) {
-        bad = access(in_folder(p->outputs[i]), F_OK) == 0 && !output_is_good(p, good, i) && !is_shorter_index(p, good, i);
+        bad = access(in_folder(p->outputs[i]), F_OK) == 0 && !output_is_good(p, good, i) &&
+              !is_shorter_index(p, good, i);
         if (bad)
             snprintf(why, size, "leaves half of %s", p->outputs[i]);
     }
     return bad;
 }
 
-/* What stands on standard error must be one line, where the program failed, and at most one where it did not; after it
- * there may be a compiler's messages, and before it what PoCL's compiler prints by itself. */
+/* What stands on standard error must be one line, where the program failed, and at most one where
+ * it did not; after it there may be a compiler's messages, and before it what PoCL's compiler
+ * prints by itself. */
 static bool says_wrong(const struct one *c, bool failed, char *why, size_t size)
 {
     static const char compiler[] = "1 error generated.\n";
     char *all = file_bytes(in_folder("stderr"), NULL);
-    const char *text = all && strncmp(all, compiler, strlen(compiler)) == 0 ? all + strlen(compiler) : all;
+    const char *text =
+        all && strncmp(all, compiler, strlen(compiler)) == 0 ? all + strlen(compiler) : all;
     const char *end = text ? strchr(text, '\n') : NULL;
     const bool builds = strstr(c->fault, "Build") != NULL;
     const size_t first = end ? (size_t)(end - text) : 0;
-    const bool wrong = !text || (failed ? first < 10 : *text && first < 10) || strstr(text, "(null)") ||
-                       (end && end[1] && !builds);
+    const bool wrong = !text || (failed ? first < 10 : *text && first < 10) ||
+                       strstr(text, "(null)") || (end && end[1] && !builds);
     if (wrong)
-        snprintf(why, size, "status %d, not with one sentence: \"%.300s\"", failed, text ? text : "");
+        snprintf(why, size, "status %d, not with one sentence: \"%.300s\"", failed,
+                 text ? text : "");
     free(all);
     return wrong;
 }
@@ -196,16 +210,19 @@ static void try_case(const struct one *c)
 
 static enum family family_of(const char *call)
 {
-    static const char *const files[] = {"write", "read", "fsync", "fflush", "rename", "fclose", NULL};
+    static const char *const files[] = {"write",  "read",   "fsync", "fflush",
+                                        "rename", "fclose", NULL};
     return strncmp(call, "cl", 2) == 0 ? CALLS : name_in(call, files) ? FILES : MEMORY;
 }
 
-static void add_case(const struct program *p, const char *call, int number, const struct code *code, enum family family)
+static void add_case(const struct program *p, const char *call, int number, const struct code *code,
+                     enum family family)
 {
     struct one *c = &cases[ncases];
     if (!code)
         return;
-    if (++ncases == MAX_CASES) { /* none is left out in silence; two arrays of so many are mostly never touched */
+    if (++ncases == MAX_CASES) { /* none is left out in silence; two arrays of so many are mostly
+                                    never touched */
         printf("more cases than MAX_CASES\n");
         exit(1);
     }
@@ -213,7 +230,9 @@ static void add_case(const struct program *p, const char *call, int number, cons
     c->family = family;
     c->harmless = code->how == CUT_SHORT || (family == FILES && code->number == EINTR);
     snprintf(c->fault, sizeof c->fault, "%s %d %d %s", call, number, code->number,
-             family == COMMANDS ? "failed" : code->how == CUT_SHORT ? "short" : "refused");
+             family == COMMANDS       ? "failed"
+             : code->how == CUT_SHORT ? "short"
+                                      : "refused");
 }
 
 /* The nth call of an entry point: as a command, too, if it queues one. */
@@ -274,8 +293,8 @@ static bool prepare(struct program *p)
     if (good)
         add_cases(p, calls);
     else
-        printf("WRONG %s does not run with nothing wrong (wait status %#x): %s\n", p->name, (unsigned)status,
-               said ? said : "");
+        printf("WRONG %s does not run with nothing wrong (wait status %#x): %s\n", p->name,
+               (unsigned)status, said ? said : "");
     free(said);
     free(calls);
     return good;
@@ -298,7 +317,8 @@ static void work(int worker, int limit, double seconds)
     snprintf(name, sizeof name, "%d", worker);
     if (!runs_in(name))
         _exit(1);
-    for (int i; !runs_late() && (i = atomic_fetch_add(&count->next, 1)) < limit && (seconds <= 0 || cpu_seconds() < seconds);) {
+    for (int i; !runs_late() && (i = atomic_fetch_add(&count->next, 1)) < limit &&
+                (seconds <= 0 || cpu_seconds() < seconds);) {
         try_case(&cases[i]);
         if (i % 250 == 249)
             printf("%d of %d\n", i + 1, limit);
@@ -338,11 +358,17 @@ static bool keep_counts(const char *program, int ran)
     FILE *json = file && program ? fopen(file, "w") : NULL;
     if (!json)
         return !file || !program;
-    fprintf(json, "{\"program\": \"%s\", \"commit\": \"%s\", \"calls\": \"%s\", \"cases\": %d, \"faults\": %d", program, commit ? commit : "unknown",
-            some ? "first, middle and last of each entry point, with every error" : "all", ncases, ran);
+    fprintf(
+        json,
+        "{\"program\": \"%s\", \"commit\": \"%s\", \"calls\": \"%s\", \"cases\": %d, \"faults\": %d",
+        program, commit ? commit : "unknown",
+        some ? "first, middle and last of each entry point, with every error" : "all", ncases, ran);
     for (int f = 0; f < FAMILIES; f++)
-        fprintf(json, ", \"%s\": {\"faults\": %d, \"refused\": %d, \"ended_well\": %d, \"not_reached\": %d, \"wrong\": %d}",
-                family_names[f], count->ran[f], count->refused[f], count->right[f], count->missed[f], count->wrong[f]);
+        fprintf(
+            json,
+            ", \"%s\": {\"faults\": %d, \"refused\": %d, \"ended_well\": %d, \"not_reached\": %d, \"wrong\": %d}",
+            family_names[f], count->ran[f], count->refused[f], count->right[f], count->missed[f],
+            count->wrong[f]);
     fprintf(json, "}\n");
     return fclose(json) == 0;
 }
@@ -351,8 +377,10 @@ static int report(const char *program)
 {
     int wrong = 0, ran = 0;
     for (int f = 0; f < FAMILIES; f++) {
-        printf("%-24s %5d faults: %5d refused in a sentence, %5d ended well, %4d not reached, %3d wrong\n", family_names[f],
-               count->ran[f], count->refused[f], count->right[f], count->missed[f], count->wrong[f]);
+        printf(
+            "%-24s %5d faults: %5d refused in a sentence, %5d ended well, %4d not reached, %3d wrong\n",
+            family_names[f], count->ran[f], count->refused[f], count->right[f], count->missed[f],
+            count->wrong[f]);
         wrong += count->wrong[f];
         ran += count->ran[f];
     }
@@ -407,7 +435,8 @@ static bool add_found(void)
     snprintf(path, sizeof path, "%s/tests/faults/found.txt", source);
     FILE *fp = fopen(path, "r");
     while (fp && fgets(line, sizeof line, fp)) {
-        if (*line == '#' || sscanf(line, "%47s %47s %d %d %15s", name, call, &number, &code, how) != 5)
+        if (*line == '#' ||
+            sscanf(line, "%47s %47s %d %d %15s", name, call, &number, &code, how) != 5)
             continue;
         struct program *p = find_program(name);
         good = good && (p || left_out(name));
@@ -443,7 +472,8 @@ static int campaign(bool sample, int nth, const char *name)
     while (programs[n].name)
         n++;
     for (int i = 0; i < n; i++)
-        if (sample ? (i + seed) % (n / SAMPLE_PROGRAMS) == 0 : !name || strcmp(name, programs[i].name) == 0)
+        if (sample ? (i + seed) % (n / SAMPLE_PROGRAMS) == 0
+                   : !name || strcmp(name, programs[i].name) == 0)
             status |= !prepare(&programs[i]);
     if (!sample && !name)
         printf("%d cases of %d programs\n", ncases, n);
@@ -452,7 +482,8 @@ static int campaign(bool sample, int nth, const char *name)
         status = 1;
     shuffle();
     if (sample)
-        printf("seed %ld: %d cases found once, up to %d of %d others\n", seed, nfound, SAMPLE_CASES, ncases - nfound);
+        printf("seed %ld: %d cases found once, up to %d of %d others\n", seed, nfound, SAMPLE_CASES,
+               ncases - nfound);
     if (sample && ncases > nfound + SAMPLE_CASES)
         ncases = nfound + SAMPLE_CASES;
     const double left = SAMPLE_SECONDS - cpu_seconds();
@@ -475,7 +506,8 @@ int main(int argc, char **argv)
     seed = sample && argc > 4 ? atol(argv[4]) : nth > 1 && argc > 5 ? atol(argv[5]) : runs_day();
     count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (count != MAP_FAILED && runs_begin(argv[1], argv[2]) && codes_read())
-        status = only && argc > 5 && !some ? show(argv[4], argv[5]) : campaign(sample, nth, only ? argv[4] : NULL);
+        status = only && argc > 5 && !some ? show(argv[4], argv[5])
+                                           : campaign(sample, nth, only ? argv[4] : NULL);
     runs_end();
     return status;
 }

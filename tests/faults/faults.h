@@ -1,4 +1,5 @@
-/* faults.h - the programs that run with a fault, the errors that calls may return, and what a run gives.
+/* faults.h - the programs that run with a fault, the errors that calls may return, and what a run
+ * gives.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_TEST_FAULTS_H
@@ -18,8 +19,9 @@ struct result {
 
 struct program {
     const char *name;
-    const char *line;       /* the command, from the build folder */
-    const char *compares;   /* what of its standard output is its result: a regular expression; NULL: nothing is */
+    const char *line;     /* the command, from the build folder */
+    const char *compares; /* what of its standard output is its result: a regular expression; NULL:
+                             nothing is */
     const char *outputs[9]; /* files that it writes */
     const char *needs[5];   /* files of the sources that are to lie beside it */
     struct result good;
@@ -58,7 +60,8 @@ bool runs_begin(const char *build_folder, const char *source_folder);
 bool runs_in(const char *name);
 void runs_end(void);
 
-/* How many processes run programs: STDCL_FAULTS_WORKERS, or 2. Whether STDCL_FAULTS_SECONDS have passed, after which no run begins. */
+/* How many processes run programs: STDCL_FAULTS_WORKERS, or 2. Whether STDCL_FAULTS_SECONDS have
+ * passed, after which no run begins. */
 int runs_at_once(void);
 bool runs_late(void);
 /* The seed of a day's samples, as in tests/todays.h. */
@@ -67,8 +70,8 @@ long runs_day(void);
 /* Leaves in the folder what the program needs, and nothing else. */
 void run_tidy(const struct program *p);
 
-/* With STDCL_FAULT and STDCL_FAULT_LOG, where they are not NULL. A run that hangs ends by SIGXCPU, after a minute of
- * processor time, or SIGALRM, after a quarter of an hour. */
+/* With STDCL_FAULT and STDCL_FAULT_LOG, where they are not NULL. A run that hangs ends by SIGXCPU,
+ * after a minute of processor time, or SIGALRM, after a quarter of an hour. */
 pid_t run_start(const struct program *p, const char *fault, const char *log);
 int run_wait(pid_t child);
 
@@ -81,7 +84,8 @@ bool result_keep(struct program *p);
 bool name_in(const char *name, const char *const *list);
 
 /* Files that nobody asked for and that are not allowed. */
-bool leaves_others(const struct program *p, bool (*allowed)(const char *name), char *why, size_t size);
+bool leaves_others(const struct program *p, bool (*allowed)(const char *name), char *why,
+                   size_t size);
 
 /* The caller frees it; ends with a zero byte besides. NULL when it cannot be read. */
 char *file_bytes(const char *path, size_t *size);

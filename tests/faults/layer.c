@@ -1,10 +1,12 @@
-/* layer.c - an OpenCL layer (OPENCL_LAYERS) in which one call, or one command, fails as fault.h says.
+/* layer.c - an OpenCL layer (OPENCL_LAYERS) in which one call, or one command, fails as fault.h
+ * says.
  *
- * What waits for a command that failed is done nevertheless: PoCL would wait for ever. But kernels behind it in its queue, up to
- * where somebody waits for this queue, are not run, as by drivers that give up what is queued: they would take what it has not written for places in
- * memory. A command without an event that fails is told by the next marker in its queue, and by nothing else. What is released is
- * released, also when the call then tells an error. A program knows that the layer is there by the variable STDCL_TEST_LAYER, which
- * the layer sets.
+ * What waits for a command that failed is done nevertheless: PoCL would wait for ever. But kernels
+ * behind it in its queue, up to where somebody waits for this queue, are not run, as by drivers
+ * that give up what is queued: they would take what it has not written for places in memory. A
+ * command without an event that fails is told by the next marker in its queue, and by nothing else.
+ * What is released is released, also when the call then tells an error. A program knows that the
+ * layer is there by the variable STDCL_TEST_LAYER, which the layer sets.
  * SPDX-License-Identifier: MIT
  */
 #define CL_TARGET_OPENCL_VERSION 300
@@ -17,7 +19,8 @@
 
 static cl_icd_dispatch next, ours;
 
-/* The queue in which a command failed, if nobody has waited for it since. Waits for other queues, as another rank's, do not count. */
+/* The queue in which a command failed, if nobody has waited for it since. Waits for other queues,
+ * as another rank's, do not count. */
 static _Atomic(cl_command_queue) stopped;
 
 static void waited(cl_command_queue q)
@@ -31,40 +34,43 @@ static _Atomic(cl_int) untold;
 
 /* ---- Calls that ask, release, or make something. --------------------------------------------- */
 
-#define ASKS(name, parameters, arguments)             \
-    static cl_int CL_API_CALL name##_ parameters      \
-    {                                                 \
-        const struct fault f = fault_of(#name);       \
-        return f.how ? f.code : next.name arguments;  \
+#define ASKS(name, parameters, arguments)                                                          \
+    static cl_int CL_API_CALL name##_ parameters                                                   \
+    {                                                                                              \
+        const struct fault f = fault_of(#name);                                                    \
+        return f.how ? f.code : next.name arguments;                                               \
     }
 
-#define RELEASES(name, type)                          \
-    static cl_int CL_API_CALL name##_(type it)        \
-    {                                                 \
-        const struct fault f = fault_of(#name);       \
-        const cl_int status = next.name(it);          \
-        return f.how ? f.code : status;               \
+#define RELEASES(name, type)                                                                       \
+    static cl_int CL_API_CALL name##_(type it)                                                     \
+    {                                                                                              \
+        const struct fault f = fault_of(#name);                                                    \
+        const cl_int status = next.name(it);                                                       \
+        return f.how ? f.code : status;                                                            \
     }
 
-#define MAKES(type, name, parameters, arguments)      \
-    static type CL_API_CALL name##_ parameters        \
-    {                                                 \
-        const struct fault f = fault_of(#name);       \
-        if (f.how && err)                             \
-            *err = f.code;                            \
-        return f.how ? NULL : next.name arguments;    \
+#define MAKES(type, name, parameters, arguments)                                                   \
+    static type CL_API_CALL name##_ parameters                                                     \
+    {                                                                                              \
+        const struct fault f = fault_of(#name);                                                    \
+        if (f.how && err)                                                                          \
+            *err = f.code;                                                                         \
+        return f.how ? NULL : next.name arguments;                                                 \
     }
 
-#define ASKS_INFO(name, type, info)                                                        \
-    ASKS(name, (type it, info what, size_t size, void *value, size_t *needed), (it, what, size, value, needed))
+#define ASKS_INFO(name, type, info)                                                                \
+    ASKS(name, (type it, info what, size_t size, void *value, size_t *needed),                     \
+         (it, what, size, value, needed))
 
 ASKS(clGetPlatformIDs, (cl_uint n, cl_platform_id *id, cl_uint *found), (n, id, found))
 ASKS_INFO(clGetPlatformInfo, cl_platform_id, cl_platform_info)
-ASKS(clGetDeviceIDs, (cl_platform_id p, cl_device_type type, cl_uint n, cl_device_id *id, cl_uint *found),
+ASKS(clGetDeviceIDs,
+     (cl_platform_id p, cl_device_type type, cl_uint n, cl_device_id *id, cl_uint *found),
      (p, type, n, id, found))
 
 /* The device is a small one, so that little time goes into measuring how fast it is. */
-static cl_int CL_API_CALL clGetDeviceInfo_(cl_device_id it, cl_device_info what, size_t size, void *value, size_t *needed)
+static cl_int CL_API_CALL clGetDeviceInfo_(cl_device_id it, cl_device_info what, size_t size,
+                                           void *value, size_t *needed)
 {
     const cl_ulong memory = 64 << 20;
     const cl_uint units = 1;
@@ -79,26 +85,32 @@ static cl_int CL_API_CALL clGetDeviceInfo_(cl_device_id it, cl_device_info what,
 
 MAKES(cl_context, clCreateContext,
       (const cl_context_properties *what, cl_uint n, const cl_device_id *id,
-       void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data, cl_int *err),
+       void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data,
+       cl_int *err),
       (what, n, id, notify, data, err))
 RELEASES(clReleaseContext, cl_context)
 MAKES(cl_command_queue, clCreateCommandQueue,
-      (cl_context c, cl_device_id id, cl_command_queue_properties what, cl_int *err), (c, id, what, err))
+      (cl_context c, cl_device_id id, cl_command_queue_properties what, cl_int *err),
+      (c, id, what, err))
 ASKS(clRetainCommandQueue, (cl_command_queue q), (q))
 RELEASES(clReleaseCommandQueue, cl_command_queue)
-MAKES(cl_mem, clCreateBuffer, (cl_context c, cl_mem_flags flags, size_t size, void *host, cl_int *err),
+MAKES(cl_mem, clCreateBuffer,
+      (cl_context c, cl_mem_flags flags, size_t size, void *host, cl_int *err),
       (c, flags, size, host, err))
 MAKES(cl_mem, clCreateSubBuffer,
-      (cl_mem m, cl_mem_flags flags, cl_buffer_create_type type, const void *what, cl_int *err), (m, flags, type, what, err))
+      (cl_mem m, cl_mem_flags flags, cl_buffer_create_type type, const void *what, cl_int *err),
+      (m, flags, type, what, err))
 MAKES(cl_mem, clCreateImage,
-      (cl_context c, cl_mem_flags flags, const cl_image_format *format, const cl_image_desc *what, void *host, cl_int *err),
+      (cl_context c, cl_mem_flags flags, const cl_image_format *format, const cl_image_desc *what,
+       void *host, cl_int *err),
       (c, flags, format, what, host, err))
 RELEASES(clReleaseMemObject, cl_mem)
 MAKES(cl_program, clCreateProgramWithSource,
-      (cl_context c, cl_uint n, const char **text, const size_t *length, cl_int *err), (c, n, text, length, err))
+      (cl_context c, cl_uint n, const char **text, const size_t *length, cl_int *err),
+      (c, n, text, length, err))
 MAKES(cl_program, clCreateProgramWithBinary,
-      (cl_context c, cl_uint n, const cl_device_id *id, const size_t *length, const unsigned char **binary, cl_int *status,
-       cl_int *err),
+      (cl_context c, cl_uint n, const cl_device_id *id, const size_t *length,
+       const unsigned char **binary, cl_int *status, cl_int *err),
       (c, n, id, length, binary, status, err))
 ASKS(clRetainProgram, (cl_program p), (p))
 RELEASES(clReleaseProgram, cl_program)
@@ -108,17 +120,20 @@ ASKS(clBuildProgram,
      (p, n, id, options, notify, data))
 ASKS_INFO(clGetProgramInfo, cl_program, cl_program_info)
 ASKS(clGetProgramBuildInfo,
-     (cl_program p, cl_device_id id, cl_program_build_info what, size_t size, void *value, size_t *needed),
+     (cl_program p, cl_device_id id, cl_program_build_info what, size_t size, void *value,
+      size_t *needed),
      (p, id, what, size, value, needed))
 MAKES(cl_kernel, clCreateKernel, (cl_program p, const char *name, cl_int *err), (p, name, err))
 RELEASES(clReleaseKernel, cl_kernel)
 ASKS_INFO(clGetMemObjectInfo, cl_mem, cl_mem_info)
 ASKS(clSetKernelArg, (cl_kernel k, cl_uint i, size_t size, const void *value), (k, i, size, value))
 ASKS_INFO(clGetKernelInfo, cl_kernel, cl_kernel_info)
-ASKS(clGetKernelArgInfo, (cl_kernel k, cl_uint i, cl_kernel_arg_info what, size_t size, void *value, size_t *needed),
+ASKS(clGetKernelArgInfo,
+     (cl_kernel k, cl_uint i, cl_kernel_arg_info what, size_t size, void *value, size_t *needed),
      (k, i, what, size, value, needed))
 ASKS(clGetKernelWorkGroupInfo,
-     (cl_kernel k, cl_device_id id, cl_kernel_work_group_info what, size_t size, void *value, size_t *needed),
+     (cl_kernel k, cl_device_id id, cl_kernel_work_group_info what, size_t size, void *value,
+      size_t *needed),
      (k, id, what, size, value, needed))
 
 static cl_int CL_API_CALL clWaitForEvents_(cl_uint n, const cl_event *event)
@@ -178,7 +193,8 @@ static struct waits waits_of(cl_uint n, const cl_event *wait)
     struct waits w = {0, {NULL}};
     for (cl_uint i = 0; i < n && w.n < 8; i++) {
         cl_int status = CL_COMPLETE;
-        next.clGetEventInfo(wait[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+        next.clGetEventInfo(wait[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+                            NULL);
         if (status >= CL_COMPLETE)
             w.event[w.n++] = wait[i];
     }
@@ -188,48 +204,55 @@ static struct waits waits_of(cl_uint n, const cl_event *wait)
 /* `wait` stands for the end of a command's parameters, and for the end of its arguments. */
 #define WAIT_PARAMETERS cl_uint n, const cl_event *wait, cl_event *event
 #define WAIT_ARGUMENTS w.n, w.n ? w.event : NULL, event
-#define QUEUES(name, block, parameters, arguments)                            \
-    static cl_int CL_API_CALL name##_ parameters                              \
-    {                                                                         \
-        const struct fault f = fault_of(#name);                               \
-        const struct waits w = waits_of(n, wait);                             \
-        if (block)                                                            \
-            waited(q);                                                        \
-        return f.how ? fail(f, block, q, event) : next.name arguments;        \
+#define QUEUES(name, block, parameters, arguments)                                                 \
+    static cl_int CL_API_CALL name##_ parameters                                                   \
+    {                                                                                              \
+        const struct fault f = fault_of(#name);                                                    \
+        const struct waits w = waits_of(n, wait);                                                  \
+        if (block)                                                                                 \
+            waited(q);                                                                             \
+        return f.how ? fail(f, block, q, event) : next.name arguments;                             \
     }
 
 QUEUES(clEnqueueReadBuffer, block,
-       (cl_command_queue q, cl_mem m, cl_bool block, size_t at, size_t size, void *x, WAIT_PARAMETERS),
+       (cl_command_queue q, cl_mem m, cl_bool block, size_t at, size_t size, void *x,
+        WAIT_PARAMETERS),
        (q, m, block, at, size, x, WAIT_ARGUMENTS))
 QUEUES(clEnqueueWriteBuffer, block,
-       (cl_command_queue q, cl_mem m, cl_bool block, size_t at, size_t size, const void *x, WAIT_PARAMETERS),
+       (cl_command_queue q, cl_mem m, cl_bool block, size_t at, size_t size, const void *x,
+        WAIT_PARAMETERS),
        (q, m, block, at, size, x, WAIT_ARGUMENTS))
 QUEUES(clEnqueueReadBufferRect, block,
-       (cl_command_queue q, cl_mem m, cl_bool block, const size_t *there, const size_t *here, const size_t *region,
-        size_t row, size_t slice, size_t host_row, size_t host_slice, void *x, WAIT_PARAMETERS),
+       (cl_command_queue q, cl_mem m, cl_bool block, const size_t *there, const size_t *here,
+        const size_t *region, size_t row, size_t slice, size_t host_row, size_t host_slice, void *x,
+        WAIT_PARAMETERS),
        (q, m, block, there, here, region, row, slice, host_row, host_slice, x, WAIT_ARGUMENTS))
 QUEUES(clEnqueueWriteBufferRect, block,
-       (cl_command_queue q, cl_mem m, cl_bool block, const size_t *there, const size_t *here, const size_t *region,
-        size_t row, size_t slice, size_t host_row, size_t host_slice, const void *x, WAIT_PARAMETERS),
+       (cl_command_queue q, cl_mem m, cl_bool block, const size_t *there, const size_t *here,
+        const size_t *region, size_t row, size_t slice, size_t host_row, size_t host_slice,
+        const void *x, WAIT_PARAMETERS),
        (q, m, block, there, here, region, row, slice, host_row, host_slice, x, WAIT_ARGUMENTS))
 QUEUES(clEnqueueFillBuffer, CL_FALSE,
-       (cl_command_queue q, cl_mem m, const void *pattern, size_t bytes, size_t at, size_t size, WAIT_PARAMETERS),
+       (cl_command_queue q, cl_mem m, const void *pattern, size_t bytes, size_t at, size_t size,
+        WAIT_PARAMETERS),
        (q, m, pattern, bytes, at, size, WAIT_ARGUMENTS))
 QUEUES(clEnqueueCopyBuffer, CL_FALSE,
-       (cl_command_queue q, cl_mem from, cl_mem to, size_t from_at, size_t to_at, size_t size, WAIT_PARAMETERS),
+       (cl_command_queue q, cl_mem from, cl_mem to, size_t from_at, size_t to_at, size_t size,
+        WAIT_PARAMETERS),
        (q, from, to, from_at, to_at, size, WAIT_ARGUMENTS))
 QUEUES(clEnqueueReadImage, block,
-       (cl_command_queue q, cl_mem m, cl_bool block, const size_t *at, const size_t *region, size_t row, size_t slice,
-        void *x, WAIT_PARAMETERS),
+       (cl_command_queue q, cl_mem m, cl_bool block, const size_t *at, const size_t *region,
+        size_t row, size_t slice, void *x, WAIT_PARAMETERS),
        (q, m, block, at, region, row, slice, x, WAIT_ARGUMENTS))
 QUEUES(clEnqueueWriteImage, block,
-       (cl_command_queue q, cl_mem m, cl_bool block, const size_t *at, const size_t *region, size_t row, size_t slice,
-        const void *x, WAIT_PARAMETERS),
+       (cl_command_queue q, cl_mem m, cl_bool block, const size_t *at, const size_t *region,
+        size_t row, size_t slice, const void *x, WAIT_PARAMETERS),
        (q, m, block, at, region, row, slice, x, WAIT_ARGUMENTS))
 QUEUES(clEnqueueUnmapMemObject, CL_FALSE, (cl_command_queue q, cl_mem m, void *x, WAIT_PARAMETERS),
        (q, m, x, WAIT_ARGUMENTS))
-static cl_int CL_API_CALL clEnqueueNDRangeKernel_(cl_command_queue q, cl_kernel k, cl_uint dim, const size_t *offset,
-                                                  const size_t *global, const size_t *local, WAIT_PARAMETERS)
+static cl_int CL_API_CALL clEnqueueNDRangeKernel_(cl_command_queue q, cl_kernel k, cl_uint dim,
+                                                  const size_t *offset, const size_t *global,
+                                                  const size_t *local, WAIT_PARAMETERS)
 {
     const struct fault f = fault_of("clEnqueueNDRangeKernel");
     const struct waits w = waits_of(n, wait);
@@ -252,16 +275,19 @@ static cl_int CL_API_CALL clEnqueueMarkerWithWaitList_(cl_command_queue q, WAIT_
     return next.clEnqueueMarkerWithWaitList(q, WAIT_ARGUMENTS);
 }
 
-QUEUES(clEnqueueBarrierWithWaitList, CL_FALSE, (cl_command_queue q, WAIT_PARAMETERS), (q, WAIT_ARGUMENTS))
+QUEUES(clEnqueueBarrierWithWaitList, CL_FALSE, (cl_command_queue q, WAIT_PARAMETERS),
+       (q, WAIT_ARGUMENTS))
 
 /* A map returns a pointer, and ours block. */
 MAKES(void *, clEnqueueMapBuffer,
-      (cl_command_queue q, cl_mem m, cl_bool block, cl_map_flags flags, size_t at, size_t size, WAIT_PARAMETERS, cl_int *err),
+      (cl_command_queue q, cl_mem m, cl_bool block, cl_map_flags flags, size_t at, size_t size,
+       WAIT_PARAMETERS, cl_int *err),
       (q, m, block, flags, at, size, n, wait, event, err))
 
 /* ---- The layer. ------------------------------------------------------------------------------ */
 
-__attribute__((visibility("default"))) cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void *value,
+__attribute__((visibility("default"))) cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what,
+                                                                         size_t size, void *value,
                                                                          size_t *needed)
 {
     const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
@@ -291,17 +317,20 @@ static void make_ours(void)
     OURS(clBuildProgram), OURS(clGetProgramInfo), OURS(clGetProgramBuildInfo);
     OURS(clCreateKernel), OURS(clReleaseKernel), OURS(clSetKernelArg);
     OURS(clGetKernelInfo), OURS(clGetKernelArgInfo), OURS(clGetKernelWorkGroupInfo);
-    OURS(clWaitForEvents), OURS(clGetEventInfo), OURS(clRetainEvent), OURS(clReleaseEvent), OURS(clGetEventProfilingInfo);
+    OURS(clWaitForEvents), OURS(clGetEventInfo), OURS(clRetainEvent), OURS(clReleaseEvent),
+        OURS(clGetEventProfilingInfo);
     OURS(clFlush), OURS(clFinish);
-    OURS(clEnqueueReadBuffer), OURS(clEnqueueWriteBuffer), OURS(clEnqueueReadBufferRect), OURS(clEnqueueWriteBufferRect);
-    OURS(clEnqueueFillBuffer), OURS(clEnqueueCopyBuffer), OURS(clEnqueueReadImage), OURS(clEnqueueWriteImage);
+    OURS(clEnqueueReadBuffer), OURS(clEnqueueWriteBuffer), OURS(clEnqueueReadBufferRect),
+        OURS(clEnqueueWriteBufferRect);
+    OURS(clEnqueueFillBuffer), OURS(clEnqueueCopyBuffer), OURS(clEnqueueReadImage),
+        OURS(clEnqueueWriteImage);
     OURS(clEnqueueMapBuffer), OURS(clEnqueueUnmapMemObject), OURS(clEnqueueNDRangeKernel);
     OURS(clEnqueueMarkerWithWaitList), OURS(clEnqueueBarrierWithWaitList);
 }
 
-__attribute__((visibility("default"))) cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch *target,
-                                                                      cl_uint *our_count,
-                                                                      const cl_icd_dispatch **our_table)
+__attribute__((visibility("default"))) cl_int CL_API_CALL
+clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *our_count,
+            const cl_icd_dispatch **our_table)
 {
     const size_t entries = sizeof next / sizeof(void *);
     memcpy(&next, target, (count < entries ? count : entries) * sizeof(void *));

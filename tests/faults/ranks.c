@@ -1,6 +1,7 @@
-/* ranks.c - two ranks, which are threads, for faults.c: a gas, gravity by direct sums and by the tree, and Life, divided among
- * them. Rank 0 prints the results. What fails at one of them ends both, with one sentence and status 1. An engine that failed is not
- * freed: mail of the other may be under way to its memory.
+/* ranks.c - two ranks, which are threads, for faults.c: a gas, gravity by direct sums and by the
+ * tree, and Life, divided among them. Rank 0 prints the results. What fails at one of them ends
+ * both, with one sentence and status 1. An engine that failed is not freed: mail of the other may
+ * be under way to its memory.
  * SPDX-License-Identifier: MIT
  */
 #include "stdcl/gas.h"
@@ -43,8 +44,10 @@ static int gravity_of(struct rank *r, CLCONTEXT *cp, enum nbody_method method)
     struct nbody_diagnostics d;
     if (nbody_initial(NBODY_PLUMMER, BODIES, 1, mass[i], pos[i], vel[i]) != 0)
         return -1;
-    nbody *nb = nbody_create(&(struct nbody_options){.ctx = cp, .eps = 0.05, .dt = 0.001, .method = method, .world = r->world}, BODIES,
-                             mass[i], (const double(*)[3])pos[i], (const double(*)[3])vel[i]);
+    nbody *nb = nbody_create(
+        &(struct nbody_options){
+            .ctx = cp, .eps = 0.05, .dt = 0.001, .method = method, .world = r->world},
+        BODIES, mass[i], (const double(*)[3])pos[i], (const double(*)[3])vel[i]);
     const int status = nb && nbody_step(nb, 2) == 0 ? nbody_diagnose(nb, &d) : -1;
     r->energy[method == NBODY_TREE] = status == 0 ? d.kinetic + d.potential : 0;
     if (status == 0)
@@ -54,8 +57,11 @@ static int gravity_of(struct rank *r, CLCONTEXT *cp, enum nbody_method method)
 
 static int life_of(struct rank *r, CLCONTEXT *cp)
 {
-    life *lf = life_create(&(struct life_options){.ctx = cp, .width = 130, .height = 67, .world = r->world});
-    const int status = lf && life_soup(lf, 0, 1) == 0 && life_step(lf, 5) == 0 ? life_population(lf, &r->alive) : -1;
+    life *lf = life_create(
+        &(struct life_options){.ctx = cp, .width = 130, .height = 67, .world = r->world});
+    const int status = lf && life_soup(lf, 0, 1) == 0 && life_step(lf, 5) == 0
+                           ? life_population(lf, &r->alive)
+                           : -1;
     if (status == 0)
         life_free(lf);
     return status;
@@ -76,8 +82,9 @@ static void *run(void *rank)
     CLCONTEXT *cp = NULL;
     r->world = world_of_threads(r->threads, r->rank, "host", false, NULL);
     cl_device_id device = r->world ? clgetdevice(stddev, 0) : NULL;
-    if (!device || !(cp = clcontext_create_from(&device, 1)) || gas_of(r, cp) != 0 || gravity_of(r, cp, NBODY_DIRECT) != 0 ||
-        gravity_of(r, cp, NBODY_TREE) != 0 || life_of(r, cp) != 0)
+    if (!device || !(cp = clcontext_create_from(&device, 1)) || gas_of(r, cp) != 0 ||
+        gravity_of(r, cp, NBODY_DIRECT) != 0 || gravity_of(r, cp, NBODY_TREE) != 0 ||
+        life_of(r, cp) != 0)
         fails(r);
     if (!r->failed && clcontext_destroy(cp) != 0)
         fails(r);
@@ -91,8 +98,9 @@ static void *run(void *rank)
 int main(void)
 {
     pthread_t thread[RANKS];
-    setenv("STDCL_PATIENCE", "60", 0);         /* of a rank whose other has no world */
-    setenv("POCL_MAX_PTHREAD_COUNT", "1", 0); /* for two contexts of one device, see tests/world.cmake */
+    setenv("STDCL_PATIENCE", "60", 0); /* of a rank whose other has no world */
+    setenv("POCL_MAX_PTHREAD_COUNT", "1",
+           0); /* for two contexts of one device, see tests/world.cmake */
     struct threads *threads = threads_create(RANKS, 0, 1);
     int started = 0;
     for (; threads && started < RANKS; started++) {
@@ -114,6 +122,7 @@ int main(void)
         _exit(1);
     }
     threads_free(threads);
-    printf("gas %.17g\ndirect %.9g\ntree %.9g\nlife %" PRIu64 "\n", ranks[0].gas, ranks[0].energy[0], ranks[0].energy[1], ranks[0].alive);
+    printf("gas %.17g\ndirect %.9g\ntree %.9g\nlife %" PRIu64 "\n", ranks[0].gas,
+           ranks[0].energy[0], ranks[0].energy[1], ranks[0].alive);
     return 0;
 }

@@ -11,15 +11,24 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* Files that programs need and that commands make, once, with nothing wrong: in `needs` as "made/NAME". */
+/* Files that programs need and that commands make, once, with nothing wrong: in `needs` as
+ * "made/NAME". */
 static const struct program made[] = {
-    {"figure8.ckpt", "bin/stdcl nbody --ic figure8 --steps 4 -q --checkpoint figure8.ckpt", NULL, {0}, {0}, {0}},
+    {"figure8.ckpt",
+     "bin/stdcl nbody --ic figure8 --steps 4 -q --checkpoint figure8.ckpt",
+     NULL,
+     {0},
+     {0},
+     {0}},
     {"a.npy", "bin/stdcl matmul -n 96 --repeat 1 -q -o a.npy", NULL, {0}, {0}, {0}},
     {"small.view", "bin/stdcl life --size 64 -n 8 -q --record small.view", NULL, {0}, {0}, {0}},
     {0},
 };
 
-enum { TIME_LIMIT = 60, WALL_LIMIT = 900 }; /* seconds of processor time, and on a machine that may be busy */
+enum {
+    TIME_LIMIT = 60,
+    WALL_LIMIT = 900
+}; /* seconds of processor time, and on a machine that may be busy */
 
 const char *build, *source;
 char base[256], folder[300];
@@ -42,7 +51,8 @@ bool runs_begin(const char *build_folder, const char *source_folder)
         return perror(base), false;
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         setenv(variables[i], base, 1);
-    snprintf(kernels, sizeof kernels, "%s/tests/faults.kernels", build); /* kept, since compiling is what takes long */
+    snprintf(kernels, sizeof kernels, "%s/tests/faults.kernels",
+             build); /* kept, since compiling is what takes long */
     mkdir(kernels, 0777);
     setenv("STDCL_KEEP", "0", 0); /* each run makes the same calls */
     setenv("POCL_CACHE_DIR", kernels, 1);
@@ -212,8 +222,8 @@ bool leaves_others(const struct program *p, bool (*allowed)(const char *), char 
     bool bad = false;
     DIR *d = opendir(folder);
     for (struct dirent *e; d && !bad && (e = readdir(d));) {
-        bad = !name_in(e->d_name, always) && !name_in(e->d_name, p->outputs) && !name_in(e->d_name, p->needs) &&
-              !(allowed && allowed(e->d_name));
+        bad = !name_in(e->d_name, always) && !name_in(e->d_name, p->outputs) &&
+              !name_in(e->d_name, p->needs) && !(allowed && allowed(e->d_name));
         if (bad)
             snprintf(why, size, "leaves %.200s", e->d_name);
     }

@@ -1,7 +1,9 @@
-/* shim.c - stands before libc (LD_PRELOAD): one allocation, or one call that writes, fails as fault.h says.
+/* shim.c - stands before libc (LD_PRELOAD): one allocation, or one call that writes, fails as
+ * fault.h says.
  *
- * Only calls from our own code count: from the program itself and from libstdcl, which the return address tells. What
- * drivers and other libraries ask of libc is left alone, and so are the programs that they start.
+ * Only calls from our own code count: from the program itself and from libstdcl, which the return
+ * address tells. What drivers and other libraries ask of libc is left alone, and so are the
+ * programs that they start.
  * SPDX-License-Identifier: MIT
  */
 #ifndef _GNU_SOURCE
@@ -62,15 +64,16 @@ static struct fault fault_from(const char *call, const void *caller)
 #define OURS __attribute__((visibility("default")))
 
 /* A call that sets errno and returns `bad`; `real` is what does the work. */
-#define SHIM(type, name, parameters, bad, real)                                                  \
-    OURS type name parameters                                                                    \
-    {                                                                                            \
-        const struct fault f = fault_from(#name, __builtin_extract_return_addr(__builtin_return_address(0))); \
-        if (f.how == REFUSED) {                                                                  \
-            errno = f.code;                                                                      \
-            return bad;                                                                          \
-        }                                                                                        \
-        return real;                                                                             \
+#define SHIM(type, name, parameters, bad, real)                                                    \
+    OURS type name parameters                                                                      \
+    {                                                                                              \
+        const struct fault f =                                                                     \
+            fault_from(#name, __builtin_extract_return_addr(__builtin_return_address(0)));         \
+        if (f.how == REFUSED) {                                                                    \
+            errno = f.code;                                                                        \
+            return bad;                                                                            \
+        }                                                                                          \
+        return real;                                                                               \
     }
 
 /* libc's function of the same name, with the type of ours. */
@@ -90,20 +93,22 @@ SHIM(void *, calloc, (size_t n, size_t size), NULL, ALLOCATOR(calloc)(n, size))
 SHIM(void *, realloc, (void *ptr, size_t size), NULL, ALLOCATOR(realloc)(ptr, size))
 SHIM(char *, strdup, (const char *text), NULL, NEXT(strdup)(text))
 SHIM(char *, strndup, (const char *text, size_t size), NULL, NEXT(strndup)(text, size))
-SHIM(int, vasprintf, (char **text, const char *format, va_list list), -1, NEXT(vasprintf)(text, format, list))
+SHIM(int, vasprintf, (char **text, const char *format, va_list list), -1,
+     NEXT(vasprintf)(text, format, list))
 SHIM(FILE *, open_memstream, (char **text, size_t *size), NULL, NEXT(open_memstream)(text, size))
 SHIM(FILE *, fopencookie, (void *cookie, const char *mode, cookie_io_functions_t calls), NULL,
      NEXT(fopencookie)(cookie, mode, calls))
 SHIM(char *, realpath, (const char *path, char *to), NULL, NEXT(realpath)(path, to))
-SHIM(void *, mmap, (void *at, size_t size, int protection, int flags, int fd, off_t offset), MAP_FAILED,
-     NEXT(mmap)(at, size, protection, flags, fd, offset))
+SHIM(void *, mmap, (void *at, size_t size, int protection, int flags, int fd, off_t offset),
+     MAP_FAILED, NEXT(mmap)(at, size, protection, flags, fd, offset))
 SHIM(int, pthread_create,
-     (pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *data), f.code,
-     NEXT(pthread_create)(thread, attributes, run, data))
+     (pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *), void *data),
+     f.code, NEXT(pthread_create)(thread, attributes, run, data))
 
 OURS int asprintf(char **text, const char *format, ...)
 {
-    const struct fault f = fault_from("asprintf", __builtin_extract_return_addr(__builtin_return_address(0)));
+    const struct fault f =
+        fault_from("asprintf", __builtin_extract_return_addr(__builtin_return_address(0)));
     va_list list;
     if (f.how == REFUSED) {
         errno = f.code;
@@ -120,12 +125,13 @@ SHIM(ssize_t, write, (int fd, const void *data, size_t size), -1, NEXT(write)(fd
 SHIM(ssize_t, read, (int fd, void *data, size_t size), -1, NEXT(read)(fd, data, PART(size)))
 SHIM(int, fsync, (int fd), -1, NEXT(fsync)(fd))
 SHIM(int, flock, (int fd, int operation), -1, NEXT(flock)(fd, operation))
-SHIM(int, fflush, (FILE *fp), EOF, NEXT(fflush)(fp))
+SHIM(int, fflush, (FILE * fp), EOF, NEXT(fflush)(fp))
 SHIM(int, rename, (const char *from, const char *to), -1, NEXT(rename)(from, to))
 
 OURS int fclose(FILE *fp) /* which closes the file also when it fails */
 {
-    const struct fault f = fault_from("fclose", __builtin_extract_return_addr(__builtin_return_address(0)));
+    const struct fault f =
+        fault_from("fclose", __builtin_extract_return_addr(__builtin_return_address(0)));
     const int status = NEXT(fclose)(fp);
     if (f.how == REFUSED)
         errno = f.code;

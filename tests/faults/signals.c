@@ -1,13 +1,17 @@
 /* signals.c - ends commands by signals, in every phase of their runs: no file may be half written.
  *
  *   signals BUILD SOURCE [MOMENTS [SEED]]    so many moments, 1000 when nothing is given
- *   signals BUILD SOURCE sample [SEED]       a few, of two commands; others on another day, for which SEED stands
+ *   signals BUILD SOURCE sample [SEED]       a few, of two commands; others on another day, for
+ *   which SEED stands
  *
- * Each command runs once with nothing wrong: that tells how long it takes, which calls it makes, and what it writes.
- * Then it gets a signal, at a random time, or at a random one of its calls, which layer.c and shim.c count. Afterwards:
- *   - it has ended by that signal, or after SIGINT, SIGTERM and SIGHUP with status 128 + the signal's number; or it was done
+ * Each command runs once with nothing wrong: that tells how long it takes, which calls it makes,
+ * and what it writes. Then it gets a signal, at a random time, or at a random one of its calls,
+ * which layer.c and shim.c count. Afterwards:
+ *   - it has ended by that signal, or after SIGINT, SIGTERM and SIGHUP with status 128 + the
+ *   signal's number; or it was done
  *   - each output is absent or whole; only SIGKILL may leave temporary files and folders
- *   - the same command, in the same folder, ends well, with the same result, and leaves nothing else there
+ *   - the same command, in the same folder, ends well, with the same result, and leaves nothing
+ *   else there
  * SPDX-License-Identifier: MIT
  */
 #include "faults.h"
@@ -26,46 +30,140 @@ static long seed;
 enum { MOMENTS = 1000, SAMPLE = 10, MOST_CALLS = 20000 };
 
 static struct program commands[] = {
-    {"nbody", "bin/stdcl nbody -n 256 --steps 60 --burst 4 -q -o n.tab -o n.csv --forces f.csv -o n.png --size 64",
-     "", {"n.tab", "n.csv", "f.csv", "n.png"}, {0}, {0}},
-    {"life", "bin/stdcl life --size 128 -n 400 -q -o l.rle -o l.png --csv l.csv -o l.mc", "",
-     {"l.rle", "l.png", "l.csv", "l.mc"}, {0}, {0}},
-    {"gas", "bin/stdcl gas -n 20000 --stored -q --histogram h.csv --histogram h.svg", "", {"h.csv", "h.svg"}, {0}, {0}},
-    {"nbody_frames", "bin/stdcl nbody -n 128 --steps 40 --burst 2 -q --frames 3 -o f.png --size 64", "",
-     {"f-0001.png", "f-0002.png", "f-0003.png"}, {0}, {0}},
+    {"nbody",
+     "bin/stdcl nbody -n 256 --steps 60 --burst 4 -q -o n.tab -o n.csv --forces f.csv -o n.png --size 64",
+     "",
+     {"n.tab", "n.csv", "f.csv", "n.png"},
+     {0},
+     {0}},
+    {"life",
+     "bin/stdcl life --size 128 -n 400 -q -o l.rle -o l.png --csv l.csv -o l.mc",
+     "",
+     {"l.rle", "l.png", "l.csv", "l.mc"},
+     {0},
+     {0}},
+    {"gas",
+     "bin/stdcl gas -n 20000 --stored -q --histogram h.csv --histogram h.svg",
+     "",
+     {"h.csv", "h.svg"},
+     {0},
+     {0}},
+    {"nbody_frames",
+     "bin/stdcl nbody -n 128 --steps 40 --burst 2 -q --frames 3 -o f.png --size 64",
+     "",
+     {"f-0001.png", "f-0002.png", "f-0003.png"},
+     {0},
+     {0}},
     {"matmul", "bin/stdcl matmul -n 64 --repeat 3 -q -o c.npy", "", {"c.npy"}, {0}, {0}},
-    {"life_frames", "bin/stdcl life --size 64 -n 60 -q --frames 4 -o p.png", "",
-     {"p-0001.png", "p-0002.png", "p-0003.png", "p-0004.png"}, {0}, {0}},
+    {"life_frames",
+     "bin/stdcl life --size 64 -n 60 -q --frames 4 -o p.png",
+     "",
+     {"p-0001.png", "p-0002.png", "p-0003.png", "p-0004.png"},
+     {0},
+     {0}},
     {"embed", "bin/stdcl embed cli_add.cl -o k.o", "", {"k.o"}, {"tests/kernels/cli_add.cl"}, {0}},
     {"check", "bin/stdcl check cli_add.cl", "", {0}, {"tests/kernels/cli_add.cl"}, {0}},
     {"devices", "bin/stdcl devices", "", {0}, {0}, {0}},
-    {"tune", "bin/stdcl tune gas.fused --size 4096 --minutes 0.01 --dry-run -q --export t.json", "", {"t.json"}, {0}, {0}},
+    {"tune",
+     "bin/stdcl tune gas.fused --size 4096 --minutes 0.01 --dry-run -q --export t.json",
+     "",
+     {"t.json"},
+     {0},
+     {0}},
     {"census", "bin/stdcl life census --soups 8 --size 6 -q --csv l.csv", "", {"l.csv"}, {0}, {0}},
-    {"life_rule", "bin/stdcl life --rule brain.rule --size 64 -n 60 -q -o l.rle -o l.png", "", {"l.rle", "l.png"},
-     {"tests/faults/brain.rule"}, {0}},
-    {"life_plane", "bin/stdcl life --engine hashlife -p gun.rle -n 4096 -q -o l.mc --csv l.csv", "", {"l.mc", "l.csv"}, {"data/gun.rle"}, {0}},
-    {"life_sparse", "bin/stdcl life --engine sparse -p gun.rle -n 600 -q -o l.mc --csv l.csv --step 30", "", {"l.mc", "l.csv"}, {"data/gun.rle"}, {0}},
-    {"life_lines", "bin/stdcl bgolly -m 400 -i 40 -o l.rle gun.rle", "", {"l.rle"}, {"data/gun.rle"}, {0}},
-    {"life_states", "bin/stdcl life --rule 345/2/4 --size 64 -n 300 -q -o l.rle -o l.png --csv l.csv", "", {"l.rle", "l.png", "l.csv"}, {0}, {0}},
-    {"life_larger", "bin/stdcl life --rule R5,C0,M1,S34..58,B34..45,NM --size 64 -n 60 -q -o l.rle -o l.png", "", {"l.rle", "l.png"}, {0}, {0}},
-    {"life_side", "bin/stdcl life -p gun.rle --rule B3/S23:T0,60 -n 300 -q -o l.rle", "", {"l.rle"}, {"data/gun.rle"}, {0}},
-    {"snapshots", "bin/stdcl nbody --ic figure8 --dt 1/64 --steps 8 --snapshots 1/32 -q -o s-%d.hdf5 --structure t.csv", "",
-     {"s-0.hdf5", "s-1.hdf5", "s-2.hdf5", "s-3.hdf5", "s-4.hdf5", "s-series.csv", "s-series.xdmf", "t.csv"}, {0}, {0}},
-    {"nbody_ensemble", "bin/stdcl nbody -i solar.tab --ensemble 8 --steps 40 --dt 1 -q -o e.tab", "", {"e.tab"}, {"data/solar.tab"}, {0}},
-    {"nbody_tree", "bin/stdcl nbody -n 512 --method tree --steps 8 --burst 1 -q -o n.tab -o n.csv", "", {"n.tab", "n.csv"}, {0}, {0}},
-    {"matmul_far", "bin/stdcl matmul -a a.npy -b a.npy -o c.npy --out-of-core -q", "", {"c.npy"}, {"made/a.npy"}, {0}},
+    {"life_rule",
+     "bin/stdcl life --rule brain.rule --size 64 -n 60 -q -o l.rle -o l.png",
+     "",
+     {"l.rle", "l.png"},
+     {"tests/faults/brain.rule"},
+     {0}},
+    {"life_plane",
+     "bin/stdcl life --engine hashlife -p gun.rle -n 4096 -q -o l.mc --csv l.csv",
+     "",
+     {"l.mc", "l.csv"},
+     {"data/gun.rle"},
+     {0}},
+    {"life_sparse",
+     "bin/stdcl life --engine sparse -p gun.rle -n 600 -q -o l.mc --csv l.csv --step 30",
+     "",
+     {"l.mc", "l.csv"},
+     {"data/gun.rle"},
+     {0}},
+    {"life_lines",
+     "bin/stdcl bgolly -m 400 -i 40 -o l.rle gun.rle",
+     "",
+     {"l.rle"},
+     {"data/gun.rle"},
+     {0}},
+    {"life_states",
+     "bin/stdcl life --rule 345/2/4 --size 64 -n 300 -q -o l.rle -o l.png --csv l.csv",
+     "",
+     {"l.rle", "l.png", "l.csv"},
+     {0},
+     {0}},
+    {"life_larger",
+     "bin/stdcl life --rule R5,C0,M1,S34..58,B34..45,NM --size 64 -n 60 -q -o l.rle -o l.png",
+     "",
+     {"l.rle", "l.png"},
+     {0},
+     {0}},
+    {"life_side",
+     "bin/stdcl life -p gun.rle --rule B3/S23:T0,60 -n 300 -q -o l.rle",
+     "",
+     {"l.rle"},
+     {"data/gun.rle"},
+     {0}},
+    {"snapshots",
+     "bin/stdcl nbody --ic figure8 --dt 1/64 --steps 8 --snapshots 1/32 -q -o s-%d.hdf5 --structure t.csv",
+     "",
+     {"s-0.hdf5", "s-1.hdf5", "s-2.hdf5", "s-3.hdf5", "s-4.hdf5", "s-series.csv", "s-series.xdmf",
+      "t.csv"},
+     {0},
+     {0}},
+    {"nbody_ensemble",
+     "bin/stdcl nbody -i solar.tab --ensemble 8 --steps 40 --dt 1 -q -o e.tab",
+     "",
+     {"e.tab"},
+     {"data/solar.tab"},
+     {0}},
+    {"nbody_tree",
+     "bin/stdcl nbody -n 512 --method tree --steps 8 --burst 1 -q -o n.tab -o n.csv",
+     "",
+     {"n.tab", "n.csv"},
+     {0},
+     {0}},
+    {"matmul_far",
+     "bin/stdcl matmul -a a.npy -b a.npy -o c.npy --out-of-core -q",
+     "",
+     {"c.npy"},
+     {"made/a.npy"},
+     {0}},
     {"cluster_model", "bin/stdcl cluster-model --of life --plot m.svg", "", {"m.svg"}, {0}, {0}},
 #ifdef STDCL_HAVE_VIEW
     {"record", "bin/stdcl life --size 64 -n 60 -q --record l.view", "", {"l.view"}, {0}, {0}},
-    {"view_page", "bin/stdcl view small.view -q -o page.html", "", {"page.html"}, {"made/small.view"}, {0}},
+    {"view_page",
+     "bin/stdcl view small.view -q -o page.html",
+     "",
+     {"page.html"},
+     {"made/small.view"},
+     {0}},
 #endif
 #ifdef STDCL_HAVE_LUA
     {"run", "bin/stdcl run energy.lua 2000", "", {0}, {"lua/examples/energy.lua"}, {0}},
 #endif
 #ifdef STDCL_HAVE_FFMPEG
-    {"nbody_film", "bin/stdcl nbody -n 64 --steps 40 --burst 2 -q --frames 6 -o film.gif --size 64", "", {"film.gif"}, {0}, {0}},
-    {"film", "bin/stdcl life --size 64 -n 60 -q --frames 3 -o film.gif", "",
-     {"film.gif"}, {0}, {0}},
+    {"nbody_film",
+     "bin/stdcl nbody -n 64 --steps 40 --burst 2 -q --frames 6 -o film.gif --size 64",
+     "",
+     {"film.gif"},
+     {0},
+     {0}},
+    {"film",
+     "bin/stdcl life --size 64 -n 60 -q --frames 3 -o film.gif",
+     "",
+     {"film.gif"},
+     {0},
+     {0}},
 #endif
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
@@ -87,22 +185,37 @@ enum { SIGNALS = sizeof signals / sizeof *signals };
 /* Shared by the processes. */
 static struct {
     atomic_int next, ran, ended[SIGNALS], finished[SIGNALS], wrong;
-} *count;
+} * count;
 
 /* ---- Files. ---------------------------------------------------------------------------------- */
 
-/* How a file of a kind ends. A run that SIGINT ends writes another state than that of the last step. */
+/* How a file of a kind ends. A run that SIGINT ends writes another state than that of the last
+ * step. */
 static bool is_whole(const char *name)
 {
-    static const struct { const char *suffix, *end; size_t bytes; } kinds[] = {
-        {".png", "IEND\xae" "B`\x82", 8}, {".svg", "</svg>\n", 7}, {".rle", "!\n", 2}, {".csv", "\n", 1},
-        {".tab", "\n", 1}, {".mc", "\n", 1}, {".gif", ";", 1}, {".json", "]}\n", 3}, {".xdmf", "</Xdmf>\n", 8}, {".html", "</html>\n", 8},
-        {".view", "STDCLEND", 8}};
+    static const struct {
+        const char *suffix, *end;
+        size_t bytes;
+    } kinds[] = {{".png",
+                  "IEND\xae"
+                  "B`\x82",
+                  8},
+                 {".svg", "</svg>\n", 7},
+                 {".rle", "!\n", 2},
+                 {".csv", "\n", 1},
+                 {".tab", "\n", 1},
+                 {".mc", "\n", 1},
+                 {".gif", ";", 1},
+                 {".json", "]}\n", 3},
+                 {".xdmf", "</Xdmf>\n", 8},
+                 {".html", "</html>\n", 8},
+                 {".view", "STDCLEND", 8}};
     const char *suffix = strrchr(name, '.');
     size_t size = 0;
     char *bytes = file_bytes(in_folder(name), &size);
     bool whole = false;
-    if (bytes && size > 48 && strcmp(suffix, ".hdf5") == 0) { /* the head of the file says where it ends */
+    if (bytes && size > 48 &&
+        strcmp(suffix, ".hdf5") == 0) { /* the head of the file says where it ends */
         unsigned long long end;
         memcpy(&end, bytes + (bytes[8] < 2 ? 40 : 28), sizeof end);
         whole = memcmp(bytes, "\211HDF\r\n\032\n", 8) == 0 && end == (unsigned long long)size;
@@ -114,11 +227,13 @@ static bool is_whole(const char *name)
     return whole;
 }
 
-/* What tune writes has rates in it, which differ from run to run, as do the pictures of a recording, and a page has a random number. */
+/* What tune writes has rates in it, which differ from run to run, as do the pictures of a
+ * recording, and a page has a random number. */
 static bool is_right(const struct program *p, int i)
 {
     const char *name = p->outputs[i], *suffix = strrchr(name, '.');
-    return file_is(in_folder(name), p->good.file[i], p->good.size[i]) || (strstr(".json .html .view", suffix) && is_whole(name));
+    return file_is(in_folder(name), p->good.file[i], p->good.size[i]) ||
+           (strstr(".json .html .view", suffix) && is_whole(name));
 }
 
 /* The index of a series is whole after every file, and names those that are there. */
@@ -133,7 +248,8 @@ static bool leaves_folders(bool allowed, char *why, size_t size)
     bool bad = false;
     DIR *d = opendir(getenv("TMPDIR"));
     for (struct dirent *e; d && !bad && (e = readdir(d));)
-        bad = !allowed && strncmp(e->d_name, "stdcl-", 6) == 0 && snprintf(why, size, "leaves %.200s", e->d_name) > 0;
+        bad = !allowed && strncmp(e->d_name, "stdcl-", 6) == 0 &&
+              snprintf(why, size, "leaves %.200s", e->d_name) > 0;
     if (d)
         closedir(d);
     return bad;
@@ -142,7 +258,8 @@ static bool leaves_folders(bool allowed, char *why, size_t size)
 static void empty_temporary(void)
 {
     char command[800];
-    snprintf(command, sizeof command, "rm -rf '%s' && mkdir '%s'", getenv("TMPDIR"), getenv("TMPDIR"));
+    snprintf(command, sizeof command, "rm -rf '%s' && mkdir '%s'", getenv("TMPDIR"),
+             getenv("TMPDIR"));
     if (system(command) != 0)
         perror(getenv("TMPDIR"));
 }
@@ -163,7 +280,8 @@ static bool leaves_half(const struct program *p, bool cut, char *why, size_t siz
 {
     for (int i = 0; p->outputs[i]; i++) {
         const char *name = p->outputs[i];
-        if (access(in_folder(name), F_OK) != 0 || is_right(p, i) || is_index(name) || (cut && is_whole(name)))
+        if (access(in_folder(name), F_OK) != 0 || is_right(p, i) || is_index(name) ||
+            (cut && is_whole(name)))
             continue;
         snprintf(why, size, "leaves half of %s", name);
         return true;
@@ -201,18 +319,23 @@ static bool has_layer(const struct known *k)
     return false;
 }
 
-/* Each signal once when the driver is known and nothing is made yet, if there is a layer, once when a file gets its name, once when it
- * has just been made. Then
+/* Each signal once when the driver is known and nothing is made yet, if there is a layer, once when
+ * a file gets its name, once when it has just been made. Then
  * half of the moments are times, a quarter calls that write files, a quarter any calls. */
 static struct moment choose(int i)
 {
-    static const char *const files[] = {"write", "fsync", "fflush", "rename", "fclose", "flock", NULL};
+    static const char *const files[] = {"write",  "fsync", "fflush", "rename",
+                                        "fclose", "flock", NULL};
     const bool named = i < 3 * SIGNALS && (i >= SIGNALS || has_layer(&known[0]));
     const int c = named ? 0 : used[random() % nused], how = (int)(random() % 4);
-    struct moment m = {&commands[c], &known[c], named ? i % SIGNALS : (int)(random() % SIGNALS), -1, ""};
+    struct moment m = {&commands[c], &known[c], named ? i % SIGNALS : (int)(random() % SIGNALS), -1,
+                       ""};
     int at = (int)(random() % m.known->calls), number = 0;
     if (named) {
-        snprintf(m.fault, sizeof m.fault, "%s 1 %d signal", i < SIGNALS ? "clCreateCommandQueue" : i < 2 * SIGNALS ? "rename" : "flock",
+        snprintf(m.fault, sizeof m.fault, "%s 1 %d signal",
+                 i < SIGNALS       ? "clCreateCommandQueue"
+                 : i < 2 * SIGNALS ? "rename"
+                                   : "flock",
                  signals[m.signal].number);
         return m;
     }
@@ -220,11 +343,13 @@ static struct moment choose(int i)
         m.after = m.known->seconds * (double)(random() % 1000) / 900;
         return m;
     }
-    for (int tries = 0; how == 2 && tries < m.known->calls && !name_in(m.known->call[at], files); tries++)
+    for (int tries = 0; how == 2 && tries < m.known->calls && !name_in(m.known->call[at], files);
+         tries++)
         at = (at + 1) % m.known->calls;
     for (int k = 0; k <= at; k++)
         number += strcmp(m.known->call[k], m.known->call[at]) == 0;
-    snprintf(m.fault, sizeof m.fault, "%s %d %d signal", m.known->call[at], number, signals[m.signal].number);
+    snprintf(m.fault, sizeof m.fault, "%s %d %d signal", m.known->call[at], number,
+             signals[m.signal].number);
     return m;
 }
 
@@ -249,13 +374,17 @@ static int run_struck(const struct moment *m)
 static bool ends_wrong(const struct moment *m, int status, char *why, size_t size)
 {
     const int number = signals[m->signal].number;
-    const bool waits = number == SIGINT || number == SIGTERM || number == SIGHUP; /* until what it has is saved */
+    const bool waits =
+        number == SIGINT || number == SIGTERM || number == SIGHUP; /* until what it has is saved */
     if (WIFSIGNALED(status) && WTERMSIG(status) == number)
         return false;
     if (WIFEXITED(status) && waits && WEXITSTATUS(status) == 128 + number)
         return false;
-    const bool held = number == SIGPIPE && strstr(m->program->outputs[0] ? m->program->outputs[0] : "", ".gif"); /* a pipe to ffmpeg is there */
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && (waits || held || m->after >= 0)) /* it was done */
+    const bool held =
+        number == SIGPIPE && strstr(m->program->outputs[0] ? m->program->outputs[0] : "",
+                                    ".gif"); /* a pipe to ffmpeg is there */
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 &&
+        (waits || held || m->after >= 0)) /* it was done */
         return lacks_files(m->program, why, size);
     if (WIFSIGNALED(status))
         snprintf(why, size, "ends by %s", strsignal(WTERMSIG(status)));
@@ -269,7 +398,8 @@ static bool runs_again(const struct moment *m, char *why, size_t size)
     const int status = run_wait(run_start(m->program, NULL, NULL));
     if (status != 0)
         snprintf(why, size, "the next run ends with wait status %#x", (unsigned)status);
-    return status == 0 && !lacks_files(m->program, why, size) && !leaves_others(m->program, NULL, why, size);
+    return status == 0 && !lacks_files(m->program, why, size) &&
+           !leaves_others(m->program, NULL, why, size);
 }
 
 static void try_moment(const struct moment *m)
@@ -279,10 +409,11 @@ static void try_moment(const struct moment *m)
     const int status = run_struck(m), number = signals[m->signal].number;
     const bool finished = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     const bool cut = WIFEXITED(status) && WEXITSTATUS(status) > 128;
-    const bool wrong = ends_wrong(m, status, why, sizeof why) || leaves_half(m->program, cut, why, sizeof why) ||
-                       leaves_others(m->program, number == SIGKILL ? is_temporary : is_recording, why, sizeof why) ||
-                       leaves_folders(number == SIGKILL, why, sizeof why) ||
-                       !runs_again(m, why, sizeof why);
+    const bool wrong =
+        ends_wrong(m, status, why, sizeof why) || leaves_half(m->program, cut, why, sizeof why) ||
+        leaves_others(m->program, number == SIGKILL ? is_temporary : is_recording, why,
+                      sizeof why) ||
+        leaves_folders(number == SIGKILL, why, sizeof why) || !runs_again(m, why, sizeof why);
     atomic_fetch_add(finished ? &count->finished[m->signal] : &count->ended[m->signal], 1);
     atomic_fetch_add(&count->ran, 1);
     if (!wrong)
@@ -325,7 +456,8 @@ static bool prepare(struct program *p, struct known *k)
         k->call[k->calls++] = call;
     if (status == 0 && k->calls > 0 && result_keep(p))
         return true;
-    printf("WRONG %s does not run with nothing wrong (wait status %#x)\n", p->name, (unsigned)status);
+    printf("WRONG %s does not run with nothing wrong (wait status %#x)\n", p->name,
+           (unsigned)status);
     return false;
 }
 
@@ -354,10 +486,12 @@ static bool keep_counts(void)
     FILE *json = file ? fopen(file, "w") : NULL;
     if (!json)
         return !file;
-    fprintf(json, "{\"commit\": \"%s\", \"seed\": %ld, \"commands\": %d, \"moments\": %d, \"wrong\": %d", commit ? commit : "unknown", seed,
-            nused, count->ran, count->wrong);
+    fprintf(json,
+            "{\"commit\": \"%s\", \"seed\": %ld, \"commands\": %d, \"moments\": %d, \"wrong\": %d",
+            commit ? commit : "unknown", seed, nused, count->ran, count->wrong);
     for (int s = 0; s < SIGNALS; s++)
-        fprintf(json, ",\n \"%s\": {\"ended\": %d, \"were_done\": %d}", signals[s].name, count->ended[s], count->finished[s]);
+        fprintf(json, ",\n \"%s\": {\"ended\": %d, \"were_done\": %d}", signals[s].name,
+                count->ended[s], count->finished[s]);
     fprintf(json, "}\n");
     return fclose(json) == 0;
 }
@@ -391,7 +525,8 @@ int main(int argc, char **argv)
     if (argc < 3 || moments < 1)
         return 2;
     seed = argc > 4 ? atol(argv[4]) : runs_day();
-    for (int i = 0; i < SIGNALS; i++) /* what nohup and shells without jobs ignore, commands would ignore, too */
+    for (int i = 0; i < SIGNALS;
+         i++) /* what nohup and shells without jobs ignore, commands would ignore, too */
         signal(signals[i].number, SIG_DFL);
     for (int c = 0; c < COMMANDS; c++)
         if (!sample || c == 0 || c == 1 + seed % (COMMANDS - 1))

@@ -1,4 +1,5 @@
-/* driver.c - runs a fuzzing harness without libFuzzer: the files of a folder, then mutations of them, the same every time.
+/* driver.c - runs a fuzzing harness without libFuzzer: the files of a folder, then mutations of
+ * them, the same every time.
  *   usage: PROGRAM RUNS FOLDER
  *          PROGRAM FILE
  * An input that breaks a promise is left in ./fuzz-failure; PROGRAM fuzz-failure runs it again.
@@ -31,7 +32,8 @@ static size_t below(size_t n) /* xorshift64, Marsaglia 2003 */
 
 static void keep_failure(int number)
 {
-    FILE *fp = fopen("fuzz-failure", "wb"); /* not safe in a handler, but this program is lost anyhow */
+    FILE *fp =
+        fopen("fuzz-failure", "wb"); /* not safe in a handler, but this program is lost anyhow */
     if (fp) {
         fwrite(current.bytes, 1, current.size, fp);
         fclose(fp);
@@ -142,7 +144,10 @@ static void read_seed(const char *file)
     fclose(fp);
 }
 
-static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
 
 static void read_folder(const char *folder)
 {
@@ -161,7 +166,10 @@ static void read_folder(const char *folder)
     free(entry);
 }
 
-static void run(void) { LLVMFuzzerTestOneInput(current.bytes, current.size); }
+static void run(void)
+{
+    LLVMFuzzerTestOneInput(current.bytes, current.size);
+}
 
 int main(int argc, char **argv)
 {

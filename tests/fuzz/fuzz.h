@@ -9,15 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One input; the harness defines it, and ends the program by `promise` when something does not hold. */
+/* One input; the harness defines it, and ends the program by `promise` when something does not
+ * hold. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define promise(condition)                                                                                   \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            dprintf(2, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition);                        \
-            abort();                                                                                         \
-        }                                                                                                    \
+#define promise(condition)                                                                         \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            dprintf(2, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition);              \
+            abort();                                                                               \
+        }                                                                                          \
     } while (0)
 
 /* An error's sentence: it begins with `begins`, and is short and fit for a terminal. */
@@ -29,7 +30,8 @@ static inline void promise_sentence(const char *sentence, const char *begins)
         promise((unsigned char)*sentence >= 32 && *sentence != 127);
 }
 
-/* A copy of the input in memory of its size, so that a byte too far is seen; for the caller to free. */
+/* A copy of the input in memory of its size, so that a byte too far is seen; for the caller to
+ * free. */
 static inline void *exact_copy(const uint8_t *data, size_t size)
 {
     void *copy = malloc(size ? size : 1);

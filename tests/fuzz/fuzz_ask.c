@@ -1,4 +1,5 @@
-/* fuzz_ask.c - any bytes at all as what a viewer sends: a message, a Host and Origin, subprotocols; for libFuzzer or for driver.c.
+/* fuzz_ask.c - any bytes at all as what a viewer sends: a message, a Host and Origin, subprotocols;
+ * for libFuzzer or for driver.c.
  *
  * What is taken is within the bounds of view/WIRE.md.
  * SPDX-License-Identifier: MIT
@@ -12,10 +13,12 @@ static void check_message(const struct ask *a)
 {
     const struct want *w = &a->want;
     promise(a->type != ASK_CREDIT || (a->number >= 1 && a->number <= MOST_CREDITS));
-    promise(a->type != ASK_WANT || (w->coding >= RAW && w->coding <= DIFFERENCES_PACKED && w->colour < COLOURS));
+    promise(a->type != ASK_WANT ||
+            (w->coding >= RAW && w->coding <= DIFFERENCES_PACKED && w->colour < COLOURS));
     for (int c = 0; a->type == ASK_WANT && w->inside && c < 3; c++)
         promise(isfinite(w->box[c]) && isfinite(w->box[c + 3]) && w->box[c] < w->box[c + 3]);
-    promise(a->type != ASK_WANT || !w->cells || (uint64_t)w->region.width * w->region.height <= MOST_SQUARES);
+    promise(a->type != ASK_WANT || !w->cells ||
+            (uint64_t)w->region.width * w->region.height <= MOST_SQUARES);
     promise(a->type != ASK_DO || isfinite(a->command.value));
 }
 
@@ -27,11 +30,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size <= MOST_MESSAGE && ask_read((const char *)data, size, &ask)) {
         check_message(&ask);
         if (ask.type == ASK_WANT && ask.want.cells && region_clip(&torus, &ask.want.region))
-            promise(ask.want.region.x >= 0 && ask.want.region.x < 100 && ask.want.region.width <= 100);
+            promise(ask.want.region.x >= 0 && ask.want.region.x < 100 &&
+                    ask.want.region.width <= 100);
     }
-    promise(!http_host_ok(text) || strstr(text, "127.0.0.1") || strstr(text, "[::1]") || strcasestr(text, "localhost"));
+    promise(!http_host_ok(text) || strstr(text, "127.0.0.1") || strstr(text, "[::1]") ||
+            strcasestr(text, "localhost"));
     promise(!http_origin_ok(text, text));
-    promise(!http_token_ok(text, "0123456789abcdef0123456789abcdef") || strstr(text, "0123456789abcdef0123456789abcdef"));
+    promise(!http_token_ok(text, "0123456789abcdef0123456789abcdef") ||
+            strstr(text, "0123456789abcdef0123456789abcdef"));
     free(text);
     return 0;
 }

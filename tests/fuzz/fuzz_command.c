@@ -1,9 +1,9 @@
-/* fuzz_command.c - any lines at all as the words of a command line, on a machine without devices; for libFuzzer or for
- * driver.c.
+/* fuzz_command.c - any lines at all as the words of a command line, on a machine without devices;
+ * for libFuzzer or for driver.c.
  *
- * The command ends with a status that means something; 1 or 2 with one message on stderr that begins with "stdcl", and
- * 0 only after help or another list. Words have no '/', so that files stay in a folder that is removed; nothing
- * large is computed, no program is started.
+ * The command ends with a status that means something; 1 or 2 with one message on stderr that
+ * begins with "stdcl", and 0 only after help or another list. Words have no '/', so that files stay
+ * in a folder that is removed; nothing large is computed, no program is started.
  * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
@@ -33,8 +33,10 @@ int __wrap_matmul_job_matrices(struct matmul_job *job)
     return cli_failed("no matrices here");
 }
 
-int __wrap_nbody_initial(enum nbody_model model, size_t n, uint64_t seed, double *mass, double (*pos)[3], double (*vel)[3]);
-int __wrap_nbody_initial(enum nbody_model model, size_t n, uint64_t seed, double *mass, double (*pos)[3], double (*vel)[3])
+int __wrap_nbody_initial(enum nbody_model model, size_t n, uint64_t seed, double *mass,
+                         double (*pos)[3], double (*vel)[3]);
+int __wrap_nbody_initial(enum nbody_model model, size_t n, uint64_t seed, double *mass,
+                         double (*pos)[3], double (*vel)[3])
 {
     (void)model, (void)n, (void)seed, (void)mass, (void)pos, (void)vel;
     return clerror_set(ENODEV, "nbody_initial: not here");
@@ -94,7 +96,8 @@ static void check_message(int status, const struct heard *err)
     if (status != CLI_DONE)
         promise(err->size && err->text[err->size - 1] == '\n');
     if (status != CLI_DONE && strncmp(err->text, "usage: ", 7) != 0)
-        promise(strncmp(err->text, "stdcl", 5) == 0 || strstr(err->text, "\nstdcl")); /* it may stand behind what --explain tells */
+        promise(strncmp(err->text, "stdcl", 5) == 0 ||
+                strstr(err->text, "\nstdcl")); /* it may stand behind what --explain tells */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,16 +1,28 @@
-/* fuzz_device.c - any lines at all as patterns of --device, on a list of devices that is made up; for libFuzzer or for
- * driver.c.
+/* fuzz_device.c - any lines at all as patterns of --device, on a list of devices that is made up;
+ * for libFuzzer or for driver.c.
  *
- * Either the patterns pick devices, each once and each that matches, or one line on stderr says that there is none.
+ * Either the patterns pick devices, each once and each that matches, or one line on stderr says
+ * that there is none.
  * SPDX-License-Identifier: MIT
  */
 #include "cli.h"
 #include "fuzz.h"
 
 static struct cli_device item[] = {
-    {.type = CL_DEVICE_TYPE_CPU, .platform_name = "Portable Computing Language", .name = "pthread-skylake", .vendor = "GenuineIntel"},
-    {.type = CL_DEVICE_TYPE_GPU, .platform = 1, .platform_name = "NVIDIA CUDA", .name = "NVIDIA H200", .vendor = "NVIDIA Corporation"},
-    {.type = CL_DEVICE_TYPE_GPU, .platform = 1, .platform_name = "NVIDIA CUDA", .name = "NVIDIA GeForce RTX 4090", .vendor = "NVIDIA Corporation"},
+    {.type = CL_DEVICE_TYPE_CPU,
+     .platform_name = "Portable Computing Language",
+     .name = "pthread-skylake",
+     .vendor = "GenuineIntel"},
+    {.type = CL_DEVICE_TYPE_GPU,
+     .platform = 1,
+     .platform_name = "NVIDIA CUDA",
+     .name = "NVIDIA H200",
+     .vendor = "NVIDIA Corporation"},
+    {.type = CL_DEVICE_TYPE_GPU,
+     .platform = 1,
+     .platform_name = "NVIDIA CUDA",
+     .name = "NVIDIA GeForce RTX 4090",
+     .vendor = "NVIDIA Corporation"},
     {.type = CL_DEVICE_TYPE_ACCELERATOR, .platform = 2, .name = "", .vendor = "\xc3\xa9t\xc3\xa9"},
 };
 enum { DEVICES = sizeof item / sizeof *item };

@@ -1,8 +1,9 @@
-/* fuzz_hashlife.c - any bytes at all as a macrocell file, whose squares become a plane of HashLife; for libFuzzer or for
- * driver.c.
+/* fuzz_hashlife.c - any bytes at all as a macrocell file, whose squares become a plane of HashLife;
+ * for libFuzzer or for driver.c.
  *
- * What the reader accepts is a plane that some generations and a walk over its squares do no harm. The squares written
- * are read again as the same plane, and where all is near the middle, cells are those of plain C.
+ * What the reader accepts is a plane that some generations and a walk over its squares do no harm.
+ * The squares written are read again as the same plane, and where all is near the middle, cells are
+ * those of plain C.
  * SPDX-License-Identifier: MIT
  */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
@@ -30,11 +31,12 @@ static hashlife *plane_of(const struct life_squares *s, const char *rule)
 {
     uint32_t square = 0;
     int status = 0;
-    hashlife *h = hashlife_create(
-        &(struct hashlife_options){.rule = rule, .memory = LEAST_MEMORY, .threads = 1, .progress = end});
+    hashlife *h = hashlife_create(&(struct hashlife_options){
+        .rule = rule, .memory = LEAST_MEMORY, .threads = 1, .progress = end});
     for (size_t i = 0; h && i < s->n && status == 0; i++) {
         const struct life_square *q = &s->square[i];
-        const unsigned char state[4] = {(unsigned char)q->part[0], (unsigned char)q->part[1], (unsigned char)q->part[2], (unsigned char)q->part[3]};
+        const unsigned char state[4] = {(unsigned char)q->part[0], (unsigned char)q->part[1],
+                                        (unsigned char)q->part[2], (unsigned char)q->part[3]};
         status = q->bits         ? hashlife_add_leaf(h, q->cells, &square)
                  : q->level == 1 ? hashlife_add_states(h, state, &square)
                                  : hashlife_add_square(h, q->level, q->part, &square);
@@ -58,7 +60,8 @@ static int write_leaf(void *out, uint64_t cells)
 
 static int write_square(void *out, int level, const uint32_t part[4])
 {
-    life_squares_write(out, &(struct life_square){.level = level, .part = {part[0], part[1], part[2], part[3]}});
+    life_squares_write(
+        out, &(struct life_square){.level = level, .part = {part[0], part[1], part[2], part[3]}});
     return 0;
 }
 
@@ -70,7 +73,8 @@ static char *text_of(hashlife *h)
     struct outfile out = {.fp = open_memstream(&text, &size), .name = (char[]){"memory"}};
     promise(out.fp && fputs(HEAD, out.fp) >= 0);
     promise(hashlife_walk(h, &level, write_leaf, write_square, &out) == 0);
-    if (ftell(out.fp) == (long)strlen(HEAD)) /* an empty plane has no squares, and a file must have one */
+    if (ftell(out.fp) ==
+        (long)strlen(HEAD)) /* an empty plane has no squares, and a file must have one */
         promise(write_square(&out, 4, (const uint32_t[4]){0, 0, 0, 0}) == 0);
     promise(fclose(out.fp) == 0);
     return text;
@@ -91,7 +95,8 @@ static void check_way_back(hashlife *h, const char *rule)
     hashlife *again = plane_of(&s, rule);
     promise(again && hashlife_population(again, &back) == 0);
     promise(there.low == back.low && there.high == back.high && there.high >= 0);
-    promise(hashlife_bounding_box(again, &box_back) >= 0 && memcmp(&box, &box_back, sizeof box) == 0);
+    promise(hashlife_bounding_box(again, &box_back) >= 0 &&
+            memcmp(&box, &box_back, sizeof box) == 0);
     free(text);
     life_squares_free(&s);
     hashlife_free(again);
@@ -105,8 +110,10 @@ static bool is_near(hashlife *h, long long most)
     const int any = hashlife_bounding_box(h, &b);
     if (any < 0)
         promise_sentence(clerror(), "hashlife_bounding_box");
-    return any >= 0 && (!any || (hashlife_number_double(b.left) >= (double)-most && hashlife_number_double(b.top) >= (double)-most &&
-                    hashlife_number_double(b.right) <= (double)most && hashlife_number_double(b.bottom) <= (double)most));
+    return any >= 0 && (!any || (hashlife_number_double(b.left) >= (double)-most &&
+                                 hashlife_number_double(b.top) >= (double)-most &&
+                                 hashlife_number_double(b.right) <= (double)most &&
+                                 hashlife_number_double(b.bottom) <= (double)most));
 }
 
 static bool empty_is_born(const struct life_family *rule)
@@ -117,7 +124,8 @@ static bool empty_is_born(const struct life_family *rule)
 /* With B0 cells mean the opposite, always (with S8 too) or in odd generations. */
 static void cells_of(hashlife *h, const struct life_family *rule, uint8_t cells[SIDE * SIDE])
 {
-    const bool opposite = empty_is_born(rule) && (life_table_next(&rule->table, 511) || hashlife_generation(h) & 1);
+    const bool opposite =
+        empty_is_born(rule) && (life_table_next(&rule->table, 511) || hashlife_generation(h) & 1);
     uint64_t word[SIDE * SIDE / 64];
     struct life_cells c = {SIDE, SIDE, SIDE / 64, word};
     if (rule->states > 2) {
@@ -129,7 +137,8 @@ static void cells_of(hashlife *h, const struct life_family *rule, uint8_t cells[
         cells[i] = (word[i / 64] >> i % 64 & 1) ^ opposite;
 }
 
-/* Are all cells that the edge cannot reach in so many generations the same? With B0 even an empty edge reaches them. */
+/* Are all cells that the edge cannot reach in so many generations the same? With B0 even an empty
+ * edge reaches them. */
 static bool agree(const uint8_t a[SIDE * SIDE], const uint8_t b[SIDE * SIDE], size_t margin)
 {
     for (size_t y = margin; y < SIDE - margin; y++)

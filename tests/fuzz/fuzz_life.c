@@ -1,8 +1,9 @@
-/* fuzz_life.c - any bytes at all, given to the readers of Life patterns; for libFuzzer or for driver.c.
+/* fuzz_life.c - any bytes at all, given to the readers of Life patterns; for libFuzzer or for
+ * driver.c.
  *
- * Whatever the bytes: the reader keeps inside its memory, returns, and either fails with a sentence that names
- * the file and leaves nothing behind, or yields a pattern that keeps the promises of formats/life.h, and that
- * comes back the same from each of the formats we write.
+ * Whatever the bytes: the reader keeps inside its memory, returns, and either fails with a sentence
+ * that names the file and leaves nothing behind, or yields a pattern that keeps the promises of
+ * formats/life.h, and that comes back the same from each of the formats we write.
  * SPDX-License-Identifier: MIT
  */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
@@ -57,7 +58,8 @@ static void check_way_back(const struct life_pattern *p, const struct life_forma
     if (p->columns)
         promise(memcmp(q.word, p->word, p->rows * p->stride * sizeof *p->word) == 0);
     if (format == &life_rle)
-        promise(q.left == p->left && q.top == p->top && q.generation == p->generation && q.x == p->x);
+        promise(q.left == p->left && q.top == p->top && q.generation == p->generation &&
+                q.x == p->x);
     life_pattern_free(&q);
     free(text);
 }
@@ -77,7 +79,8 @@ static void check_plane(const void *data, size_t size, const struct life_pattern
         for (int y = 0; y < 64; y++)
             for (int x = 0; x < 64; x++)
                 if (plane.tile[i].row[y] >> x & 1) {
-                    const size_t column = (size_t)(plane.tile[i].x + x) - p->left, row = (size_t)(plane.tile[i].y + y) - p->top;
+                    const size_t column = (size_t)(plane.tile[i].x + x) - p->left,
+                                 row = (size_t)(plane.tile[i].y + y) - p->top;
                     promise(column < p->columns && row < p->rows && cell(p, column, row));
                     in_tiles++;
                 }

@@ -1,9 +1,9 @@
 /* fuzz_npy.c - any bytes at all, given to the reader of .npy files; for libFuzzer or for driver.c.
  *
- * Whatever the bytes: the reader keeps inside its memory (AddressSanitizer), returns, and either fails with a
- * sentence that names the file and leaves nothing open, or has a matrix whose numbers can be read as far as there
- * are any. A header that promises more than memory holds must not make anybody allocate it: the harness only
- * reads matrices that are small.
+ * Whatever the bytes: the reader keeps inside its memory (AddressSanitizer), returns, and either
+ * fails with a sentence that names the file and leaves nothing open, or has a matrix whose numbers
+ * can be read as far as there are any. A header that promises more than memory holds must not make
+ * anybody allocate it: the harness only reads matrices that are small.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/npy.h"

@@ -1,7 +1,8 @@
-/* fuzz_number.c - any bytes at all as a number: of a file, of the command line, and as the suffix of a name; for libFuzzer
- * or for driver.c.
+/* fuzz_number.c - any bytes at all as a number: of a file, of the command line, and as the suffix
+ * of a name; for libFuzzer or for driver.c.
  *
- * What number_read accepts, it reads as libc does, and number_print's text reads back as the same double.
+ * What number_read accepts, it reads as libc does, and number_print's text reads back as the same
+ * double.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/number.h"
@@ -35,7 +36,8 @@ static void check_number(const char *text, size_t length)
     promise(isfinite(value) && memcmp(&value, &right, sizeof value) == 0);
     const size_t n = number_print(printed, value);
     promise(n < NUMBER_SIZE && strlen(printed) == n);
-    promise(number_read(printed, n, &again) == NUMBER_OK && memcmp(&value, &again, sizeof value) == 0);
+    promise(number_read(printed, n, &again) == NUMBER_OK &&
+            memcmp(&value, &again, sizeof value) == 0);
 }
 
 static void check_natural(const char *text)

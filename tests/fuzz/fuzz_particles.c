@@ -1,8 +1,9 @@
-/* fuzz_particles.c - any bytes at all, given to the readers of bodies; for libFuzzer or for driver.c.
+/* fuzz_particles.c - any bytes at all, given to the readers of bodies; for libFuzzer or for
+ * driver.c.
  *
- * Whatever the bytes: the reader keeps inside its memory (AddressSanitizer), returns, and either fails
- * with a sentence that names the file and leaves nothing behind, or yields bodies that all keep the
- * promises of particles.h. From a file the same bytes must give the same as from memory.
+ * Whatever the bytes: the reader keeps inside its memory (AddressSanitizer), returns, and either
+ * fails with a sentence that names the file and leaves nothing behind, or yields bodies that all
+ * keep the promises of particles.h. From a file the same bytes must give the same as from memory.
  * SPDX-License-Identifier: MIT
  */
 #if defined(__linux__) && !defined(_GNU_SOURCE)

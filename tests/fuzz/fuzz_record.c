@@ -1,6 +1,7 @@
 /* fuzz_record.c - any bytes at all as a recording; for libFuzzer or for driver.c.
  *
- * A recording that is taken has pictures; each is whole or refused with a sentence, and is never larger than its kind allows.
+ * A recording that is taken has pictures; each is whole or refused with a sentence, and is never
+ * larger than its kind allows.
  * SPDX-License-Identifier: MIT
  */
 #include "fuzz.h"
@@ -23,7 +24,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     promise(view_recording_frames(r) > 0);
     for (size_t k = 0; k < view_recording_frames(r) && k < 64; k++) {
         const struct bytes *p = recording_picture(r, k);
-        promise(p ? p->used >= FRAME_HEAD && p->at[1] == RAW && p->at[0] >= POINTS && p->at[0] <= GRID : strlen(clerror()) > 10);
+        promise(p ? p->used >= FRAME_HEAD && p->at[1] == RAW && p->at[0] >= POINTS &&
+                        p->at[0] <= GRID
+                  : strlen(clerror()) > 10);
     }
     if (recording_columns(r))
         recording_each_row(r, take, &sum);

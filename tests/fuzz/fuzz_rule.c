@@ -1,7 +1,8 @@
-/* fuzz_rule.c - any text at all as a rule of Life, with or without a grid behind a colon; for libFuzzer or for driver.c.
+/* fuzz_rule.c - any text at all as a rule of Life, with or without a grid behind a colon; for
+ * libFuzzer or for driver.c.
  *
- * What is accepted comes back the same from what life_rule_string or life_rule_normal makes of it; what is refused, is with a sentence, and
- * leaves the caller's rule alone.
+ * What is accepted comes back the same from what life_rule_string or life_rule_normal makes of it;
+ * what is refused, is with a sentence, and leaves the caller's rule alone.
  * SPDX-License-Identifier: MIT
  */
 #include "fuzz.h"
@@ -29,7 +30,8 @@ static void check_family(const char *text)
         promise_sentence(clerror(), "'");
         return;
     }
-    promise(strlen(normal) < sizeof normal && life_rule_normal(normal, again) == 0 && strcmp(normal, again) == 0);
+    promise(strlen(normal) < sizeof normal && life_rule_normal(normal, again) == 0 &&
+            strcmp(normal, again) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

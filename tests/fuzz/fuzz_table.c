@@ -1,6 +1,7 @@
 /* fuzz_table.c - any text at all as a file of a rule, .rule; for libFuzzer or for driver.c.
  *
- * What is refused, is with a sentence that names the file. What is accepted has a name and states, and its tree leads every block of states to a state.
+ * What is refused, is with a sentence that names the file. What is accepted has a name and states,
+ * and its tree leads every block of states to a state.
  * SPDX-License-Identifier: MIT
  */
 #include "fuzz.h"

@@ -1,8 +1,8 @@
 /* fuzz_template.c - any bytes at all, expanded as a template; for libFuzzer or for driver.c.
  *
- * Whatever the bytes: the expansion returns, and either fails with a sentence for a terminal that begins with
- * the template's name, or gives a text. With and without #line directives that is the same text, and a template
- * without Lua in it is its own text.
+ * Whatever the bytes: the expansion returns, and either fails with a sentence for a terminal that
+ * begins with the template's name, or gives a text. With and without #line directives that is the
+ * same text, and a template without Lua in it is its own text.
  * SPDX-License-Identifier: MIT
  */
 #include "template/template.h"
@@ -58,7 +58,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     size_t bom = size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     if (!holds_lua(data + bom, size - bom)) {
         promise(!exact == (memchr(data, 0, size) != NULL));
-        promise(!exact || (strlen(exact) == size - bom && memcmp(exact, data + bom, size - bom) == 0));
+        promise(!exact ||
+                (strlen(exact) == size - bom && memcmp(exact, data + bom, size - bom) == 0));
     }
     if (text && !strstr(text, "0x") && !memmem(data, size, "#line", 5)) { /* addresses differ */
         promise(squeeze(text, mark) == squeeze(exact, mark));

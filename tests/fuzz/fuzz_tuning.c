@@ -1,8 +1,10 @@
-/* fuzz_tuning.c - any bytes at all as a file of measured shapes, and as words KEY=NUMBER; for libFuzzer or for driver.c.
+/* fuzz_tuning.c - any bytes at all as a file of measured shapes, and as words KEY=NUMBER; for
+ * libFuzzer or for driver.c.
  *
- * The file is refused with half a sentence, or its rows are what tune.h promises: a kernel, a device, a size, and a shape
- * that cltune_choose can take. Words (the same bytes) are refused with a sentence, or give numbers inside their ranges,
- * which cltune_print writes so that they read back the same.
+ * The file is refused with half a sentence, or its rows are what tune.h promises: a kernel, a
+ * device, a size, and a shape that cltune_choose can take. Words (the same bytes) are refused with
+ * a sentence, or give numbers inside their ranges, which cltune_print writes so that they read back
+ * the same.
  * SPDX-License-Identifier: MIT
  */
 #include "fuzz.h"
@@ -10,8 +12,10 @@
 
 /* The row that cltune_choose finds; the linker puts this in front of the store (--wrap). */
 static const char *stored;
-int __wrap_cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, struct cltune_row *row);
-int __wrap_cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, struct cltune_row *row)
+int __wrap_cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size,
+                       struct cltune_row *row);
+int __wrap_cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size,
+                       struct cltune_row *row)
 {
     (void)cp, (void)dev, (void)kernel, (void)size;
     memset(row, 0, sizeof *row);
@@ -30,7 +34,8 @@ static const struct cltune_key keys[] = {{"group", offsetof(struct shape, group)
 static int fit(void *shape, int is_stored, void *arg)
 {
     (void)is_stored, (void)arg;
-    return ((struct shape *)shape)->group % 2 ? clerror_set(EINVAL, "fuzz: shape: group is odd") : 0;
+    return ((struct shape *)shape)->group % 2 ? clerror_set(EINVAL, "fuzz: shape: group is odd")
+                                              : 0;
 }
 
 static void check_words(const char *row, const char *words)
@@ -41,11 +46,14 @@ static void check_words(const char *row, const char *words)
     stored = row;
     if (cltune_choose(&rules, NULL, 0, "fuzz.kernel", 1, words, &s, &out) != 0) {
         char *sentence = clerror();
-        promise(sentence && strncmp(sentence, "fuzz: shape: ", 13) == 0); /* with the whole word, which may be long */
+        promise(sentence && strncmp(sentence, "fuzz: shape: ", 13) ==
+                                0); /* with the whole word, which may be long */
         return;
     }
-    promise(s.group >= 1 && s.group <= 1024 && s.group % 2 == 0 && s.width >= -16 && s.width <= 16 && s.path <= 2);
-    promise(cltune_value(out.shape, "group", -1) == s.group && cltune_value(out.shape, "width", -99) == s.width);
+    promise(s.group >= 1 && s.group <= 1024 && s.group % 2 == 0 && s.width >= -16 &&
+            s.width <= 16 && s.path <= 2);
+    promise(cltune_value(out.shape, "group", -1) == s.group &&
+            cltune_value(out.shape, "width", -99) == s.width);
     if (s.path > 0) { /* its default is outside of the range that words may give */
         stored = "";
         promise(cltune_choose(&rules, NULL, 0, "fuzz.kernel", 1, out.shape, &again, &unused) == 0);
@@ -67,7 +75,8 @@ static void check_rows(json_t *rows)
         const json_t *user = tune_choose(rows, NULL, &device, kernel, i, &rank);
         promise(!user == (rank == TUNE_NONE) && (!user || rank <= TUNE_OTHER_DRIVER));
         const json_t *shipped = tune_choose(NULL, rows, &device, kernel, SIZE_MAX - i, &rank);
-        promise(!shipped == (rank == TUNE_NONE) && (!shipped || rank == TUNE_SHIPPED || rank == TUNE_FAMILY));
+        promise(!shipped == (rank == TUNE_NONE) &&
+                (!shipped || rank == TUNE_SHIPPED || rank == TUNE_FAMILY));
         check_words(shape, NULL);
     }
 }

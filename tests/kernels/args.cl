@@ -85,24 +85,75 @@ __kernel void three_names(__global int *first_thing, int second_thing, int third
 }
 
 /* As many arguments as clforka takes. */
-__kernel void sixty_three(
-    int a0, int a1, int a2, int a3, int a4, int a5, int a6, int a7, int a8, int a9, int a10,
-    int a11, int a12, int a13, int a14, int a15, int a16, int a17, int a18, int a19, int a20,
-    int a21, int a22, int a23, int a24, int a25, int a26, int a27, int a28, int a29, int a30,
-    int a31, int a32, int a33, int a34, int a35, int a36, int a37, int a38, int a39, int a40,
-    int a41, int a42, int a43, int a44, int a45, int a46, int a47, int a48, int a49, int a50,
-    int a51, int a52, int a53, int a54, int a55, int a56, int a57, int a58, int a59, int a60,
-    int a61, __global int *out)
+__kernel void sixty_three(int a0, int a1, int a2, int a3, int a4, int a5, int a6, int a7, int a8,
+                          int a9, int a10, int a11, int a12, int a13, int a14, int a15, int a16,
+                          int a17, int a18, int a19, int a20, int a21, int a22, int a23, int a24,
+                          int a25, int a26, int a27, int a28, int a29, int a30, int a31, int a32,
+                          int a33, int a34, int a35, int a36, int a37, int a38, int a39, int a40,
+                          int a41, int a42, int a43, int a44, int a45, int a46, int a47, int a48,
+                          int a49, int a50, int a51, int a52, int a53, int a54, int a55, int a56,
+                          int a57, int a58, int a59, int a60, int a61, __global int *out)
 {
-    out[0] = a0; out[1] = a1; out[2] = a2; out[3] = a3; out[4] = a4; out[5] = a5; out[6] = a6;
-    out[7] = a7; out[8] = a8; out[9] = a9; out[10] = a10; out[11] = a11; out[12] = a12;
-    out[13] = a13; out[14] = a14; out[15] = a15; out[16] = a16; out[17] = a17; out[18] = a18;
-    out[19] = a19; out[20] = a20; out[21] = a21; out[22] = a22; out[23] = a23; out[24] = a24;
-    out[25] = a25; out[26] = a26; out[27] = a27; out[28] = a28; out[29] = a29; out[30] = a30;
-    out[31] = a31; out[32] = a32; out[33] = a33; out[34] = a34; out[35] = a35; out[36] = a36;
-    out[37] = a37; out[38] = a38; out[39] = a39; out[40] = a40; out[41] = a41; out[42] = a42;
-    out[43] = a43; out[44] = a44; out[45] = a45; out[46] = a46; out[47] = a47; out[48] = a48;
-    out[49] = a49; out[50] = a50; out[51] = a51; out[52] = a52; out[53] = a53; out[54] = a54;
-    out[55] = a55; out[56] = a56; out[57] = a57; out[58] = a58; out[59] = a59; out[60] = a60;
+    out[0] = a0;
+    out[1] = a1;
+    out[2] = a2;
+    out[3] = a3;
+    out[4] = a4;
+    out[5] = a5;
+    out[6] = a6;
+    out[7] = a7;
+    out[8] = a8;
+    out[9] = a9;
+    out[10] = a10;
+    out[11] = a11;
+    out[12] = a12;
+    out[13] = a13;
+    out[14] = a14;
+    out[15] = a15;
+    out[16] = a16;
+    out[17] = a17;
+    out[18] = a18;
+    out[19] = a19;
+    out[20] = a20;
+    out[21] = a21;
+    out[22] = a22;
+    out[23] = a23;
+    out[24] = a24;
+    out[25] = a25;
+    out[26] = a26;
+    out[27] = a27;
+    out[28] = a28;
+    out[29] = a29;
+    out[30] = a30;
+    out[31] = a31;
+    out[32] = a32;
+    out[33] = a33;
+    out[34] = a34;
+    out[35] = a35;
+    out[36] = a36;
+    out[37] = a37;
+    out[38] = a38;
+    out[39] = a39;
+    out[40] = a40;
+    out[41] = a41;
+    out[42] = a42;
+    out[43] = a43;
+    out[44] = a44;
+    out[45] = a45;
+    out[46] = a46;
+    out[47] = a47;
+    out[48] = a48;
+    out[49] = a49;
+    out[50] = a50;
+    out[51] = a51;
+    out[52] = a52;
+    out[53] = a53;
+    out[54] = a54;
+    out[55] = a55;
+    out[56] = a56;
+    out[57] = a57;
+    out[58] = a58;
+    out[59] = a59;
+    out[60] = a60;
     out[61] = a61;
 }

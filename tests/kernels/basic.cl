@@ -1,7 +1,9 @@
 /* basic.cl - the kernels that most of the layer's tests launch; one work-item per element of x. */
 /* SPDX-License-Identifier: MIT */
 
-__kernel void nothing(void) {}
+__kernel void nothing(void)
+{
+}
 
 __kernel void fill(__global int *x, int value)
 {

@@ -1,6 +1,9 @@
 /* broken.cl - does not build, because of its line 7. */
 
-__kernel void fine(__global int *x) { x[0] = 1; }
+__kernel void fine(__global int *x)
+{
+    x[0] = 1;
+}
 
 __kernel void broken(__global int *x)
 {

@@ -1,4 +1,5 @@
-/* faulty.cl - kernels with mistakes that a device does not report, for test_check_program, which names their lines.
+/* faulty.cl - kernels with mistakes that a device does not report, for test_check_program, which
+ * names their lines.
  * SPDX-License-Identifier: MIT */
 kernel void past_the_end(global int *x, global const int *y)
 {

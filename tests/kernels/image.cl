@@ -19,7 +19,8 @@ __kernel void unpack_u(__read_only image2d_t image, __global uint4 *out)
 }
 
 /* out[0] = the pixel at coordinates that the given sampler understands */
-__kernel void sample(__read_only image2d_t image, sampler_t sampler, float2 at, __global float4 *out)
+__kernel void sample(__read_only image2d_t image, sampler_t sampler, float2 at,
+                     __global float4 *out)
 {
     out[0] = read_imagef(image, sampler, at);
 }

@@ -1,4 +1,5 @@
-/* same.c - saxpy of 1000 numbers and ten steps of 100 bodies, all bits printed; the same in five languages.
+/* same.c - saxpy of 1000 numbers and ten steps of 100 bodies, all bits printed; the same in five
+ * languages.
  *   usage: same KERNEL_FILE
  * SPDX-License-Identifier: MIT
  */

@@ -1,6 +1,7 @@
 /* arrays.c - sums of arrays of a few elements, for run.sh; the answers are compared with plain C.
  *   usage: oclgrind_arrays "" N...        every operation, type and accumulator
- *          oclgrind_arrays SHAPE N...     in a shape: sums of floats and long integers, and the pairs of a dot product
+ *          oclgrind_arrays SHAPE N...     in a shape: sums of floats and long integers, and the
+ *          pairs of a dot product
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/arrays_ref.h"
@@ -10,12 +11,13 @@
 static CLCONTEXT *cp;
 static int bad;
 
-static void check(const char *what, enum arrays_type type, size_t n, int status, const double *got, double right)
+static void check(const char *what, enum arrays_type type, size_t n, int status, const double *got,
+                  double right)
 {
     if (status == 0 && memcmp(got, &right, sizeof right) == 0)
         return;
-    fprintf(stderr, "arrays: %s of %zu elements of type %d: %s, %.17g instead of %.17g\n", what, n, type,
-            status ? clerror() : "wrong", *got, right);
+    fprintf(stderr, "arrays: %s of %zu elements of type %d: %s, %.17g instead of %.17g\n", what, n,
+            type, status ? clerror() : "wrong", *got, right);
     bad = 1;
 }
 
@@ -23,10 +25,18 @@ static void fill(enum arrays_type type, void *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         switch (type) {
-        case ARRAYS_FLOAT: ((float *)x)[i] = (float)i * 0.37F - 3; break;
-        case ARRAYS_DOUBLE: ((double *)x)[i] = (double)i * 0.37 - 3; break;
-        case ARRAYS_INT: ((int32_t *)x)[i] = (int32_t)i * 12345 - 700; break;
-        case ARRAYS_LONG: ((int64_t *)x)[i] = (int64_t)i * 123456789012 - 7; break;
+        case ARRAYS_FLOAT:
+            ((float *)x)[i] = (float)i * 0.37F - 3;
+            break;
+        case ARRAYS_DOUBLE:
+            ((double *)x)[i] = (double)i * 0.37 - 3;
+            break;
+        case ARRAYS_INT:
+            ((int32_t *)x)[i] = (int32_t)i * 12345 - 700;
+            break;
+        case ARRAYS_LONG:
+            ((int64_t *)x)[i] = (int64_t)i * 123456789012 - 7;
+            break;
         }
 }
 
@@ -45,7 +55,8 @@ static double extreme(enum arrays_type type, const void *x, size_t n, int sign)
 
 static void sums_of(enum arrays_type type, enum arrays_accumulator how, size_t n)
 {
-    arrays *a = arrays_create(&(struct arrays_options){.ctx = cp, .type = type, .accumulator = how});
+    arrays *a =
+        arrays_create(&(struct arrays_options){.ctx = cp, .type = type, .accumulator = how});
     void *x = clmalloc(cp, n * 8, 0);
     double r = 0, mean = 0;
     if (!a || !x || (fill(type, x, n), arrays_place(a, x, n)) != 0) {
@@ -57,11 +68,13 @@ static void sums_of(enum arrays_type type, enum arrays_accumulator how, size_t n
     check("max", type, n, arrays_max(a, x, n, &r), &r, extreme(type, x, n, 1));
     if (type == ARRAYS_FLOAT || type == ARRAYS_DOUBLE) {
         check("dot", type, n, arrays_dot(a, x, x, n, &r), &r, arrays_ref_dot(type, how, x, x, n));
-        check("squares", type, n, arrays_squares(a, x, x, x, n, &r), &r, arrays_ref_squares(type, how, x, x, x, n));
+        check("squares", type, n, arrays_squares(a, x, x, x, n, &r), &r,
+              arrays_ref_squares(type, how, x, x, x, n));
     }
     if (n > 1) {
         const int status = arrays_variance(a, x, n, &mean, &r);
-        check("variance", type, n, status, &r, arrays_ref_deviations(type, how, x, n, mean) / (double)(n - 1));
+        check("variance", type, n, status, &r,
+              arrays_ref_deviations(type, how, x, n, mean) / (double)(n - 1));
     }
     clfree(x);
     arrays_free(a);
@@ -72,14 +85,17 @@ static void of_a_shape(const char *shape, size_t n)
     static const enum arrays_type types[] = {ARRAYS_FLOAT, ARRAYS_LONG, ARRAYS_DOUBLE};
     for (int i = 0; i < 3; i++) {
         const enum arrays_type type = types[i];
-        const enum arrays_accumulator how = type == ARRAYS_DOUBLE ? ARRAYS_COMPENSATED : ARRAYS_WIDE;
-        arrays *a = arrays_create(&(struct arrays_options){.ctx = cp, .type = type, .accumulator = how, .shape = shape});
+        const enum arrays_accumulator how =
+            type == ARRAYS_DOUBLE ? ARRAYS_COMPENSATED : ARRAYS_WIDE;
+        arrays *a = arrays_create(
+            &(struct arrays_options){.ctx = cp, .type = type, .accumulator = how, .shape = shape});
         void *x = clmalloc(cp, n * 8, 0);
         double r = 0;
         if (!a || !x || (fill(type, x, n), arrays_place(a, x, n)) != 0)
             check("making", type, n, -1, &r, 0);
         else if (type == ARRAYS_DOUBLE)
-            check("dot", type, n, arrays_dot(a, x, x, n, &r), &r, arrays_ref_dot(type, how, x, x, n));
+            check("dot", type, n, arrays_dot(a, x, x, n, &r), &r,
+                  arrays_ref_dot(type, how, x, x, n));
         else
             check("sum", type, n, arrays_sum(a, x, n, &r), &r, arrays_ref_sum(type, how, x, n));
         clfree(x);
@@ -90,7 +106,8 @@ static void of_a_shape(const char *shape, size_t n)
 /* Its order is its own; of integers in doubles every order gives the same. */
 static void tree_of(size_t n)
 {
-    arrays *a = arrays_create(&(struct arrays_options){.ctx = cp, .type = ARRAYS_DOUBLE, .method = ARRAYS_TREE});
+    arrays *a = arrays_create(
+        &(struct arrays_options){.ctx = cp, .type = ARRAYS_DOUBLE, .method = ARRAYS_TREE});
     double *x = clmalloc(cp, n * sizeof *x, 0), r = 0, right = 0;
     if (!a && clerrno == ENOTSUP) /* without Lua there is none */
         return;

@@ -1,5 +1,5 @@
-/* batch.c - products of small matrices by one launch, or one product alone, whose rows lie in memory one behind the other; for run.sh. The answers
- * are compared with plain C.
+/* batch.c - products of small matrices by one launch, or one product alone, whose rows lie in
+ * memory one behind the other; for run.sh. The answers are compared with plain C.
  *   usage: oclgrind_batch single|double M N K COUNT [SHAPE]
  * SPDX-License-Identifier: MIT
  */
@@ -43,7 +43,9 @@ static int wrong(const void *a, const void *b, const void *c)
                     sum += element(a, (p * m + i) * k + l) * element(b, (p * n + j) * k + l);
                 const double got = element(c, (p * m + i) * n + j);
                 if (got != sum) {
-                    fprintf(stderr, "oclgrind_batch: element (%zu, %zu) of product %zu is %g, not %g\n", i, j, p, got, sum);
+                    fprintf(stderr,
+                            "oclgrind_batch: element (%zu, %zu) of product %zu is %g, not %g\n", i,
+                            j, p, got, sum);
                     return 1;
                 }
             }
@@ -54,7 +56,9 @@ int main(int argc, char **argv)
 {
     CLCONTEXT *cp = stddev;
     if (argc < 6 || argc > 7 || !cp) {
-        fprintf(stderr, "usage: oclgrind_batch single|double M N K COUNT [SHAPE], on a machine with a device\n");
+        fprintf(
+            stderr,
+            "usage: oclgrind_batch single|double M N K COUNT [SHAPE], on a machine with a device\n");
         return 2;
     }
     in_double = strcmp(argv[1], "double") == 0;
@@ -62,11 +66,15 @@ int main(int argc, char **argv)
     n = strtoul(argv[3], NULL, 10);
     k = strtoul(argv[4], NULL, 10);
     count = strtoul(argv[5], NULL, 10);
-    matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .precision = in_double ? MATMUL_DOUBLE : MATMUL_SINGLE, .shape = argv[6]});
-    void *a = filled(cp, count * m * k), *b = filled(cp, count * n * k), *c = filled(cp, count * m * n);
-    if (!mm || !a || !b || !c || clmsync(cp, 0, a, CL_MEM_DEVICE) || clmsync(cp, 0, b, CL_MEM_DEVICE) || clmsync(cp, 0, c, CL_MEM_DEVICE) ||
+    matmul *mm = matmul_create(&(struct matmul_options){
+        .ctx = cp, .precision = in_double ? MATMUL_DOUBLE : MATMUL_SINGLE, .shape = argv[6]});
+    void *a = filled(cp, count * m * k), *b = filled(cp, count * n * k),
+         *c = filled(cp, count * m * n);
+    if (!mm || !a || !b || !c || clmsync(cp, 0, a, CL_MEM_DEVICE) ||
+        clmsync(cp, 0, b, CL_MEM_DEVICE) || clmsync(cp, 0, c, CL_MEM_DEVICE) ||
         (count == 1 ? matmul_enqueue(mm, 0, MATMUL_NT, m, n, k, 1, a, 0, b, 0, 0, c, 0)
-                    : matmul_batch(mm, 0, MATMUL_NT, m, n, k, 1, a, 0, m * k, b, 0, n * k, 0, c, 0, m * n, count)) ||
+                    : matmul_batch(mm, 0, MATMUL_NT, m, n, k, 1, a, 0, m * k, b, 0, n * k, 0, c, 0,
+                                   m * n, count)) ||
         clmsync(cp, 0, c, CL_MEM_HOST) || clwait(cp, 0, CL_ALL_EVENT)) {
         fprintf(stderr, "oclgrind_batch: %s\n", clerror());
         return 1;

@@ -1,16 +1,19 @@
 /* gpu.c - stands before Oclgrind (LD_PRELOAD) and calls its device a GPU, for run.sh.
  *
- * Oclgrind's device is of every type at once, and so counts as a CPU, which shares memory with the host. It does not see
- * what the host writes there, and takes all of it for uninitialised. As a GPU it is sent everything by copies, and takes
- * the shapes of GPUs. With OCLGRIND_GPU=2 in the environment there are two of it, for what devices send each other.
+ * Oclgrind's device is of every type at once, and so counts as a CPU, which shares memory with the
+ * host. It does not see what the host writes there, and takes all of it for uninitialised. As a GPU
+ * it is sent everything by copies, and takes the shapes of GPUs. With OCLGRIND_GPU=2 in the
+ * environment there are two of it, for what devices send each other.
  *
- * Oclgrind 21.10 takes a buffer for uninitialised once a part of it was written or filled. So whole buffers are
- * written here, and what nobody has written is found in those alone that the host never writes to.
+ * Oclgrind 21.10 takes a buffer for uninitialised once a part of it was written or filled. So whole
+ * buffers are written here, and what nobody has written is found in those alone that the host never
+ * writes to.
  * SPDX-License-Identifier: MIT
  */
 #include "../called_gpu.h"
 
-OURS cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id *devices, cl_uint *n)
+OURS cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint room,
+                           cl_device_id *devices, cl_uint *n)
 {
     const cl_int status = NEXT(clGetDeviceIDs)(platform, type, room, devices, n);
     if (status != CL_SUCCESS || !getenv("OCLGRIND_GPU"))
@@ -22,9 +25,11 @@ OURS cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint
     return status;
 }
 
-/* Writes rows of bytes: for Oclgrind as one write of the whole buffer, in which they are replaced. */
-static cl_int write_rows(cl_command_queue queue, cl_mem buffer, size_t at, size_t bytes, size_t rows, size_t pitch,
-                         const char *from, size_t from_pitch, cl_uint nwait, const cl_event *wait, cl_event *done)
+/* Writes rows of bytes: for Oclgrind as one write of the whole buffer, in which they are
+ * replaced. */
+static cl_int write_rows(cl_command_queue queue, cl_mem buffer, size_t at, size_t bytes,
+                         size_t rows, size_t pitch, const char *from, size_t from_pitch,
+                         cl_uint nwait, const cl_event *wait, cl_event *done)
 {
     size_t size = 0;
     cl_int status = clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof size, &size, NULL);
@@ -41,28 +46,32 @@ static cl_int write_rows(cl_command_queue queue, cl_mem buffer, size_t at, size_
     return status;
 }
 
-OURS cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block, size_t at, size_t bytes,
-                                 const void *from, cl_uint nwait, const cl_event *wait, cl_event *done)
+OURS cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block, size_t at,
+                                 size_t bytes, const void *from, cl_uint nwait,
+                                 const cl_event *wait, cl_event *done)
 {
     (void)block;
     return write_rows(queue, buffer, at, bytes, 1, 0, from, 0, nwait, wait, done);
 }
 
-OURS cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void *pattern, size_t size, size_t at,
-                                size_t bytes, cl_uint nwait, const cl_event *wait, cl_event *done)
+OURS cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void *pattern,
+                                size_t size, size_t at, size_t bytes, cl_uint nwait,
+                                const cl_event *wait, cl_event *done)
 {
     return write_rows(queue, buffer, at, size, bytes / size, size, pattern, 0, nwait, wait, done);
 }
 
 /* Of two dimensions, which are all that we use. */
-OURS cl_int clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool block, const size_t *there,
-                                     const size_t *here, const size_t *region, size_t row, size_t slice, size_t host_row,
-                                     size_t host_slice, const void *host, cl_uint nwait, const cl_event *wait,
+OURS cl_int clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool block,
+                                     const size_t *there, const size_t *here, const size_t *region,
+                                     size_t row, size_t slice, size_t host_row, size_t host_slice,
+                                     const void *host, cl_uint nwait, const cl_event *wait,
                                      cl_event *done)
 {
     const char *from = (const char *)host + here[0] + here[1] * host_row;
     (void)block, (void)slice, (void)host_slice;
     if (region[2] != 1 || there[2] || here[2])
         return CL_INVALID_VALUE;
-    return write_rows(queue, buffer, there[0] + there[1] * row, region[0], region[1], row, from, host_row, nwait, wait, done);
+    return write_rows(queue, buffer, there[0] + there[1] * row, region[0], region[1], row, from,
+                      host_row, nwait, wait, done);
 }

@@ -1,5 +1,6 @@
-/* kernels.c - stands before Oclgrind (LD_PRELOAD) and appends the name of each kernel that is launched to the file that OCLGRIND_KERNELS
- * names, for run.sh. A profile would tell them, too, but Oclgrind 21.10 spoils its own heap when many launches are timed.
+/* kernels.c - stands before Oclgrind (LD_PRELOAD) and appends the name of each kernel that is
+ * launched to the file that OCLGRIND_KERNELS names, for run.sh. A profile would tell them, too, but
+ * Oclgrind 21.10 spoils its own heap when many launches are timed.
  * SPDX-License-Identifier: MIT
  */
 #define CL_TARGET_OPENCL_VERSION 120
@@ -14,14 +15,16 @@
 
 #define NEXT(name) ((__typeof__(&name))(uintptr_t)dlsym(RTLD_NEXT, #name))
 
-__attribute__((visibility("default"))) cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
-                                                                     const size_t *from, const size_t *global, const size_t *local,
-                                                                     cl_uint nwait, const cl_event *wait, cl_event *done)
+__attribute__((visibility("default"))) cl_int clEnqueueNDRangeKernel(
+    cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *from,
+    const size_t *global, const size_t *local, cl_uint nwait, const cl_event *wait, cl_event *done)
 {
     static _Thread_local cl_kernel last;
     char name[256] = "";
     const char *file = getenv("OCLGRIND_KERNELS");
-    if (file && kernel != last && NEXT(clGetKernelInfo)(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name - 1, name, NULL) == CL_SUCCESS) {
+    if (file && kernel != last &&
+        NEXT(clGetKernelInfo)(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name - 1, name, NULL) ==
+            CL_SUCCESS) {
         const int fd = open(file, O_WRONLY | O_CREAT | O_APPEND, 0600);
         strcat(name, "\n");
         if (fd >= 0 && write(fd, name, strlen(name)) == (ssize_t)strlen(name))
@@ -29,5 +32,6 @@ __attribute__((visibility("default"))) cl_int clEnqueueNDRangeKernel(cl_command_
         if (fd >= 0)
             close(fd);
     }
-    return NEXT(clEnqueueNDRangeKernel)(queue, kernel, dimensions, from, global, local, nwait, wait, done);
+    return NEXT(clEnqueueNDRangeKernel)(queue, kernel, dimensions, from, global, local, nwait, wait,
+                                        done);
 }

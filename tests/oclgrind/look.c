@@ -1,5 +1,5 @@
-/* look.c - what a picture asks a grid of Life for: rectangles of cells and counts of squares, made on the device, for run.sh; all are
- * compared with the cells of the whole grid.
+/* look.c - what a picture asks a grid of Life for: rectangles of cells and counts of squares, made
+ * on the device, for run.sh; all are compared with the cells of the whole grid.
  * SPDX-License-Identifier: MIT
  */
 #include "stdcl/life.h"
@@ -28,7 +28,10 @@ static int wrong_window(life *lf, size_t x, size_t y, size_t width, size_t heigh
     for (size_t j = 0; j < height && !wrong; j++)
         for (size_t i = 0; i < width; i++)
             wrong += lives(x + i, y + j) != (word[j][i / 64] >> i % 64 & 1);
-    return wrong ? fprintf(stderr, "oclgrind_look: the rectangle %zu x %zu at (%zu, %zu) is wrong\n", width, height, x, y) : 0;
+    return wrong
+               ? fprintf(stderr, "oclgrind_look: the rectangle %zu x %zu at (%zu, %zu) is wrong\n",
+                         width, height, x, y)
+               : 0;
 }
 
 static int wrong_squares(life *lf, size_t x, size_t y, size_t width, size_t height, unsigned zoom)
@@ -36,14 +39,17 @@ static int wrong_squares(life *lf, size_t x, size_t y, size_t width, size_t heig
     uint32_t count[HEIGHT * WIDTH];
     int wrong = life_density(lf, (long long)x, (long long)y, width, height, zoom, count) != 0;
     for (size_t at = 0; at < width * height && !wrong; at++) {
-        const size_t side = (size_t)1 << zoom, left = x + at % width * side, top = y + at / width * side;
+        const size_t side = (size_t)1 << zoom, left = x + at % width * side,
+                     top = y + at / width * side;
         uint32_t right = 0;
         for (size_t j = 0; j < side; j++)
             for (size_t i = 0; i < side; i++)
                 right += left + i < WIDTH && top + j < HEIGHT && lives(left + i, top + j);
         wrong += count[at] != right;
     }
-    return wrong ? fprintf(stderr, "oclgrind_look: the squares of 2^%u at (%zu, %zu) are wrong\n", zoom, x, y) : 0;
+    return wrong ? fprintf(stderr, "oclgrind_look: the squares of 2^%u at (%zu, %zu) are wrong\n",
+                           zoom, x, y)
+                 : 0;
 }
 
 int main(void)
@@ -53,11 +59,15 @@ int main(void)
     if (!lf || life_soup(lf, 0, 1) != 0 || life_step(lf, 3) != 0)
         return fprintf(stderr, "oclgrind_look: %s\n", clerror()), 1;
     /* The cells are on the device until the whole grid is asked for. */
-    life *other = life_create(&(struct life_options){.ctx = stddev, .width = WIDTH, .height = HEIGHT});
-    if (!other || life_soup(other, 0, 1) != 0 || life_step(other, 3) != 0 || life_get(other, 0, 0, &cells) != 0)
+    life *other =
+        life_create(&(struct life_options){.ctx = stddev, .width = WIDTH, .height = HEIGHT});
+    if (!other || life_soup(other, 0, 1) != 0 || life_step(other, 3) != 0 ||
+        life_get(other, 0, 0, &cells) != 0)
         return fprintf(stderr, "oclgrind_look: %s\n", clerror()), 1;
-    const int wrong = wrong_window(lf, 0, 0, 1, 1) || wrong_window(lf, 63, 5, 67, 9) || wrong_window(lf, 130, 60, 71, 7) ||
-                      wrong_squares(lf, 0, 0, WIDTH / 4 + 1, HEIGHT / 4 + 1, 2) || wrong_squares(lf, 8, 16, 5, 3, 3);
+    const int wrong = wrong_window(lf, 0, 0, 1, 1) || wrong_window(lf, 63, 5, 67, 9) ||
+                      wrong_window(lf, 130, 60, 71, 7) ||
+                      wrong_squares(lf, 0, 0, WIDTH / 4 + 1, HEIGHT / 4 + 1, 2) ||
+                      wrong_squares(lf, 8, 16, 5, 3, 3);
     life_free(lf);
     life_free(other);
     return wrong != 0;

@@ -1,9 +1,11 @@
-/* child.c - a run without devices, to be looked at: bodies that turn, or cells, until it is told to quit or its input ends.
+/* child.c - a run without devices, to be looked at: bodies that turn, or cells, until it is told to
+ * quit or its input ends.
  *
  *   view_child points|cells|replay|many [ADDRESS]        many: a million bodies
  *
- * Prints its links; for each line that it reads how many bytes of the heap are in use, the libraries' too; and at the end how many steps it made and the
- * most milliseconds that one call of the view took.
+ * Prints its links; for each line that it reads how many bytes of the heap are in use, the
+ * libraries' too; and at the end how many steps it made and the most milliseconds that one call of
+ * the view took.
  * SPDX-License-Identifier: MIT
  */
 #include "core/clock.h"
@@ -33,13 +35,17 @@ static void show_bodies(view *v, uint64_t step)
     const size_t count = view_bodies_wanted(v);
     const uint32_t *order = view_order(v);
     for (size_t k = 0; k < count; k++) {
-        const float angle = (float)order[k] + 1e-3F * (float)step, radius = 1 + (float)(order[k] % 100);
+        const float angle = (float)order[k] + 1e-3F * (float)step,
+                    radius = 1 + (float)(order[k] % 100);
         pos[k][0] = radius * cosf(angle);
         pos[k][1] = radius * sinf(angle);
         vel[k][0] = radius;
     }
     const double start = seconds_now();
-    view_show_points(v, &(struct view_points){{1e-3 * (double)step, step, 0}, count, (const float(*)[3])pos, (const float(*)[3])vel});
+    view_show_points(v, &(struct view_points){{1e-3 * (double)step, step, 0},
+                                              count,
+                                              (const float(*)[3])pos,
+                                              (const float(*)[3])vel});
     note(start);
 }
 
@@ -79,18 +85,26 @@ static int input_ended(void)
 
 int main(int argc, char **argv)
 {
-    const int cells = argc > 1 && strcmp(argv[1], "cells") == 0, replay = argc > 1 && strcmp(argv[1], "replay") == 0;
+    const int cells = argc > 1 && strcmp(argv[1], "cells") == 0,
+              replay = argc > 1 && strcmp(argv[1], "replay") == 0;
     static const char *const rows[] = {"time", "", "sine", "", NULL};
-    struct view_options o = {.program = "child", .title = "a \"run\" \xff of <b>tests</b>", .address = argc > 2 ? argv[2] : NULL, .rate = 240,
-                             .budget = 100, .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_SPEED | VIEW_CAN_QUIT, .rows = rows};
+    struct view_options o = {.program = "child",
+                             .title = "a \"run\" \xff of <b>tests</b>",
+                             .address = argc > 2 ? argv[2] : NULL,
+                             .rate = 240,
+                             .budget = 100,
+                             .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_SPEED | VIEW_CAN_QUIT,
+                             .rows = rows};
     if (replay) {
         o.frames = 9;
         o.can |= VIEW_CAN_SEEK;
     }
     if (cells)
-        o.cells = (struct view_field){.width = SIDE, .height = SIDE, .bounds = "torus", .rule = "B3/S23"};
+        o.cells =
+            (struct view_field){.width = SIDE, .height = SIDE, .bounds = "torus", .rule = "B3/S23"};
     else
-        o.points = (struct view_bodies){.total = argc > 1 && strcmp(argv[1], "many") == 0 ? MANY : BODIES, .moving = 1};
+        o.points = (struct view_bodies){
+            .total = argc > 1 && strcmp(argv[1], "many") == 0 ? MANY : BODIES, .moving = 1};
     view *v = view_open(&o);
     if (!v)
         return fprintf(stderr, "%s\n", clerror()), clerrno == ENOTSUP ? 77 : 1;
@@ -104,7 +118,8 @@ int main(int argc, char **argv)
             paused = c.ask == VIEW_PAUSE ? 1 : c.ask == VIEW_RUN ? 0 : paused;
             step = c.ask == VIEW_SEEK ? (uint64_t)c.value : step;
         }
-        view_tell(v, &(struct view_state){.paused = paused, .fraction = NAN, .frame = replay ? step : 0});
+        view_tell(
+            v, &(struct view_state){.paused = paused, .fraction = NAN, .frame = replay ? step : 0});
         step = paused ? step : replay ? (step + 1) % 9 : step + 1;
         if (view_due(v))
             (cells ? show_cells : show_bodies)(v, step);

@@ -1,5 +1,5 @@
-/* engine.c - a program outside the repository that uses an installed engine: a year of a planet on a
- * circle, after which it must be where it was.
+/* engine.c - a program outside the repository that uses an installed engine: a year of a planet on
+ * a circle, after which it must be where it was.
  * SPDX-License-Identifier: MIT
  */
 #include <stdcl/nbody.h>
@@ -17,7 +17,8 @@ int main(void)
         puts("no OpenCL device here");
         return 77;
     }
-    nbody *nb = nbody_create(&(struct nbody_options){.ctx = stddev, .dt = year / 1000}, 2, mass, pos, vel);
+    nbody *nb =
+        nbody_create(&(struct nbody_options){.ctx = stddev, .dt = year / 1000}, 2, mass, pos, vel);
     if (!nb || nbody_step(nb, 1000) != 0 || nbody_state(nb, end, NULL) != 0) {
         fprintf(stderr, "%s\n", clerror());
         return 1;

@@ -1,7 +1,7 @@
 /* layer.c - a program outside the repository that uses an installed libstdcl: doubles some numbers.
  *
- * The test puts a line that defines INSTALLED_COPY into the installed header; only with that line does
- * this compile, and with the argument "same-header" its kernel must have seen it as well.
+ * The test puts a line that defines INSTALLED_COPY into the installed header; only with that line
+ * does this compile, and with the argument "same-header" its kernel must have seen it as well.
  * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>

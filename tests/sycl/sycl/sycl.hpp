@@ -1,8 +1,10 @@
-/* sycl.hpp - the few names of SYCL 2020 that matmul/sycl.cpp uses, on threads of the host, for tests.
+/* sycl.hpp - the few names of SYCL 2020 that matmul/sycl.cpp uses, on threads of the host, for
+ * tests.
  *
- * No SYCL implementation: with it the tests run the engine's source, its index arithmetic and its barriers, where
- * no SYCL compiler is installed. Every work-item of a group is a thread; groups follow one another. Accesses are
- * checked against the size of the buffer. What only a SYCL compiler can tell, it does not tell.
+ * No SYCL implementation: with it the tests run the engine's source, its index arithmetic and its
+ * barriers, where no SYCL compiler is installed. Every work-item of a group is a thread; groups
+ * follow one another. Accesses are checked against the size of the buffer. What only a SYCL
+ * compiler can tell, it does not tell.
  * SPDX-License-Identifier: MIT
  */
 #ifndef TESTS_SYCL_HPP
@@ -16,43 +18,68 @@
 #include <thread>
 #include <vector>
 
-namespace sycl {
+namespace sycl
+{
 
 enum class access_mode { read, read_write };
 
 template <int D> struct range {
     std::size_t size[2];
-    explicit range(std::size_t a, std::size_t b = 1) : size{a, b} {}
-    std::size_t operator[](int i) const { return size[i]; }
+    explicit range(std::size_t a, std::size_t b = 1) : size{a, b}
+    {
+    }
+    std::size_t operator[](int i) const
+    {
+        return size[i];
+    }
 };
 
 template <int D> struct nd_range {
     range<D> global, local;
-    nd_range(range<D> g, range<D> l) : global(g), local(l) {}
+    nd_range(range<D> g, range<D> l) : global(g), local(l)
+    {
+    }
 };
 
-/* ---- What a kernel sees. ---------------------------------------------------------------------- */
+/* ---- What a kernel sees. --------------------------------------------------------------------- */
 
 struct group {
     pthread_barrier_t *barrier;
 };
 
-inline void group_barrier(group g) { pthread_barrier_wait(g.barrier); }
+inline void group_barrier(group g)
+{
+    pthread_barrier_wait(g.barrier);
+}
 
 template <int D> struct nd_item {
     std::size_t global[2], local[2];
     pthread_barrier_t *barrier;
-    std::size_t get_global_id(int i) const { return global[i]; }
-    std::size_t get_local_id(int i) const { return local[i]; }
-    group get_group() const { return {barrier}; }
+    std::size_t get_global_id(int i) const
+    {
+        return global[i];
+    }
+    std::size_t get_local_id(int i) const
+    {
+        return local[i];
+    }
+    group get_group() const
+    {
+        return {barrier};
+    }
 };
 
-/* ---- Memory: copied when a buffer is made, and back when it ends. ------------------------------ */
+/* ---- Memory: copied when a buffer is made, and back when it ends. ---------------------------- */
 
-template <typename T, int D> class buffer {
-public:
-    buffer(const T *from, range<1> n) : content(from, from + n[0]), home(nullptr) {}
-    buffer(T *from, range<1> n) : content(from, from + n[0]), home(from) {}
+template <typename T, int D> class buffer
+{
+  public:
+    buffer(const T *from, range<1> n) : content(from, from + n[0]), home(nullptr)
+    {
+    }
+    buffer(T *from, range<1> n) : content(from, from + n[0]), home(from)
+    {
+    }
     buffer(const buffer &) = delete;
     buffer &operator=(const buffer &) = delete;
     ~buffer()
@@ -62,12 +89,13 @@ public:
     }
     std::vector<T> content;
 
-private:
+  private:
     T *home;
 };
 
-class handler {
-public:
+class handler
+{
+  public:
     template <typename F> void parallel_for(nd_range<2> r, F kernel)
     {
         const std::size_t rows = r.local[0], cols = r.local[1];
@@ -98,53 +126,82 @@ template <typename T> T &checked(std::vector<T> &v, std::size_t i)
     return v[i];
 }
 
-template <typename T, int D, access_mode mode> class accessor {
-public:
-    accessor(buffer<T, D> &b, handler &) : content(&b.content) {}
-    T &operator[](std::size_t i) const { return checked(*content, i); }
+template <typename T, int D, access_mode mode> class accessor
+{
+  public:
+    accessor(buffer<T, D> &b, handler &) : content(&b.content)
+    {
+    }
+    T &operator[](std::size_t i) const
+    {
+        return checked(*content, i);
+    }
 
-private:
+  private:
     std::vector<T> *content;
 };
 
-template <typename T, int D> class accessor<T, D, access_mode::read> {
-public:
-    accessor(buffer<T, D> &b, handler &) : content(&b.content) {}
-    const T &operator[](std::size_t i) const { return checked(*content, i); }
+template <typename T, int D> class accessor<T, D, access_mode::read>
+{
+  public:
+    accessor(buffer<T, D> &b, handler &) : content(&b.content)
+    {
+    }
+    const T &operator[](std::size_t i) const
+    {
+        return checked(*content, i);
+    }
 
-private:
+  private:
     std::vector<T> *content;
 };
 
-template <typename T, int D> class local_accessor {
-public:
-    local_accessor(range<1> n, handler &) : content(std::make_shared<std::vector<T>>(n[0])) {}
-    T &operator[](std::size_t i) const { return checked(*content, i); }
+template <typename T, int D> class local_accessor
+{
+  public:
+    local_accessor(range<1> n, handler &) : content(std::make_shared<std::vector<T>>(n[0]))
+    {
+    }
+    T &operator[](std::size_t i) const
+    {
+        return checked(*content, i);
+    }
 
-private:
+  private:
     std::shared_ptr<std::vector<T>> content;
 };
 
-/* ---- Where it runs. --------------------------------------------------------------------------- */
+/* ---- Where it runs. -------------------------------------------------------------------------- */
 
-namespace info {
-namespace device {
-struct max_work_group_size {};
+namespace info
+{
+namespace device
+{
+struct max_work_group_size {
+};
 } // namespace device
 } // namespace info
 
 struct device {
-    template <typename What> std::size_t get_info() const { return 64; }
+    template <typename What> std::size_t get_info() const
+    {
+        return 64;
+    }
 };
 
 struct queue {
-    device get_device() const { return {}; }
+    device get_device() const
+    {
+        return {};
+    }
     template <typename F> void submit(F commands)
     {
         handler h;
         commands(h);
     }
-    void wait_and_throw() {}
+    void wait_and_throw()
+    {
+    }
 };
 
 } // namespace sycl
