@@ -17,7 +17,7 @@ GIVEN_CC = $(if $(filter default,$(origin CC)),,-DCMAKE_C_COMPILER=$(CC))
 CONFIGURE = cmake -S . -G "Unix Makefiles" $(GIVEN_CC) $(CMAKE_FLAGS)
 COMPILE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) -C
 
-.PHONY: all command help run test test-deep test-faults test-oclgrind test-sanitize fuzz soak layout bindings options interface site
+.PHONY: all command help run format test test-deep test-faults test-oclgrind test-sanitize fuzz soak layout bindings options interface site
 .PHONY: mpi deps deps-bench deps-view install uninstall dist deb abi sbom clean
 all: $(BUILD)/Makefile ## build everything
 	@+$(COMPILE) $(BUILD)
@@ -36,6 +36,9 @@ run: deps ## let two galaxies collide, on whatever OpenCL device there is
 test: deps ## run the tests
 	@+$(MAKE) --no-print-directory all
 	@tools/test.sh $(BUILD) -j$(TESTS) -LE "$$(tools/todays.sh)"
+
+format: ## apply .clang-format to every C, C++ and OpenCL C file (clang-format 14)
+	@tools/format.sh
 
 test-deep: test-sanitize ## the tests with sanitizers, then all of all tests, with those that take long (ctest label `deep`) but not hours
 	@+$(MAKE) --no-print-directory all

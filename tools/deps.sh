@@ -39,6 +39,7 @@ may  python3-h5py       python3-h5py         python-h5py       -                
 may  python3-websockets python3-websockets   python-websockets -                 python websockets
 may  python3-numpy      python3-numpy        python-numpy      numpy             python numpy
 may  python3-pycparser  python3-pycparser    python-pycparser  pycparser         python pycparser
+may  clang-format-14    -                    -                 -                 command clang-format-14
 may  gfortran           gcc-gfortran         gcc-fortran       gcc               command gfortran
 must libcmocka-dev      libcmocka-devel      cmocka            cmocka            library cmocka
 must libjansson-dev     jansson-devel        jansson           jansson           library jansson

@@ -1,0 +1,32 @@
+#!/bin/sh
+# format.sh - apply .clang-format to every C, C++ and OpenCL C file that git tracks, or check it.
+#
+#   tools/format.sh         rewrite the files that differ
+#   tools/format.sh check   list them, and fail if there are any; exit with 77 without clang-format 14
+#
+# Other versions of clang-format break lines in other places, so only version 14 counts.
+# SPDX-License-Identifier: MIT
+set -eu
+cd "$(dirname "$0")/.."
+
+formatter=
+for name in clang-format-14 clang-format; do
+    case $($name --version 2>/dev/null) in
+    *' version 14.'*) formatter=$name && break ;;
+    esac
+done
+if [ -z "$formatter" ]; then
+    echo "format.sh: clang-format 14 is not installed; 'make deps' installs it where the system has it"
+    exit 77
+fi
+if ! git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+    echo "format.sh: not a clone, so sources cannot be told from generated files"
+    exit 77
+fi
+
+set -- "${1:-apply}"
+action=-i
+[ "$1" = check ] && action='--dry-run -Werror'
+jobs=$(getconf _NPROCESSORS_ONLN)
+# shellcheck disable=SC2086 # two words
+git ls-files -z '*.c' '*.h' '*.cpp' '*.hpp' '*.cl' | xargs -0 -P "$jobs" -n 16 $formatter $action
