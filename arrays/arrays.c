@@ -68,7 +68,7 @@ void arrays_free(arrays *a)
 
 /* ---- Shares of devices. ------------------------------------------------------------------- */
 
-void arrays_share(const arrays *a, size_t n, cl_uint dev, size_t *first, size_t *count)
+void arrays_partition(const arrays *a, size_t n, cl_uint dev, size_t *first, size_t *count)
 {
     *first = *count = 0;
     if (no_handle(a, __func__))
@@ -83,7 +83,7 @@ void arrays_share(const arrays *a, size_t n, cl_uint dev, size_t *first, size_t 
     *count = (to < n ? to : n) - *first;
 }
 
-int arrays_place(arrays *a, const void *x, size_t n)
+int arrays_upload(arrays *a, const void *x, size_t n)
 {
     if (no_handle(a, __func__))
         return -1;
@@ -91,7 +91,7 @@ int arrays_place(arrays *a, const void *x, size_t n)
     int status = 0;
     for (cl_uint dev = 0; dev < a->ndev; dev++) {
         size_t first, count;
-        arrays_share(a, n, dev, &first, &count);
+        arrays_partition(a, n, dev, &first, &count);
         if (count && clmsyncn(a->ctx, dev, (char *)(uintptr_t)x + first * size, count * size,
                               CL_MEM_DEVICE | CL_EVENT_NOWAIT) == (cl_event)-1)
             status = -1;

@@ -1,5 +1,5 @@
 /* arrays_ref.h - sums in the fixed order, prefix sums and sorting, in plain C: slow, and easy to
- * check against arrays/order.h.
+ * check against arrays/fixed_reduce.h.
  *
  * What the devices compute must equal these, bit for bit.
  * SPDX-License-Identifier: MIT

@@ -3,7 +3,7 @@
  *
  *   shape.c     how a kernel is launched on a device: rows of data
  *   kernels.c   a kernel on all devices of a context
- *   order.c     runs a kernel over all blocks and joins what they leave, in the fixed order
+ *   fixed_reduce.c     runs a kernel over all blocks and joins what they leave, in the fixed order
  *   reduce.c    the kernel of sums and extremes
  * SPDX-License-Identifier: MIT
  */
@@ -77,11 +77,11 @@ struct kernels {
     cl_uint ndev;
     struct kernels_on *on; /* ndev of them */
     struct pace pace;      /* in blocks of each device */
-    int keep;              /* CLLD_KEEP: what is built is stored for the next process; else 0 */
+    int keep;              /* CLLD_CACHE: what is built is stored for the next process; else 0 */
 };
 
 /* In front of all kernels that add up blocks. */
-EMBEDDED(order_text, "arrays/order.h", arrays_order_h);
+EMBEDDED(order_text, "arrays/fixed_reduce.h", arrays_fixed_reduce_h);
 
 /* Chooses shapes of `row` for n elements on all devices; builds nothing yet. */
 int arrays_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, size_t n,
@@ -94,7 +94,8 @@ int arrays_kernels_open(struct kernels *k, const char *name, const char *options
                         const struct embedded *const front[], const clvalue_t *values);
 void arrays_kernels_close(struct kernels *k);
 
-/* ---- order.c --------------------------------------------------------------------------------- */
+/* ---- fixed_reduce.c
+ * --------------------------------------------------------------------------------- */
 
 __extension__ typedef __int128 arrays_integer;
 

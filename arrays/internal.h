@@ -2,7 +2,7 @@
  *
  *   arrays.c    kernels for arrays of one type: made, freed; shares of devices
  *   sums.c      sums, dot products, extremes, means
- *   small.c     small ones of them on the host, with strips.c
+ *   small.c     small ones of them on the host, with reduce_host.c
  *   tune.c      what a search for better shapes needs
  *   blocks.h    shapes, kernels on all devices, the fixed order
  * SPDX-License-Identifier: MIT
@@ -31,7 +31,8 @@ struct arrays {
  * call. */
 int arrays_check(const arrays *a, const char *call, const void *x, size_t n, size_t least);
 
-/* ---- strips.c -------------------------------------------------------------------------------- */
+/* ---- reduce_host.c
+ * -------------------------------------------------------------------------------- */
 
 /* An operation on arrays x, y, z (where it has one alone, all are that one) of n elements; the mean
  * is for OP_DEVIATE. */
@@ -40,7 +41,7 @@ struct strips_job {
     const void *x, *y, *z;
     size_t n;
     double mean;
-    void *partial; /* what a kernel leaves of each block: order.c reads them */
+    void *partial; /* what a kernel leaves of each block: fixed_reduce.c reads them */
 };
 
 /* Adds up one block of a job. */

@@ -30,11 +30,11 @@ static size_t work_size(const arrays_sorter *s, const struct sorter_program *p,
     return sorter_part((sorter_groups(s, p, job->most) + 1) * (size_t)job->bytes);
 }
 
-size_t arrays_scan_work(arrays_sorter *s, const struct arrays_scan_job *job)
+size_t arrays_scan_workspace(arrays_sorter *s, const struct arrays_scan_job *job)
 {
     if (no_handle(s, __func__))
         return 0;
-    const struct sorter_program *p = program_of(s, "arrays_scan_work", job);
+    const struct sorter_program *p = program_of(s, "arrays_scan_workspace", job);
     return p ? work_size(s, p, job) : 0;
 }
 

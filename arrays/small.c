@@ -2,13 +2,12 @@
  *
  * To launch a kernel takes longer than to add up an array that fits the processor's cache. So where
  * all devices share the host's memory, arrays up to a size (`host` of the shape) are added up by
- * the host: block by block as kernels do (strips.c), with the same bits. Blocks are the parts of a
- * team's work, and what each leaves is what a kernel leaves.
- * SPDX-License-Identifier: MIT
+ * the host: block by block as kernels do (reduce_host.c), with the same bits. Blocks are the parts
+ * of a team's work, and what each leaves is what a kernel leaves. SPDX-License-Identifier: MIT
  */
 #include "arrays/internal.h"
 
-#include "core/team.h"
+#include "core/thread_pool.h"
 
 /* By the widest vectors that this processor has. */
 static strips_work *work_of(enum arrays_type type, struct arrays_partial kind)
@@ -26,14 +25,14 @@ static strips_work *work_of(enum arrays_type type, struct arrays_partial kind)
 /* One core adds up an array that fits its second-level cache before another has woken up. */
 enum { MOST_BLOCKS = (1 << SMALL_MOST) / BLOCK, ALONE = 1 << 19 };
 
-struct parts {
+struct domains {
     struct strips_job job;
     strips_work *work;
 };
 
 static void work_part(void *parts_, size_t block)
 {
-    const struct parts *p = parts_;
+    const struct domains *p = parts_;
     p->work(&p->job, block);
 }
 
@@ -70,12 +69,13 @@ static int wait_for_all(const struct kernels *k)
 }
 
 /* By a team from two blocks on: it is made when it is first needed. */
-static void work_blocks(arrays *a, struct parts *parts, size_t blocks)
+static void work_blocks(arrays *a, struct domains *parts, size_t blocks)
 {
     if (blocks > 1 && !a->team)
-        a->team = team_create(TEAM_MOST);
+        a->team = thread_pool_create(THREAD_POOL_MOST);
     if (a->team)
-        team_work(a->team, blocks, parts->job.n * type_bytes(a->type) > ALONE, work_part, parts);
+        thread_pool_for(a->team, blocks, parts->job.n * type_bytes(a->type) > ALONE, work_part,
+                        parts);
     else
         for (size_t b = 0; b < blocks; b++)
             work_part(parts, b);
@@ -86,8 +86,8 @@ int arrays_small_sum(arrays *a, const struct small_sum *s, struct arrays_total *
     _Alignas(
         double) char partial[MOST_BLOCKS * 2 * sizeof(double)]; /* or pairs of 64-bit integers */
     const size_t blocks = (size_t)blocks_of(s->n);
-    struct parts parts = {.job = {s->op, s->x, s->y, s->z, s->n, s->mean, partial},
-                          .work = work_of(a->type, s->kind)};
+    struct domains parts = {.job = {s->op, s->x, s->y, s->z, s->n, s->mean, partial},
+                            .work = work_of(a->type, s->kind)};
     if (wait_for_all(&a->kernels[s->op]) != 0)
         return -1;
     work_blocks(a, &parts, blocks);
@@ -99,5 +99,5 @@ int arrays_small_sum(arrays *a, const struct small_sum *s, struct arrays_total *
 
 void arrays_small_free(arrays *a)
 {
-    team_free(a->team);
+    thread_pool_free(a->team);
 }

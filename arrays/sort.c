@@ -42,7 +42,7 @@ static cl_uint scatter_groups(const arrays_sorter *s, const struct sorter_progra
 /* Work memory: the table of counts, and as much again as is sorted. Jobs of nearly the same size
  * have their parts at the same places: each place of a block that kernels were given is a
  * sub-buffer, and with a hundred of them a launch takes NVIDIA's driver 0.1 ms. */
-struct parts {
+struct domains {
     size_t keys, values, size; /* where they begin; all of it */
 };
 
@@ -55,22 +55,22 @@ static size_t roomy(size_t most)
     return (most + step - 1) / step * step;
 }
 
-static struct parts parts_of(const arrays_sorter *s, const struct sorter_program *p,
-                             const struct arrays_sort_job *job)
+static struct domains parts_of(const arrays_sorter *s, const struct sorter_program *p,
+                               const struct arrays_sort_job *job)
 {
     const size_t most = roomy(job->most), tiles = p->shape.group > 1 ? sorter_tiles(p, most) : 0;
     const size_t rows = sorter_groups(s, p, most) + 1 + tiles;
-    struct parts parts = {.keys = sorter_part(rows * SORT_DIGITS * sizeof(cl_uint))};
+    struct domains parts = {.keys = sorter_part(rows * SORT_DIGITS * sizeof(cl_uint))};
     parts.values = parts.keys + sorter_part(most * (size_t)job->bytes);
     parts.size = parts.values + (job->values ? sorter_part(most * sizeof(cl_uint)) : 0);
     return parts;
 }
 
-size_t arrays_sort_work(arrays_sorter *s, const struct arrays_sort_job *job)
+size_t arrays_sort_workspace(arrays_sorter *s, const struct arrays_sort_job *job)
 {
     if (no_handle(s, __func__))
         return 0;
-    const struct sorter_program *p = program_of(s, "arrays_sort_work", job);
+    const struct sorter_program *p = program_of(s, "arrays_sort_workspace", job);
     return p ? parts_of(s, p, job).size : 0;
 }
 
@@ -151,7 +151,7 @@ static int start(arrays_sorter *s, const char *caller, const struct arrays_sort_
         return p ? 0 : -1;
     if (check_blocks(s, caller, job) != 0 || sorter_open(s, p) != 0)
         return -1;
-    const struct parts parts = parts_of(s, p, job);
+    const struct domains parts = parts_of(s, p, job);
     const char *work = sorter_work(s, caller, job->work, parts.size);
     if (!work)
         return -1;

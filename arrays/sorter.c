@@ -5,7 +5,7 @@
 #include "arrays/sorter.h"
 
 #include "arrays/blocks.h"
-#include "core/bare.h"
+#include "core/untracked.h"
 #include "core/handle.h"
 #include "core/reserved.h"
 

@@ -65,7 +65,7 @@ enum {
 struct arrays_sorter {
     CLCONTEXT *ctx;
     cl_uint dev;
-    int bare; /* a flag of launches without an event (core/bare.h), or 0 */
+    int bare; /* a flag of launches without an event (core/untracked.h), or 0 */
     struct cldev_info info;
     char *words;                                        /* of the caller, or NULL */
     struct sorter_program *programs;                    /* a list of all */

@@ -1,13 +1,12 @@
 /* sum.cl - sums of arrays: plain ones, of products, of squared velocities, of squared deviations,
  * and the least and the greatest element.
  *
- * partial[g] becomes the sum of block first + g in the order of order.h, which the host puts in
- * front. An item loads UNROLL rows before it adds them, so that many loads are in flight; only the
- * block that holds the last element looks where the array ends.
- * SPDX-License-Identifier: MIT
+ * partial[g] becomes the sum of block first + g in the order of fixed_reduce.h, which the host puts
+ * in front. An item loads UNROLL rows before it adds them, so that many loads are in flight; only
+ * the block that holds the last element looks where the array ends. SPDX-License-Identifier: MIT
  */
 #ifndef ARRAYS_ORDER_H
-#include "order.h"
+#include "fixed_reduce.h"
 #endif
 
 #define SUM 0     /* of x */

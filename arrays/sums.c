@@ -170,17 +170,18 @@ int arrays_dot(arrays *a, const void *x, const void *y, size_t n, double *dot)
     return run(a, "arrays_dot", OP_DOT, x, y, n, 0, 0, dot);
 }
 
-int arrays_squares(arrays *a, const void *x, const void *y, const void *z, size_t n,
-                   double *squares)
+int arrays_sum_squares(arrays *a, const void *x, const void *y, const void *z, size_t n,
+                       double *squares)
 {
     struct arrays_total total;
     struct arrays_partial kind;
     if (is_integer(a))
-        return clerror_set(EINVAL, "arrays_squares: takes floats and doubles, the elements are %ss",
+        return clerror_set(EINVAL,
+                           "arrays_sum_squares: takes floats and doubles, the elements are %ss",
                            type_names[a->type]);
-    if (arrays_check(a, "arrays_squares", x, n, 0) != 0 ||
-        arrays_check(a, "arrays_squares", y, n, 0) != 0 ||
-        arrays_check(a, "arrays_squares", z, n, 0) != 0 ||
+    if (arrays_check(a, "arrays_sum_squares", x, n, 0) != 0 ||
+        arrays_check(a, "arrays_sum_squares", y, n, 0) != 0 ||
+        arrays_check(a, "arrays_sum_squares", z, n, 0) != 0 ||
         reduce(a, OP_SQUARES, x, y, z, n, 0, &total, &kind) != 0)
         return -1;
     *squares = arrays_total_value(kind, &total);

@@ -105,7 +105,7 @@ static int run(struct problem *p, double *result)
     case DOT:
         return arrays_dot(p->arrays, p->x, p->x, p->n, result);
     default:
-        return arrays_squares(p->arrays, p->x, p->x, p->x, p->n, result);
+        return arrays_sum_squares(p->arrays, p->x, p->x, p->x, p->n, result);
     }
 }
 

@@ -186,8 +186,8 @@ static void bench_sum(const struct sum_case *c, void *x, void *y, size_t bytes)
                                  .accumulator = c->accumulator,
                                  .method = c->method,
                                  .shape = c->method == ARRAYS_TREE ? NULL : option.shape});
-    if (!r.arrays || arrays_place(r.arrays, x, n) != 0 ||
-        (c->dot && arrays_place(r.arrays, y, n) != 0) || run_sum(&r))
+    if (!r.arrays || arrays_upload(r.arrays, x, n) != 0 ||
+        (c->dot && arrays_upload(r.arrays, y, n) != 0) || run_sum(&r))
         die(c->name);
     if (r.result != right_answer(c->type, n, c->dot))
         die("a wrong sum");

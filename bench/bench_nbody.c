@@ -12,13 +12,14 @@
  * measured in the same run, is the tiled kernel of the classic GPU tutorial; of double precision on
  * CPUs also the same sums in intrinsics, in turns with steps. Of these two, of_intrinsics compares
  * the time that passes, and of_intrinsics_cpu the time that processors work, which other programs
- * on the machine leave alone. The limit is nbody_limit's; a share of more than 100 % is left out,
- * since the device was busy then while its peak was measured. Masses differ unless --equal-masses,
- * which saves an instruction. With the tree, bodies a second are what is counted; the errors beside
- * them are of 1,000 bodies' accelerations, and --checksum is that of all positions after two steps.
- * Standard error has the seconds that it took to make bodies and engine. --held, with the tree: how
- * much longer a step takes before which the state was held for a checkpoint, and was fetched by
- * another thread meanwhile (median and most of five), beside how long saving it at once takes.
+ * on the machine leave alone. The limit is nbody_peak_rate's; a share of more than 100 % is left
+ * out, since the device was busy then while its peak was measured. Masses differ unless
+ * --equal-masses, which saves an instruction. With the tree, bodies a second are what is counted;
+ * the errors beside them are of 1,000 bodies' accelerations, and --checksum is that of all
+ * positions after two steps. Standard error has the seconds that it took to make bodies and engine.
+ * --held, with the tree: how much longer a step takes before which the state was held for a
+ * checkpoint, and was fetched by another thread meanwhile (median and most of five), beside how
+ * long saving it at once takes.
  * --structure: how long finding the centre of density, Lagrange radii, binaries and the rest takes
  * on the device and on the host (best of five). --sweep tries all combinations. Output: one line a
  * case, "key=value" words, made to be grepped.
@@ -262,8 +263,8 @@ static double structure_seconds(CLCONTEXT *ctx, const struct bodies *b, double *
         struct nbody_structure s;
         const double(*pos)[3] = (const double(*)[3])b->pos, (*vel)[3] = (const double(*)[3])b->vel;
         const double start = seconds_now();
-        if ((ctx ? nbody_find_structure_on(ctx, 0, b->n, 1, b->mass, pos, vel, b->mass, 3, shell,
-                                           &s)
+        if ((ctx ? nbody_find_structure_device(ctx, 0, b->n, 1, b->mass, pos, vel, b->mass, 3,
+                                               shell, &s)
                  : nbody_find_structure(b->n, 1, b->mass, pos, vel, b->mass, 3, shell, &s)) != 0)
             die("structure");
         best = fmin(best, seconds_now() - start);
@@ -317,7 +318,7 @@ static void *fetch(void *fetching)
 {
     struct fetching *f = fetching;
     const double start = seconds_now();
-    if (nbody_held(f->nb, f->to) != 0)
+    if (nbody_snapshot_read(f->nb, f->to) != 0)
         die("what was held");
     f->seconds = seconds_now() - start;
     return NULL;
@@ -336,7 +337,8 @@ static void bench_held(nbody *nb)
     double usual[RUNS], longer[RUNS];
     struct fetching f = {nb, malloc(size), 0};
     pthread_t thread;
-    if (!f.to || nbody_hold(nb) != 0 || nbody_held(nb, f.to) != 0) /* makes room */
+    if (!f.to || nbody_snapshot_begin(nb) != 0 ||
+        nbody_snapshot_read(nb, f.to) != 0) /* makes room */
         die("room for a checkpoint");
     run_steps(nb, 2);
     for (int r = 0; r < RUNS; r++)
@@ -344,7 +346,7 @@ static void bench_held(nbody *nb)
     sort_up(usual, RUNS);
     for (int r = 0; r < RUNS; r++) {
         const double start = seconds_now();
-        if (nbody_hold(nb) != 0 || pthread_create(&thread, NULL, fetch, &f) != 0)
+        if (nbody_snapshot_begin(nb) != 0 || pthread_create(&thread, NULL, fetch, &f) != 0)
             die("hold");
         run_steps(nb, 1);
         longer[r] = seconds_now() - start - usual[RUNS / 2];
@@ -415,7 +417,8 @@ static void bench_case(void *arg, const char *shape)
     }
     const double error = force_error(nb, b, engine.eps);
     time_runs(run_steps, nb, o->seconds, times);
-    const double pairs = (double)b->n * (double)b->n, share = pairs / times[0] / nbody_limit(nb);
+    const double pairs = (double)b->n * (double)b->n,
+                 share = pairs / times[0] / nbody_peak_rate(nb);
     printf("n=%zu step_us=%.1f median_us=%.1f ginteractions_per_s=%.2f median=%.2f", b->n,
            1e6 * times[0], 1e6 * times[RUNS / 2], 1e-9 * pairs / times[0],
            1e-9 * pairs / times[RUNS / 2]);

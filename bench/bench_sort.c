@@ -164,7 +164,7 @@ static void bench_sort(void *arg, const char *shape)
                                   .bits = c->bits,
                                   .most = n};
     on.sorter = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .shape = shape});
-    if (on.sorter && arrays_sort_work(on.sorter, &job) == 0 && option.sweep) {
+    if (on.sorter && arrays_sort_workspace(on.sorter, &job) == 0 && option.sweep) {
         printf("# %s\n", clerror());
         arrays_sorter_free(on.sorter);
         return;
@@ -217,7 +217,7 @@ static void bench_scan(void *arg, const char *shape)
                        .n = r->n,
                        .bytes = 3. * r->bytes * (double)r->n};
     on.sorter = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .shape = shape});
-    if (on.sorter && arrays_scan_work(on.sorter, &job) == 0 && option.sweep) {
+    if (on.sorter && arrays_scan_workspace(on.sorter, &job) == 0 && option.sweep) {
         printf("# %s\n", clerror());
         arrays_sorter_free(on.sorter);
         return;

@@ -19,7 +19,7 @@ static void must(int status)
 {
     if (status == 0)
         return;
-    world_end(w, 1, clerror());
+    world_abort(w, 1, clerror());
     exit(1);
 }
 
@@ -35,7 +35,7 @@ static double one_way(char *bytes, size_t size, int runs)
     const int rank = world_rank(w);
     double best = 1e9;
     for (int k = 0; k < runs && rank < 2; k++) {
-        world_mail *mail[2];
+        world_request *mail[2];
         const double start = seconds_now();
         memset(bytes, rank == 0 ? k : 0, size);
         for (int turn = 0; turn < 2; turn++) {
@@ -64,7 +64,7 @@ int main(void)
         must(clerror_set(ENOMEM, "no memory"));
     if (world_rank(w) == 0)
         printf("%d ranks on %d hosts, %s\n%12s %12s %12s\n", world_size(w), world_hosts(w),
-               world_carrier(w), "bytes", "us", "GB/s");
+               world_transport(w), "bytes", "us", "GB/s");
     for (size_t size = 8; size <= most; size *= 8) {
         const double seconds = one_way(bytes, size, size < 100000 ? 200 : 20);
         if (world_rank(w) == 0)

@@ -33,7 +33,7 @@ for precision in double single; do
         for _ in $(seq "$turns"); do
             "$first" tuned $precision $n >> "$folder/stored"
             "$first" openblas $precision $n >> "$folder/openblas"
-            STDCL_KEEP=0 "$first" tuned $precision $n >> "$folder/source"
+            STDCL_CACHE=0 "$first" tuned $precision $n >> "$folder/source"
         done
         printf '%s\n  {"precision": "%s", "n": %s, "stored_ms": %s, "source_ms": %s, "openblas_ms": %s, "stored_second_ms": %s, "openblas_second_ms": %s, "of_openblas": %s, "stored": [%s], "source": [%s], "openblas": [%s]}' \
             "$comma" $precision $n "$(column 1 stored)" "$(column 1 source)" "$(column 1 openblas)" "$(column 2 stored)" "$(column 2 openblas)" \

@@ -38,7 +38,7 @@ static void keep(double began, double step, const struct cli_window *window)
     visits[n].began = began;
     visits[n].ended = seconds_now();
     visits[n].step = step;
-    visits[n++].watched = view_watched(window->view);
+    visits[n++].watched = view_viewers(window->view);
 }
 
 int __real_nbody_view_visit(struct nbody_job *job);

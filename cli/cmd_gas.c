@@ -168,7 +168,7 @@ static int create(struct gas_job *job)
                                         .world = cli_world};
     const double bytes = job->precision == ARRAYS_DOUBLE ? 24 : 12;
     uint64_t first, own;
-    gas_part(cli_world, world_rank(cli_world), job->n, &first, &own);
+    gas_partition(cli_world, world_rank(cli_world), job->n, &first, &own);
     if (job->stored && cli_memory_for((size_t)own, (size_t)bytes, "molecules") != CLI_DONE)
         return CLI_FAILED;
     job->gas = gas_create(&options);

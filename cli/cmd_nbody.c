@@ -523,7 +523,7 @@ static int simulate(struct nbody_job *job)
     if (status == CLI_DONE)
         status = cli_profile_start(&job->common, job->context);
     for (unsigned dev = 0; status == CLI_DONE && dev < clgetndev(job->context); dev++)
-        if (nbody_share(job->engine, dev) > 0)
+        if (nbody_device_bodies(job->engine, dev) > 0)
             cli_explain(&job->common, job->context, dev, nbody_explain(job->engine, dev),
                         nbody_shape(job->engine, dev));
     if (status == CLI_DONE && job->common.explain && cli_ranks_first())

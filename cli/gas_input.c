@@ -30,7 +30,7 @@ static void *rows_of(void *planes, size_t n, size_t size)
 static void take_part(struct gas_job *job, size_t n, size_t *first, size_t *count)
 {
     uint64_t begin, rows;
-    gas_part(cli_world, world_rank(cli_world), n, &begin, &rows);
+    gas_partition(cli_world, world_rank(cli_world), n, &begin, &rows);
     job->n = n;
     job->rows = *count = (size_t)rows;
     *first = (size_t)begin;

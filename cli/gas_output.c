@@ -40,7 +40,7 @@ static double counted(const struct bins *b, int i)
 
 static double slower(const struct bins *b, double speed)
 {
-    return gas_slower(speed, b->job->temperature, b->job->mass, b->job->boltzmann);
+    return gas_speed_cdf(speed, b->job->temperature, b->job->mass, b->job->boltzmann);
 }
 
 static double expected(const struct bins *b, int i)

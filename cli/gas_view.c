@@ -60,8 +60,8 @@ static int show(void *arg, int last)
     double *expected = cli_alloc((size_t)job->bins + 1, sizeof *expected), below = 0;
     for (int i = 0; i <= job->bins; i++) {
         const double next = i == job->bins ? 1
-                                           : gas_slower((i + 1) * width, job->temperature,
-                                                        job->mass, job->boltzmann);
+                                           : gas_speed_cdf((i + 1) * width, job->temperature,
+                                                           job->mass, job->boltzmann);
         expected[i] = (next - below) * (double)job->n;
         below = next;
     }

@@ -56,7 +56,7 @@ static void note_signal(int signal_number)
     }
     clock_gettime(CLOCK_MONOTONIC, &caught_at);
     caught = signal_number;
-    world_tell(cli_world, signal_number);
+    world_notify(cli_world, signal_number);
     if (impatient)
         timer_settime(timer, 0, &PATIENCE, NULL);
     promise();
@@ -160,7 +160,7 @@ bool cli_interrupted(void)
 {
     cli_interrupt_keep_quit();
     if (!caught)
-        caught = world_told(cli_world);
+        caught = world_notified(cli_world);
     if (caught && !noticed) {
         noticed = 1;
         if (impatient)

@@ -129,16 +129,16 @@ static int look(const struct life_job *job, uint64_t *margin)
 static void tell(const struct life_job *job, const char *met)
 {
     if (!job->common.quiet)
-        cli_warn("%s %s, and at generation %" PRIu64
-                 " its cells %s the edges of the %s of %zu x %zu; from there on they may "
-                 "differ from those of %s%s",
-                 job->input,
-                 job->rule_has_grid ? "is on a grid with an infinite side" : "has no grid",
-                 job->started + job->edge.met, met, life_job_bounds(job), job->size.width,
-                 job->size.height, job->rule_has_grid ? "such a grid" : "a plane without edges",
-                 job->rule_has_grid                   ? ""
-                 : life_reach(job->engine_of_run) > 1 ? "; give a larger --size"
-                                                      : ", which --engine hashlife has");
+        cli_warn(
+            "%s %s, and at generation %" PRIu64
+            " its cells %s the edges of the %s of %zu x %zu; from there on they may "
+            "differ from those of %s%s",
+            job->input, job->rule_has_grid ? "is on a grid with an infinite side" : "has no grid",
+            job->started + job->edge.met, met, life_job_bounds(job), job->size.width,
+            job->size.height, job->rule_has_grid ? "such a grid" : "a plane without edges",
+            job->rule_has_grid                                 ? ""
+            : life_neighbourhood_range(job->engine_of_run) > 1 ? "; give a larger --size"
+                                                               : ", which --engine hashlife has");
 }
 
 int life_edge_look(struct life_job *job)
@@ -149,7 +149,7 @@ int life_edge_look(struct life_job *job)
         return CLI_DONE;
     if (look(job, &margin) != CLI_DONE)
         return CLI_FAILED;
-    margin /= life_reach(job->engine_of_run);
+    margin /= life_neighbourhood_range(job->engine_of_run);
     job->edge.next = now ? now + (margin < SELDOM && ++job->edge.looks > LOOKS ? SELDOM : margin)
                          : margin > 0; /* B0 shows after one */
     if (margin)

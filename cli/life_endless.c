@@ -32,8 +32,8 @@ int endless_density(struct life_endless *e, long long x, long long y, size_t wid
 int endless_look(struct life_endless *e, unsigned zoom, long long x, long long y,
                  struct life_cells *cells)
 {
-    return e->tree ? hashlife_look(e->tree, zoom, x, y, cells)
-                   : life_sparse_look(e->sparse, zoom, x, y, cells);
+    return e->tree ? hashlife_get_zoomed(e->tree, zoom, x, y, cells)
+                   : life_sparse_measure(e->sparse, zoom, x, y, cells);
 }
 
 int endless_step(struct life_endless *e, uint64_t generations)

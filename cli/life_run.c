@@ -201,7 +201,7 @@ int life_job_run(struct life_job *job)
     int status = CLI_DONE;
     const bool known = !job->until_stable && job->generations != UINT64_MAX;
     if (cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE)) {
-        if (life_look(job->engine_of_run, &first) < 0)
+        if (life_measure(job->engine_of_run, &first) < 0)
             return cli_failed_call(NULL);
         status = life_output_row(job, &first);
     }

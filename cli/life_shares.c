@@ -26,6 +26,6 @@ int life_shares_visit(struct life_job *job)
         return cli_failed_call(NULL);
     if (job->shares.clock.seconds != looked)
         job->shares.generation = now;
-    return weight <= 0 || life_divide(job->engine_of_run, weight) == 0 ? CLI_DONE
-                                                                       : cli_failed_call(NULL);
+    return weight <= 0 || life_set_weight(job->engine_of_run, weight) == 0 ? CLI_DONE
+                                                                           : cli_failed_call(NULL);
 }

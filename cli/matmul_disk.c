@@ -41,8 +41,8 @@ int matmul_disk_run(struct matmul_job *job, matmul *mm, struct matmul_outcome *o
         return -1;
     const double start = seconds_now();
     job->begun = -1;
-    const int status = matmul_multiply_far(mm, job->stored, job->m, job->n, job->k, job->alpha, &a,
-                                           &b, job->beta, &c);
+    const int status = matmul_multiply_out_of_core(mm, job->stored, job->m, job->n, job->k,
+                                                   job->alpha, &a, &b, job->beta, &c);
     if (cli_ranks_settle(&job->written, status) != 0)
         return -1;
     o->seconds = seconds_now() - start;

@@ -50,7 +50,7 @@ struct matmul_job {
     /* Results, and what is needed meanwhile. */
     struct npy in[3]; /* the files of A, B and C, open until they are read */
     size_t real, lda, ldb;
-    struct matmul_slab {
+    struct matmul_partition {
         size_t first, rows;
     } slab[3]; /* of A, B and C as they are stored: the rows that this rank has; alone all */
     enum matmul_trans stored;      /* trans, seen with the order in which files store */

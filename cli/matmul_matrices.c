@@ -99,8 +99,8 @@ static void divide(struct matmul_job *job)
                tb = job->stored == MATMUL_NT || job->stored == MATMUL_TT;
     const size_t rows[3] = {ta ? job->k : job->m, tb ? job->n : job->k, job->m};
     for (int i = 0; i < 3; i++)
-        matmul_slab(cli_world, world_rank(cli_world), rows[i], &job->slab[i].first,
-                    &job->slab[i].rows);
+        matmul_partition(cli_world, world_rank(cli_world), rows[i], &job->slab[i].first,
+                         &job->slab[i].rows);
 }
 
 int matmul_job_sizes(struct matmul_job *job)
@@ -188,7 +188,7 @@ static int fill(struct matmul_job *job, int which, char *x, double *done, double
 {
     enum { PIECE = 1 << 22 };
     const size_t cols = matmul_job_cols(job, which), most = cols < PIECE ? PIECE / cols : 1;
-    const struct matmul_slab slab = job->slab[which];
+    const struct matmul_partition slab = job->slab[which];
     for (size_t i = 0, n; i < slab.rows; i += n, *done += (double)n * (double)cols) {
         void *piece = x + i * cols * job->real;
         n = slab.rows - i < most ? slab.rows - i : most;

@@ -190,7 +190,7 @@ int matmul_job_error(struct matmul_job *job, double *error)
     c.n = rows < SAMPLE ? rows : SAMPLE;
     for (size_t r = 0; r < c.n; r++)
         c.row[r] = job->slab[2].first + (c.n == 1 ? 0 : r * (rows - 1) / (c.n - 1));
-    int status = world_agree(cli_world, check_rows(&c, own));
+    int status = world_reduce_status(cli_world, check_rows(&c, own));
     if (status == 0)
         status = world_gather(cli_world, own, sizeof own, all);
     for (int r = 0; r < world_size(cli_world) && status == 0; r++)

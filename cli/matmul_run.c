@@ -126,7 +126,7 @@ static int load(struct runner *r)
 static int look_at_shares(struct runner *r, size_t left)
 {
     double work, weight, seconds = seconds_now() - r->began;
-    const double looked = r->shares.seconds, busy = matmul_busy(r->mm, &work);
+    const double looked = r->shares.seconds, busy = matmul_busy_time(r->mm, &work);
     const struct cli_work own = {work - r->work, busy - r->busy};
     if (world_size(cli_world) == 1)
         return 0;
@@ -142,7 +142,7 @@ static int look_at_shares(struct runner *r, size_t left)
     if (weight <= 0)
         return 0;
     r->work = r->busy = 0;
-    return matmul_divide(r->mm, weight) == 0 && r->resident ? load(r) : 0;
+    return matmul_set_weight(r->mm, weight) == 0 && r->resident ? load(r) : 0;
 }
 
 /* ---- Time. ----------------------------------------------------------------------------------- */
@@ -288,7 +288,7 @@ static int place(struct runner *r, struct matmul_outcome *o)
     struct matmul_job *job = r->job;
     bool resident = false;
     int status =
-        world_agree(cli_world, matmul_kind_is_host(o->kind) ? 0 : all_gpus(job, &resident));
+        world_reduce_status(cli_world, matmul_kind_is_host(o->kind) ? 0 : all_gpus(job, &resident));
     uint64_t unlike = !resident;
     if (status == 0)
         status = world_add(cli_world, &unlike, 1);
@@ -314,7 +314,7 @@ static int run_kind(struct matmul_job *job, struct matmul_outcome *o)
                                            .arg = job,
                                            .world = cli_world};
     struct runner r = {.job = job, .mm = matmul_create(&options)};
-    int status = world_agree(cli_world, r.mm ? 0 : -1);
+    int status = world_reduce_status(cli_world, r.mm ? 0 : -1);
     if (status == 0 && !job->out_of_core)
         status = place(&r, o);
     for (cl_uint d = 0; status == 0 && o->kind == MATMUL_TUNED && d < clgetndev(job->context); d++)

@@ -59,11 +59,11 @@ static json_t *devices_json(const struct nbody_job *job)
             json_decref(devices);
             return NULL;
         }
-        json_array_append_new(devices, job->engine
-                                           ? json_pack("{s:s, s:I, s:s}", "name", name, "share",
-                                                       (json_int_t)nbody_share(job->engine, dev),
-                                                       "shape", nbody_shape(job->engine, dev))
-                                           : json_pack("{s:s}", "name", name));
+        json_array_append_new(
+            devices, job->engine ? json_pack("{s:s, s:I, s:s}", "name", name, "share",
+                                             (json_int_t)nbody_device_bodies(job->engine, dev),
+                                             "shape", nbody_shape(job->engine, dev))
+                                 : json_pack("{s:s}", "name", name));
         free(name);
     }
     return devices;
@@ -215,7 +215,7 @@ static int hold(struct nbody_job *job, struct checkpoint *c)
         drop_pieces(c);
         return cli_failed_call(NULL);
     }
-    if (nbody_hold(job->engine) < 0) {
+    if (nbody_snapshot_begin(job->engine) < 0) {
         drop_pieces(c);
         return cli_failed_call(NULL);
     }
@@ -253,7 +253,7 @@ static char *make_image(const struct checkpoint *c, size_t *size)
     for (size_t i = 0; i < arrays; i++, to += each)
         memcpy(to, array[i], each);
     memcpy(to, c->back.bytes, c->back.size);
-    if (c->whole || nbody_held(job->engine, to + c->back.size) == 0)
+    if (c->whole || nbody_snapshot_read(job->engine, to + c->back.size) == 0)
         return image;
     free(image);
     return NULL;
@@ -317,7 +317,7 @@ void nbody_checkpoint_wait(const struct nbody_job *job)
 
 int nbody_checkpoint_begin(struct nbody_job *job)
 {
-    return job->saver && nbody_hold(job->engine) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    return job->saver && nbody_snapshot_begin(job->engine) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
 int nbody_checkpoint_write(struct nbody_job *job)

@@ -1,10 +1,10 @@
-/* nbody_compare.c - `stdcl nbody --compare`: the kernels of nbody/ladder.cl and the tuned one, side
- * by side.
+/* nbody_compare.c - `stdcl nbody --compare`: the kernels of nbody/baseline.cl and the tuned one,
+ * side by side.
  *
  * Every kernel sums the forces on the same bodies. First its sums are compared with plain C in
  * double precision, on at most SAMPLE bodies spread over all; then it is timed, the median of
  * several runs, each of so many sums that a run is not too short for the clock. The limit is
- * nbody_limit's, the same for all kernels, so that their shares compare as their times do. The
+ * nbody_peak_rate's, the same for all kernels, so that their shares compare as their times do. The
  * tree, with its accuracy when nothing is said, is one more.
  * SPDX-License-Identifier: MIT
  */
@@ -110,14 +110,14 @@ static int time_kernel(struct nbody_job *job, int k, struct rung *rung)
 {
     double run[RUNS];
     begin_stage(job, k, 1);
-    if (nbody_measure(job->engine, 1, &run[0]) < 0)
+    if (nbody_time_forces(job->engine, 1, &run[0]) < 0)
         return failed_or_stopped();
     const double enough = seconds_timed(RUN_SECONDS);
     const size_t times = run[0] < enough ? (size_t)fmin(1000, enough / fmax(run[0], 1e-6)) : 1;
     const int runs = run[0] > LONG_SECONDS ? RUNS_LONG : RUNS;
     for (int r = times == 1; r < runs && !cli_interrupted(); r++) { /* one sum was a run already */
         begin_stage(job, k, 1 + r);
-        if (nbody_measure(job->engine, times, &run[r]) < 0)
+        if (nbody_time_forces(job->engine, times, &run[r]) < 0)
             return failed_or_stopped();
         run[r] /= (double)times;
     }
@@ -136,7 +136,7 @@ static int climb(struct nbody_job *job, struct comparison *c, int k)
     c->rung[k].tolerance = tolerance_of(job, k);
     int status = nbody_job_engine(job, k == TREE ? NBODY_TUNED : kernels[k]);
     if (status == CLI_DONE && k == 0) {
-        c->limit = nbody_limit(job->engine);
+        c->limit = nbody_peak_rate(job->engine);
         status = compute_right(job, c);
     }
     begin_stage(job, k, 0);

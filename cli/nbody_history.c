@@ -197,8 +197,8 @@ int nbody_structure_find(const struct nbody_job *job, const double *potential, s
     const struct particles *b = &job->bodies;
     const double(*pos)[3] = (const double(*)[3])b->pos, (*vel)[3] = (const double(*)[3])b->vel;
     if (on_device(job)) {
-        const int status = nbody_find_structure_on(job->context, 0, b->n, job->G, b->mass, pos, vel,
-                                                   potential, shells, shell, s);
+        const int status = nbody_find_structure_device(job->context, 0, b->n, job->G, b->mass, pos,
+                                                       vel, potential, shells, shell, s);
         if (status == 0 || clerrno != ENOMEM)
             return status;
     }

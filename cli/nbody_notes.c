@@ -210,7 +210,7 @@ int nbody_notes_set(struct nbody_job *job)
     free(fields);
     free(device);
     free(command);
-    return world_agree(cli_world, failed ? -1 : 0) != 0 ||
+    return world_reduce_status(cli_world, failed ? -1 : 0) != 0 ||
                    (world_size(cli_world) > 1 && share_notes(b) != 0)
                ? cli_failed_call(NULL)
                : CLI_DONE;

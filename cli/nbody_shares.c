@@ -15,7 +15,7 @@ static double own_bodies(const struct nbody_job *job)
 {
     double bodies = 0;
     for (unsigned dev = 0; dev < clgetndev(job->context); dev++)
-        bodies += (double)nbody_share(job->engine, dev);
+        bodies += (double)nbody_device_bodies(job->engine, dev);
     return bodies;
 }
 
@@ -36,12 +36,12 @@ static int divide(struct nbody_job *job, double part)
     double *shares = cli_alloc(devices, sizeof *shares);
     int status =
         state ? 0 : clerror_set(ENOMEM, "not enough memory to divide %zu bodies anew", job->n);
-    status = world_agree(cli_world, status);
+    status = world_reduce_status(cli_world, status);
     if (status == 0)
         status = nbody_save(job->engine, state);
     for (unsigned dev = 0; dev < devices; dev++)
-        shares[dev] =
-            part * (own > 0 ? (double)nbody_share(job->engine, dev) / own : 1 / (double)devices);
+        shares[dev] = part * (own > 0 ? (double)nbody_device_bodies(job->engine, dev) / own
+                                      : 1 / (double)devices);
     if (status == 0) {
         nbody_checkpoint_wait(job);
         nbody_free(job->engine);

@@ -88,7 +88,7 @@ static void warn_of_idle_devices(const struct nbody_job *job)
 {
     unsigned busy = 0;
     for (unsigned dev = 0; dev < clgetndev(job->context); dev++)
-        busy += nbody_share(job->engine, dev) > 0;
+        busy += nbody_device_bodies(job->engine, dev) > 0;
     if (busy == 1 && clgetndev(job->context) > 1)
         cli_warn(
             "with --stepping %s one device does it all, and the other %u of --device do nothing",

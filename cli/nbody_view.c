@@ -79,7 +79,7 @@ int nbody_view_open(struct nbody_job *job)
 /* Bodies that have merged are no more: the order without their numbers. */
 static size_t order_of(const struct nbody_job *job, size_t wanted, uint32_t *which)
 {
-    const uint32_t *order = view_order(job->window.view);
+    const uint32_t *order = view_sample_order(job->window.view);
     const size_t n = nbody_bodies(job->engine);
     size_t count = 0;
     for (size_t k = 0; order && k < job->window.bodies && count < wanted; k++)

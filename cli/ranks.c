@@ -9,7 +9,7 @@
 #include "cli.h"
 
 #include "core/outfile.h"
-#include "world/heard.h"
+#include "world/drain_stdio.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -32,7 +32,7 @@ static void end_launched(void)
     const char *launcher = getenv("PMI_FD");
     if (!launcher)
         return;
-    heard_wait();
+    drain_stdio();
     dprintf(atoi(launcher), "cmd=abort exitcode=%d\n", CLI_FAILED);
 }
 
@@ -99,8 +99,8 @@ static int compare(int argc, char **argv)
     for (int i = 0; i < argc; i++)
         add(words, sizeof words, argv[i]);
     own_variables(variables, sizeof variables);
-    if (world_same(cli_world, "the options", words) != 0 ||
-        world_same(cli_world, "in its environment", variables) != 0)
+    if (world_check_equal(cli_world, "the options", words) != 0 ||
+        world_check_equal(cli_world, "in its environment", variables) != 0)
         return cli_failed_call(NULL);
     return CLI_DONE;
 }
@@ -150,7 +150,7 @@ static void explain_waits(stdcl_world *w)
     const int ranks = world_size(w);
     struct waits own = {.rank = world_rank(w)}, *each = cli_alloc((size_t)ranks, sizeof *each);
     for (int r = 0; r < ranks; r++) {
-        const double seconds = world_waited(w, r);
+        const double seconds = world_wait_time(w, r);
         own.all += seconds;
         if (seconds > own.most) {
             own.most = seconds;
@@ -180,7 +180,7 @@ int cli_ranks_end(int status)
         explain_waits(w);
     cli_world = NULL;
     if (status != CLI_DONE)
-        world_end(w, status, cli_message_kept());
+        world_abort(w, status, cli_message_kept());
     else if (world_leave(w) != 0)
         status = CLI_FAILED;
     return status;
@@ -214,7 +214,7 @@ int cli_ranks_same_file(const char *file)
         fclose(fp);
     }
     snprintf(what, sizeof what, "as %.500s", file);
-    return world_same(cli_world, what, print) == 0 ? CLI_DONE : cli_failed_call(NULL);
+    return world_check_equal(cli_world, what, print) == 0 ? CLI_DONE : cli_failed_call(NULL);
 }
 
 static void join_greatest(void *a, const void *b, void *arg)

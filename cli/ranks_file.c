@@ -57,7 +57,7 @@ int cli_ranks_open(struct cli_ranks_file *f, const char *name, void (*before)(FI
     status = world_broadcast(cli_world, 0, f->name, sizeof f->name);
     if (status == 0 && !*f->name)
         status = clerror_set(EINVAL, "%s: is no file that ranks can write together", name);
-    if (world_agree(cli_world, status == 0 ? put_before(f, before, arg) : status) == 0)
+    if (world_reduce_status(cli_world, status == 0 ? put_before(f, before, arg) : status) == 0)
         return 0;
     cli_ranks_discard(f);
     return -1;
@@ -73,7 +73,7 @@ int cli_ranks_settle(const struct cli_ranks_file *f, int status)
     const int code = status == 0 ? outfile_sync(f->out.fd) : 0;
     if (code)
         status = clerror_set(code, "%s: cannot be written: %s", f->name, strerror(code));
-    return world_agree(cli_world, status);
+    return world_reduce_status(cli_world, status);
 }
 
 int cli_ranks_commit(struct cli_ranks_file *f)
@@ -93,7 +93,7 @@ int cli_ranks_write(const char *name, void (*before)(FILE *fp, void *arg), void 
     struct cli_ranks_file f;
     if (cli_ranks_open(&f, name, before, arg) != 0)
         return -1;
-    if (world_agree(cli_world, cli_ranks_put(&f, at, bytes, size)) == 0)
+    if (world_reduce_status(cli_world, cli_ranks_put(&f, at, bytes, size)) == 0)
         return cli_ranks_commit(&f);
     cli_ranks_discard(&f);
     return -1;
@@ -124,7 +124,7 @@ static int broadcast(void *arg, void *bytes, size_t size)
 static int agree(void *arg, int status)
 {
     (void)arg;
-    return world_agree(cli_world, status);
+    return world_reduce_status(cli_world, status);
 }
 
 void cli_ranks_together(bool on)

@@ -12,7 +12,7 @@ static double waited(void)
 {
     double seconds = 0;
     for (int r = 0; r < world_size(cli_world); r++)
-        seconds += world_waited(cli_world, r);
+        seconds += world_wait_time(cli_world, r);
     return seconds;
 }
 

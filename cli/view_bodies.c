@@ -14,7 +14,7 @@ static int show(void *arg, int last)
     struct particles p;
     if (particles_read(job->file.item[job->frame], &p) < 0)
         return cli_failed_call(NULL);
-    const uint32_t *order = view_order(job->window.view);
+    const uint32_t *order = view_sample_order(job->window.view);
     const size_t wanted = view_bodies_wanted(job->window.view);
     float(*pos)[3] = cli_alloc(wanted + 1, sizeof *pos),
     (*vel)[3] = cli_alloc(wanted + 1, sizeof *vel);

@@ -47,7 +47,7 @@ static void fill_bins(struct view_job *job, const struct npy *in, const void *x,
         job->bars.count[bin < BINS ? (size_t)bin : BINS]++;
     }
     for (int i = 0; i <= BINS; i++) {
-        const double next = i == BINS ? 1 : gas_slower((i + 1) * top / BINS, variance, 1, 1);
+        const double next = i == BINS ? 1 : gas_speed_cdf((i + 1) * top / BINS, variance, 1, 1);
         job->bars.expected[i] = (next - below) * (double)n;
         below = next;
     }

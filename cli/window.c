@@ -85,7 +85,7 @@ bool cli_window_says(const struct cli_window *w, bool word)
 
 static void wait_for_viewer(const struct cli_window *w)
 {
-    while (cli_window_says(w, view_watched(w->view) == 0) && !cli_ranks_interrupted(false))
+    while (cli_window_says(w, view_viewers(w->view) == 0) && !cli_ranks_interrupted(false))
         view_wait(w->view, LOOK_SECONDS);
 }
 
@@ -107,7 +107,7 @@ int cli_window_open(struct cli_window *w, struct view_options *about)
     if (!w->wanted && !w->record)
         return CLI_DONE;
     w->seek = -1;
-    if (world_agree(cli_world, cli_ranks_first() ? open_view(w, about) : 0) != 0)
+    if (world_reduce_status(cli_world, cli_ranks_first() ? open_view(w, about) : 0) != 0)
         return cli_refused_call();
     w->open = true;
     if (w->wait)
@@ -161,7 +161,7 @@ static void obey_all(struct cli_window *w, double step)
 
 void cli_window_listen(struct cli_window *w)
 {
-    if (view_watched(w->view))
+    if (view_viewers(w->view))
         obey_all(w, w->step);
 }
 
@@ -178,11 +178,11 @@ static void tell(struct cli_window *w, double step, double fraction)
         w->since.time = now;
         w->since.step = step;
     }
-    view_tell(w->view, &(struct view_state){.paused = stands(w, step),
-                                            .speed = w->pace.speed,
-                                            .steps = w->steps,
-                                            .fraction = fraction,
-                                            .frame = w->frame});
+    view_set_state(w->view, &(struct view_state){.paused = stands(w, step),
+                                                 .speed = w->pace.speed,
+                                                 .steps = w->steps,
+                                                 .fraction = fraction,
+                                                 .frame = w->frame});
 }
 
 /* Seconds until the pace allows the next burst; a paused run waits for a command. */
@@ -251,7 +251,7 @@ uint64_t cli_window_burst(const struct cli_window *w, uint64_t step, uint64_t wa
 double cli_window_seconds(const struct cli_window *w, double seconds)
 {
     const double least = 0.25 / (w->rate > 0 ? w->rate : 30);
-    return view_watched(w->view) && w->interval < seconds
+    return view_viewers(w->view) && w->interval < seconds
                ? fmin(seconds, fmax(least, view_due_in(w->view)))
                : seconds;
 }
@@ -265,7 +265,7 @@ static double usual(const double s[3])
 bool cli_window_sums_due(const struct cli_window *w, const struct cli_sums *sums)
 {
     const double rate = w->rate > 0 ? w->rate : 30, share = FOR_SUMS * budget_of(w) / 100;
-    return (view_watched(w->view) || w->record) &&
+    return (view_viewers(w->view) || w->record) &&
            seconds_now() >= sums->at + fmax(1 / rate, usual(sums->seconds) / share);
 }
 
@@ -282,13 +282,13 @@ void cli_window_end(struct cli_window *w, const char *sentence)
     if (!w->open)
         return;
     view_end(w->view, sentence);
-    if (!cli_window_says(w, view_watched(w->view) && isatty(STDERR_FILENO)) ||
+    if (!cli_window_says(w, view_viewers(w->view) && isatty(STDERR_FILENO)) ||
         cli_ranks_interrupted(false))
         return;
     if (w->view)
         fprintf(stderr, "%s: %s; the window stays until it is closed, or Ctrl-C\n", cli_program,
                 sentence);
-    while (cli_window_says(w, view_watched(w->view)) && !cli_ranks_interrupted(false))
+    while (cli_window_says(w, view_viewers(w->view)) && !cli_ranks_interrupted(false))
         view_wait(w->view, LOOK_SECONDS);
 }
 

@@ -1,10 +1,9 @@
 /* argcheck.c - arguments against the kernel's declaration, where it is known.
  *
  * Programs are built with -cl-kernel-arg-info, and what it gives is learnt once per kernel; where a
- * platform does not tell, the source is read (declared.c), and with STDCL_ARG_INFO=source in the
- * environment always. The check when an argument is set compares kinds, sizes and, by their names,
- * types; nothing is left to do when the kernel is started.
- * SPDX-License-Identifier: MIT
+ * platform does not tell, the source is read (kernel_signature.c), and with STDCL_ARG_INFO=source
+ * in the environment always. The check when an argument is set compares kinds, sizes and, by their
+ * names, types; nothing is left to do when the kernel is started. SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
 

@@ -156,16 +156,16 @@ static cl_int make(struct part *p, struct device *d, cl_uint dev, const char *op
 {
     struct stored stored = {.lock = -1};
     cl_int err = CL_SUCCESS;
-    p->program[dev] = p->source && p->keep ? stored_find(&stored, d, p->source, options) : NULL;
+    p->program[dev] = p->source && p->keep ? disk_cache_find(&stored, d, p->source, options) : NULL;
     const bool found = p->program[dev] != NULL;
     if (!found && (p->program[dev] = create(p, d, dev, &err)) != NULL)
         err = clBuildProgram(p->program[dev], 1, &d->id, options, NULL, NULL);
     const bool ready = p->program[dev] && err == CL_SUCCESS;
     char *log = ready && stored.lock >= 0 ? part_log(p, d->id, p->program[dev]) : NULL;
-    stored_end(&stored, ready && !found ? p->program[dev] : NULL, log);
+    disk_cache_end(&stored, ready && !found ? p->program[dev] : NULL, log);
     free(log);
     if (ready)
-        kept_add(d, p->program[dev], p->source, options);
+        program_cache_add(d, p->program[dev], p->source, options);
     return err;
 }
 
@@ -175,7 +175,7 @@ static int try_build(struct part *p, struct device *d, cl_uint dev, bool argumen
     char *all = all_options(d, p, argument_info, options);
     if (!all)
         return fail(ENOMEM, 0, "%s: no memory on the host", call);
-    p->program[dev] = kept_find(d, p->source, all);
+    p->program[dev] = program_cache_find(d, p->source, all);
     const cl_int err = p->program[dev] ? CL_SUCCESS : make(p, d, dev, all);
     free(all);
     if (!p->program[dev])
@@ -207,8 +207,8 @@ static bool build_embedded_binary(struct part *p, const struct device *d, cl_uin
 }
 
 /* Argument types are learnt from sources. NVIDIA's compiler makes wrong assembly of that when a
- * kernel has no arguments (driver 580), so a failing source gets a second try without; declared.c
- * then stands in. That the first try failed is nothing to the caller. */
+ * kernel has no arguments (driver 580), so a failing source gets a second try without;
+ * kernel_signature.c then stands in. That the first try failed is nothing to the caller. */
 static int build_part(struct part *p, struct device *d, cl_uint dev, const char *options,
                       const char *call)
 {

@@ -63,12 +63,12 @@ static void device_close(struct device *d)
 {
     if (d->numbered)
         give_turn(d->number % d->among, d->number / d->among);
-    kept_free(d);
+    program_cache_free(d);
     if (d->queue) {
         event_lists_free(d);
         clReleaseCommandQueue(d->queue);
     }
-    beside_close(d);
+    side_queues_close(d);
     if (d->context)
         clReleaseContext(d->context);
     pthread_mutex_destroy(&d->lock);
@@ -203,13 +203,13 @@ CLCONTEXT *context_of(const struct candidate **chosen, size_t n, int *claims)
     if (cp)
         cp->claims = claims;
     else
-        claims_release(claims, n);
+        device_lock_release(claims, n);
     return cp;
 }
 
 static void nothing_chosen(const char *platforms, int devtype)
 {
-    char *list = machine_list();
+    char *list = enumerate_names();
     const char *has = list ? list : "?";
     const char *kind = (unsigned)devtype == CL_DEVICE_TYPE_ALL ? "device"
                        : devtype == CL_DEVICE_TYPE_CPU         ? "CPU"
@@ -236,17 +236,17 @@ STDCL_API CLCONTEXT *clcontext_create(const char *platforms, int devtype, size_t
     if (ext && *ext)
         return (void)fail(ENOTSUP, 0, "clcontext_create: context properties are not supported"),
                NULL;
-    const struct candidate **chosen = calloc(machine_size() + 1, sizeof *chosen);
+    const struct candidate **chosen = calloc(enumerate_count() + 1, sizeof *chosen);
     if (!chosen)
         return (void)fail(ENOMEM, 0, "clcontext_create: no memory"), NULL;
 
     int *claims = NULL;
     CLCONTEXT *cp = NULL;
-    size_t n = machine_choose(platforms, (cl_device_type)(cl_uint)devtype, chosen);
+    size_t n = enumerate_match(platforms, (cl_device_type)(cl_uint)devtype, chosen);
     if (n == 0) {
         nothing_chosen(platforms, devtype);
     } else if (lock_key) {
-        n = claims_take(chosen, n, ndevmax ? ndevmax : 1, lock_key, &claims);
+        n = device_lock_take(chosen, n, ndevmax ? ndevmax : 1, lock_key, &claims);
     } else if (ndevmax && n > ndevmax) {
         n = ndevmax;
     }
@@ -277,7 +277,7 @@ STDCL_API int clcontext_destroy(CLCONTEXT *cp)
         clclose(cp, cp->programs);
     for (cl_uint i = 0; i < cp->ndev; i++)
         device_close(&cp->dev[i]);
-    claims_release(cp->claims, cp->ndev);
+    device_lock_release(cp->claims, cp->ndev);
     failure_forget(&cp->untold);
     pthread_mutex_destroy(&cp->lock);
     free(cp->dev);

@@ -17,7 +17,7 @@
 #define STDCL_API __attribute__((visibility("default")))
 #define CL_FAILED ((cl_event)(intptr_t)-1)
 
-#include "core/bare.h"
+#include "core/untracked.h"
 
 /* ---- error.c ---- */
 
@@ -81,7 +81,7 @@ const char *kernel_override(const char *name, char *path, size_t size);
 /* All bytes of a file, and their number; the caller frees them. NULL after fail(). */
 char *read_file(const char *file, size_t *size, const char *call);
 
-/* ---- stored.c ---- */
+/* ---- disk_cache.c ---- */
 
 /* The path of a file in the user's folder for what may be lost: $XDG_CACHE_HOME/stdcl,
  * ~/.cache/stdcl. False when the environment names no place for it. */
@@ -115,7 +115,7 @@ struct generator {
 };
 
 /* Who expands such files before they are built, or NULL. Defined once a library, by another room
- * (in libstdcl by template/) or, for the core alone, in alone.c. */
+ * (in libstdcl by template/) or, for the core alone, in hooks_null.c. */
 extern const struct generator *const core_generator;
 
 #endif

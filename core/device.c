@@ -33,7 +33,7 @@ const char *device_name(const CLCONTEXT *cp, cl_uint dev)
     return cp->dev[dev].name;
 }
 
-cl_command_queue device_beside(struct device *d, int k, bool make)
+cl_command_queue device_side_queue(struct device *d, int k, bool make)
 {
     pthread_mutex_lock(&d->lock);
     if (make && !d->beside[k])
@@ -43,10 +43,10 @@ cl_command_queue device_beside(struct device *d, int k, bool make)
     return queue;
 }
 
-void device_flush_beside(struct device *d)
+void device_flush_side_queues(struct device *d)
 {
     for (int k = 0; k < 2; k++) {
-        const cl_command_queue queue = device_beside(d, k, false);
+        const cl_command_queue queue = device_side_queue(d, k, false);
         if (queue)
             clFlush(queue);
     }
@@ -56,7 +56,7 @@ void device_drain(struct device *d)
 {
     clFinish(d->queue);
     for (int k = 0; k < 2; k++) {
-        const cl_command_queue queue = device_beside(d, k, false);
+        const cl_command_queue queue = device_side_queue(d, k, false);
         if (queue)
             clFinish(queue);
     }

@@ -25,7 +25,7 @@ void *embedded_open_all(CLCONTEXT *cp, int flags, const char *call)
             return NULL;
         }
         p->part[p->nparts].embedded = e;
-        p->part[p->nparts].keep = flags & CLLD_KEEP;
+        p->part[p->nparts].keep = flags & CLLD_CACHE;
         ok = part_of_source(&p->part[p->nparts++], e->name, "", generated ? generated : source,
                             generated ? strlen(generated) : e->size, cp->ndev);
         free(generated);

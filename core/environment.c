@@ -55,7 +55,7 @@ int environment_check(void)
         {"STDCL_DEBUG", "0 1 2", check_word},       {"STDCL_ARG_INFO", "source", check_word},
         {"STDCL_DEVICE_BUILDS", "0 1", check_word}, {"STDCL_KERNEL_PATH", "", check_folder},
         {"STDCL_INCLUDE", "stdcl.h", check_folder}, {"STDCL_SLICE", "", check_seconds},
-        {"STDCL_TIMED", "", check_seconds},         {"STDCL_KEEP", "0 1", check_word},
+        {"STDCL_TIMED", "", check_seconds},         {"STDCL_CACHE", "0 1", check_word},
     };
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         const char *value = getenv(variables[i].name);

@@ -2,8 +2,8 @@
  *
  * Each device keeps the events of its uncollected commands in two growable lists, kernels and
  * memory, oldest first. Its queue runs in order, so when the newest event of a list is complete,
- * nearly all of it is: those that another thread or a further queue (beside.c) had under way are
- * waited for one by one. A list that nobody collects is trimmed from its old end as commands
+ * nearly all of it is: those that another thread or a further queue (side_queue.c) had under way
+ * are waited for one by one. A list that nobody collects is trimmed from its old end as commands
  * complete.
  *
  * That a command failed, or was refused by a call that does not wait, is remembered of each kind
@@ -222,7 +222,7 @@ enum {
 static bool may_be_bare(int flags)
 {
     const int asked = CL_EVENT_BARE | CL_EVENT_NOWAIT;
-    return (flags & (asked | CL_EVENT_OWN | CL_EVENT_BESIDE)) == asked;
+    return (flags & (asked | CL_EVENT_OWN | CL_EVENT_SIDE_QUEUE)) == asked;
 }
 
 bool event_spared(CLCONTEXT *cp, struct device *d, int flags)
@@ -461,7 +461,7 @@ STDCL_API int clflush(CLCONTEXT *cp, cl_uint dev, int flags)
     struct device *d = device_of(cp, dev, "clflush");
     if (!d)
         return -1;
-    device_flush_beside(d);
+    device_flush_side_queues(d);
     cl_int err = clFlush(d->queue);
     return err ? fail(errno_of(err), err, "clflush: on %s", d->name) : 0;
 }

@@ -33,7 +33,7 @@ struct event_list {
     size_t first, seen, end, capacity;
 };
 
-/* ---- machine.c ---- */
+/* ---- enumerate.c ---- */
 
 /* A device that a context may be made of. */
 struct candidate {
@@ -45,24 +45,25 @@ struct candidate {
 };
 
 /* How many devices there are. Asked before what follows. */
-size_t machine_size(void);
+size_t enumerate_count(void);
 
 /* OpenCL's error where not all of them, or not all about them, could be asked; 0: none. */
-cl_int machine_error(void);
+cl_int enumerate_error(void);
 
-/* Fills chosen[] (room for machine_size()) with the devices of `type` that match `patterns`, those
- * of the first pattern first. Returns how many. */
-size_t machine_choose(const char *patterns, cl_device_type type, const struct candidate **chosen);
+/* Fills chosen[] (room for enumerate_count()) with the devices of `type` that match `patterns`,
+ * those of the first pattern first. Returns how many. */
+size_t enumerate_match(const char *patterns, cl_device_type type, const struct candidate **chosen);
 
 /* "NAME, NAME" of all devices, for messages; the caller frees it. */
-char *machine_list(void);
+char *enumerate_names(void);
 
-/* ---- claims.c ---- */
+/* ---- device_lock.c ---- */
 
 /* Keeps of chosen[0..n) the first `want` that nobody else has claimed, with their descriptors in
  * *claims. Returns how many, or 0 after fail(). */
-size_t claims_take(const struct candidate **chosen, size_t n, size_t want, int key, int **claims);
-void claims_release(int *claims, size_t n);
+size_t device_lock_take(const struct candidate **chosen, size_t n, size_t want, int key,
+                        int **claims);
+void device_lock_release(int *claims, size_t n);
 
 /* ---- context.c ---- */
 
@@ -72,8 +73,8 @@ struct device {
     cl_device_type type;
     cl_context context;
     cl_command_queue queue;
-    cl_command_queue beside[2]; /* further ones (beside.c), or NULL so far; made under `lock`, and
-                                   then there until the end */
+    cl_command_queue beside[2]; /* further ones (side_queue.c), or NULL so far; made under `lock`,
+                                   and then there until the end */
     bool numbered; /* its programs are built with `number`, where that is not 0: one of `among`
                       devices (number_builds) */
     cl_uint number, among;
@@ -87,7 +88,8 @@ struct device {
     struct failure untold[EVENT_KINDS]; /* the first since the last wait, which the next one
                                            reports; code 0: none */
     uint64_t commands;                  /* numbers given so far */
-    uint64_t bare; /* kernels without an event (bare.h) that were started since the last marker */
+    uint64_t
+        bare; /* kernels without an event (untracked.h) that were started since the last marker */
     struct kept *kept; /* the last used first */
 };
 
@@ -114,10 +116,10 @@ struct device *device_of(CLCONTEXT *cp, cl_uint dev, const char *call);
 
 /* Further queue k, 0 or 1, which another thread may be making; NULL: there is none. With `make` it
  * is made at its first use, if it can be. */
-cl_command_queue device_beside(struct device *d, int k, bool make);
+cl_command_queue device_side_queue(struct device *d, int k, bool make);
 
 /* Hands the commands of the further queues to the device. */
-void device_flush_beside(struct device *d);
+void device_flush_side_queues(struct device *d);
 
 /* Waits for all commands of a device. */
 void device_drain(struct device *d);
@@ -164,12 +166,12 @@ void command_started(const struct command *c, struct note *note, cl_event ev);
 /* Its event was found complete, or is about to be given up. Told once. */
 void command_collected(struct note *note, cl_event ev);
 
-/* ---- beside.c ---- */
+/* ---- side_queue.c ---- */
 
 /* The queue that a command with these flags goes to, as command_queue says for those without. */
 cl_command_queue queue_for(const struct command *c, struct note *note, int flags);
 
-void beside_close(struct device *d);
+void side_queues_close(struct device *d);
 
 /* ---- memory_table.c ---- */
 
@@ -187,14 +189,14 @@ struct mapping {
     void *at;
 };
 
-/* How the devices' images of a block hang together (share.c). */
+/* How the devices' images of a block hang together (coherence.c). */
 enum sharing { UNDECIDED, AS_ONE, APART };
 
 struct memory {
     char *base;            /* host region, or for CL_MEM_DEVONLY a reserved range of addresses */
     size_t size;           /* as asked for */
     size_t mapped;         /* length of the mapping at base */
-    int flags;             /* CL_MEM_APART, _ZEROCOPY, _DEVONLY, _IMAGE2D */
+    int flags;             /* CL_MEM_PER_DEVICE, _ZEROCOPY, _DEVONLY, _IMAGE2D */
     CLCONTEXT *_Atomic cp; /* NULL while detached */
     cl_mem_flags user_flags;
     size_t width, height; /* of an image; 0: not shaped yet */
@@ -263,12 +265,12 @@ void *memory_stage(struct memory *m, struct device *d);
 cl_int memory_enqueue(cl_command_queue queue, const struct memory *m, cl_mem buffer, size_t offset,
                       size_t size, char *host, bool to_device, cl_event *ev);
 
-/* ---- share.c ---- */
+/* ---- coherence.c ---- */
 
 /* A device is about to use its image of m, which memory_current says is not current: if another
  * device or the host has a newer one that it should see, that is brought there, and waited for. 0,
  * or -1 after fail(). */
-int memory_bring(struct memory *m, cl_uint dev, const char *call);
+int memory_migrate(struct memory *m, cl_uint dev, const char *call);
 static inline bool memory_current(const struct memory *m, cl_uint dev)
 {
     return atomic_load_explicit(&m->device_current[dev], memory_order_relaxed);
@@ -276,8 +278,8 @@ static inline bool memory_current(const struct memory *m, cl_uint dev)
 
 /* The program itself copies `m`, or a part, to a device: noted before that, and for the whole block
  * after it. */
-int memory_moves(struct memory *m, cl_uint dev, bool whole, const char *call);
-void memory_moved(struct memory *m, cl_uint dev);
+int memory_mark_dirty(struct memory *m, cl_uint dev, bool whole, const char *call);
+void memory_marked_dirty(struct memory *m, cl_uint dev);
 
 /* The buffer, or sub-buffer at an offset, that device `dev` of m's context uses; made if need be.
  * NULL after fail(). Owned by m. */
@@ -301,7 +303,7 @@ struct part {
     unsigned char **binary;
     cl_program *program;                   /* one a device */
     const struct stdcl_embedded *embedded; /* that the source is of, or NULL; not owned */
-    bool keep;                             /* CLLD_KEEP */
+    bool keep;                             /* CLLD_CACHE */
 };
 
 void part_free(struct part *p, cl_uint ndev);
@@ -323,21 +325,22 @@ char *part_log(const struct part *p, cl_device_id id, cl_program program);
  * fail(). */
 int program_build(struct program *p, const char *call);
 
-/* ---- kept.c ---- */
+/* ---- program_cache.c ---- */
 
 /* A program that was built for d from this source with these options, with a reference for the
  * caller; NULL when none is kept. */
-cl_program kept_find(struct device *d, const char *source, const char *options);
+cl_program program_cache_find(struct device *d, const char *source, const char *options);
 
 /* Keeps one that was built, if it may be used again. Nothing is lost when there is no memory for
  * that. */
-void kept_add(struct device *d, cl_program program, const char *source, const char *options);
-void kept_free(struct device *d);
+void program_cache_add(struct device *d, cl_program program, const char *source,
+                       const char *options);
+void program_cache_free(struct device *d);
 
 /* Whether the text is all that such a program depends on. */
-bool worth_keeping(const char *source, const char *options);
+bool program_cache_applies(const char *source, const char *options);
 
-/* ---- stored.c ---- */
+/* ---- disk_cache.c ---- */
 
 /* A program that is sought on disk and, if it is not there, built; zero, with lock -1, before. */
 struct stored {
@@ -348,12 +351,12 @@ struct stored {
 };
 
 /* The program as it was stored, with a reference for the caller; NULL when it must be built. */
-cl_program stored_find(struct stored *s, const struct device *d, const char *source,
-                       const char *options);
+cl_program disk_cache_find(struct stored *s, const struct device *d, const char *source,
+                           const char *options);
 
 /* Ends that, and stores the program that was built instead, if any, and if its compiler said
  * nothing: `log`, or NULL. */
-void stored_end(struct stored *s, cl_program built, const char *log);
+void disk_cache_end(struct stored *s, cl_program built, const char *log);
 
 /* The binary of a program for its one device; the caller frees it. NULL when there is none, with
  * OpenCL's error, if any. */
@@ -489,7 +492,7 @@ void learn_parameters(struct kernel *k, const struct part *part);
 int check_arg(const struct kernel *k, cl_uint i, enum arg_kind kind, size_t size, const char *type,
               const char *call);
 
-/* ---- declared.c ---- */
+/* ---- kernel_signature.c ---- */
 
 /* The size of a type of OpenCL C by its name, such as "float" or "uchar4"; 0 for others. Vectors of
  * three elements take the room of four (OpenCL C specification, 6.1.5). */

@@ -145,7 +145,7 @@ static int bring_blocks(const struct kernel *k, cl_uint dev)
 {
     for (cl_uint i = 0; i < k->nargs; i++) {
         struct memory *m = k->args[i].kind == ARG_GLOBAL ? k->bound[dev][i].memory : NULL;
-        if (m && !memory_current(m, dev) && memory_bring(m, dev, "clfork") != 0)
+        if (m && !memory_current(m, dev) && memory_migrate(m, dev, "clfork") != 0)
             return -1;
     }
     return 0;

@@ -60,7 +60,7 @@ static struct memory *memory_create(size_t size, int flags, const char *call)
 static void *allocate(CLCONTEXT *cp, size_t size, int flags, bool filled, const char *call)
 {
     const int known = CL_MEM_RW | CL_MEM_NOCOPY | CL_MEM_DETACHED | CL_MEM_ZEROCOPY |
-                      CL_MEM_DEVONLY | CL_MEM_IMAGE2D | CL_MEM_APART | CL_MEM_NOFORCE |
+                      CL_MEM_DEVONLY | CL_MEM_IMAGE2D | CL_MEM_PER_DEVICE | CL_MEM_NOFORCE |
                       CL_MEM_HOST | CL_MEM_DEVICE;
     const int lasting = CL_MEM_ZEROCOPY | CL_MEM_DEVONLY | CL_MEM_IMAGE2D;
     int special = flags & lasting;
@@ -75,7 +75,7 @@ static void *allocate(CLCONTEXT *cp, size_t size, int flags, bool filled, const 
                NULL;
     if (!cp && !(flags & CL_MEM_DETACHED))
         return (void)fail_no_context(call), NULL;
-    struct memory *m = memory_create(size, special | (flags & CL_MEM_APART), call);
+    struct memory *m = memory_create(size, special | (flags & CL_MEM_PER_DEVICE), call);
     if (!m)
         return NULL;
     if (!(flags & CL_MEM_DETACHED) && memory_attach(cp, m, filled, call) != 0) {

@@ -50,7 +50,8 @@ int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call
     }
     for (cl_uint i = 0; i < cp->ndev; i++)
         m->from_host[i] = filled && !(m->flags & CL_MEM_DEVONLY);
-    m->sharing = m->flags & (CL_MEM_APART | CL_MEM_ZEROCOPY | CL_MEM_DEVONLY) ? APART : UNDECIDED;
+    m->sharing =
+        m->flags & (CL_MEM_PER_DEVICE | CL_MEM_ZEROCOPY | CL_MEM_DEVONLY) ? APART : UNDECIDED;
     m->last_device = -1;
     m->host_current = true;
     m->cp = cp;

@@ -55,7 +55,7 @@ struct observer {
 };
 
 /* The observer, or NULL. Defined once a library: by the room that observes (in libstdcl profile/),
- * or, for the core alone, in alone.c. A name that must be found and not a call before main:
+ * or, for the core alone, in hooks_null.c. A name that must be found and not a call before main:
  * programs that are linked statically get the observer whether they mention it or not. */
 extern const struct observer *const core_observer;
 

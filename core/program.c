@@ -100,7 +100,7 @@ void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_t size,
                   ? part_of_binaries(p->part, name, 1, &(char *){(char *)(uintptr_t)data}, &size,
                                      cp->ndev)
                   : part_of_source(p->part, name, before ? before : "", data, size, cp->ndev);
-    p->part->keep = flags & CLLD_KEEP;
+    p->part->keep = flags & CLLD_CACHE;
     return program_open(p, ok, flags, call);
 }
 

@@ -52,10 +52,10 @@ static size_t keep_first_platform(const struct candidate **chosen, size_t n)
 static size_t choose_devices(const char *name, cl_device_type type, const struct candidate **chosen)
 {
     const char *wanted = variable(name, "_PLATFORM_NAME");
-    size_t n = machine_choose(wanted, type, chosen);
+    size_t n = enumerate_match(wanted, type, chosen);
     if (n || !wanted)
         return n;
-    n = machine_choose(NULL, type, chosen);
+    n = enumerate_match(NULL, type, chosen);
     if (n)
         fprintf(
             stderr,
@@ -88,7 +88,7 @@ static CLCONTEXT *make_standard(const char *name, cl_device_type type)
     if (number_of(name, "_MAX_NDEV", 0, MOST_DEVICES, &limit) != 0 ||
         number_of(name, "_LOCK", INT_MIN, UINT_MAX, &key) != 0)
         return NULL;
-    const struct candidate **chosen = calloc(machine_size() + 1, sizeof *chosen);
+    const struct candidate **chosen = calloc(enumerate_count() + 1, sizeof *chosen);
     if (!chosen)
         return fail(ENOMEM, 0, "%s: no memory on the host", name), NULL;
 
@@ -98,13 +98,13 @@ static CLCONTEXT *make_standard(const char *name, cl_device_type type)
     if (type == CL_DEVICE_TYPE_CPU)
         n = keep_first_platform(chosen, n);
     if (n && key)
-        n = claims_take(chosen, n, limit ? (size_t)limit : 1, (int)key, &claims);
+        n = device_lock_take(chosen, n, limit ? (size_t)limit : 1, (int)key, &claims);
     else if (limit && n > (size_t)limit)
         n = (size_t)limit;
     if (n)
         cp = context_of(chosen, n, claims);
-    else if (machine_error())
-        fail(ENODEV, machine_error(), "%s: a platform or a device does not answer", name);
+    else if (enumerate_error())
+        fail(ENODEV, enumerate_error(), "%s: a platform or a device does not answer", name);
     if (cp)
         cp->standard = true;
     free(chosen);

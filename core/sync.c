@@ -49,14 +49,14 @@ static cl_int enqueue_transfer(cl_command_queue queue, const struct transfer *t,
 static int before_transfer(const struct transfer *t, bool whole, const char *call)
 {
     if (t->to_device)
-        return memory_moves(t->m, t->dev, whole, call);
-    return memory_current(t->m, t->dev) ? 0 : memory_bring(t->m, t->dev, call);
+        return memory_mark_dirty(t->m, t->dev, whole, call);
+    return memory_current(t->m, t->dev) ? 0 : memory_migrate(t->m, t->dev, call);
 }
 
 static void after_transfer(const struct transfer *t, bool whole)
 {
     if (t->to_device && (whole || memory_current(t->m, t->dev)))
-        memory_moved(t->m, t->dev);
+        memory_marked_dirty(t->m, t->dev);
     else if (!t->to_device && whole)
         atomic_store(&t->m->host_current, true);
     atomic_store_explicit(&t->m->last_device, t->to_device ? (int)t->dev : -1,
@@ -167,8 +167,8 @@ static cl_event copy_on(struct device *d, CLCONTEXT *cp, cl_uint dev, const void
                CL_FAILED;
     cl_mem from = memory_buffer(s, dev, 0, "clmcopy");
     cl_mem to = from ? memory_buffer(t, dev, 0, "clmcopy") : NULL;
-    if (!to || (!memory_current(s, dev) && memory_bring(s, dev, "clmcopy") != 0) ||
-        (t->size > s->size && !memory_current(t, dev) && memory_bring(t, dev, "clmcopy") != 0))
+    if (!to || (!memory_current(s, dev) && memory_migrate(s, dev, "clmcopy") != 0) ||
+        (t->size > s->size && !memory_current(t, dev) && memory_migrate(t, dev, "clmcopy") != 0))
         return CL_FAILED;
     const struct command c = {
         .cp = cp, .dev = dev, .kind = COPY_ON_DEVICE, .size = (double)s->size};

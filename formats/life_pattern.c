@@ -3,7 +3,7 @@
  */
 #include "formats/life.h"
 
-#include "formats/foreign.h"
+#include "formats/unsupported.h"
 #include "formats/gunzip.h"
 #include "formats/gzip.h"
 #include "formats/life_format.h"

@@ -3,7 +3,7 @@
  */
 #include "formats/parallel.h"
 
-#include "core/crew.h"
+#include "core/parallel_for.h"
 
 enum { MOST_THREADS = 16 };
 
@@ -21,7 +21,7 @@ static void work_on_range(void *to, size_t i)
 
 void parallel_ranges(size_t n, size_t least, void (*work)(void *, size_t, size_t), void *job)
 {
-    const size_t useful = n / least, most = crew_size(MOST_THREADS);
+    const size_t useful = n / least, most = parallel_for_threads(MOST_THREADS);
     struct ranges r = {work, job, n, useful < 1 ? 1 : useful < most ? useful : most};
-    crew_work(r.count, work_on_range, &r);
+    parallel_for(r.count, work_on_range, &r);
 }

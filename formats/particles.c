@@ -3,7 +3,7 @@
  */
 #include "formats/particles.h"
 
-#include "formats/foreign.h"
+#include "formats/unsupported.h"
 #include "formats/particles_format.h"
 #include "formats/suffix.h"
 #include "stdcl.h"

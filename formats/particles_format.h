@@ -9,7 +9,7 @@
 
 #include "core/outfile.h"
 #include "formats/particles.h"
-#include "formats/source.h"
+#include "formats/reader.h"
 #include "formats/suffix.h"
 
 /* In this order a file's first bytes are shown to the formats; text, which takes what is left, is
@@ -60,7 +60,7 @@ int particles_check_body(const char *name, const struct particles *p, size_t i, 
 /* Takes arrays away that say nothing: softenings and potentials that are all 0. */
 void particles_drop_zeros(struct particles *p);
 
-/* ---- particles_notes.c ---- */
+/* ---- particles_metadata.c ---- */
 
 enum particles_kind { PARTICLES_REAL, PARTICLES_TEXT, PARTICLES_WHOLE };
 

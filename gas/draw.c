@@ -75,7 +75,7 @@ static size_t plane_bytes(const gas *g)
 static int send(gas *g)
 {
     for (int c = 0; c < 3 && g->own; c++)
-        if (arrays_place(g->arrays, g->plane[c], (size_t)g->own) != 0)
+        if (arrays_upload(g->arrays, g->plane[c], (size_t)g->own) != 0)
             return -1;
     g->ready = true;
     return 0;
@@ -239,7 +239,7 @@ static int fetch(gas *g, size_t first, size_t count)
     const size_t size = type_bytes(g->type);
     for (cl_uint dev = 0; dev < g->ndev; dev++) {
         size_t a, n;
-        arrays_share(g->arrays, (size_t)g->own, dev, &a, &n);
+        arrays_partition(g->arrays, (size_t)g->own, dev, &a, &n);
         const size_t from = a > first ? a : first,
                      to = a + n < first + count ? a + n : first + count;
         for (int c = 0; c < 3 && from < to; c++)
@@ -356,10 +356,10 @@ int gas_histogram(gas *g, double top, unsigned bins, uint64_t *count)
             bins, top, MOST_BINS);
     const bool ready = g->storage == GAS_FUSED || g->ready;
     memset(count, 0, (bins + 1) * sizeof *count);
-    if (world_agree(g->world,
-                    ready
-                        ? count_all(g, (float)(bins / top * g->unit), bins, count)
-                        : clerror_set(EINVAL, "gas_histogram: no velocities were given yet")) != 0)
+    if (world_reduce_status(
+            g->world, ready ? count_all(g, (float)(bins / top * g->unit), bins, count)
+                            : clerror_set(EINVAL, "gas_histogram: no velocities were given yet")) !=
+        0)
         return -1;
     return world_add(g->world, count, bins + 1);
 }

@@ -7,7 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #ifndef ARRAYS_ORDER_H
-#include "../arrays/order.h"
+#include "../arrays/fixed_reduce.h"
 #endif
 #ifndef GAS_MAXWELL_H
 #define MW_WIDTH WIDTH

@@ -106,7 +106,7 @@ struct run {
 };
 
 /* A rank's part of so many blocks. Whole bunches of blocks for each rank, where there are so many,
- * are summed fastest (arrays/order.c). */
+ * are summed fastest (arrays/fixed_reduce.c). */
 static struct run part_of(int ranks, int rank, const double *speed, uint64_t blocks)
 {
     const uint64_t bunch = blocks / (uint64_t)ranks < 256 ? 1 : 256,
@@ -143,7 +143,7 @@ static int revise(gas *g, double seconds)
     struct work own = {(double)g->blocks, seconds}, *each = calloc((size_t)ranks, sizeof *each);
     double *speed = g->speed ? g->speed : calloc((size_t)ranks, sizeof *speed), sum = 0, blocks = 0,
            longest = 0;
-    int status = world_agree(
+    int status = world_reduce_status(
         g->world,
         each && speed ? 0 : clerror_set(ENOMEM, "gas_measure: no memory for a list of ranks"));
     if (status == 0)
@@ -200,7 +200,7 @@ static int sum_round(gas *g, struct order_forest *whole, uint64_t first, uint64_
             clerror_set(ECANCELED, "gas: stopped after %llu of %llu molecules",
                         (unsigned long long)((first + blocks) * BLOCK), (unsigned long long)g->n);
     g->before += g->blocks * BLOCK;
-    if (world_agree(g->world, status) != 0 ||
+    if (world_reduce_status(g->world, status) != 0 ||
         world_reduce(g->world, &part, sizeof part, join_parts, &g->kind) != 0)
         return -1;
     arrays_order_join(g->kind, whole, &part);
@@ -243,7 +243,7 @@ static int make_fused(gas *g, const char *words)
         return -1;
     g->kind = doubles ? (struct arrays_partial){WIDE_DOUBLE, JOIN_ADD}
                       : (struct arrays_partial){WIDE_FLOAT, JOIN_PAIRS};
-    g->fused.keep = words ? 0 : CLLD_KEEP; /* a search tries many shapes */
+    g->fused.keep = words ? 0 : CLLD_CACHE; /* a search tries many shapes */
     if (arrays_kernels_shape(&g->fused, g->ctx, "gas.fused", 0, words) != 0 ||
         arrays_kernels_open(&g->fused, "fused",
                             doubles ? "-D MW_WIDTH=WIDTH -D WIDE=double -D PAIRED=0"
@@ -258,7 +258,8 @@ static int make_fused(gas *g, const char *words)
     return 0;
 }
 
-/* Of many ranks, which join their parts: the kernels of arrays_squares, whose bits they have. */
+/* Of many ranks, which join their parts: the kernels of arrays_sum_squares, whose bits they have.
+ */
 static int make_sum(gas *g, const struct gas_options *o)
 {
     char row[64];
@@ -323,7 +324,7 @@ gas *gas_create(const struct gas_options *o)
 {
     o = o ? o : &(const struct gas_options){.n = 0};
     gas *g = create(o);
-    if (world_agree(o->world, g && make(g, o) == 0 ? 0 : -1) == 0)
+    if (world_reduce_status(o->world, g && make(g, o) == 0 ? 0 : -1) == 0)
         return g;
     gas_free(g);
     return NULL;
@@ -367,7 +368,7 @@ static int measure_parts(gas *g, double *sum)
                        "gas_measure: no velocities were given yet; gas_set_velocities gives them");
     if (status == 0 && g->own > 0)
         status = arrays_reduce_part(&job, g->plane[0], g->plane[1], g->plane[2], 0, &part);
-    if (world_agree(g->world, status) != 0 ||
+    if (world_reduce_status(g->world, status) != 0 ||
         world_reduce(g->world, &part, sizeof part, join_parts, &g->kind) != 0)
         return -1;
     const struct arrays_total total = arrays_order_total(g->kind, &part);
@@ -380,7 +381,7 @@ static int measure_stored(gas *g, double *sum)
     if (!g->ready)
         return clerror_set(
             EINVAL, "gas_measure: no velocities were given yet; gas_set_velocities gives them");
-    return arrays_squares(g->arrays, g->plane[0], g->plane[1], g->plane[2], (size_t)g->n, sum);
+    return arrays_sum_squares(g->arrays, g->plane[0], g->plane[1], g->plane[2], (size_t)g->n, sum);
 }
 
 /* The sum of (v / unit)^2. */
@@ -418,7 +419,7 @@ double gas_pressure(uint64_t n, double mean_energy, double volume)
 }
 
 /* With a = v / sqrt(2 k_B T / m): erf(a) - 2 / sqrt(pi) a exp(-a^2). */
-double gas_slower(double speed, double temperature, double mass, double boltzmann)
+double gas_speed_cdf(double speed, double temperature, double mass, double boltzmann)
 {
     const double a = speed / sqrt(2 * boltzmann * temperature / mass);
     return speed > 0 ? erf(a) - 2 / sqrt(acos(-1)) * a * exp(-a * a) : 0;
@@ -431,7 +432,7 @@ uint64_t gas_molecules(const gas *g)
     return g->n;
 }
 
-void gas_part(const stdcl_world *world, int rank, uint64_t n, uint64_t *first, uint64_t *count)
+void gas_partition(const stdcl_world *world, int rank, uint64_t n, uint64_t *first, uint64_t *count)
 {
     const uint64_t blocks = blocks_of(n);
     const struct run p = part_of(world_size(world), rank, NULL, blocks);

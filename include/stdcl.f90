@@ -123,7 +123,7 @@ module stdcl
   integer(c_int), parameter :: CL_MEM_ZEROCOPY = int(z'004000', c_int)
   integer(c_int), parameter :: CL_MEM_DEVONLY = int(z'008000', c_int)
   integer(c_int), parameter :: CL_MEM_IMAGE2D = int(z'010000', c_int)
-  integer(c_int), parameter :: CL_MEM_APART = int(z'020000', c_int)
+  integer(c_int), parameter :: CL_MEM_PER_DEVICE = int(z'020000', c_int)
   integer(c_int), parameter :: CL_MEM_CLBUF = int(z'100000', c_int)
   integer(c_int), parameter :: CL_MEM_GLBUF = int(z'200000', c_int)
   integer(c_int), parameter :: CL_MEM_GLTEX2D = int(z'2000000', c_int)
@@ -140,7 +140,7 @@ module stdcl
   integer(c_int), parameter :: CLLD_LAZY = 1
   integer(c_int), parameter :: CLLD_NOW = 2
   integer(c_int), parameter :: CLLD_NOBUILD = 4
-  integer(c_int), parameter :: CLLD_KEEP = 16
+  integer(c_int), parameter :: CLLD_CACHE = 16
   integer(c_int), parameter :: CLLD_GLOBAL = 8
   integer(c_int), parameter :: CL_FAST = 0
   integer(c_int), parameter :: CL_EVENT_WAIT = int(z'1', c_int)
@@ -152,8 +152,8 @@ module stdcl
   integer(c_int), parameter :: CL_ALL_EVENT = int(z'30', c_int)
   integer(c_int), parameter :: CL_EVENT_UNCOUNTED = int(z'40', c_int)
   integer(c_int), parameter :: CL_EVENT_OWN = int(z'800', c_int)
-  integer(c_int), parameter :: CL_EVENT_BESIDE = int(z'40000', c_int)
-  integer(c_int), parameter :: CL_EVENT_AFTER = int(z'80000', c_int)
+  integer(c_int), parameter :: CL_EVENT_SIDE_QUEUE = int(z'40000', c_int)
+  integer(c_int), parameter :: CL_EVENT_BARRIER = int(z'80000', c_int)
   integer(c_int), parameter :: CL_EVENT_CHECKED = int(z'80', c_int)
   integer(c_int), parameter :: CLPROF_EVERY = 2
   integer(c_int), parameter :: CLPROF_SINGLE = 0
@@ -718,9 +718,9 @@ module stdcl
       integer(c_size_t), value :: n
       real(c_double), optional :: min
     end function
-    function arrays_place(a, x, n) bind(C)
+    function arrays_upload(a, x, n) bind(C)
       import
-      integer(c_int) :: arrays_place
+      integer(c_int) :: arrays_upload
       type(c_ptr), value :: a
       type(c_ptr), value :: x
       integer(c_size_t), value :: n
@@ -737,9 +737,9 @@ module stdcl
       type(c_ptr), value :: s
       type(arrays_scan_job), intent(in), optional :: job
     end function
-    function arrays_scan_work(s, job) bind(C)
+    function arrays_scan_workspace(s, job) bind(C)
       import
-      integer(c_size_t) :: arrays_scan_work
+      integer(c_size_t) :: arrays_scan_workspace
       type(c_ptr), value :: s
       type(arrays_scan_job), intent(in), optional :: job
     end function
@@ -749,7 +749,7 @@ module stdcl
       type(c_ptr), value :: a
       integer(c_int32_t), value :: dev
     end function
-    subroutine arrays_share(a, n, dev, first, count) bind(C)
+    subroutine arrays_partition(a, n, dev, first, count) bind(C)
       import
       type(c_ptr), value :: a
       integer(c_size_t), value :: n
@@ -769,9 +769,9 @@ module stdcl
       type(c_ptr), value :: s
       type(arrays_sort_job), intent(in), optional :: job
     end function
-    function arrays_sort_work(s, job) bind(C)
+    function arrays_sort_workspace(s, job) bind(C)
       import
-      integer(c_size_t) :: arrays_sort_work
+      integer(c_size_t) :: arrays_sort_workspace
       type(c_ptr), value :: s
       type(arrays_sort_job), intent(in), optional :: job
     end function
@@ -794,9 +794,9 @@ module stdcl
       type(c_ptr) :: arrays_sorter_shape
       type(c_ptr), value :: s
     end function
-    function arrays_squares(a, x, y, z, n, squares) bind(C)
+    function arrays_sum_squares(a, x, y, z, n, squares) bind(C)
       import
-      integer(c_int) :: arrays_squares
+      integer(c_int) :: arrays_sum_squares
       type(c_ptr), value :: a
       type(c_ptr), value :: x
       type(c_ptr), value :: y
@@ -1368,7 +1368,7 @@ module stdcl
       integer(c_int64_t) :: gas_molecules
       type(c_ptr), value :: g
     end function
-    subroutine gas_part(world, rank, n, first, count) bind(C)
+    subroutine gas_partition(world, rank, n, first, count) bind(C)
       import
       type(c_ptr), value :: world
       integer(c_int), value :: rank
@@ -1401,9 +1401,9 @@ module stdcl
       type(c_ptr), value :: g
       integer(c_int32_t), value :: dev
     end function
-    function gas_slower(speed, temperature, mass, boltzmann) bind(C)
+    function gas_speed_cdf(speed, temperature, mass, boltzmann) bind(C)
       import
-      real(c_double) :: gas_slower
+      real(c_double) :: gas_speed_cdf
       real(c_double), value :: speed
       real(c_double), value :: temperature
       real(c_double), value :: mass
@@ -1507,9 +1507,9 @@ module stdcl
       integer(c_size_t), value :: height
       integer(c_signed_char), optional :: state(*)
     end function
-    function hashlife_look(h, zoom, x, y, cells) bind(C)
+    function hashlife_get_zoomed(h, zoom, x, y, cells) bind(C)
       import
-      integer(c_int) :: hashlife_look
+      integer(c_int) :: hashlife_get_zoomed
       type(c_ptr), value :: h
       integer(c_int), value :: zoom
       integer(c_long_long), value :: x
@@ -1673,9 +1673,9 @@ module stdcl
       integer(c_int) :: life_devices
       type(c_ptr), value :: lf
     end function
-    function life_divide(lf, weight) bind(C)
+    function life_set_weight(lf, weight) bind(C)
       import
-      integer(c_int) :: life_divide
+      integer(c_int) :: life_set_weight
       type(c_ptr), value :: lf
       real(c_double), value :: weight
     end function
@@ -1747,9 +1747,9 @@ module stdcl
       integer(c_int64_t) :: life_launches
       type(c_ptr), value :: lf
     end function
-    function life_look(lf, sample) bind(C)
+    function life_measure(lf, sample) bind(C)
       import
-      integer(c_int) :: life_look
+      integer(c_int) :: life_measure
       type(c_ptr), value :: lf
       type(life_sample), optional :: sample
     end function
@@ -1777,9 +1777,9 @@ module stdcl
       integer(c_size_t), value :: height
       integer(c_signed_char), intent(in), optional :: state(*)
     end function
-    function life_reach(lf) bind(C)
+    function life_neighbourhood_range(lf) bind(C)
       import
-      integer(c_int) :: life_reach
+      integer(c_int) :: life_neighbourhood_range
       type(c_ptr), value :: lf
     end function
     function life_rows(lf) bind(C)
@@ -1903,9 +1903,9 @@ module stdcl
       integer(c_int64_t) :: life_sparse_launches
       type(c_ptr), value :: s
     end function
-    function life_sparse_look(s, zoom, x, y, cells) bind(C)
+    function life_sparse_measure(s, zoom, x, y, cells) bind(C)
       import
-      integer(c_int) :: life_sparse_look
+      integer(c_int) :: life_sparse_measure
       type(c_ptr), value :: s
       integer(c_int), value :: zoom
       integer(c_long_long), value :: x
@@ -2048,9 +2048,9 @@ module stdcl
       type(c_ptr), value :: ctx
       integer(c_int), value :: precision
     end function
-    function matmul_busy(mm, work) bind(C)
+    function matmul_busy_time(mm, work) bind(C)
       import
-      real(c_double) :: matmul_busy
+      real(c_double) :: matmul_busy_time
       type(c_ptr), value :: mm
       real(c_double), optional :: work(*)
     end function
@@ -2066,9 +2066,9 @@ module stdcl
       type(c_ptr) :: matmul_create
       type(matmul_options), intent(in), optional :: options
     end function
-    function matmul_divide(mm, weight) bind(C)
+    function matmul_set_weight(mm, weight) bind(C)
       import
-      integer(c_int) :: matmul_divide
+      integer(c_int) :: matmul_set_weight
       type(c_ptr), value :: mm
       real(c_double), value :: weight
     end function
@@ -2200,9 +2200,9 @@ module stdcl
       type(c_ptr), value :: c
       integer(c_size_t), value :: ldc
     end function
-    function matmul_multiply_far(mm, trans, m, n, k, alpha, a, b, beta, c) bind(C)
+    function matmul_multiply_out_of_core(mm, trans, m, n, k, alpha, a, b, beta, c) bind(C)
       import
-      integer(c_int) :: matmul_multiply_far
+      integer(c_int) :: matmul_multiply_out_of_core
       type(c_ptr), value :: mm
       integer(c_int), value :: trans
       integer(c_size_t), value :: m
@@ -2274,7 +2274,7 @@ module stdcl
       real(c_float), optional :: c(*)
       integer(c_size_t), value :: ldc
     end function
-    subroutine matmul_slab(world, rank, rows, first, count) bind(C)
+    subroutine matmul_partition(world, rank, rows, first, count) bind(C)
       import
       type(c_ptr), value :: world
       integer(c_int), value :: rank
@@ -2446,9 +2446,9 @@ module stdcl
       type(nbody_shell), optional :: shell(*)
       type(nbody_structure), optional :: s
     end function
-    function nbody_find_structure_on(ctx, dev, n, G, mass, pos, vel, potential, shells, shell, s) bind(C)
+    function nbody_find_structure_device(ctx, dev, n, G, mass, pos, vel, potential, shells, shell, s) bind(C)
       import
-      integer(c_int) :: nbody_find_structure_on
+      integer(c_int) :: nbody_find_structure_device
       type(c_ptr), value :: ctx
       integer(c_int32_t), value :: dev
       integer(c_size_t), value :: n
@@ -2472,15 +2472,15 @@ module stdcl
       import
       type(c_ptr), value :: nb
     end subroutine
-    function nbody_held(nb, to) bind(C)
+    function nbody_snapshot_read(nb, to) bind(C)
       import
-      integer(c_int) :: nbody_held
+      integer(c_int) :: nbody_snapshot_read
       type(c_ptr), value :: nb
       type(c_ptr), value :: to
     end function
-    function nbody_hold(nb) bind(C)
+    function nbody_snapshot_begin(nb) bind(C)
       import
-      integer(c_int) :: nbody_hold
+      integer(c_int) :: nbody_snapshot_begin
       type(c_ptr), value :: nb
     end function
     function nbody_initial(model, n, seed, mass, pos, vel) bind(C)
@@ -2511,9 +2511,9 @@ module stdcl
       real(c_double) :: nbody_interactions
       type(c_ptr), value :: nb
     end function
-    function nbody_limit(nb) bind(C)
+    function nbody_peak_rate(nb) bind(C)
       import
-      real(c_double) :: nbody_limit
+      real(c_double) :: nbody_peak_rate
       type(c_ptr), value :: nb
     end function
     function nbody_load(nb, from, size) bind(C)
@@ -2523,9 +2523,9 @@ module stdcl
       type(c_ptr), value :: from
       integer(c_size_t), value :: size
     end function
-    function nbody_measure(nb, times, seconds) bind(C)
+    function nbody_time_forces(nb, times, seconds) bind(C)
       import
-      integer(c_int) :: nbody_measure
+      integer(c_int) :: nbody_time_forces
       type(c_ptr), value :: nb
       integer(c_size_t), value :: times
       real(c_double), optional :: seconds
@@ -2583,9 +2583,9 @@ module stdcl
       type(c_ptr), value :: nb
       integer(c_int), value :: dev
     end function
-    function nbody_share(nb, dev) bind(C)
+    function nbody_device_bodies(nb, dev) bind(C)
       import
-      integer(c_size_t) :: nbody_share
+      integer(c_size_t) :: nbody_device_bodies
       type(c_ptr), value :: nb
       integer(c_int), value :: dev
     end function
@@ -2772,9 +2772,9 @@ module stdcl
       type(c_ptr) :: view_open
       type(view_options), intent(in), optional :: options
     end function
-    function view_order(v) bind(C)
+    function view_sample_order(v) bind(C)
       import
-      type(c_ptr) :: view_order
+      type(c_ptr) :: view_sample_order
       type(c_ptr), value :: v
     end function
     subroutine view_recording_close(r) bind(C)
@@ -2847,7 +2847,7 @@ module stdcl
       type(c_ptr), value :: r
       integer(c_size_t), value :: frame
     end function
-    subroutine view_tell(v, state) bind(C)
+    subroutine view_set_state(v, state) bind(C)
       import
       type(c_ptr), value :: v
       type(view_state), intent(in), optional :: state
@@ -2868,9 +2868,9 @@ module stdcl
       type(c_ptr), value :: v
       real(c_double), value :: seconds
     end subroutine
-    function view_watched(v) bind(C)
+    function view_viewers(v) bind(C)
       import
-      integer(c_int) :: view_watched
+      integer(c_int) :: view_viewers
       type(c_ptr), value :: v
     end function
     function view_write_page(fp, recording) bind(C)
@@ -2886,15 +2886,15 @@ module stdcl
       integer(c_int64_t), optional :: numbers(*)
       integer(c_size_t), value :: count
     end function
-    function world_agree(world, status) bind(C)
+    function world_reduce_status(world, status) bind(C)
       import
-      integer(c_int) :: world_agree
+      integer(c_int) :: world_reduce_status
       type(c_ptr), value :: world
       integer(c_int), value :: status
     end function
-    function world_arrived(world, mail) bind(C)
+    function world_test(world, mail) bind(C)
       import
-      integer(c_int) :: world_arrived
+      integer(c_int) :: world_test
       type(c_ptr), value :: world
       type(c_ptr), value :: mail
     end function
@@ -2911,9 +2911,9 @@ module stdcl
       type(c_ptr), value :: bytes
       integer(c_size_t), value :: size
     end function
-    function world_carrier(world) bind(C)
+    function world_transport(world) bind(C)
       import
-      type(c_ptr) :: world_carrier
+      type(c_ptr) :: world_transport
       type(c_ptr), value :: world
     end function
     function world_devices(world, ids, n, share, mine) bind(C)
@@ -2925,7 +2925,7 @@ module stdcl
       integer(c_int), value :: share
       integer(c_signed_char), optional :: mine(*)
     end function
-    subroutine world_end(world, status, sentence) bind(C)
+    subroutine world_abort(world, status, sentence) bind(C)
       import
       type(c_ptr), value :: world
       integer(c_int), value :: status
@@ -2995,9 +2995,9 @@ module stdcl
       type(c_funptr), value :: join
       type(c_ptr), value :: arg
     end function
-    function world_same(world, what, text) bind(C)
+    function world_check_equal(world, what, text) bind(C)
       import
-      integer(c_int) :: world_same
+      integer(c_int) :: world_check_equal
       type(c_ptr), value :: world
       character(kind=c_char), intent(in), optional :: what(*)
       character(kind=c_char), intent(in), optional :: text(*)
@@ -3016,14 +3016,14 @@ module stdcl
       integer(c_int) :: world_size
       type(c_ptr), value :: world
     end function
-    subroutine world_tell(world, number) bind(C)
+    subroutine world_notify(world, number) bind(C)
       import
       type(c_ptr), value :: world
       integer(c_int), value :: number
     end subroutine
-    function world_told(world) bind(C)
+    function world_notified(world) bind(C)
       import
-      integer(c_int) :: world_told
+      integer(c_int) :: world_notified
       type(c_ptr), value :: world
     end function
     function world_wait(world, mails, n) bind(C)
@@ -3033,9 +3033,9 @@ module stdcl
       type(c_ptr), intent(in), optional :: mails(*)
       integer(c_size_t), value :: n
     end function
-    function world_waited(world, rank) bind(C)
+    function world_wait_time(world, rank) bind(C)
       import
-      real(c_double) :: world_waited
+      real(c_double) :: world_wait_time
       type(c_ptr), value :: world
       integer(c_int), value :: rank
     end function

@@ -254,13 +254,13 @@ cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr);
 #define CL_MEM_RW 0x000003 /* historic, no effect */
 #define CL_MEM_HOST 0x000100
 #define CL_MEM_DEVICE 0x000200
-#define CL_MEM_NOCOPY 0x000400   /* historic, no effect: a buffer is never filled by its making */
-#define CL_MEM_DETACHED 0x001000 /* clmalloc: belongs to no context until clmattach */
-#define CL_MEM_NOFORCE 0x002000  /* clmsync: only when that side is not current */
-#define CL_MEM_ZEROCOPY 0x004000 /* clmalloc: one image for the host and its CPU devices */
-#define CL_MEM_DEVONLY 0x008000  /* clmalloc: no host region */
-#define CL_MEM_IMAGE2D 0x010000  /* clmalloc: a 2-D image, shaped by clmctl */
-#define CL_MEM_APART 0x020000    /* clmalloc: each device has an image of its own */
+#define CL_MEM_NOCOPY 0x000400     /* historic, no effect: a buffer is never filled by its making */
+#define CL_MEM_DETACHED 0x001000   /* clmalloc: belongs to no context until clmattach */
+#define CL_MEM_NOFORCE 0x002000    /* clmsync: only when that side is not current */
+#define CL_MEM_ZEROCOPY 0x004000   /* clmalloc: one image for the host and its CPU devices */
+#define CL_MEM_DEVONLY 0x008000    /* clmalloc: no host region */
+#define CL_MEM_IMAGE2D 0x010000    /* clmalloc: a 2-D image, shaped by clmctl */
+#define CL_MEM_PER_DEVICE 0x020000 /* clmalloc: each device has an image of its own */
 #define CL_MEM_CLBUF 0x100000
 #define CL_MEM_GLBUF 0x200000
 #define CL_MEM_GLTEX2D 0x2000000
@@ -279,15 +279,14 @@ cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr);
  *   CL_MEM_IMAGE2D   devices hold a 2-D image; give its shape with clmctl before first use
  *   CL_MEM_ZEROCOPY  on CPU devices the host region is the buffer: syncs copy nothing, and the host
  *                    must not touch it while a kernel runs; elsewhere copies as without the flag.
- *                    Other devices have an image each, as with CL_MEM_APART
+ *                    Other devices have an image each, as with CL_MEM_PER_DEVICE
  *   CL_MEM_DEVONLY   scratch memory on the devices: the pointer is an address to pass to clarg_*
  *                    and clmcopy, and must not be dereferenced; clmsync gives EINVAL. Each device
  *                    has its own
- *   CL_MEM_APART     each device has an image of its own from the start: for a block of which every
- *                    device writes
- *                    its share
- * ENOMEM when host or devices cannot hold it (the message says how much was asked for), EINVAL for
- * a NULL context without CL_MEM_DETACHED or for flags that do not go together. */
+ *   CL_MEM_PER_DEVICE     each device has an image of its own from the start: for a block of which
+ * every device writes its share ENOMEM when host or devices cannot hold it (the message says how
+ * much was asked for), EINVAL for a NULL context without CL_MEM_DETACHED or for flags that do not
+ * go together. */
 void *clmalloc(CLCONTEXT *cp, size_t size, int flags);
 
 /* Changes the size of a block, which may move. Host bytes are kept up to the smaller size, what
@@ -361,7 +360,7 @@ cl_event clglmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags);
 #define CLLD_LAZY 1    /* build at the first clsym */
 #define CLLD_NOW 2     /* build before returning; the default */
 #define CLLD_NOBUILD 4 /* clbuild builds, with options of the caller's */
-#define CLLD_KEEP                                                                                  \
+#define CLLD_CACHE                                                                                 \
     16 /* of what is built on a CPU by PoCL, keep a binary on disk, which later processes load ten \
           times as fast; the first one compiles about twice as long (docs/layer.md) */
 #define CLLD_GLOBAL 8 /* historic, no effect: every program is found by clsym with handle NULL */
@@ -511,9 +510,9 @@ typedef struct clndrange_struct {
 #define CL_EVENT_UNCOUNTED 0x40 /* of a launch: profiles leave it out */
 #define CL_EVENT_OWN                                                                               \
     0x800 /* the caller gets a reference of its own, and releases it with clReleaseEvent */
-#define CL_EVENT_BESIDE                                                                            \
+#define CL_EVENT_SIDE_QUEUE                                                                        \
     0x40000 /* in a further queue of the device, which does not wait for the first */
-#define CL_EVENT_AFTER 0x80000 /* waits for what was started in the others */
+#define CL_EVENT_BARRIER 0x80000 /* waits for what was started in the others */
 #define CL_EVENT_CHECKED                                                                           \
     0x80 /* with NOWAIT: the caller looks at the result, so waits need not tell a refusal */
 
@@ -532,20 +531,17 @@ typedef struct clndrange_struct {
  *   ... | CL_EVENT_UNCOUNTED  is left out of profiles: a launch that only warms up, say
  *   ... | CL_EVENT_CHECKED    a refusal is told by this call alone (see clwait); for clmsync and
  *   clmcopy too
- *   ... | CL_EVENT_BESIDE     goes to a further queue of the device, of which there are two: for
- *   copies to it, and for all
- *                             else. There it is in order, but neither waits for commands without
+ *   ... | CL_EVENT_SIDE_QUEUE     goes to a further queue of the device, of which there are two:
+ * for copies to it, and for all else. There it is in order, but neither waits for commands without
  *                             the flag, nor do these for it. So copies may travel, both ways, while
  *                             a kernel runs. Which command needs what of which queue is the
  *                             caller's to know. CPUs have one queue only, and so has a context that
  *                             is profiled. For clmsync and clmcopy too
- *   ... | CL_EVENT_AFTER      waits for all that was started before it: with CL_EVENT_BESIDE in the
- *   first queue, else in the
- *                             further ones; and what follows it in its own queue waits for that,
- *                             too. For clmsync and clmcopy too
- * Failure: (cl_event)-1. EINVAL: a wrong size, device, dimension or an argument never set (named);
- * EFAULT: a block given as argument was freed since; ENOMEM: no memory for a block on the
- * device. */
+ *   ... | CL_EVENT_BARRIER      waits for all that was started before it: with CL_EVENT_SIDE_QUEUE
+ * in the first queue, else in the further ones; and what follows it in its own queue waits for
+ * that, too. For clmsync and clmcopy too Failure: (cl_event)-1. EINVAL: a wrong size, device,
+ * dimension or an argument never set (named); EFAULT: a block given as argument was freed since;
+ * ENOMEM: no memory for a block on the device. */
 cl_event clfork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags);
 
 /* clforka(cp, dev, krn, ndr, flags, args...): sets arguments 0, 1, ... and starts the kernel, in

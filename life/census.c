@@ -15,7 +15,7 @@
 #include "life/census.h"
 
 #include "core/clock.h"
-#include "core/crew.h"
+#include "core/parallel_for.h"
 #include "core/embedded.h"
 #include "core/handle.h"
 
@@ -267,7 +267,7 @@ static int make(life_census *c, const struct life_census_options *o)
         return clerror_set(ENODEV, "life: there is no OpenCL device for a census");
     const size_t side = c->width > c->height ? c->width : c->height;
     c->start = side <= 24 ? 0 : 1;
-    for (c->sorters = 0; c->sorters < crew_size(SORTERS); c->sorters++)
+    for (c->sorters = 0; c->sorters < parallel_for_threads(SORTERS); c->sorters++)
         if (census_sorter_make(&c->sorter[c->sorters], &c->rule) < 0)
             return clerror_set(ENOMEM, "life: no memory for the objects of a census");
     return make_decks(c);
@@ -554,7 +554,7 @@ static int turn(life_census *c, struct deck *d, bool idle)
     struct visit visit = {c, d};
     if (make_deck(c, d) < 0 || wait_for(c, d) < 0)
         return -1;
-    crew_work(c->sorters, visit_part, &visit);
+    parallel_for(c->sorters, visit_part, &visit);
     d->live = d->used = 0;
     for (size_t slot = 0; slot < d->slots; slot++) {
         if (d->heads[slot * HEAD + STATE] == IDLE &&

@@ -25,7 +25,7 @@
  */
 
 #ifndef LIFE_JOINED_H
-#include "joined.h"
+#include "topology.h"
 #endif
 
 /* Which word of the plane an item has; words of a row between: `left` of them, and those from

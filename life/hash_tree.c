@@ -365,17 +365,18 @@ int hashlife_get(hashlife *h, long long x, long long y, struct life_cells *cells
     return look_from("hashlife_get", h, 0, x, y, cells);
 }
 
-int hashlife_look(hashlife *h, unsigned zoom, long long x, long long y, struct life_cells *cells)
+int hashlife_get_zoomed(hashlife *h, unsigned zoom, long long x, long long y,
+                        struct life_cells *cells)
 {
     if (no_handle(h, __func__))
         return -1;
     if (zoom > 60 || (cells && (is_far(x, cells->width) || is_far(y, cells->height))))
         return clerror_set(
             ERANGE,
-            "hashlife_look: squares of 2^%u cells from %lld,%lld on cannot be looked at; zoom is 0 to "
+            "hashlife_get_zoomed: squares of 2^%u cells from %lld,%lld on cannot be looked at; zoom is 0 to "
             "60, and places are below 2^62",
             zoom, x, y);
-    return look_from("hashlife_look", h, zoom, x, y, cells);
+    return look_from("hashlife_get_zoomed", h, zoom, x, y, cells);
 }
 
 /* ---- Counting. ------------------------------------------------------------------------------- */

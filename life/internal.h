@@ -88,8 +88,8 @@ struct life_table {
     uint64_t on[8];
 };
 
-/* A rule of the family Larger than Life (large_rule.c): whether a cell lives, by how many do of
- * those up to `range` away. */
+/* A rule of the family Larger than Life (larger_than_life.c): whether a cell lives, by how many do
+ * of those up to `range` away. */
 enum { LIFE_RANGE_MAX = 500 };
 struct life_large {
     unsigned range;                 /* 0: the rule is of another family */

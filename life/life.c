@@ -2,9 +2,8 @@
  *
  * It keeps the generation counter, and copies rectangles between the caller and the host's rows. It
  * fetches these rows from the device before they are read, and sends them there before a step, if
- * they are not the same already. The engines are packed.c, joined.c, planes.c, bytes.c, padded.c
- * (local, global) and life_ref.c.
- * SPDX-License-Identifier: MIT
+ * they are not the same already. The engines are packed.c, topology.c, engine_bitplanes.c,
+ * engine_bytes.c, engine_padded.c (local, global) and life_ref.c. SPDX-License-Identifier: MIT
  */
 #include "life/internal.h"
 
@@ -156,7 +155,7 @@ life *life_create(const struct life_options *options)
 {
     options = options ? options : &(const struct life_options){.ctx = NULL};
     life *lf = create(options);
-    if (world_agree(options->world, lf ? 0 : -1) == 0)
+    if (world_reduce_status(options->world, lf ? 0 : -1) == 0)
         return lf;
     life_free(lf);
     return NULL;
@@ -268,7 +267,8 @@ static int send_rows(life *lf, size_t x, size_t y, const struct life_cells *cell
         return clerror_set(ENOMEM, "life: no memory for %zu rows on their way", n);
     if (rows)
         get_rows(lf, x, y, cells, i, n, rows);
-    world_mail *mail = world_send(lf->world, 0, 0, rows ? rows : looked + i * cells->stride, bytes);
+    world_request *mail =
+        world_send(lf->world, 0, 0, rows ? rows : looked + i * cells->stride, bytes);
     const int status = world_wait(lf->world, &mail, 1);
     free(rows);
     return status;
@@ -300,7 +300,7 @@ static int collect_rows(life *lf, size_t x, size_t y, struct life_cells *cells,
             if (!looked)
                 get_rows(lf, x, y, cells, i, n, cells->word + i * cells->stride);
         } else if (own == 0) {
-            world_mail *mail =
+            world_request *mail =
                 world_receive(lf->world, rank, 0, cells->word + i * cells->stride, bytes);
             status = world_wait(lf->world, &mail, 1);
         } else if (rank == own)
@@ -341,7 +341,7 @@ static int get_blocks(life *lf, size_t x, size_t y, struct life_cells *cells)
     const size_t some = cells->stride < AT_ONCE ? AT_ONCE / cells->stride : 1;
     uint64_t *rows = malloc(some * cells->stride * sizeof *rows),
              *whole = calloc(lf->words, sizeof *whole);
-    int status = world_agree(
+    int status = world_reduce_status(
         lf->world,
         rows && whole ? 0 : clerror_set(ENOMEM, "life: no memory for %zu rows on their way", some));
     for (size_t i = 0, n; i < cells->height && status == 0; i += n) {
@@ -425,8 +425,8 @@ int life_soup(life *lf, double density, uint64_t seed)
     lf->device_stale = true;
     lf->generation = lf->past.n = 0;
     clear_planes(lf, 1);
-    return world_agree(lf->world, density > 0 ? life_soup_density(lf, density, seed)
-                                              : life_soup_rand(lf, (unsigned)seed));
+    return world_reduce_status(lf->world, density > 0 ? life_soup_density(lf, density, seed)
+                                                      : life_soup_rand(lf, (unsigned)seed));
 }
 
 /* ---- Stepping and looking. ------------------------------------------------------------------- */
@@ -470,7 +470,7 @@ int life_trace(life *lf, size_t n, struct life_sample *sample)
     return status;
 }
 
-int life_look(life *lf, struct life_sample *sample)
+int life_measure(life *lf, struct life_sample *sample)
 {
     if (no_handle(lf, __func__))
         return -1;
@@ -486,7 +486,7 @@ int life_population(life *lf, uint64_t *population)
     if (no_handle(lf, __func__))
         return -1;
     struct life_sample sample;
-    if (life_look(lf, &sample) < 0)
+    if (life_measure(lf, &sample) < 0)
         return -1;
     *population = sample.population;
     return 0;
@@ -563,7 +563,7 @@ static int recall(life *lf)
         return clerror_set(ENOMEM, "life_until_stable: no memory for the states of before");
     if (lf->past.n && lf->past.at == lf->generation)
         return 0;
-    if (life_look(lf, &now) < 0)
+    if (life_measure(lf, &now) < 0)
         return -1;
     lf->past.ring[now.generation % (LIFE_LONGEST_PERIOD + 1)] = now;
     lf->past.n = 1;
@@ -659,7 +659,7 @@ const char *life_rule_text(const life *lf)
     return lf->rule.text;
 }
 
-unsigned life_reach(const life *lf)
+unsigned life_neighbourhood_range(const life *lf)
 {
     if (no_handle(lf, __func__))
         return 0;

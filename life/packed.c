@@ -216,7 +216,7 @@ static int open_kernels(life *lf, struct packed *p, size_t i)
     snprintf(group, sizeof group, "-D GROUP=%d", s->shape.group);
     s->program = open_step(lf, s);
     if (s->program)
-        s->counter = embedded_open_as(CLLD_KEEP, lf->ctx, group, &count_file, 1, front);
+        s->counter = embedded_open_as(CLLD_CACHE, lf->ctx, group, &count_file, 1, front);
     if (!s->program || !s->counter)
         return -1;
     s->step = clsym(lf->ctx, s->program,

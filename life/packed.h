@@ -62,12 +62,12 @@ struct share {
 /* Rows on their way from a share to its neighbour, by way of the host and, between ranks, by
  * mail. */
 struct hop {
-    int from, to;        /* shares, or OTHER_RANK */
-    int rank, tag;       /* the other rank, and of the mail */
-    bool up;             /* the first rows of a share go up, the last go down */
-    uint64_t *edge[2];   /* by turns */
-    world_mail *mail[2]; /* of each edge, under way */
-    cl_event sent;       /* on their way to the host: ours until that is waited for, then NULL */
+    int from, to;           /* shares, or OTHER_RANK */
+    int rank, tag;          /* the other rank, and of the mail */
+    bool up;                /* the first rows of a share go up, the last go down */
+    uint64_t *edge[2];      /* by turns */
+    world_request *mail[2]; /* of each edge, under way */
+    cl_event sent;          /* on their way to the host: ours until that is waited for, then NULL */
 };
 enum { OTHER_RANK = -1 };
 

@@ -157,7 +157,7 @@ static int travel(life *lf)
     struct packed *p = lf->state;
     const size_t bytes = lf->rows * sizeof(uint64_t);
     const int rank[2] = {beside(lf, p, p->across - 1), beside(lf, p, 1)};
-    world_mail *mail[4];
+    world_request *mail[4];
     size_t n = 0;
     for (int side = LEFT; side <= RIGHT; side++) {
         if (!p->side[side])

@@ -1,5 +1,5 @@
-/* packed_held.c - a small torus that stays in a GPU's registers for a whole launch (held.cl): its
- * tiles, the trial, launches.
+/* packed_held.c - a small torus that stays in a GPU's registers for a whole launch (persistent.cl):
+ * its tiles, the trial, launches.
  *
  * Only where a row of tuning/ says held=1, on one device that has the whole grid. Whether all tiles
  * are at work at once a trial tells: the same kernel, with as many groups. If they are not,
@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-EMBEDDED(held_file, "life/held.cl", life_held_cl);
+EMBEDDED(held_file, "life/persistent.cl", life_persistent_cl);
 
-enum { DEPTH = 16, WARP = 32 }; /* as in held.cl */
+enum { DEPTH = 16, WARP = 32 }; /* as in persistent.cl */
 enum { MOST_WORDS = 96 };       /* of an item, so that they and the sums fit its registers */
 enum {
     REGISTERS = 60000,

@@ -168,7 +168,7 @@ static int await_edge(life *lf, struct hop *h)
 /* Mail of the exchange before the last, which had this edge, is done before that is used again. */
 static int wait_mail(life *lf, struct hop *h, int parity)
 {
-    world_mail *mail = h->mail[parity];
+    world_request *mail = h->mail[parity];
     h->mail[parity] = NULL;
     return mail ? world_wait(lf->world, &mail, 1) : 0;
 }

@@ -13,35 +13,36 @@
 /* X(key, kinds, least, most, default, meaning); kinds: of which of the two kernels it is. The
  * defaults work anywhere. */
 enum { LIFE_ROWS = 1, LIFE_TILE = 2, LIFE_BOTH = LIFE_ROWS | LIFE_TILE };
-#define LIFE_SHAPE_KEYS(X)                                                                                \
-    X(tile, LIFE_BOTH, 0, 1, 0, "1: tile.cl (GPUs); 0: rows.cl (CPUs)")                                   \
-    X(generations, LIFE_BOTH, 1, 1 << 20, 8,                                                              \
-      "generations a launch (rows.cl: a pass over the grid), at most")                                    \
-    X(passes, LIFE_ROWS, 1, 1000, 1,                                                                      \
-      "passes a launch, at most; more than 1 only on CPUs that order memory")                             \
-    X(exchange, LIFE_BOTH, 1, 1 << 20, 4,                                                                 \
-      "several devices: launches between two exchanges of rows, at most")                                 \
-    X(across, LIFE_BOTH, 0, 1 << 20, 0,                                                                   \
-      "several ranks: blocks side by side; 0: as many as are reckoned best")                              \
-    X(block, LIFE_ROWS, 3, 64, 8, "rows a level of the pipeline takes at a time")                         \
-    X(lanes, LIFE_ROWS, 2, 8, 2, "words of 64 cells in a vector: 2, 4 or 8")                              \
-    X(words, LIFE_TILE, 1, 8, 1, "words of 32 cells across, per item")                                    \
-    X(rows, LIFE_TILE, 2, 128, 4, "rows per item")                                                        \
-    X(warps, LIFE_TILE, 1, 1 << 20, 8, "warps of 32 items in a group")                                    \
-    X(items, LIFE_TILE, 4, 32, 32, "items of a row of a tile: 32, 16, 8 or 4")                            \
-    X(held, LIFE_TILE, 0, 1, 0,                                                                           \
-      "1: small tori stay in registers through a launch (held.cl), where all groups are at work at once") \
-    X(held_words, LIFE_TILE, 0, 9, 0,                                                                     \
-      "held.cl: words across a tile, 3, 5 or 9; 0: as many as are reckoned best")                         \
-    X(held_rows, LIFE_TILE, 0, 32, 0, "held.cl: rows per item; 0: as many as are reckoned best")          \
-    X(held_warps, LIFE_TILE, 0, 32, 0, "held.cl: tiles in a group, at most; 0: 4")                        \
-    X(shuffle, LIFE_TILE, 0, 1, 0, "neighbours by shfl.sync")                                             \
-    X(ternary, LIFE_BOTH, 0, 1, 0, "three-input logic instructions: vpternlog, lop3")                     \
-    X(multiply, LIFE_TILE, 0, 2, 0, "shifts by multiply-add, 1 left, 2 both")                             \
-    X(funnel, LIFE_ROWS, 0, 1, 0, "vpshld, where the CPU has it")                                         \
-    X(span, LIFE_ROWS, 3, 1 << 20, 128, "most words of 64 cells in a tile's row")                         \
-    X(bands, LIFE_ROWS, 1, 1 << 20, 1, "bands of rows per compute unit")                                  \
-    X(group, LIFE_BOTH, 1, 1 << 20, 64, "count.cl: items in a group; 1 on CPUs")                          \
+#define LIFE_SHAPE_KEYS(X)                                                                                      \
+    X(tile, LIFE_BOTH, 0, 1, 0, "1: tile.cl (GPUs); 0: rows.cl (CPUs)")                                         \
+    X(generations, LIFE_BOTH, 1, 1 << 20, 8,                                                                    \
+      "generations a launch (rows.cl: a pass over the grid), at most")                                          \
+    X(passes, LIFE_ROWS, 1, 1000, 1,                                                                            \
+      "passes a launch, at most; more than 1 only on CPUs that order memory")                                   \
+    X(exchange, LIFE_BOTH, 1, 1 << 20, 4,                                                                       \
+      "several devices: launches between two exchanges of rows, at most")                                       \
+    X(across, LIFE_BOTH, 0, 1 << 20, 0,                                                                         \
+      "several ranks: blocks side by side; 0: as many as are reckoned best")                                    \
+    X(block, LIFE_ROWS, 3, 64, 8, "rows a level of the pipeline takes at a time")                               \
+    X(lanes, LIFE_ROWS, 2, 8, 2, "words of 64 cells in a vector: 2, 4 or 8")                                    \
+    X(words, LIFE_TILE, 1, 8, 1, "words of 32 cells across, per item")                                          \
+    X(rows, LIFE_TILE, 2, 128, 4, "rows per item")                                                              \
+    X(warps, LIFE_TILE, 1, 1 << 20, 8, "warps of 32 items in a group")                                          \
+    X(items, LIFE_TILE, 4, 32, 32, "items of a row of a tile: 32, 16, 8 or 4")                                  \
+    X(held, LIFE_TILE, 0, 1, 0,                                                                                 \
+      "1: small tori stay in registers through a launch (persistent.cl), where all groups are at work at once") \
+    X(held_words, LIFE_TILE, 0, 9, 0,                                                                           \
+      "persistent.cl: words across a tile, 3, 5 or 9; 0: as many as are reckoned best")                         \
+    X(held_rows, LIFE_TILE, 0, 32, 0,                                                                           \
+      "persistent.cl: rows per item; 0: as many as are reckoned best")                                          \
+    X(held_warps, LIFE_TILE, 0, 32, 0, "persistent.cl: tiles in a group, at most; 0: 4")                        \
+    X(shuffle, LIFE_TILE, 0, 1, 0, "neighbours by shfl.sync")                                                   \
+    X(ternary, LIFE_BOTH, 0, 1, 0, "three-input logic instructions: vpternlog, lop3")                           \
+    X(multiply, LIFE_TILE, 0, 2, 0, "shifts by multiply-add, 1 left, 2 both")                                   \
+    X(funnel, LIFE_ROWS, 0, 1, 0, "vpshld, where the CPU has it")                                               \
+    X(span, LIFE_ROWS, 3, 1 << 20, 128, "most words of 64 cells in a tile's row")                               \
+    X(bands, LIFE_ROWS, 1, 1 << 20, 1, "bands of rows per compute unit")                                        \
+    X(group, LIFE_BOTH, 1, 1 << 20, 64, "count.cl: items in a group; 1 on CPUs")                                \
     X(groups, LIFE_BOTH, 1, 1 << 20, 4, "count.cl: groups per compute unit")
 
 struct life_shape {

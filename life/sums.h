@@ -1,5 +1,6 @@
 /* sums.h - a generation of words of 32 cells: the sums of a row, and a row's next generation from
- * three of them; in front of kernels that keep rows of WORDS words in registers (tile.cl, held.cl).
+ * three of them; in front of kernels that keep rows of WORDS words in registers (tile.cl,
+ * persistent.cl).
  *
  * Operations for 32 cells and a generation: 2 funnel shifts, 2 logic operations for the sums of
  * three in a row, 6 for the rule B3/S23 from the sums of three rows.

@@ -43,7 +43,7 @@ static int launch_size(struct matmul *mm, struct share *p, const struct product 
         x->m * x->n > MOST_ELEMENTS / 2)
         return 0;
     if (cltune_value(mm->words, "path", 0) == PATH_THIN)
-        return 0; /* thin.cl has no batches */
+        return 0; /* skinny.cl has no batches */
     *most = MOST_ELEMENTS / (x->m * x->n);
     return matmul_shape_choose_batch(mm, p, x->m, x->n, x->k);
 }

@@ -4,7 +4,7 @@
  */
 #include "matmul/grid.h"
 
-#include "core/crew.h"
+#include "core/parallel_for.h"
 
 /* ---- Memory that devices reach. -------------------------------------------------------------- */
 
@@ -46,7 +46,7 @@ void matmul_copy_rows(char *to, size_t to_ld, const char *from, size_t from_ld, 
     const size_t pieces = smaller(rows * bytes / PIECE + 1, MOST);
     struct copy copy = {to, from, to_ld, from_ld, rows, bytes, smaller(pieces, rows)};
     if (copy.parts > 1)
-        crew_work(copy.parts, copy_part, &copy);
+        parallel_for(copy.parts, copy_part, &copy);
     else if (rows)
         copy_part(&copy, 0);
 }
@@ -79,7 +79,7 @@ int matmul_block_make(const struct matmul_grid *g, const struct plan *p, struct 
 /* Rows of C on their way between a slab and a block, of which one is this rank's: `place` is in
  * that. */
 struct leg {
-    world_mail *mail;
+    world_request *mail;
     char *place, *packed; /* packed: rows that do not lie in one piece */
     size_t ld, rows, row; /* row: its bytes; ld, too */
     bool sends;
@@ -154,7 +154,7 @@ int matmul_block_move(const struct matmul_grid *g, const struct matmul_block *b,
     struct leg *leg = calloc(2 * (size_t)g->ranks, sizeof *leg);
     size_t n = 0;
     int status = leg ? 0 : clerror_set(ENOMEM, "matmul_multiply: no memory on the host");
-    if (world_agree(g->mm->world, status) != 0)
+    if (world_reduce_status(g->mm->world, status) != 0)
         return free(leg), -1;
     move_own(g, b, to_blocks);
     for (int k = 0; k < g->ranks && status == 0; k++) {
@@ -197,7 +197,7 @@ int matmul_block_add(const struct matmul_grid *g, const struct matmul_block *b)
     const struct plan *p = &g->plan[g->rank];
     const size_t size = p->rows.count * p->cols.count * g->mm->real;
     const int layer = g->pm * g->pn;
-    world_mail *mail;
+    world_request *mail;
     if (p->i < 0 || g->pk == 1 || size == 0)
         return 0;
     if (p->l > 0) {

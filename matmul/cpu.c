@@ -84,7 +84,7 @@ static int choose(struct matmul *mm, const struct share *p, const struct product
     const size_t room = (p->info.dev_local_mem_sz / mm->real - v->behind) / (v->rows * v->depth);
     v->high = smaller((size_t)s->high, room ? room : 1);
     /* One program, which is told what its kernels depend on, no more, so that few are compiled:
-     * PoCL takes 20 ms for one that is not on disk (CLLD_KEEP). */
+     * PoCL takes 20 ms for one that is not on disk (CLLD_CACHE). */
     n = snprintf(options, sizeof options, "-D WIDTH=%d -D VECTORS=%d -D DEPTH=%d ", s->width,
                  s->vectors, s->depth);
     n += x->count ? snprintf(options + n, sizeof options - (size_t)n, "-D BATCH=1 -D TRANS_B=%d ",

@@ -5,17 +5,17 @@
  *   check.c      what a product may be: leading dimensions, overlap, sizes
  *   batch.c      many products of one size by one launch
  *   start.c      a product on one device: which kernels compute it
- *   share.c      who computes which block of C, and copies between the host and a device
+ *   partition.c      who computes which block of C, and copies between the host and a device
  *   place.c      matrices that stay on the devices
  *   stream.c     matrices that do not: panels travel while others are multiplied
  *   ranks.c      many ranks: panels travel between them; grid.c: which rank computes what; block.c:
  *                its block of C
- *   divide.c     how much a rank computes: by how fast it is
+ *   balance.c     how much a rank computes: by how fast it is
  *   shape.c      how kernels are launched on a device: rows of data
  *   program.c    kernels, built when first asked for and then kept
  *   gpu.c        TUNED on GPUs: tiles          cpu.c      TUNED on CPUs: panels
- *   thin.c       TUNED on GPUs: a matrix times a few vectors
- *   ladder.c     NAIVE and BLOCKED             clblast.c  CLBlast
+ *   skinny.c       TUNED on GPUs: a matrix times a few vectors
+ *   baseline.c     NAIVE and BLOCKED             clblast.c  CLBlast
  *   host.c       CPU_NAIVE, CPU_BLOCKED, OPENBLAS      sycl.cpp   SYCL
  *   reference.c  random matrices, and the right answer
  *   tune.c       what a search for better shapes needs
@@ -106,7 +106,7 @@ enum matmul_path {
     PATH_TILES =
         1, /* by tiles of C, from slices of A and B in local memory: GPUs (fma.cl, mma.cl) */
     PATH_PANELS = 2, /* by vectors, from panels of B in caches: CPUs (cpu.cl) */
-    PATH_THIN = 3    /* a matrix, read once, times a few vectors in local memory: GPUs (thin.cl) */
+    PATH_THIN = 3 /* a matrix, read once, times a few vectors in local memory: GPUs (skinny.cl) */
 };
 enum {
     OF_TILES = 1 << PATH_TILES,
@@ -115,7 +115,7 @@ enum {
     OF_ALL = OF_TILES | OF_PANELS | OF_THIN
 };
 enum {
-    THIN_VECTORS = 16,   /* columns or rows of C that thin.cl computes at a time, at most */
+    THIN_VECTORS = 16,   /* columns or rows of C that skinny.cl computes at a time, at most */
     THIN_ROWS = 5,       /* rows of the tuning store for it: of 1, 2, 4, 8 and 16 */
     TILES_SIDE = 1 << 21 /* rows and columns of what one launch of tiles computes, so that packed
                             operands stay below that, too */
@@ -265,7 +265,7 @@ struct share {
     bool knows_rows;                   /* they were looked for */
     struct matmul_row thin[THIN_ROWS]; /* of few rows or columns; `size` 0: not looked for yet */
     size_t rest_rows,
-        rest_cols; /* of the last product by tiles: the last ones of C, which thin.cl computes */
+        rest_cols; /* of the last product by tiles: the last ones of C, which skinny.cl computes */
     /* Called, while the device's kernels take long, with how many multiply-adds more are done;
      * non-zero ends the product. NULL: nobody is to be told, and kernels are launched whole and
      * without waiting. */
@@ -285,7 +285,7 @@ struct matmul {
     void *arg;
     stdcl_world *world;         /* the ranks, or NULL */
     struct matmul_ranks *ranks; /* what they have loaded together (ranks.c), or NULL */
-    double weight;              /* of this rank, as matmul_divide was told; 0: it was not */
+    double weight;              /* of this rank, as matmul_set_weight was told; 0: it was not */
     double peak;                /* of its devices, or 0: not asked for yet */
     struct effort effort;       /* of the host, and of devices together */
     size_t as[3]; /* m, n and k that shapes are chosen for, while ranks multiply; 0: those of the
@@ -324,7 +324,7 @@ void *matmul_clblast(void);
 int matmul_shape_choose(struct matmul *mm, struct share *p, size_t m, size_t n, size_t k,
                         enum lie lie);
 
-/* The shape of thin.cl for so many vectors, THIN_VECTORS at most. */
+/* The shape of skinny.cl for so many vectors, THIN_VECTORS at most. */
 const struct matmul_row *matmul_shape_thin(struct matmul *mm, struct share *p, size_t vectors);
 
 /* Compute units of its device. */
@@ -351,22 +351,22 @@ struct tile_plan matmul_plan(const struct matmul_shape *s, size_t units, const s
 const struct matmul_row *matmul_plan_row(const struct matmul_row *rows, size_t count, size_t units,
                                          const struct extent *e);
 
-/* For how many vectors thin.cl is built: 1, 2, 4, 8 or 16, which is the size of its rows. And the
+/* For how many vectors skinny.cl is built: 1, 2, 4, 8 or 16, which is the size of its rows. And the
  * row's `line`, or less where a row of X has so few bytes. */
 size_t matmul_thin_vectors(size_t few);
 size_t matmul_thin_line(const struct matmul_shape *s, size_t deep);
 
-/* The cost of a product by thin.cl, of `thin` a row of PATH_THIN; and what the same product costs
+/* The cost of a product by skinny.cl, of `thin` a row of PATH_THIN; and what the same product costs
  * at least by tiles, as memory sets the pace. */
 double matmul_plan_thin(const struct matmul_shape *thin, size_t units, const struct extent *e);
 double matmul_plan_memory(const struct matmul_shape *thin, size_t units, const struct extent *e);
 
 /* Of a product's rows, and of its columns: those that are whole tiles, if the others are few enough
- * for thin.cl; else all of them. */
+ * for skinny.cl; else all of them. */
 struct extent matmul_plan_inner(const struct matmul_shape *s, const struct extent *e);
 
-/* The cost of the product where tiles compute the inner part, and thin.cl rows below it, by the row
- * `below`, and columns beside it. */
+/* The cost of the product where tiles compute the inner part, and skinny.cl rows below it, by the
+ * row `below`, and columns beside it. */
 double matmul_plan_with_rest(const struct matmul_shape *s, const struct matmul_shape *below,
                              const struct matmul_shape *beside, size_t units,
                              const struct extent *e);
@@ -443,7 +443,8 @@ int matmul_start(struct matmul *mm, struct share *p, const struct product *x);
 void matmul_host_scale(const struct matmul *mm, const struct host_product *p);
 int matmul_host_run(struct matmul *mm, const struct host_product *p);
 
-/* ---- share.c --------------------------------------------------------------------------------- */
+/* ---- partition.c
+ * --------------------------------------------------------------------------------- */
 
 /* The block of an m x n matrix C that is the share of device d: C is cut into a grid, by the
  * devices' weights. */

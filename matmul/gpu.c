@@ -2,7 +2,7 @@
  *
  * The kernels copy 16 bytes at a time where rows start at multiples of 16 bytes. An operand whose
  * rows do not is first copied to one whose rows do, when the product is large enough to repay that.
- * How groups share the depth, and when thin.cl computes the last rows and columns, see plan.c.
+ * How groups share the depth, and when skinny.cl computes the last rows and columns, see plan.c.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
@@ -227,7 +227,7 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
     return plan.later ? join(mm, p, x, &plan, options) : 0;
 }
 
-/* The rows and columns of C behind the inner part, which tiles compute, by thin.cl. */
+/* The rows and columns of C behind the inner part, which tiles compute, by skinny.cl. */
 static int start_rest(struct matmul *mm, struct share *p, const struct product *x,
                       const struct product *inner, const struct side *a, const struct side *b)
 {
@@ -246,7 +246,7 @@ static int start_rest(struct matmul *mm, struct share *p, const struct product *
     return cols ? matmul_thin_start(mm, p, &matmul_shape_thin(mm, p, cols)->shape, &beside) : 0;
 }
 
-/* One launch, after copies of operands that lie badly; and what is left to thin.cl. */
+/* One launch, after copies of operands that lie badly; and what is left to skinny.cl. */
 static int start(struct matmul *mm, struct share *p, const struct product *x)
 {
     const size_t worth = p->shape.pack ? (size_t)p->shape.pack : SIZE_MAX, bk = (size_t)p->shape.bk;

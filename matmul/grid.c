@@ -38,7 +38,7 @@ struct part matmul_meet(struct part a, struct part b)
     return (struct part){first, first < end ? end - first : 0};
 }
 
-void matmul_slab(const stdcl_world *world, int rank, size_t rows, size_t *first, size_t *count)
+void matmul_partition(const stdcl_world *world, int rank, size_t rows, size_t *first, size_t *count)
 {
     const struct part p = matmul_part(rows, rank, world_size(world));
     *first = p.first;
@@ -223,10 +223,10 @@ int matmul_grid_make(struct matmul_grid *g, size_t high, size_t wide, size_t dee
     uint64_t least = deep, own[2] = {high, wide}, *all = calloc(ranks, sizeof own);
     g->plan = calloc(ranks, sizeof *g->plan);
     int status = all && g->plan ? 0 : clerror_set(ENOMEM, "matmul_multiply: no memory on the host");
-    if (world_agree(g->mm->world, status) != 0 ||
+    if (world_reduce_status(g->mm->world, status) != 0 ||
         world_reduce(g->mm->world, &least, sizeof least, join_least, NULL) != 0 ||
         world_gather(g->mm->world, own, sizeof own, all) != 0 ||
-        world_agree(g->mm->world, make_panels(g, (size_t)least)) != 0) {
+        world_reduce_status(g->mm->world, make_panels(g, (size_t)least)) != 0) {
         free(all);
         return -1;
     }

@@ -4,7 +4,7 @@
  * block (i, j), and adds the other parts if l is 0. It does so in areas that its devices have room
  * for, one after the other, and each in panels of the depth. Panels come from the ranks that have
  * them: each has a slab of rows of A, of B and of C, as these are stored. All of this follows from
- * the sizes and from the weights of ranks (divide.c), so every rank knows it of every other.
+ * the sizes and from the weights of ranks (balance.c), so every rank knows it of every other.
  *
  * Bits must not depend on where blocks end. So an element is added up in an order that does not:
  * ranks that divide a part of C by their weights, at most PATCH of them, a patch of the grid, take
@@ -83,7 +83,8 @@ struct region matmul_grid_region(const struct matmul_grid *g, const struct plan 
 size_t matmul_grid_rows(const struct matmul_grid *g, int operand);
 struct part matmul_grid_slab(const struct matmul_grid *g, int operand, int rank);
 
-/* ---- divide.c -------------------------------------------------------------------------------- */
+/* ---- balance.c --------------------------------------------------------------------------------
+ */
 
 /* Collective: fills in g->weight and g->devices. */
 int matmul_divide_look(struct matmul_grid *g);
@@ -115,7 +116,8 @@ int matmul_block_move(const struct matmul_grid *g, const struct matmul_block *b,
  * order. */
 int matmul_block_add(const struct matmul_grid *g, const struct matmul_block *b);
 
-/* ---- far.c ----------------------------------------------------------------------------------- */
+/* ---- out_of_core.c
+ * ----------------------------------------------------------------------------------- */
 
 /* A region of A (0), B (1) or C (2), which are not in memory; packed rows. */
 int matmul_far_read(const struct matmul_grid *g, int matrix, struct region r, void *to);

@@ -180,9 +180,9 @@ int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, siz
     return matmul_stream(mm, &p, NULL);
 }
 
-int matmul_multiply_far(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k,
-                        double alpha, const struct matmul_far *a, const struct matmul_far *b,
-                        double beta, const struct matmul_far *c)
+int matmul_multiply_out_of_core(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k,
+                                double alpha, const struct matmul_far *a,
+                                const struct matmul_far *b, double beta, const struct matmul_far *c)
 {
     if (no_handle(mm, __func__))
         return -1;

@@ -1,5 +1,5 @@
 /* meet.cl - groups that leave something for each other: tiles that several share (tile.cl), and
- * parts of a few vectors' depth (thin.cl).
+ * parts of a few vectors' depth (skinny.cl).
  *
  * Nobody waits. Each group counts itself behind what it has left, and the one that comes last finds
  * all of it. OpenCL 1.2 does not order what one group writes for another; NVIDIA's instructions do,

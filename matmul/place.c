@@ -170,7 +170,7 @@ int matmul_load(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t 
         return matmul_unload(mm), -1;
     h.c = NULL;
     mm->held = h;
-    if (world_agree(mm->world, mm->ndev ? load_devices(mm) : load_host(mm)) != 0)
+    if (world_reduce_status(mm->world, mm->ndev ? load_devices(mm) : load_host(mm)) != 0)
         return matmul_unload(mm), -1;
     if (mm->world && mm->ndev && !any_in_place(mm))
         matmul_ranks_forget(mm);
@@ -332,8 +332,8 @@ int matmul_compute(matmul *mm, double alpha, double beta)
             beta);
     mm->held.alpha = alpha;
     mm->held.beta = beta;
-    if (world_agree(mm->world,
-                    mm->held.m > 0 && mm->held.n > 0 ? compute_busy(mm, alpha, beta) : 0) != 0)
+    if (world_reduce_status(
+            mm->world, mm->held.m > 0 && mm->held.n > 0 ? compute_busy(mm, alpha, beta) : 0) != 0)
         return -1;
     mm->has_result = true;
     return 0;

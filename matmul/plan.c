@@ -10,7 +10,7 @@
  * more, and JOINED_EACH for each of FAN of them; whatever the depth it costs FIRST, for each
  * further level of their tree (tile.cl) LEVEL and LEVEL_BYTE a byte, or, where a kernel of its own
  * adds up, LATER and LATER_BYTE for each byte of the parts that a unit left. A few rows or columns
- * behind whole tiles may be left to thin.cl, which costs BEGINS and what it reads.
+ * behind whole tiles may be left to skinny.cl, which costs BEGINS and what it reads.
  *
  * The numbers were fitted to products of 300 to 4,096 and thin ones on an H200
  * (bench/studies/nvidia-h200-plans.json, nvidia-h200-parts.json and nvidia-h200-slices.json); those
@@ -227,7 +227,7 @@ double matmul_plan_thin(const struct matmul_shape *thin, size_t units, const str
                                    : reading(thin, units, e, (double)rows * (double)deep);
 }
 
-/* Tiles most of which does not exist had 0.2 to 0.65 of the bandwidth of thin.cl with 1 to 8
+/* Tiles most of which does not exist had 0.2 to 0.65 of the bandwidth of skinny.cl with 1 to 8
  * vectors in single precision on an H200, but for 8 rows, and 0.7 to 0.9 with one in double
  * (bench/studies/nvidia-h200-thin.json); they are given 0.8. */
 double matmul_plan_memory(const struct matmul_shape *thin, size_t units, const struct extent *e)

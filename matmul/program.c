@@ -7,7 +7,7 @@
  */
 #include "matmul/engine.h"
 
-#include "core/bare.h"
+#include "core/untracked.h"
 #include "core/clock.h"
 
 #include <sys/mman.h>
@@ -18,8 +18,8 @@ EMBEDDED(fma_file, "matmul/fma.cl", matmul_fma_cl);
 EMBEDDED(mma_file, "matmul/mma.cl", matmul_mma_cl);
 EMBEDDED(pack, "matmul/pack.cl", matmul_pack_cl);
 EMBEDDED(cpu, "matmul/cpu.cl", matmul_cpu_cl);
-EMBEDDED(ladder, "matmul/ladder.cl", matmul_ladder_cl);
-EMBEDDED(thin, "matmul/thin.cl", matmul_thin_cl);
+EMBEDDED(ladder, "matmul/baseline.cl", matmul_baseline_cl);
+EMBEDDED(thin, "matmul/skinny.cl", matmul_skinny_cl);
 
 /* ---- Programs. ------------------------------------------------------------------------------- */
 
@@ -36,7 +36,7 @@ static void *build(struct matmul *mm, enum matmul_source s, const char *options)
     char line[1024];
     snprintf(line, sizeof line, "%s%s", options,
              mm->precision == MATMUL_DOUBLE ? " -D DOUBLES" : "");
-    return embedded_open_as(s == SOURCE_CPU && !mm->words ? CLLD_KEEP : CLLD_NOW, mm->ctx, line,
+    return embedded_open_as(s == SOURCE_CPU && !mm->words ? CLLD_CACHE : CLLD_NOW, mm->ctx, line,
                             source[s], fronts, front);
 }
 

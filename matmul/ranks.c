@@ -24,8 +24,8 @@ struct slot {
     void *memory[OPERANDS];
     const char *at[OPERANDS]; /* in that memory, or in this rank's slab */
     size_t ld[OPERANDS];
-    world_mail **mail; /* received, and then sent */
-    char **packed;     /* what is sent, if it does not lie in one piece */
+    world_request **mail; /* received, and then sent */
+    char **packed;        /* what is sent, if it does not lie in one piece */
     size_t come, sent, npacked;
     unsigned users, done; /* devices that read it, and that have done so */
 };
@@ -150,7 +150,7 @@ static int send(struct travel *t, struct slot *s, int to, size_t step, int opera
             read_far(t, operand, rows, r.cols, packed);
         from = packed;
     }
-    world_mail *mail = world_send(t->mm->world, to, TAG_PANEL + operand, from, rows.count * row);
+    world_request *mail = world_send(t->mm->world, to, TAG_PANEL + operand, from, rows.count * row);
     if (mail)
         s->mail[s->come + s->sent++] = mail;
     return mail ? 0 : -1;
@@ -384,7 +384,7 @@ static void free_slots(struct travel *t)
 static int travel(struct travel *t, const struct matmul_block *b)
 {
     int status = make_slots(t);
-    if (world_agree(t->mm->world, status) != 0)
+    if (world_reduce_status(t->mm->world, status) != 0)
         return -1;
     if (pthread_create(&t->post, NULL, post_main, t) != 0)
         return clerror_set(EAGAIN, "matmul_multiply: no thread could be made");
@@ -421,13 +421,13 @@ static int multiply(struct matmul_grid *g, size_t deep)
     struct travel t = {.mm = g->mm, .g = g, .own = &g->plan[g->rank], .deep = deep};
     pthread_mutex_init(&t.lock, NULL);
     pthread_cond_init(&t.changed, NULL);
-    int status = world_agree(g->mm->world,
-                             g->far ? make_area(g, t.own, &b) : matmul_block_make(g, t.own, &b));
+    int status = world_reduce_status(g->mm->world, g->far ? make_area(g, t.own, &b)
+                                                          : matmul_block_make(g, t.own, &b));
     if (status == 0 && g->h.beta != 0 && !g->far)
         status = matmul_block_move(g, &b, true);
     if (status == 0)
         status = travel(&t, &b);
-    status = world_agree(g->mm->world, status);
+    status = world_reduce_status(g->mm->world, status);
     if (status == 0 && !g->far)
         status = matmul_block_add(g, &b);
     if (status == 0 && !g->far)
@@ -491,7 +491,7 @@ static int fit(struct matmul_grid *g, size_t *high, size_t *wide, size_t *deep)
             *wide = cols;
         }
     }
-    return world_agree(g->mm->world, status);
+    return world_reduce_status(g->mm->world, status);
 }
 
 /* The grid has what its caller knows: the engine, the product, the ranks. */
@@ -516,7 +516,7 @@ int matmul_ranks_multiply(struct matmul *mm, const struct host_product *h)
 {
     struct matmul_grid g = {
         .mm = mm, .h = *h, .ranks = world_size(mm->world), .rank = world_rank(mm->world)};
-    if (world_agree(mm->world, check_slabs(&g, 3)) != 0)
+    if (world_reduce_status(mm->world, check_slabs(&g, 3)) != 0)
         return -1;
     if (h->m == 0 || h->n == 0)
         return 0;
@@ -535,7 +535,7 @@ int matmul_ranks_multiply_far(struct matmul *mm, const struct host_product *h,
                             .far = far,
                             .ranks = world_size(mm->world),
                             .rank = world_rank(mm->world)};
-    if (world_agree(mm->world, matmul_far_check(&g)) != 0)
+    if (world_reduce_status(mm->world, matmul_far_check(&g)) != 0)
         return -1;
     if (h->m == 0 || h->n == 0)
         return 0;
@@ -577,7 +577,7 @@ static int gather(struct matmul_ranks *r)
 {
     struct travel *t = &r->t;
     struct slot *s = &t->slot[0];
-    int status = world_agree(t->mm->world, make_slots(t));
+    int status = world_reduce_status(t->mm->world, make_slots(t));
     if (status == 0 && r->g.steps > 0)
         status = begin(t, 0);
     if (settle_come(t, s) != 0 || settle_sent(t, s) != 0)
@@ -588,8 +588,8 @@ static int gather(struct matmul_ranks *r)
 int matmul_ranks_load(struct matmul *mm, struct host_product *h)
 {
     struct matmul_ranks *r = calloc(1, sizeof *r);
-    if (world_agree(mm->world, r ? 0 : clerror_set(ENOMEM, "matmul_load: no memory on the host")) !=
-        0)
+    if (world_reduce_status(mm->world,
+                            r ? 0 : clerror_set(ENOMEM, "matmul_load: no memory on the host")) != 0)
         return free(r), -1;
     mm->ranks = r;
     r->g = (struct matmul_grid){.mm = mm,
@@ -604,7 +604,7 @@ int matmul_ranks_load(struct matmul *mm, struct host_product *h)
     pthread_cond_init(&r->t.changed, NULL);
     r->t.mm = mm; /* for free_slots */
     r->t.g = g;
-    if (world_agree(mm->world, check_slabs(g, 2)) != 0)
+    if (world_reduce_status(mm->world, check_slabs(g, 2)) != 0)
         return -1;
     if (h->m && h->n && h->k)
         matmul_grid_choose(g->ranks, h->m, h->n, h->k, mm->real, 1, &g->pm, &g->pn, &g->pk);
@@ -642,15 +642,15 @@ int matmul_ranks_result(struct matmul *mm, void *c, size_t ldc, bool to_blocks,
     struct matmul_block b = {0};
     g->h.c = c;
     g->h.ldc = ldc;
-    int status = world_agree(
+    int status = world_reduce_status(
         mm->world,
         check_slabs(g, 3) == 0 && matmul_block_make(g, &g->plan[g->rank], &b) == 0 ? 0 : -1);
     if (status == 0 && to_blocks)
         status = matmul_block_move(g, &b, true);
     if (status == 0)
-        status = world_agree(mm->world, g->plan[g->rank].rows.count && g->plan[g->rank].cols.count
-                                            ? copy(mm, b.c, b.ld)
-                                            : 0);
+        status = world_reduce_status(
+            mm->world,
+            g->plan[g->rank].rows.count && g->plan[g->rank].cols.count ? copy(mm, b.c, b.ld) : 0);
     if (status == 0 && !to_blocks)
         status = matmul_block_move(g, &b, false);
     if (b.own)

@@ -6,7 +6,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "core/crew.h"
+#include "core/parallel_for.h"
 #include "stdcl/philox.h"
 
 /* ---- Random matrices. ------------------------------------------------------------------------ */
@@ -260,7 +260,7 @@ double matmul_error(enum matmul_precision precision, enum matmul_trans trans, si
     long double error = 0, norm = 0;
     q.parts = smaller(q.rows, MOST_PARTS);
     choose_units(&q);
-    crew_work(q.parts, compare_part, &q);
+    parallel_for(q.parts, compare_part, &q);
     for (size_t i = 0; i < q.parts; i++) { /* in one order, whoever did them */
         error += q.part[i].error;
         norm += q.part[i].norm;

@@ -105,7 +105,7 @@ static int fit_tiles(const struct matmul_shape *s, const struct share *p, size_t
 
 static int fit_thin(const struct matmul_shape *s, const struct share *p)
 {
-    const size_t local = (size_t)20 << 10; /* rather more than launches take (thin.c) */
+    const size_t local = (size_t)20 << 10; /* rather more than launches take (skinny.c) */
     if ((size_t)s->items > p->info.dev_max_wg_sz || local > p->info.dev_local_mem_sz)
         return clerror_set(
             EINVAL,
@@ -299,10 +299,10 @@ static void consider_thin(struct matmul *mm, struct share *p, const struct exten
 }
 
 static const double rest_worth =
-    0.975; /* it is left to thin.cl if that takes less than this part of the time */
+    0.975; /* it is left to skinny.cl if that takes less than this part of the time */
 
-/* What a row of tiles costs if it computes whole tiles only, and thin.cl the rest. INFINITY: there
- * is no rest, or it is too much. */
+/* What a row of tiles costs if it computes whole tiles only, and skinny.cl the rest. INFINITY:
+ * there is no rest, or it is too much. */
 static double cost_with_rest(struct matmul *mm, struct share *p, const struct matmul_shape *s,
                              const struct extent *e)
 {
@@ -317,7 +317,7 @@ static double cost_with_rest(struct matmul *mm, struct share *p, const struct ma
 }
 
 /* Tiles that lack most of their rows or columns take as long as whole ones: where C ends with a few
- * behind whole tiles, thin.cl may compute them. */
+ * behind whole tiles, skinny.cl may compute them. */
 static void consider_rest(struct matmul *mm, struct share *p, const struct extent *e)
 {
     const struct matmul_row *best = NULL;

@@ -1,4 +1,4 @@
-/* sycl.cpp - the blocked product of ladder.cl in SYCL 2020: the same tiles, the same barriers,
+/* sycl.cpp - the blocked product of baseline.cl in SYCL 2020: the same tiles, the same barriers,
  * other words.
  *
  *   OpenCL                          SYCL

@@ -1,12 +1,11 @@
 /* adaptive.c - steps that all bodies share and that follow the motion, for all integrators but
  * hermite4.
  *
- * Before each step the greatest frequency w of any body is found, by positions alone (tides.cl);
- * the step is the longest of dt / 2^k that is no longer than eta^1/2 / w and begins at a multiple
- * of itself within the engine's step dt. So it depends on the bodies' positions and on nothing
- * else, and all ends together with dt: bits do not depend on where calls end. That of hermite4 is
- * block_steps.c.
- * SPDX-License-Identifier: MIT
+ * Before each step the greatest frequency w of any body is found, by positions alone
+ * (timestep_criterion.cl); the step is the longest of dt / 2^k that is no longer than eta^1/2 / w
+ * and begins at a multiple of itself within the engine's step dt. So it depends on the bodies'
+ * positions and on nothing else, and all ends together with dt: bits do not depend on where calls
+ * end. That of hermite4 is block_steps.c. SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
 
@@ -29,7 +28,7 @@ static int start_largest(struct nbody *nb, struct share *p)
 static double greatest(struct nbody *nb)
 {
     double most = 0;
-    if (nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, TIDES) != 0)
+    if (nbody_integrate_synchronize(nb) != 0 || nbody_forces_evaluate(nb, TIDES) != 0)
         return -1;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
         if (!p->count)

@@ -14,7 +14,7 @@
 
 EMBEDDED(root, "nbody/root.cl", nbody_root_cl);
 EMBEDDED(step, "nbody/step.cl", nbody_step_cl);
-EMBEDDED(field, "nbody/field.cl", nbody_field_cl);
+EMBEDDED(field, "nbody/external_field.cl", nbody_external_field_cl);
 EMBEDDED(levels, "nbody/levels.cl", nbody_levels_cl);
 EMBEDDED(block_steps, "nbody/block_steps.cl", nbody_block_steps_cl);
 EMBEDDED(block_pulls, "nbody/block_pulls.cl", nbody_block_pulls_cl);
@@ -219,7 +219,7 @@ static int begin(struct nbody *nb, struct blocks *b)
     *p->bad = INT_MAX;
     if (clmsync(nb->ctx, p->dev, b->clock, CL_MEM_DEVICE) == (cl_event)-1 ||
         clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1 ||
-        nbody_integrate_prime(nb) != 0 || start_levels(nb, b) != 0)
+        nbody_integrate_init_forces(nb) != 0 || start_levels(nb, b) != 0)
         return -1;
     nb->settled = nb->planted = false;
     return 0;

@@ -20,7 +20,7 @@
  */
 #ifndef NBODY_LEVELS_CL /* the host puts them in front */
 #include "levels.cl"
-#include "field.cl"
+#include "external_field.cl"
 #endif
 
 /* The same for the host: block_steps.h. */

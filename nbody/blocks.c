@@ -3,7 +3,7 @@
  */
 #include "nbody/blocks.h"
 
-#include "core/crew.h"
+#include "core/parallel_for.h"
 
 struct each {
     size_t n;
@@ -28,5 +28,5 @@ void nbody_each_block(size_t n, void (*work)(void *arg, size_t block, size_t fir
                       void *arg)
 {
     struct each each = {n, work, arg};
-    crew_work(nbody_blocks(n), work_on_block, &each);
+    parallel_for(nbody_blocks(n), work_on_block, &each);
 }

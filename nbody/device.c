@@ -18,9 +18,9 @@ EMBEDDED(pairs, "nbody/pairs.cl", nbody_pairs_cl);
 EMBEDDED(direct, "nbody/direct.cl", nbody_direct_cl);
 EMBEDDED(mixed, "nbody/mixed.cl", nbody_mixed_cl);
 EMBEDDED(step, "nbody/step.cl", nbody_step_cl);
-EMBEDDED(field, "nbody/field.cl", nbody_field_cl);
+EMBEDDED(field, "nbody/external_field.cl", nbody_external_field_cl);
 EMBEDDED(snaps, "nbody/snaps.cl", nbody_snaps_cl);
-EMBEDDED(tides, "nbody/tides.cl", nbody_tides_cl);
+EMBEDDED(tides, "nbody/timestep_criterion.cl", nbody_timestep_criterion_cl);
 EMBEDDED(diagnose, "nbody/diagnose.cl", nbody_diagnose_cl);
 
 enum { DIRECT, STEP, DIAGNOSES, MIXED, OF_SNAPS, OF_TIDES, PROGRAMS };

@@ -92,7 +92,7 @@ int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d)
         return -1;
     double sum[SUM_TERMS] = {0};
     nbody_task_begin(nb, "nbody_diagnose", nbody_forces_work(nb, POTENTIALS));
-    if (nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, POTENTIALS) != 0)
+    if (nbody_integrate_synchronize(nb) != 0 || nbody_forces_evaluate(nb, POTENTIALS) != 0)
         return -1;
     for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         if (p->count && start(nb, p) != 0)

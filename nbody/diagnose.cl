@@ -10,9 +10,9 @@
  * the two.
  * SPDX-License-Identifier: MIT
  */
-#ifndef NBODY_STEP_CL /* the host puts it in front, and field.cl behind */
+#ifndef NBODY_STEP_CL /* the host puts it in front, and external_field.cl behind */
 #include "step.cl"
-#include "field.cl"
+#include "external_field.cl"
 #endif
 #ifndef SUM_GROUP
 #define SUM_GROUP 64 /* work-items of a group, a power of two from 8 up */
@@ -90,8 +90,8 @@ kernel __attribute__((reqd_work_group_size(SUM_GROUP, 1, 1))) void diagnose(
         sums[block * TERMS + k] = part[k][0];
 }
 
-/* The greatest of the sums of tides.cl, with what fields add, as the bits of a float, which are in
- * order as integers are. */
+/* The greatest of the sums of timestep_criterion.cl, with what fields add, as the bits of a float,
+ * which are in order as integers are. */
 kernel void largest(global const real4 *posm, global const real *partial, uint first, uint rows,
                     uint count, uint slots, global const real *fields, uint nfields,
                     global int *most)

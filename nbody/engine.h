@@ -3,8 +3,8 @@
  *   tune.c         what a search for better shapes needs
  *   nbody.c        making and freeing an engine, copying state in
  *   method.c       direct sums or the tree
- *   limit.c        how fast the sums could be at most
- *   judge.c        how good forces are
+ *   roofline.c        how fast the sums could be at most
+ *   force_check.c        how good forces are
  *   diagnose.c     energies, momenta
  *   save.c         an engine's state as bytes, and back
  *   integrate.c    steps
@@ -12,28 +12,23 @@
  *   adaptive.c     steps that all share and that follow the motion
  *   block_steps.c  steps that bodies choose
  *   rungs.c        the same with the tree
- *   burst.c        steps of one length
+ *   batch.c        steps of one length
  *   integrators.c  the table of integrators, integrate.h
  *   forces_out.c   forces and potentials for the caller
- *   visits.c       what integrators do between sums over pairs
+ *   update.c       what integrators do between sums over pairs
  *   forces.c       sums over all pairs, on all devices
- *   soften.c       softening lengths of single bodies
- *   field.c        what fixed fields of force add to them
- *   ladder.c       the same with the kernels of the ladder, on one device
- *   order.c        which row is whose: with the tree, and of many bodies in mixed precision, they
- *                  follow a curve
- *   tree.c         sums by a tree instead, on all devices; tree.h has its types and files
- *   exchange.c     how all devices get all positions
- *   ranks.c        which device of which rank moves which bodies; how all ranks have all positions
- *   state.c        copying state out, questions to an engine
- *   sample.c       copying some bodies out, for pictures
- *   task_save.c    a step that is stopped in its middle is taken back
- *   device.c       a device's share of the bodies: its programs and its memory
- *   task.c         how far a call is
- *   shape.c        how kernels are launched on a device: rows of data
- *   forces_sum.c   what is summed over all pairs
- *   units.c        powers of two that bring all quantities near 1
- * SPDX-License-Identifier: MIT
+ *   softening.c       softening lengths of single bodies
+ *   external_field.c        what fixed fields of force add to them
+ *   baseline.c       the same with the kernels of the ladder, on one device
+ *   hilbert_sort.c        which row is whose: with the tree, and of many bodies in mixed precision,
+ * they follow a curve tree.c         sums by a tree instead, on all devices; tree.h has its types
+ * and files exchange.c     how all devices get all positions ranks.c        which device of which
+ * rank moves which bodies; how all ranks have all positions state.c        copying state out,
+ * questions to an engine sample.c       copying some bodies out, for pictures rollback.c    a step
+ * that is stopped in its middle is taken back device.c       a device's share of the bodies: its
+ * programs and its memory task.c         how far a call is shape.c        how kernels are launched
+ * on a device: rows of data forces_sum.c   what is summed over all pairs units.c        powers of
+ * two that bring all quantities near 1 SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_ENGINE_H
 #define STDCL_NBODY_ENGINE_H
@@ -183,13 +178,13 @@ struct share {
                           takes two */
     cl_kernel steps;   /* many of those in one launch, whose groups meet after each (core/meet.h);
                           NULL where they do not */
-    int bare;          /* a flag of launches without an event (core/bare.h), or 0 */
+    int bare;          /* a flag of launches without an event (core/untracked.h), or 0 */
     const char *meets; /* build options for that, NULL where groups cannot */
     bool for_many;     /* the shape is of a row for such launches */
     cl_uint patience;  /* of groups that wait for others */
     size_t first,
         rows; /* of posm; rows is a multiple of nbody_shape_rows. With a tree in parts there is room
-               * for so many, and first and count follow the parts (order.c) */
+               * for so many, and first and count follow the parts (hilbert_sort.c) */
     size_t count;  /* bodies among them, the rest is padding */
     bool chain;    /* a work-group meets all stretches of attracting bodies, not one */
     cl_uint slots; /* sums that are kept: 1 with chain, else one for each stretch; and one more for
@@ -210,7 +205,7 @@ struct share {
 };
 
 /* What the kernels of the ladder need; all NULL when the tuned ones are used. */
-struct ladder {
+struct baseline {
     void *program;
     cl_kernel pack, force, unpack;
     void *bodies; /* the array of structures; NULL for tiled */
@@ -283,7 +278,7 @@ struct nbody {
     size_t base_steps; /* time = base_time + (steps - base_steps) dt */
     double base_time;
     double evaluations; /* of all forces */
-    struct ladder ladder;
+    struct baseline ladder;
     struct blocks *blocks; /* block_steps.h; NULL with fixed steps */
     struct rungs *rungs;   /* rungs.c; NULL but for steps that bodies choose with the tree */
     struct {
@@ -296,14 +291,14 @@ struct nbody {
         bool primed, settled;
     } saved;                 /* with share->saved */
     void *pulled;            /* sums of all bodies in the tree's order */
-    struct parts *parts;     /* tree.h; NULL where one device has the tree */
+    struct domains *parts;   /* tree.h; NULL where one device has the tree */
     bool scattered;          /* devices have the positions of their own bodies alone */
     struct sampler *sampler; /* sample.c; NULL until it is asked for */
     struct held *held;       /* save.c; NULL until it is asked for */
     bool planted;            /* trees are those of the current positions */
     bool known;              /* the tree's devices have everybody's acceleration, of the last sum */
-    bool ordered; /* rows lie along a curve (order.c): with the tree, and of many bodies in mixed
-                     precision */
+    bool ordered; /* rows lie along a curve (hilbert_sort.c): with the tree, and of many bodies in
+                     mixed precision */
     cl_uint *body, *row; /* then: which body has a row, and which row a body; else NULL */
     size_t order_steps;  /* then: ORDER_STEPS; tests take less */
     size_t orders;       /* how often `row` changed */
@@ -451,7 +446,8 @@ int nbody_forces_evaluate(struct nbody *nb, enum kernel sum);
 /* The operations of that, on all devices. */
 double nbody_forces_work(const struct nbody *nb, enum kernel sum);
 
-/* ---- field.c --------------------------------------------------------------------------------- */
+/* ---- external_field.c
+ * --------------------------------------------------------------------------------- */
 
 /* EINVAL for fields that are none. */
 int nbody_field_check(const struct nbody_options *o);
@@ -466,7 +462,8 @@ int nbody_field_start(struct nbody *nb, enum kernel sum);
 
 void nbody_field_free(struct nbody *nb);
 
-/* ---- soften.c -------------------------------------------------------------------------------- */
+/* ---- softening.c --------------------------------------------------------------------------------
+ */
 
 /* Copies softenings (NULL: one for all), and brings them to the devices, in units that have been
  * chosen. check: EINVAL where they cannot be. */
@@ -482,21 +479,22 @@ void nbody_soften_free(struct nbody *nb);
 int nbody_forces_collect(struct nbody *nb, struct share *p, void *from, cl_uint slots,
                          cl_uint planes, cl_uint wanted, double factor, double *out);
 
-/* ---- ladder.c -------------------------------------------------------------------------------- */
+/* ---- baseline.c --------------------------------------------------------------------------------
+ */
 
 /* Whether the kernel that was asked for can be had: EINVAL with an integrator that needs more than
  * accelerations, or with several devices. */
-int nbody_ladder_check(const struct nbody *nb);
+int nbody_baseline_check(const struct nbody *nb);
 
 /* Builds the kernels and places the structures; nothing to do for the tuned kernels. */
-int nbody_ladder_open(struct nbody *nb);
+int nbody_baseline_open(struct nbody *nb);
 
 /* Starts the sum over all bodies; leaves it in share->partial as one slot. Blocks as
  * nbody_forces_evaluate does. */
-int nbody_ladder_evaluate(struct nbody *nb);
+int nbody_baseline_evaluate(struct nbody *nb);
 
 /* Closes and frees all that after work in flight. */
-void nbody_ladder_free(struct nbody *nb);
+void nbody_baseline_free(struct nbody *nb);
 
 /* ---- method.c -------------------------------------------------------------------------------- */
 
@@ -506,7 +504,8 @@ int nbody_mixed_check(const struct nbody *nb);
 /* Sets the method; EINVAL for a tree that cannot do what else is asked. */
 int nbody_method_choose(struct nbody *nb, enum nbody_method asked);
 
-/* ---- tree.c, tree_room.c --------------------------------------------------------------------- */
+/* ---- tree.c, tree_buffers.c ---------------------------------------------------------------------
+ */
 
 /* prepare: chooses how trees are made, by what fits; before any memory is taken. open: builds the
  * kernels of every share, and places what the tree needs. Nothing to do for direct sums. */
@@ -544,7 +543,8 @@ static inline bool nbody_tree_fine(const struct nbody *nb)
 /* Closes and frees all that after work in flight. */
 void nbody_tree_free(struct nbody *nb);
 
-/* ---- order.c --------------------------------------------------------------------------------- */
+/* ---- hilbert_sort.c
+ * --------------------------------------------------------------------------------- */
 
 enum {
     ORDER_STEPS = 256,
@@ -556,15 +556,15 @@ enum {
  * the tree are no longer what devices move, these get other rows, which changes no order; due:
  * whether that is to be done before the next step, and left: how many steps may be made until
  * then. */
-int nbody_order_open(struct nbody *nb);
-int nbody_order_rows(struct nbody *nb);
-int nbody_order_divide(struct nbody *nb);
-bool nbody_order_due(const struct nbody *nb);
-size_t nbody_order_left(const struct nbody *nb);
-void nbody_order_free(struct nbody *nb);
+int nbody_hilbert_open(struct nbody *nb);
+int nbody_hilbert_rows(struct nbody *nb);
+int nbody_hilbert_divide(struct nbody *nb);
+bool nbody_hilbert_due(const struct nbody *nb);
+size_t nbody_hilbert_left(const struct nbody *nb);
+void nbody_hilbert_free(struct nbody *nb);
 
 /* What rows have, so many numbers each, becomes what bodies have. */
-int nbody_order_out(const struct nbody *nb, double *of, size_t numbers);
+int nbody_hilbert_out(const struct nbody *nb, double *of, size_t numbers);
 
 /* ---- exchange.c ------------------------------------------------------------------------------ */
 
@@ -581,7 +581,7 @@ void nbody_task_begin(struct nbody *nb, const char *call, double work);
 /* Tells the caller how far it is. -1 with ECANCELED when it is to stop and can. */
 int nbody_task_tell(struct nbody *nb);
 
-/* ---- task_save.c ----------------------------------------------------------------------------- */
+/* ---- rollback.c ----------------------------------------------------------------------------- */
 
 /* What a step changes on a device: parts of memory that the host has, too. */
 enum { CHANGES = 4 };
@@ -599,15 +599,15 @@ int nbody_task_restore(struct nbody *nb);
  * stopped, the state is that before it, if there was memory to keep that. */
 int nbody_task_whole(struct nbody *nb, int (*step)(struct nbody *nb, double done), double done);
 
-/* ---- visits.c -------------------------------------------------------------------------------- */
+/* ---- update.c -------------------------------------------------------------------------------- */
 
 /* Starts what the phases say (integrate.h) on every device that has bodies, as `visit` of the
  * integrator does. */
-int nbody_visit_all(struct nbody *nb, cl_uint phases, int step);
+int nbody_update_all(struct nbody *nb, cl_uint phases, int step);
 
 /* Brings the sums of the current positions into share->state. Blocks as nbody_forces_evaluate
  * does. */
-int nbody_integrate_prime(struct nbody *nb);
+int nbody_integrate_init_forces(struct nbody *nb);
 
 /* Starts the kernels of a step once, to no effect, and waits: drivers compile at the first launch,
  * which would otherwise be counted to the first step. */
@@ -615,6 +615,6 @@ int nbody_integrate_warm(struct nbody *nb);
 
 /* Puts positions and velocities of the current time into posm and velo, where predictions stand.
  * Does not block. */
-int nbody_integrate_settle(struct nbody *nb);
+int nbody_integrate_synchronize(struct nbody *nb);
 
 #endif

@@ -212,7 +212,7 @@ static int sum_pairs(struct nbody *nb, enum kernel sum)
     if (nb->method == NBODY_TREE)
         return nbody_tree_evaluate(nb, sum);
     if (nb->kernel != NBODY_TUNED && sum == FORCES)
-        return nbody_ladder_evaluate(nb);
+        return nbody_baseline_evaluate(nb);
     if (travel && nbody_exchange_begin(nb) != 0)
         return -1;
     for (struct share *p = nb->share; p < end; p++) {

@@ -51,7 +51,7 @@ int nbody_forces_collect(struct nbody *nb, struct share *p, void *from, cl_uint 
 static int start_accelerations(struct nbody *nb)
 {
     return predicts(nb) ? nbody_forces_evaluate(nb, nb->integrator->sum)
-                        : nbody_integrate_prime(nb);
+                        : nbody_integrate_init_forces(nb);
 }
 
 static int accelerations(struct nbody *nb, struct share *p, double *out)
@@ -70,7 +70,7 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
     nbody_task_begin(nb, "nbody_forces",
                      (acc ? nbody_forces_work(nb, nb->integrator->sum) : 0) +
                          (potential ? nbody_forces_work(nb, POTENTIALS) : 0));
-    if (nbody_integrate_settle(nb) != 0)
+    if (nbody_integrate_synchronize(nb) != 0)
         return -1;
     if (acc && start_accelerations(nb) != 0)
         return -1;
@@ -78,7 +78,7 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
         if (p->rows && accelerations(nb, p, acc[0]) != 0)
             return -1;
     if (acc &&
-        (nbody_ranks_spread(nb, acc, sizeof *acc, 1) != 0 || nbody_order_out(nb, acc[0], 3) != 0))
+        (nbody_ranks_spread(nb, acc, sizeof *acc, 1) != 0 || nbody_hilbert_out(nb, acc[0], 3) != 0))
         return -1;
     if (potential && nbody_forces_evaluate(nb, POTENTIALS) != 0)
         return -1;
@@ -88,7 +88,7 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
             return -1;
     if (potential && nbody_ranks_spread(nb, potential, sizeof *potential, 1) != 0)
         return -1;
-    return potential ? nbody_order_out(nb, potential, 1) : 0;
+    return potential ? nbody_hilbert_out(nb, potential, 1) : 0;
 }
 
 static int wait_all(struct nbody *nb)
@@ -99,13 +99,13 @@ static int wait_all(struct nbody *nb)
     return 0;
 }
 
-int nbody_measure(nbody *nb, size_t times, double *seconds)
+int nbody_time_forces(nbody *nb, size_t times, double *seconds)
 {
     if (no_handle(nb, __func__))
         return -1;
-    nbody_task_begin(nb, "nbody_measure",
+    nbody_task_begin(nb, "nbody_time_forces",
                      (double)times * nbody_forces_work(nb, nb->integrator->sum));
-    if (nbody_integrate_prime(nb) != 0 || wait_all(nb) != 0)
+    if (nbody_integrate_init_forces(nb) != 0 || wait_all(nb) != 0)
         return -1;
     const double start = seconds_now();
     for (size_t k = 0; k < times; k++)

@@ -9,7 +9,7 @@
 #include "step.cl"
 #endif
 
-/* A sum that is still on its way; its row comes later, by leapfrog_rows. As in parts.cl. */
+/* A sum that is still on its way; its row comes later, by leapfrog_rows. As in domain.cl. */
 static inline bool is_late(number sum)
 {
 #if defined(DOUBLE) || defined(MIXED)

@@ -8,8 +8,8 @@
  * the system's size apart, and wherever the system lies. That takes six additions more than the 13
  * instructions of a pull in single precision. Sums over blocks are added in double.
  *
- * With CLUSTER many bodies lie along a curve (order.c), and the CLUSTER bodies whose numbers follow
- * each other are near each other:
+ * With CLUSTER many bodies lie along a curve (hilbert_sort.c), and the CLUSTER bodies whose numbers
+ * follow each other are near each other:
  *
  *        ( cluster )    . . . . . . .          coordinates are counted from the middle of the
  *        cluster that is pulled. PIECE bodies

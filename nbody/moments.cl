@@ -190,7 +190,8 @@ static inline real corner2(real4 cube, real4 p, real side, real4 c)
  * mass than b. The centre is off by a rounding r, which counts where cells are as small: beside M
  * l^p / d^(p + 2) also 2 M r / d^3 is to be less than a part of the acceleration a. To compare with
  * d^2 alone that is written with a for which M / L^2 of all bodies is good enough, as a small root
- * is taken (nbody_tree_blur): x is at least blur (m r)^2/3 L^1/3, or L^2/3 with fourth order. */
+ * is taken (nbody_tree_com_margin): x is at least blur (m r)^2/3 L^1/3, or L^2/3 with fourth order.
+ */
 static inline real2 sizes(real4 c, real side, real b2, uint geometric, real whole_side, real blur)
 {
     const real off = cbrt(c.w * fmax(fabs(c.x), fmax(fabs(c.y), fabs(c.z)))),

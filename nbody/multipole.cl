@@ -63,7 +63,7 @@ static inline real square(global const multipole *q)
 #endif
 }
 
-/* ---- What travels from part to part of a tree (parts.cl, essential.cl). The host knows how long
+/* ---- What travels from part to part of a tree (domain.cl, let.cl). The host knows how long
  * these are. --------------- */
 
 /* A cell: four whole numbers {cell, link, down}, then com, size and poles. A body: its place and

@@ -6,7 +6,7 @@
  */
 #include "nbody/integrate.h"
 
-#include "core/bare.h"
+#include "core/untracked.h"
 #include "core/clock.h"
 #include "core/meet.h"
 #include "core/reserved.h"
@@ -412,7 +412,7 @@ static int divide(struct nbody *nb, const struct cldev_info *info,
     size_t tiles = 1;
     for (cl_uint d = 0; d < nb->ndev; d++)
         tiles = common_multiple(tiles, (size_t)nb->share[d].shape.tile);
-    if (world_agree(nb->world, status) != 0 || nbody_ranks_divide(nb, weight) != 0 ||
+    if (world_reduce_status(nb->world, status) != 0 || nbody_ranks_divide(nb, weight) != 0 ||
         nbody_ranks_multiple(nb, &tiles) != 0)
         status = -1;
     if (status == 0)
@@ -434,9 +434,9 @@ static int prepare(struct nbody *nb, const struct nbody_options *o, const double
         status = clgetdevinfo(nb->ctx, info);
     if (status == 0)
         status = choose_shapes(nb, info, o->shape);
-    status = world_agree(nb->world, status);
+    status = world_reduce_status(nb->world, status);
     if (status == 0)
-        status = world_agree(nb->world, choose_order(nb));
+        status = world_reduce_status(nb->world, choose_order(nb));
     if (status == 0)
         status = divide(nb, info, o, mass, pos, vel);
     free(info);
@@ -464,10 +464,10 @@ static double usual_eta(const struct nbody *nb)
 static nbody *create(const struct nbody_options *o, size_t n, const double *mass,
                      const double (*pos)[3], const double (*vel)[3], bool one_by_one)
 {
-    if (world_agree(o->world, check_options(o, n) != 0 || check_ranks(o) != 0 ||
-                                      check_bodies(n, mass, pos, vel) != 0
-                                  ? -1
-                                  : 0) != 0)
+    if (world_reduce_status(o->world, check_options(o, n) != 0 || check_ranks(o) != 0 ||
+                                              check_bodies(n, mass, pos, vel) != 0
+                                          ? -1
+                                          : 0) != 0)
         return NULL;
     CLCONTEXT *ctx = o->ctx ? o->ctx : stdgpu ? stdgpu : stdcpu;
     if (clgetndev(ctx) == 0)
@@ -509,13 +509,13 @@ static nbody *create(const struct nbody_options *o, size_t n, const double *mass
     nb->mass = about(n, nb->G, mass);
     if (nbody_units_check(nb, n, pos) == 0 && nbody_field_copy(nb, o) == 0 &&
         nbody_soften_copy(nb, o->softening) == 0 && nbody_mixed_check(nb) == 0 &&
-        nbody_host_check(nb) == 0 && nbody_stepping_check(nb) == 0 && nbody_ladder_check(nb) == 0 &&
-        nbody_method_choose(nb, o->method) == 0 && nbody_soften_check(nb) == 0 &&
-        prepare(nb, o, mass, pos, vel) == 0 && nbody_device_build(nb) == 0 &&
-        nbody_tree_prepare(nb) == 0 && place_all(nb) == 0 && nbody_field_place(nb) == 0 &&
-        nbody_soften_place(nb) == 0 && nbody_ladder_open(nb) == 0 && nbody_tree_open(nb) == 0 &&
-        nbody_blocks_open(nb) == 0 && nbody_rungs_open(nb) == 0 &&
-        write_bodies(nb, mass, pos, vel) == 0 && send_all(nb) == 0 && nbody_order_open(nb) == 0 &&
+        nbody_host_check(nb) == 0 && nbody_stepping_check(nb) == 0 &&
+        nbody_baseline_check(nb) == 0 && nbody_method_choose(nb, o->method) == 0 &&
+        nbody_soften_check(nb) == 0 && prepare(nb, o, mass, pos, vel) == 0 &&
+        nbody_device_build(nb) == 0 && nbody_tree_prepare(nb) == 0 && place_all(nb) == 0 &&
+        nbody_field_place(nb) == 0 && nbody_soften_place(nb) == 0 && nbody_baseline_open(nb) == 0 &&
+        nbody_tree_open(nb) == 0 && nbody_blocks_open(nb) == 0 && nbody_rungs_open(nb) == 0 &&
+        write_bodies(nb, mass, pos, vel) == 0 && send_all(nb) == 0 && nbody_hilbert_open(nb) == 0 &&
         nbody_integrate_warm(nb) == 0)
         return nb;
     nbody_free(nb);
@@ -532,7 +532,7 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
         nbody_free(nb);
         nb = create(o, n, mass, pos, vel, true);
     }
-    if (world_agree(o->world, nb ? 0 : -1) == 0)
+    if (world_reduce_status(o->world, nb ? 0 : -1) == 0)
         return nb;
     nbody_free(nb);
     return NULL;
@@ -544,11 +544,11 @@ void nbody_free(nbody *nb)
         return;
     nbody_sample_free(nb);
     nbody_save_free(nb);
-    nbody_ladder_free(nb);
+    nbody_baseline_free(nb);
     nbody_blocks_free(nb);
     nbody_rungs_free(nb);
     nbody_tree_free(nb);
-    nbody_order_free(nb);
+    nbody_hilbert_free(nb);
     nbody_ranks_free(nb);
     nbody_device_free(nb);
     nbody_field_free(nb);

@@ -19,10 +19,10 @@ struct ranks {
     struct part *part;     /* of each rank */
     struct holder *holder; /* devices of all ranks that have bodies */
     size_t holders;
-    int columns;                 /* of the grid; rank r stands in row r / columns */
-    size_t devices, before;      /* of all ranks; of those before this one */
-    world_mail **sent, **come;   /* under way */
-    size_t nsent, ncome, of_row; /* of_row: those that come from one's row, which are first */
+    int columns;                  /* of the grid; rank r stands in row r / columns */
+    size_t devices, before;       /* of all ranks; of those before this one */
+    world_request **sent, **come; /* under way */
+    size_t nsent, ncome, of_row;  /* of_row: those that come from one's row, which are first */
 };
 
 enum {
@@ -184,7 +184,7 @@ int nbody_ranks_divide(struct nbody *nb, const double *weight)
     if (!each || !all || !weights || !devices || !nb->ranks || !nb->ranks->part ||
         !nb->ranks->sent || !nb->ranks->come || !nb->ranks->holder)
         status = clerror_set(ENOMEM, "nbody_create: no memory for %zu ranks", ranks);
-    if (world_agree(nb->world, status) == 0 &&
+    if (world_reduce_status(nb->world, status) == 0 &&
         world_gather(nb->world, &own, sizeof own, each) == 0) {
         size_t n = 0, before = 0;
         for (size_t k = 0; k < ranks; k++) {
@@ -290,8 +290,8 @@ static int post(struct nbody *nb, bool send, int rank, int tag, struct part p)
     const size_t row = 4 * nb->real;
     for (int a = 0; a < ARRAYS && arrays[a] && p.rows; a++) {
         char *at = (char *)arrays[a] + p.first * row;
-        world_mail *mail = send ? world_send(nb->world, rank, tag + a, at, p.rows * row)
-                                : world_receive(nb->world, rank, tag + a, at, p.rows * row);
+        world_request *mail = send ? world_send(nb->world, rank, tag + a, at, p.rows * row)
+                                   : world_receive(nb->world, rank, tag + a, at, p.rows * row);
         if (!mail)
             return -1;
         if (send)
@@ -397,7 +397,8 @@ static int collect_of(struct nbody *nb, int rank, size_t count, const cl_uint *r
     size_t n = 0;
     for (size_t k = 0; k < count; k++)
         n += row[k] - p.first < p.rows;
-    world_mail *mail = n ? world_receive(nb->world, rank, COLLECTED, own, n * sizeof *own) : NULL;
+    world_request *mail =
+        n ? world_receive(nb->world, rank, COLLECTED, own, n * sizeof *own) : NULL;
     if (n && world_wait(nb->world, &mail, 1) != 0)
         return -1;
     rows_of(p, count, row, x, own, true);
@@ -417,7 +418,7 @@ int nbody_ranks_collect(struct nbody *nb, size_t count, const cl_uint *row, floa
         status = collect_of(nb, k, count, row, x, own);
     const size_t n = rank ? rows_of(nb->ranks->part[rank], count, row, x, own, false) : 0;
     if (n) {
-        world_mail *mail = world_send(nb->world, 0, COLLECTED, own, n * sizeof *own);
+        world_request *mail = world_send(nb->world, 0, COLLECTED, own, n * sizeof *own);
         status = world_wait(nb->world, &mail, 1);
     }
     free(own);

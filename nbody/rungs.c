@@ -15,7 +15,7 @@
 #include <math.h>
 
 EMBEDDED(step, "nbody/step.cl", nbody_step_cl);
-EMBEDDED(field, "nbody/field.cl", nbody_field_cl);
+EMBEDDED(field, "nbody/external_field.cl", nbody_external_field_cl);
 EMBEDDED(levels, "nbody/levels.cl", nbody_levels_cl);
 EMBEDDED(rungs, "nbody/rungs.cl", nbody_rungs_cl);
 
@@ -260,7 +260,8 @@ static int run(struct nbody *nb, double done)
  * felt. */
 static int prepare(struct nbody *nb, struct rungs *r)
 {
-    if ((nbody_order_due(nb) && nbody_order_rows(nb) != 0) || nbody_integrate_prime(nb) != 0)
+    if ((nbody_hilbert_due(nb) && nbody_hilbert_rows(nb) != 0) ||
+        nbody_integrate_init_forces(nb) != 0)
         return -1;
     return clmcopy(nb->ctx, r->share->dev, r->share->tree->felt, r->felt, CL_EVENT_NOWAIT) ==
                    (cl_event)-1

@@ -1,16 +1,15 @@
 /* save.c - all that an engine needs to go on with the same bits, as bytes, and back.
  *
  *   struct head                  what engine it was, and the numbers that steps count by
- *   what a step changes          (task_save.c), row by row: {x, y, z, G m} of all; the same of
+ *   what a step changes          (rollback.c), row by row: {x, y, z, G m} of all; the same of
  *   velocities and accelerations where sums
  *                                need them; plane by plane of the state
  *   with the tree:               what all felt in the last sum, by which cells are opened
- *   where rows are ordered:      which body each row is (order.c)
+ *   where rows are ordered:      which body each row is (hilbert_sort.c)
  *
- * nbody_hold and nbody_held are the same in two halves. Nothing tells of devices or ranks, of which
- * others go on. Positions of other devices' bodies travel before the next sum, and a tree is made
- * anew.
- * SPDX-License-Identifier: MIT
+ * nbody_snapshot_begin and nbody_snapshot_read are the same in two halves. Nothing tells of devices
+ * or ranks, of which others go on. Positions of other devices' bodies travel before the next sum,
+ * and a tree is made anew. SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
 #include "core/handle.h"
@@ -150,7 +149,7 @@ static int save_all(struct nbody *nb, char *to)
     for (struct share *p = nb->share; p < nb->share + nb->ndev && status == 0; p++)
         if (p->count)
             status = save_rows(nb, p, to);
-    status = world_agree(nb->world, status);
+    status = world_reduce_status(nb->world, status);
     for (size_t a = 0; a < fours(nb) && status == 0; a++, to += nb->n * four)
         status = nbody_ranks_spread(nb, to, four, 1);
     const bool tree = nb->method == NBODY_TREE;
@@ -202,7 +201,7 @@ static int wait_for(struct spare *s)
             clGetEventInfo(s->event[e], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof done, &done,
                            NULL) != CL_SUCCESS ||
             done != CL_COMPLETE)
-            status = clerror_set(EIO, "nbody_held: a device failed to copy the state");
+            status = clerror_set(EIO, "nbody_snapshot_read: a device failed to copy the state");
         clReleaseEvent(s->event[e]);
     }
     s->events = 0;
@@ -294,18 +293,19 @@ static int hold_all(struct nbody *nb, struct held *h)
 static int hold_image(struct nbody *nb, struct held *h)
 {
     if (!h->image && !(h->image = malloc(nbody_save_bytes(nb))))
-        clerror_set(ENOMEM, "nbody_hold: no memory on the host for %zu bytes",
+        clerror_set(ENOMEM, "nbody_snapshot_begin: no memory on the host for %zu bytes",
                     nbody_save_bytes(nb));
-    return world_agree(nb->world, h->image ? 0 : -1) == 0 ? nbody_save(nb, h->image) : -1;
+    return world_reduce_status(nb->world, h->image ? 0 : -1) == 0 ? nbody_save(nb, h->image) : -1;
 }
 
-int nbody_hold(nbody *nb)
+int nbody_snapshot_begin(nbody *nb)
 {
     if (no_handle(nb, __func__))
         return -1;
     struct held *h = open_held(nb);
-    if (world_agree(nb->world, h ? 0 : clerror_set(ENOMEM, "nbody_hold: no memory on the host")) !=
-        0)
+    if (world_reduce_status(
+            nb->world,
+            h ? 0 : clerror_set(ENOMEM, "nbody_snapshot_begin: no memory on the host")) != 0)
         return -1;
     h->any = h->spare && hold_all(nb, h) == 0;
     if (h->spare && !h->any && clerrno != ENOMEM)
@@ -317,13 +317,14 @@ int nbody_hold(nbody *nb)
     return h->any ? 0 : -1;
 }
 
-int nbody_held(nbody *nb, void *to_)
+int nbody_snapshot_read(nbody *nb, void *to_)
 {
     if (no_handle(nb, __func__))
         return -1;
     const struct held *h = nb->held;
     if (!h || !h->any)
-        return clerror_set(EINVAL, "nbody_held: nothing is held; call nbody_hold first");
+        return clerror_set(EINVAL,
+                           "nbody_snapshot_read: nothing is held; call nbody_snapshot_begin first");
     if (h->image) {
         memcpy(to_, h->image, nbody_save_bytes(nb));
         return 0;
@@ -406,7 +407,7 @@ static int deepen(struct nbody *nb, cl_uint words)
     bool any = nb->parts && nb->parts->words < words;
     for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++)
         any |= p->tree && p->tree->words < words;
-    return any && nbody_tree_deepen(nb) < 0 ? -1 : 0;
+    return any && nbody_tree_extend_keys(nb) < 0 ? -1 : 0;
 }
 
 /* All but the numbers in the head. */
@@ -430,10 +431,10 @@ int nbody_load(nbody *nb, const void *from_, size_t size)
     struct head h = {.n = 0};
     if (size >= sizeof h)
         memcpy(&h, from, sizeof h);
-    if (world_agree(nb->world,
-                    size < sizeof h
-                        ? clerror_set(EINVAL, "nbody_load: %zu bytes are no saved engine", size)
-                        : load(nb, &h, from + sizeof h, size)) != 0)
+    if (world_reduce_status(
+            nb->world, size < sizeof h
+                           ? clerror_set(EINVAL, "nbody_load: %zu bytes are no saved engine", size)
+                           : load(nb, &h, from + sizeof h, size)) != 0)
         return -1;
     nb->units = h.units;
     memcpy(nb->centre, h.centre, sizeof nb->centre);

@@ -61,7 +61,7 @@ int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
     double *const out[] = {pos ? *pos : NULL, vel ? *vel : NULL};
     for (int k = 0; k < 2; k++)
         if (out[k] && (nbody_ranks_spread(nb, out[k], sizeof *pos, 1) != 0 ||
-                       nbody_order_out(nb, out[k], 3) != 0))
+                       nbody_hilbert_out(nb, out[k], 3) != 0))
             return -1;
     return 0;
 }
@@ -132,7 +132,7 @@ unsigned nbody_devices(const nbody *nb)
     return owners;
 }
 
-size_t nbody_share(const nbody *nb, unsigned dev)
+size_t nbody_device_bodies(const nbody *nb, unsigned dev)
 {
     if (no_handle(nb, __func__))
         return 0;

@@ -20,7 +20,7 @@
 #define LEAF 16    /* places of a box of level 0 */
 #define FAN 8      /* boxes of a box above */
 #define NEAR 6     /* neighbours, as NEIGHBOURS in neighbours.h */
-#define GROUP 64   /* work-items of a group, as in structure_on.c */
+#define GROUP 64   /* work-items of a group, as in structure_device.c */
 #define BLOCK 1024 /* bodies of a block, as there */
 #define TERMS 7    /* numbers that a block sums, as there */
 

@@ -1,5 +1,5 @@
 /* structure.h - what finding a cluster's structure on the host (structure.c) and on a device
- * (structure_on.c) have in common.
+ * (structure_device.c) have in common.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_STRUCTURE_H

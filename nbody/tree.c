@@ -1,6 +1,6 @@
 /* tree.c - forces by a tree (Barnes & Hut 1986, Nature 324, 446), on all devices.
  *
- * One device makes the tree of all bodies; of several each makes a part of it (tree_plant.c), and
+ * One device makes the tree of all bodies; of several each makes a part of it (domain_build.c), and
  * sums for the groups of this part. Sums depend on the tree alone, so that the number of devices
  * changes no bit. The tree of one device holds until bodies move; parts are made for each sum,
  * since what a device has of the others' depends on what bodies felt.
@@ -68,7 +68,7 @@ static int start_bodies(struct nbody *nb, struct share *p)
                                        BLOCK_ARG(t->order), VALUE_ARG(t->begin), BLOCK_ARG(t->body),
                                        BLOCK_ARG(t->feel)};
     t->gathered = true;
-    return nbody_tree_visit(nb, p, TREE_GATHER, nb->n, COUNT_OF(gather), gather);
+    return nbody_tree_launch_1d(nb, p, TREE_GATHER, nb->n, COUNT_OF(gather), gather);
 }
 
 int nbody_tree_lists(struct nbody *nb, struct share *p, void *lists, cl_uint room)
@@ -94,11 +94,11 @@ static int start_scatter(struct nbody *nb, struct share *p, enum kernel sum)
         VALUE_ARG(count),      BLOCK_ARG(p->phi), BLOCK_ARG(t->again)};
     t->gathered = t->walking = false;
     if (sum == FORCES)
-        return nbody_tree_visit(nb, p, TREE_SCATTER, nb->n, COUNT_OF(forces), forces) == 0
-                   ? nbody_tree_visit(nb, p, TREE_PLANES, nb->n, COUNT_OF(planes), planes)
+        return nbody_tree_launch_1d(nb, p, TREE_SCATTER, nb->n, COUNT_OF(forces), forces) == 0
+                   ? nbody_tree_launch_1d(nb, p, TREE_PLANES, nb->n, COUNT_OF(planes), planes)
                    : -1;
-    return nbody_tree_visit(nb, p, TREE_SCATTER_POTENTIALS, nb->n, COUNT_OF(potentials),
-                            potentials);
+    return nbody_tree_launch_1d(nb, p, TREE_SCATTER_POTENTIALS, nb->n, COUNT_OF(potentials),
+                                potentials);
 }
 
 /* ---- Sums. ----------------------------------------------------------------------------------- */
@@ -132,12 +132,12 @@ static int plant_alone(struct nbody *nb, bool geometric)
 static int sum_once(struct nbody *nb, enum kernel sum, bool geometric)
 {
     struct share *const end = nb->share + nb->ndev;
-    if (nb->parts ? nbody_parts_plant(nb, sum, geometric) != 0 : plant_alone(nb, geometric) != 0)
+    if (nb->parts ? nbody_domain_plant(nb, sum, geometric) != 0 : plant_alone(nb, geometric) != 0)
         return -1;
     if (nbody_tree_walk_all(nb, sum, geometric) != 0)
         return -1;
     if (nb->parts)
-        return nbody_parts_return(nb, sum);
+        return nbody_domain_return(nb, sum);
     for (struct share *p = nb->share; p < end; p++)
         if (p->tree && start_scatter(nb, p, sum) != 0)
             return -1;
@@ -165,10 +165,10 @@ int nbody_tree_check(struct nbody *nb)
     int status = 0;
     bool crowded = false;
     if (nb->parts)
-        return nb->known ? nbody_parts_cut(nb) : 0;
+        return nb->known ? nbody_domain_cut(nb) : 0;
     for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
         status = p->tree ? check_room(nb, p, &crowded) : 0;
-    return status >= 0 && crowded && nbody_tree_deepen(nb) < 0 ? -1 : status;
+    return status >= 0 && crowded && nbody_tree_extend_keys(nb) < 0 ? -1 : status;
 }
 
 /* Trees that have room, and are deep enough. Blocks. */

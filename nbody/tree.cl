@@ -367,7 +367,8 @@ kernel GROUP_OF_ITEMS void cell_write(global const ulong *first, global const ul
     }
 }
 
-/* ---- Rows in order, as order_on.c draws it. -------------------------------------------------- */
+/* ---- Rows in order, as hilbert_sort_device.c draws it.
+ * -------------------------------------------------- */
 
 kernel void order_out(global const uint *order, uint n, global uint *out)
 {
@@ -409,7 +410,7 @@ kernel void numbers_pick(global const real *from, ulong at, global const uint *o
  * than `much` in the last sum, so that none of them is still under way when all the others have
  * ended. Items leave theirs as they come, from the front or the back: sums do not depend on who is
  * first. again[1], again[2]: how many there are in the front and the back. Of one that is put off
- * in any case, info[].w is 2 (essential.cl), and its turn has PUT_OFF. */
+ * in any case, info[].w is 2 (let.cl), and its turn has PUT_OFF. */
 kernel GROUP_OF_ITEMS void turns(global uint4 *info, uint from, uint groups, uint much,
                                  global uint *again, global uint *turn)
 {

@@ -2,15 +2,15 @@
  *
  *   tree.c        sums of forces by the tree, on all devices
  *   tree_walks.c  walks of groups
- *   order_on.c    rows put in order by the devices
+ *   hilbert_sort_device.c    rows put in order by the devices
  *   tree_build.c  cells and their moments on a device
- *   tree_room.c   its kernels and its memory on a device
- *   tree_parts.c  a tree that several devices make: which has which part of it, and how bytes go
+ *   tree_buffers.c   its kernels and its memory on a device
+ *   domain.c  a tree that several devices make: which has which part of it, and how bytes go
  *                 from one to another
- *   hands.c       a thread for each of these devices
- *   tree_plant.c  such a tree, step by step; tree_essence.c: what parts need of each other for
+ *   device_threads.c       a thread for each of these devices
+ *   domain_build.c  such a tree, step by step; let.c: what parts need of each other for
  *                 their walks
- *   tree.cl       the tree itself; parts.cl and essential.cl: in parts; walk.cl with walk_cpu.cl or
+ *   tree.cl       the tree itself; domain.cl and let.cl: in parts; walk.cl with walk_cpu.cl or
  *                 walk_gpu.cl: who meets what
  * SPDX-License-Identifier: MIT
  */
@@ -38,9 +38,9 @@ enum { TREE_SHARED = 256 }; /* groups that were put off whose walks work-groups 
 /* The most bodies of a cell that is not divided: as a rule, and where memory is short. */
 enum { TREE_LEAF = 16, TREE_LARGE_LEAF = 32 };
 
-/* Of a tree in parts, as in parts.cl: bodies that all devices see; cells of a level that all have;
+/* Of a tree in parts, as in domain.cl: bodies that all devices see; cells of a level that all have;
  * bodies whose keys tell where to cut at first; groups whose boxes may become one. As in
- * essential.cl: groups that are flagged at most, numbers that are counted for another part. */
+ * let.cl: groups that are flagged at most, numbers that are counted for another part. */
 enum {
     TREE_UNITED = 8,
     TREE_SEEN = 2 * TREE_GROUP,
@@ -56,8 +56,8 @@ enum { TREE_SPARE = 4096 };
 /* Bytes of keys before those of a part's own bodies. */
 enum { TREE_MARGIN = 4096 };
 
-/* By program: build, walk, and what only parts need: parts.cl, which is built with the first, and
- * essential.cl. */
+/* By program: build, walk, and what only parts need: domain.cl, which is built with the first, and
+ * let.cl. */
 enum tree_kernel {
     TREE_BOX,
     TREE_FRAME,
@@ -137,8 +137,8 @@ struct tree {
     void *seconds;             /* words of keys, where there are two */
     void *key, *second; /* of the part's own bodies, in keys and seconds; before and after them
                            stand the neighbours' */
-    void *slot, *picked, *halo; /* of parts.cl */
-    void *mark;                 /* of cells: essential.cl */
+    void *slot, *picked, *halo; /* of domain.cl */
+    void *mark;                 /* of cells: let.cl */
     cl_uint all;                /* cells there are */
     cl_uint *which, *add;
     cl_uint on_level[2 * TREE_LEVELS + 1]; /* a part's cells */
@@ -159,8 +159,8 @@ struct tree {
 /* Launches of a kernel: so many work-groups of so many items; an item for each of n. */
 int nbody_tree_launch(const struct nbody *nb, const struct share *p, enum tree_kernel k,
                       size_t groups, size_t group, cl_uint nargs, const struct stdcl_arg *args);
-int nbody_tree_visit(const struct nbody *nb, const struct share *p, enum tree_kernel k, size_t n,
-                     cl_uint nargs, const struct stdcl_arg *args);
+int nbody_tree_launch_1d(const struct nbody *nb, const struct share *p, enum tree_kernel k,
+                         size_t n, cl_uint nargs, const struct stdcl_arg *args);
 
 /* Work-groups whose items look at TREE_RUN of n bodies each. */
 static inline cl_uint nbody_tree_groups(const struct share *p, size_t n)
@@ -190,18 +190,19 @@ int nbody_tree_write(struct nbody *nb, struct share *p, struct key_range r, cl_u
 int nbody_tree_moments(struct nbody *nb, struct share *p, cl_uint geometric);
 
 /* By what cells count as larger, since the centre of mass is rounded (tree.cl). */
-double nbody_tree_blur(const struct nbody *nb);
+double nbody_tree_com_margin(const struct nbody *nb);
 
-/* ---- tree_room.c ----------------------------------------------------------------------------- */
+/* ---- tree_buffers.c -----------------------------------------------------------------------------
+ */
 
 /* Makes room for so many cells. */
 int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room);
 
 /* Keys of two words from now on, on all devices; 1 where there is no memory for them, or there are
  * too many bodies. */
-int nbody_tree_deepen(struct nbody *nb);
+int nbody_tree_extend_keys(struct nbody *nb);
 
-/* ---- tree_parts.c ---------------------------------------------------------------------------- */
+/* ---- domain.c ---------------------------------------------------------------------------- */
 
 /* Starts something on a device. */
 typedef int (*start_on)(struct nbody *nb, struct share *p, cl_uint arg);
@@ -218,10 +219,10 @@ struct owner {
 /* A tree in parts. Blocks are those of all devices of the rank, each of which has its own image:
  * bytes go from one to another at one place of a block, by way of the host's image, and by mail
  * where that is another rank's. */
-struct parts {
+struct domains {
     cl_uint n;
     struct owner *owner;
-    struct hands *hands;
+    struct device_threads *hands;
     cl_uint words; /* of keys */
     bool shallow;  /* as in struct tree, of any of them */
     bool cut_known;
@@ -255,17 +256,17 @@ struct parts {
     cl_uint *found;  /* [part][most]: what a device counted */
     cl_uint most;
     cl_ulong *samples;
-    void *edge; /* see parts.cl */
-    void *tops; /* cells that all have, as parts.cl sends cells; of each part TREE_TOPS of every
+    void *edge; /* see domain.cl */
+    void *tops; /* cells that all have, as domain.cl sends cells; of each part TREE_TOPS of every
                    level */
     int limit;  /* as that of shapes, the largest of all */
-    /* tree_essence.c, essential.cl: */
+    /* let.c, let.cl: */
     void *box;       /* of the groups that parts walk for, part by part */
     cl_event *begun; /* [part][other][2]: copies of cells and of bodies that are on their way to the
                         host: of the first early[], or of what follows */
-    start_on join;   /* see nbody_essence_find */
+    start_on join;   /* see nbody_let_find */
     cl_event *rising;  /* the last parcel to each part that is on its way up beside */
-    bool begun_walks;  /* by nbody_essence_begin */
+    bool begun_walks;  /* by nbody_let_begin */
     cl_uint sums_lone; /* sums for which it is kept which boxes of several groups met too much */
     cl_uint *apart, *boxes_sent; /* boxes of single groups: how many there are, and how many are
                                     sent before that is known */
@@ -280,22 +281,22 @@ struct parts {
         *early; /* [part][other]{cells, bodies}: what is sent before it is known how many there are;
                  * what of it was there; and what goes down before all boxes are walked for */
     size_t cells_room, bodies_room, loose_room; /* there is in all */
-    world_mail **sent, **come;
+    world_request **sent, **come;
     size_t nsent, ncome;
 };
 
 /* Prepares for parts where several devices have bodies; p->tree is there for those of this rank.
  * place: their memory. */
-int nbody_parts_open(struct nbody *nb);
-int nbody_parts_place(struct nbody *nb);
-void nbody_parts_free(struct nbody *nb);
+int nbody_domain_open(struct nbody *nb);
+int nbody_domain_place(struct nbody *nb);
+void nbody_domain_free(struct nbody *nb);
 
 /* A block of all devices. Small ones are as large as those that the layer registers with a GPU's
  * driver: a copy into another would block. */
-void *nbody_parts_block(struct nbody *nb, size_t bytes);
+void *nbody_domain_block(struct nbody *nb, size_t bytes);
 
 /* Room for so many bodies of each part on their way. */
-int nbody_parts_room(struct nbody *nb, size_t slots);
+int nbody_domain_room(struct nbody *nb, size_t slots);
 
 /* Some bytes of a block that one part has and another gets; those that several get follow each
  * other. Waits for what was started. */
@@ -303,41 +304,41 @@ struct parcel {
     cl_uint from, to;
     void *at;
     size_t bytes;
-    bool beside;    /* up in a further queue: what uses it follows nbody_parts_after or
-                       nbody_parts_brought */
+    bool beside;    /* up in a further queue: what uses it follows nbody_domain_after or
+                       nbody_domain_brought */
     cl_event begun; /* its way down, where that was started before */
 };
-int nbody_parts_swap(struct nbody *nb, const struct parcel *parcel, size_t n);
+int nbody_domain_swap(struct nbody *nb, const struct parcel *parcel, size_t n);
 
-/* A block's bytes to a device; or in a further queue, and what uses them follows nbody_parts_after,
- * or is started when the event is complete. */
-int nbody_parts_bring(struct nbody *nb, const struct share *p, void *at, size_t bytes);
-int nbody_parts_bring_beside(struct nbody *nb, const struct share *p, void *at, size_t bytes,
-                             cl_event *ev);
+/* A block's bytes to a device; or in a further queue, and what uses them follows
+ * nbody_domain_after, or is started when the event is complete. */
+int nbody_domain_bring(struct nbody *nb, const struct share *p, void *at, size_t bytes);
+int nbody_domain_bring_beside(struct nbody *nb, const struct share *p, void *at, size_t bytes,
+                              cl_event *ev);
 
 /* A copy to the host in a further queue, after what was started in the first; and what follows in
  * the first waits for all copies in further queues. */
-int nbody_parts_begin_down(struct nbody *nb, const struct share *p, void *at, size_t bytes,
-                           bool after, cl_event *ev);
-int nbody_parts_after(struct nbody *nb, const struct share *p);
+int nbody_domain_begin_down(struct nbody *nb, const struct share *p, void *at, size_t bytes,
+                            bool after, cl_event *ev);
+int nbody_domain_after(struct nbody *nb, const struct share *p);
 
 /* Waits for the parcels that are on their way up beside. It takes less of a device's time than
- * nbody_parts_after, and more of the host's. */
-int nbody_parts_brought(struct nbody *nb, const struct share *p);
+ * nbody_domain_after, and more of the host's. */
+int nbody_domain_brought(struct nbody *nb, const struct share *p);
 
 /* An event for all that was started in the first queue. */
-int nbody_parts_mark(struct nbody *nb, const struct share *p, cl_event *ev);
+int nbody_domain_mark(struct nbody *nb, const struct share *p, cl_event *ev);
 
 /* For a loop over those of this rank's shares from p on that have parts. */
-static inline struct share *nbody_parts_next(const struct nbody *nb, struct share *p)
+static inline struct share *nbody_domain_next(const struct nbody *nb, struct share *p)
 {
     while (p < nb->share + nb->ndev && !p->tree)
         p++;
     return p;
 }
 #define EACH_PART(nb, p)                                                                           \
-    for (struct share *p = nbody_parts_next(nb, (nb)->share); p < (nb)->share + (nb)->ndev;        \
-         p = nbody_parts_next(nb, p + 1))
+    for (struct share *p = nbody_domain_next(nb, (nb)->share); p < (nb)->share + (nb)->ndev;       \
+         p = nbody_domain_next(nb, p + 1))
 
 /* Collective. Each part's `each` bytes of some blocks to the host of all ranks. Waits for what was
  * started, but not for `meanwhile`, which is started on all devices then (NULL: nothing). */
@@ -345,94 +346,96 @@ struct gathered {
     void *block;
     size_t each;
 };
-int nbody_parts_gather(struct nbody *nb, const struct gathered *g, size_t n, start_on meanwhile);
+int nbody_domain_gather(struct nbody *nb, const struct gathered *g, size_t n, start_on meanwhile);
 
 /* Both with one wait. */
-int nbody_parts_exchange(struct nbody *nb, const struct gathered *g, size_t ng,
-                         const struct parcel *parcel, size_t n, start_on meanwhile);
+int nbody_domain_exchange(struct nbody *nb, const struct gathered *g, size_t ng,
+                          const struct parcel *parcel, size_t n, start_on meanwhile);
 
 /* Collective. Numbers that only one rank knows, and that are 0 on the others, to all. */
-int nbody_parts_fill(struct nbody *nb, uint64_t *words, size_t n);
+int nbody_domain_fill(struct nbody *nb, uint64_t *words, size_t n);
 
 /* Takes over cells of others, which stand from `first` on in this block. */
-int nbody_parts_adopt(struct nbody *nb, struct share *p, void *cells, size_t first, size_t count);
+int nbody_domain_adopt(struct nbody *nb, struct share *p, void *cells, size_t first, size_t count);
 
 /* Collective. Cuts anew, by what the last walks cost and how long they took. Blocks. */
-int nbody_parts_cut(struct nbody *nb);
+int nbody_domain_cut(struct nbody *nb);
 
-static inline bool nbody_parts_settled(const struct nbody *nb)
+static inline bool nbody_domain_settled(const struct nbody *nb)
 {
     return !nb->parts || nb->parts->checks > 8;
 }
 
 /* All that was started on this rank's devices that have parts. */
-int nbody_parts_wait(struct nbody *nb);
+int nbody_domain_wait(struct nbody *nb);
 
 /* Sums that go home: down, when walks have ended; and up, when they are down, where it is noted how
  * long walks took. Between both other things may be started. */
-int nbody_parts_begin_home(struct nbody *nb, const struct parcel *parcel, size_t n);
-int nbody_parts_end_home(struct nbody *nb, const struct parcel *parcel, size_t n);
+int nbody_domain_begin_home(struct nbody *nb, const struct parcel *parcel, size_t n);
+int nbody_domain_end_home(struct nbody *nb, const struct parcel *parcel, size_t n);
 
 /* A copy that was started. */
-int nbody_parts_await(struct nbody *nb, const struct share *p, cl_event ev);
+int nbody_domain_await(struct nbody *nb, const struct share *p, cl_event ev);
 
-/* Bytes of struct edge in parts.cl. */
-static inline size_t nbody_parts_edge_bytes(const struct nbody *nb)
+/* Bytes of struct edge in domain.cl. */
+static inline size_t nbody_domain_edge_bytes(const struct nbody *nb)
 {
     return TREE_SEEN * (2 * sizeof(cl_ulong) + 8 * nb->real);
 }
 
 /* Bytes of a cell and of a body that travel, as in multipole.cl. */
-static inline size_t nbody_parts_cell_bytes(const struct nbody *nb)
+static inline size_t nbody_domain_cell_bytes(const struct nbody *nb)
 {
     return 4 * sizeof(cl_uint) + (nb->moments == 2 ? 14u : 38u) * nb->real;
 }
 
-static inline size_t nbody_parts_body_bytes(const struct nbody *nb)
+static inline size_t nbody_domain_body_bytes(const struct nbody *nb)
 {
     return 5 * nb->real;
 }
 
 /* Number w of {cell, first body, -, -} of the bridge of a level of a part; of level 0, too: number
  * 2 tells whether it is crowded. */
-static inline cl_uint nbody_parts_bridge(const struct nbody *nb, cl_uint part, cl_uint level,
-                                         size_t w)
+static inline cl_uint nbody_domain_bridge(const struct nbody *nb, cl_uint part, cl_uint level,
+                                          size_t w)
 {
     const size_t levels = nb->parts->words * TREE_LEVELS + 1,
                  at = (part * levels + level + 1) * TREE_TOPS - 1;
-    return ((const cl_uint *)((const char *)nb->parts->tops + at * nbody_parts_cell_bytes(nb)))[w];
+    return ((const cl_uint *)((const char *)nb->parts->tops + at * nbody_domain_cell_bytes(nb)))[w];
 }
 
-/* ---- hands.c --------------------------------------------------------------------------------- */
+/* ---- device_threads.c
+ * --------------------------------------------------------------------------------- */
 
 /* Calls start(nb, p, arg) for all of this rank's shares that have parts, at once. It may start what
  * it wants and change what is the share's, and waits for no more than a copy that is under way. */
-int nbody_hands_open(struct nbody *nb);
-void nbody_hands_free(struct nbody *nb);
-int nbody_hands_all(struct nbody *nb, start_on start, cl_uint arg);
+int nbody_device_threads_open(struct nbody *nb);
+void nbody_device_threads_free(struct nbody *nb);
+int nbody_device_threads_all(struct nbody *nb, start_on start, cl_uint arg);
 
-/* ---- tree_plant.c ---------------------------------------------------------------------------- */
+/* ---- domain_build.c ----------------------------------------------------------------------------
+ */
 
 /* Collective. All parts of a tree, and what each needs of the others, for the walks of a sum: they
  * are started where they wait for nobody. Waits often. */
-int nbody_parts_plant(struct nbody *nb, enum kernel sum, bool geometric);
+int nbody_domain_plant(struct nbody *nb, enum kernel sum, bool geometric);
 
 /* Collective. Sums of walks to those who move the bodies. */
-int nbody_parts_return(struct nbody *nb, enum kernel sum);
+int nbody_domain_return(struct nbody *nb, enum kernel sum);
 
 /* Of a burst: those whose sums came later. */
-int nbody_parts_visit_late(struct nbody *nb, cl_uint phases, int step);
+int nbody_domain_visit_late(struct nbody *nb, cl_uint phases, int step);
 
-/* ---- tree_essence.c -------------------------------------------------------------------------- */
+/* ---- let.c -------------------------------------------------------------------------- */
 
 /* Where a device counts boxes of single groups, in s->found; and where it says whether the cell of
  * all bodies is another. */
-static inline cl_uint nbody_essence_counter(const struct nbody *nb, cl_uint part)
+static inline cl_uint nbody_let_counter(const struct nbody *nb, cl_uint part)
 {
     return (part + 1) * nb->parts->most - 2;
 }
 
-static inline cl_uint nbody_essence_off(const struct nbody *nb, cl_uint part)
+static inline cl_uint nbody_let_off(const struct nbody *nb, cl_uint part)
 {
     return (part + 1) * nb->parts->most - 1;
 }
@@ -440,30 +443,31 @@ static inline cl_uint nbody_essence_off(const struct nbody *nb, cl_uint part)
 /* Boxes of all groups of a part, after which nothing was found yet: of one rank's devices they go
  * down at once, and how many there are of single groups. And how they go to all others: with what
  * else is gathered to the host. Waits. Of how many boxes it is known that they met too much. */
-size_t nbody_essence_lone(const struct nbody *nb);
-int nbody_essence_start_boxes(struct nbody *nb, struct share *p);
-int nbody_essence_swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwith);
+size_t nbody_let_lone(const struct nbody *nb);
+int nbody_let_start_boxes(struct nbody *nb, struct share *p);
+int nbody_let_swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwith);
 
 /* Swaps boxes and starts to walk for them, before the cells that all have are there. Of one rank's
  * devices, which know the cell of all bodies of the sum before (rooted), but for walks by angle. */
-int nbody_essence_begin(struct nbody *nb, bool geometric);
+int nbody_let_begin(struct nbody *nb, bool geometric);
 
 /* Collective. What walks of each part need of the others, after `join`, which gives them the cells
  * that all have. Waits. */
-int nbody_essence_find(struct nbody *nb, bool geometric, start_on join);
-int nbody_essence_place(struct nbody *nb);
-void nbody_essence_free(struct nbody *nb);
+int nbody_let_find(struct nbody *nb, bool geometric, start_on join);
+int nbody_let_place(struct nbody *nb);
+void nbody_let_free(struct nbody *nb);
 
-/* ---- order_on.c ------------------------------------------------------------------------------ */
+/* ---- hilbert_sort_device.c
+ * ------------------------------------------------------------------------------ */
 
 /* Which of today's rows is which of tomorrow's, at the host: by a device that has all positions.
  * Blocks. */
-int nbody_order_find_on(struct nbody *nb, struct share *p, cl_uint *order);
+int nbody_hilbert_find_device(struct nbody *nb, struct share *p, cl_uint *order);
 
 /* Collective. Rows to their new places, by the devices that have them, each with all positions.
  * Blocks. Where that fails, bodies are lost: their numbers are neither in the old order nor in the
  * new. */
-int nbody_order_move_on(struct nbody *nb, const cl_uint *order);
+int nbody_hilbert_move_device(struct nbody *nb, const cl_uint *order);
 
 /* ---- tree_walks.c ---------------------------------------------------------------------------- */
 

@@ -24,8 +24,8 @@ int nbody_tree_launch(const struct nbody *nb, const struct share *p, enum tree_k
     return ev == (cl_event)-1 ? -1 : 0;
 }
 
-int nbody_tree_visit(const struct nbody *nb, const struct share *p, enum tree_kernel k, size_t n,
-                     cl_uint nargs, const struct stdcl_arg *args)
+int nbody_tree_launch_1d(const struct nbody *nb, const struct share *p, enum tree_kernel k,
+                         size_t n, cl_uint nargs, const struct stdcl_arg *args)
 {
     const size_t flat = (size_t)p->shape.flat;
     return nbody_tree_launch(nb, p, k, round_up(n, flat) / flat, flat, nargs, args);
@@ -101,7 +101,7 @@ cl_uint nbody_tree_usual(const struct nbody *nb, double times)
     return (cl_uint)fmin(times * met, 1e9);
 }
 
-double nbody_tree_blur(const struct nbody *nb)
+double nbody_tree_com_margin(const struct nbody *nb)
 {
     const double ulp = ldexp(1, nb->precision == NBODY_DOUBLE ? -53 : -24), part = relative(nb, 2);
     const double mass = ldexp(nb->mass, 2 * nb->units.time - 3 * nb->units.length);
@@ -114,7 +114,7 @@ double nbody_tree_blur(const struct nbody *nb)
 int nbody_tree_moments(struct nbody *nb, struct share *p, cl_uint geometric)
 {
     const struct tree *t = p->tree;
-    REAL_NUMBER(blur, nbody_tree_blur(nb));
+    REAL_NUMBER(blur, nbody_tree_com_margin(nb));
     const size_t flat = (size_t)p->shape.flat, most = round_up(t->bodies, flat) / flat,
                  some = 16 * (size_t)p->units;
     const cl_uint last = t->words * TREE_LEVELS;

@@ -71,7 +71,7 @@ static int start_turns(struct nbody *nb, struct share *p)
     const cl_uint much = nb->known ? nbody_tree_usual(nb, 1.3) : UINT_MAX;
     const struct stdcl_arg turns[] = {BLOCK_ARG(t->info), VALUE_ARG(t->from),  VALUE_ARG(t->groups),
                                       VALUE_ARG(much),    BLOCK_ARG(t->again), BLOCK_ARG(t->turn)};
-    return nbody_tree_visit(nb, p, TREE_TURNS, t->groups, COUNT_OF(turns), turns);
+    return nbody_tree_launch_1d(nb, p, TREE_TURNS, t->groups, COUNT_OF(turns), turns);
 }
 
 /* Groups of a launch that takes a slice of time. */

@@ -210,7 +210,7 @@ static int verify(void *problem, const char *shape)
     if (!nb)
         return -1;
     const cl_uint planes = nbody_forces_sum(nb)->planes;
-    if (nbody_integrate_settle(nb) != 0 || nbody_forces_evaluate(nb, nb->integrator->sum) != 0)
+    if (nbody_integrate_synchronize(nb) != 0 || nbody_forces_evaluate(nb, nb->integrator->sum) != 0)
         return -1;
     if (nbody_forces_collect(nb, &nb->share[0], nb->share[0].partial, nb->share[0].slots, planes,
                              planes, 1, p->found))

@@ -66,7 +66,7 @@ static cl_kernel open_kernel(const struct bench *b, const char *name, const stru
         snprintf(width, sizeof width, "%zu", v->width);
     snprintf(options, sizeof options, "-D V=%s%s -D CHAINS=%d%s", v->type, width, v->chains,
              v->element == 8 ? " -D DOUBLES" : "");
-    void *h = embedded_open_as(CLLD_KEEP, b->cp, options, &kernels, 0, NULL);
+    void *h = embedded_open_as(CLLD_CACHE, b->cp, options, &kernels, 0, NULL);
     return h ? clsym(b->cp, h, name, 0) : NULL;
 }
 

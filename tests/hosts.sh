@@ -32,7 +32,7 @@ cat >/mnt/ssh <<'END'
 while [ "${1#-}" != "$1" ]; do shift; done
 host=$1
 shift
-exec nsenter -t "$(cat /mnt/hosts/$host)" -m -n -u -i -r env -i PATH="$PATH" HOME="$HOME" STDCL_KEEP=0 ${POCL_CACHE_DIR:+POCL_CACHE_DIR="$POCL_CACHE_DIR"} \
+exec nsenter -t "$(cat /mnt/hosts/$host)" -m -n -u -i -r env -i PATH="$PATH" HOME="$HOME" STDCL_CACHE=0 ${POCL_CACHE_DIR:+POCL_CACHE_DIR="$POCL_CACHE_DIR"} \
     ${OCL_ICD_VENDORS:+OCL_ICD_VENDORS="$OCL_ICD_VENDORS"} ${POCL_DEVICES:+POCL_DEVICES="$POCL_DEVICES"} sh -c "$*"
 END
 chmod +x /mnt/ssh
@@ -142,7 +142,7 @@ sed 's/1\.0\.0\x00/0.9.9\x00/g' $one >other/stdcl && chmod +x other/stdcl
 on node2 mount --bind other/stdcl $one
 job 1 "rank 1 on node2: it has stdcl version '0.9.9', rank 0 on node1 has '1.0.0'" $one gas $pick -n 1000
 on node2 umount $one
-job 1 "on node2: it has in its environment ''" sh -c '[ "$(uname -n)" = node2 ] || export STDCL_PATIENCE=9; exec "$@"' - $one gas $pick -n 1000
+job 1 "on node2: it has in its environment ''" sh -c '[ "$(uname -n)" = node2 ] || export STDCL_TIMEOUT=9; exec "$@"' - $one gas $pick -n 1000
 
 # ---- A rank that is killed, and a host that is cut off from the network: the job ends, with no rank and no half of a file left.
 ranks_of() { # HOST
@@ -177,7 +177,7 @@ while_it_runs 'kill -9 $(ranks_of node2)'
 job bad "" $endless
 none_left
 while_it_runs 'ip link set v2 down'
-job bad "rank 0 on node1 has waited 3 s for rank 1 on node2; " env STDCL_PATIENCE=3 $endless
+job bad "rank 0 on node1 has waited 3 s for rank 1 on node2; " env STDCL_TIMEOUT=3 $endless
 none_left
 ip link set v2 up
 exit $bad

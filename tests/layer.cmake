@@ -99,7 +99,7 @@ endforeach()
 include(legacy/legacy.cmake)
 
 # ---- The core alone: its files, OpenCL and threads are all that programs of the old interface need.
-add_library(core_alone STATIC $<TARGET_OBJECTS:stdcl_core> ${PROJECT_SOURCE_DIR}/core/alone.c)
+add_library(core_alone STATIC $<TARGET_OBJECTS:stdcl_core> ${PROJECT_SOURCE_DIR}/core/hooks_null.c)
 target_include_directories(core_alone PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(core_alone PUBLIC OpenCL::OpenCL Threads::Threads PRIVATE stdcl_flags)
 foreach(name hello args nbody1 clcontext_info kick)

@@ -374,7 +374,7 @@ static void one_array(void)
     double sum;
     float *v = clmalloc(cp, 5000 * sizeof *v, 0);
     arrays *a = arrays_create(&(struct arrays_options){.ctx = cp});
-    need(v && a && arrays_place(a, v, 5000) == 0 && arrays_sum(a, v, 5000, &sum) == 0, "arrays");
+    need(v && a && arrays_upload(a, v, 5000) == 0 && arrays_sum(a, v, 5000, &sum) == 0, "arrays");
     arrays_free(a);
     clfree(v);
 }

@@ -72,8 +72,8 @@ static enum arrays_accumulator in_truth(enum arrays_type type, enum arrays_accum
 /* Shares depend on n, so that every n needs its own. */
 static void place(arrays *s, size_t n)
 {
-    works(arrays_place(s, x, n));
-    works(arrays_place(s, y, n));
+    works(arrays_upload(s, x, n));
+    works(arrays_upload(s, y, n));
 }
 
 #define same(a, b) check_same((a), (b), n, __LINE__)
@@ -103,7 +103,7 @@ static void as_plain_c(enum arrays_type type, enum arrays_accumulator accumulato
         if (type <= ARRAYS_DOUBLE) {
             works(arrays_dot(s, x, y, n, &r));
             same(r, arrays_ref_dot(type, accumulator, x, y, n));
-            works(arrays_squares(s, x, y, x, n, &r));
+            works(arrays_sum_squares(s, x, y, x, n, &r));
             same(r, arrays_ref_squares(type, accumulator, x, y, x, n));
         }
         if (n > 1) {
@@ -214,7 +214,7 @@ static void many_blocks(void **state)
     for (size_t i = 0; i < n; i++)
         f[i] = (float)(uint32_t)(i * 2654435761u) * 1.7e-5f;
     arrays *s = make(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
-    works(arrays_place(s, f, n));
+    works(arrays_upload(s, f, n));
     works(arrays_sum(s, f, n, &r));
     const double right = arrays_ref_sum(ARRAYS_FLOAT, in_truth(ARRAYS_FLOAT, ARRAYS_WIDE), f, n);
     same(r, right);
@@ -264,11 +264,11 @@ static void integers_that_overflow(void **state)
     double r;
     for (size_t i = 0; i < 5; i++)
         l[i] = i % 2 ? INT64_MIN : INT64_MAX;
-    works(arrays_place(s, x, 5));
+    works(arrays_upload(s, x, 5));
     works(arrays_sum_integer(s, x, 5, &sum)); /* three of one and two of the other: fits */
     assert_true(sum == INT64_MAX - 2);
     l[1] = l[3] = INT64_MAX;
-    works(arrays_place(s, x, 5));
+    works(arrays_upload(s, x, 5));
     fails(ERANGE, arrays_sum_integer(s, x, 5, &sum));
     works(arrays_sum(s, x, 5, &r));
     assert_true(r == 5 * 9223372036854775807.0);
@@ -426,14 +426,14 @@ static void refusals(void **state)
     fails(EINVAL, arrays_variance(s, x, 1, NULL, &r));
     fails(EINVAL, arrays_sum(s, x, 2 * MOST + 1, &r));
     fails(EINVAL, arrays_sum_integer(s, x, 1, &i));
-    fails(EINVAL, arrays_squares(s, x, y, x, 2 * MOST + 1, &r));
-    fails(EFAULT, arrays_squares(s, x, y, on_the_stack, 4, &r));
+    fails(EINVAL, arrays_sum_squares(s, x, y, x, 2 * MOST + 1, &r));
+    fails(EFAULT, arrays_sum_squares(s, x, y, on_the_stack, 4, &r));
     fails(EFAULT, arrays_sum(s, on_the_stack, 4, &r));
     arrays_free(s);
     arrays_free(NULL);
     s = make(ARRAYS_INT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
     fails(EINVAL, arrays_dot(s, x, y, 1, &r));
-    fails(EINVAL, arrays_squares(s, x, y, x, 1, &r));
+    fails(EINVAL, arrays_sum_squares(s, x, y, x, 1, &r));
     arrays_free(s);
     struct arrays_options grown = {.ctx = cp};
     refuses_reserved(grown, arrays_create(&grown));

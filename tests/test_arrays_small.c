@@ -9,7 +9,7 @@
 
 #include "arrays/arrays_ref.h"
 #include "arrays/internal.h"
-#include "core/team.h"
+#include "core/thread_pool.h"
 #include "files.h"
 #include "stdcl/philox.h"
 
@@ -67,7 +67,7 @@ static arrays *make(enum arrays_type type, enum arrays_accumulator accumulator, 
 /* Copies what devices that have memory of their own read; they add it up, then. */
 static void place(arrays *s, const void *a, size_t n)
 {
-    works(arrays_place(s, a, n));
+    works(arrays_upload(s, a, n));
 }
 
 /* ---- As plain C does it. --------------------------------------------------------------------- */
@@ -112,7 +112,7 @@ static void as_plain_c(enum arrays_type type, enum arrays_accumulator accumulato
         if (type <= ARRAYS_DOUBLE) {
             works(arrays_dot(s, a, b, n, &r));
             same(r, arrays_ref_dot(type, accumulator, a, b, n));
-            works(arrays_squares(s, b, a, b, n, &r));
+            works(arrays_sum_squares(s, b, a, b, n, &r));
             same(r, arrays_ref_squares(type, accumulator, b, a, b, n));
         }
         if (n > 1) {
@@ -265,7 +265,7 @@ static void without_a_kernel(void **state)
     ready(apart);
     assert_int_equal(mkdir(in_folder("arrays"), 0755), 0);
     put_text(in_folder("arrays/sum.cl"), "#error this is not to be compiled\n");
-    put_text(in_folder("arrays/order.h"), "\n");
+    put_text(in_folder("arrays/fixed_reduce.h"), "\n");
     setenv("STDCL_KERNEL_PATH", files_folder, 1);
     arrays *s = arrays_create(&(struct arrays_options){
         .ctx = cp, .type = ARRAYS_INT, .shape = "host=16", .progress = told, .arg = &done});
@@ -309,7 +309,8 @@ static void after_kernels(void **state)
     works(clclose(cp, program));
 }
 
-/* Each part is done once, and before team_work returns, by threads that are awake or asleep. */
+/* Each part is done once, and before thread_pool_for returns, by threads that are awake or asleep.
+ */
 enum { PARTS = 40 };
 
 static void count_part(void *counts, size_t part)
@@ -320,14 +321,14 @@ static void count_part(void *counts, size_t part)
 static void a_team(void **state)
 {
     (void)state;
-    struct team *team = team_create(4);
+    struct team *team = thread_pool_create(4);
     ready(team);
     for (size_t round = 0; round < 3000; round++) {
         int counts[PARTS] = {0};
         const size_t parts = round % (PARTS + 1);
         if (round % 100 == 99)
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-        team_work(team, parts, round % 3 == 0, count_part, counts);
+        thread_pool_for(team, parts, round % 3 == 0, count_part, counts);
         for (size_t i = 0; i < PARTS; i++)
             assert_int_equal(counts[i], i < parts);
     }
@@ -338,8 +339,8 @@ static void a_team(void **state)
         assert_true(CPU_COUNT(&set) > 0);
         assert_false(CPU_ISSET((size_t)team->avoided, &set));
     }
-    team_free(team);
-    team_free(NULL);
+    thread_pool_free(team);
+    thread_pool_free(NULL);
 }
 
 /* ---- All of it. ------------------------------------------------------------------------------ */

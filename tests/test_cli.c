@@ -768,11 +768,11 @@ static void nbody_compare_finds_errors(void **state)
 {
     (void)state;
     mkdir("../nbody", 0700);
-    spoil("ladder.h", "../nbody/ladder.h", "16", "16"); /* a copy as it is */
-    spoil("ladder.cl", "../nbody/ladder.cl", "j = i + 1;", "j = i + 2;");
+    spoil("ladder.h", "../nbody/baseline.h", "16", "16"); /* a copy as it is */
+    spoil("ladder.cl", "../nbody/baseline.cl", "j = i + 1;", "j = i + 2;");
     const int status = run_with("STDCL_KERNEL_PATH=..", "nbody --compare -n 500");
-    unlink("../nbody/ladder.cl");
-    unlink("../nbody/ladder.h");
+    unlink("../nbody/baseline.cl");
+    unlink("../nbody/baseline.h");
     rmdir("../nbody");
     assert_int_equal(status, 1);
     assert_non_null(strstr(err, "stdcl nbody: the kernel 'branchless' is wrong"));

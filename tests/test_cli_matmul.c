@@ -168,7 +168,7 @@ static void does_not_count_the_compiler(void **unused)
     mkdir(in_folder("cold"), 0755);
     setenv("POCL_CACHE_DIR", in_folder("cold"), 1);
     setenv("XDG_CACHE_HOME", in_folder("cold"), 1);
-    setenv("STDCL_KEEP", "1", 1);
+    setenv("STDCL_CACHE", "1", 1);
     const char *const flags = getenv("POCL_EXTRA_BUILD_FLAGS");
     char *const kept = flags ? strdup(flags) : NULL;
     unsetenv("POCL_EXTRA_BUILD_FLAGS");
@@ -176,7 +176,7 @@ static void does_not_count_the_compiler(void **unused)
                      0);
     unsetenv("POCL_CACHE_DIR");
     unsetenv("XDG_CACHE_HOME");
-    setenv("STDCL_KEEP", "0", 1);
+    setenv("STDCL_CACHE", "0", 1);
     if (kept)
         setenv("POCL_EXTRA_BUILD_FLAGS", kept, 1);
     free(kept);

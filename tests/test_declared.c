@@ -1,6 +1,5 @@
-/* How kernels are declared, as core/declared.c reads it from sources: compared with what the
- * compiler tells, where it tells, and with what must stay unknown.
- * SPDX-License-Identifier: MIT
+/* How kernels are declared, as core/kernel_signature.c reads it from sources: compared with what
+ * the compiler tells, where it tells, and with what must stay unknown. SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
 

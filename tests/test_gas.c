@@ -222,7 +222,7 @@ static double normal_below(double v)
 }
 static double speed_below(double v)
 {
-    return gas_slower(v, 1, 1, 1);
+    return gas_speed_cdf(v, 1, 1, 1);
 }
 
 static void kolmogorov_smirnov(void **state)
@@ -247,12 +247,12 @@ static void kolmogorov_smirnov(void **state)
 static void slower(void **state)
 {
     (void)state;
-    assert_true(fabs(gas_slower(sqrt(2), 1, 1, 1) - 0.427593) < 1e-6);
-    assert_true(fabs(gas_slower(sqrt(3), 1, 1, 1) - 0.608375) < 1e-6);
-    assert_true(fabs(gas_slower(1, 1, 1, 1) - 0.198748) < 1e-6);
-    assert_true(gas_slower(0, 1, 1, 1) == 0 && gas_slower(-1, 1, 1, 1) == 0 &&
-                gas_slower(50, 1, 1, 1) == 1);
-    assert_true(fabs(gas_slower(2 * sqrt(2), 2, 0.5, 1) - 0.427593) < 1e-6);
+    assert_true(fabs(gas_speed_cdf(sqrt(2), 1, 1, 1) - 0.427593) < 1e-6);
+    assert_true(fabs(gas_speed_cdf(sqrt(3), 1, 1, 1) - 0.608375) < 1e-6);
+    assert_true(fabs(gas_speed_cdf(1, 1, 1, 1) - 0.198748) < 1e-6);
+    assert_true(gas_speed_cdf(0, 1, 1, 1) == 0 && gas_speed_cdf(-1, 1, 1, 1) == 0 &&
+                gas_speed_cdf(50, 1, 1, 1) == 1);
+    assert_true(fabs(gas_speed_cdf(2 * sqrt(2), 2, 0.5, 1) - 0.427593) < 1e-6);
 }
 
 /* ---- A gas. ---------------------------------------------------------------------------------- */
@@ -373,8 +373,8 @@ static void histograms(void **state)
     }
     for (size_t b = 0; b < BINS; b++) { /* rounding moves a molecule or two over an edge */
         assert_true(fabs((double)plain[b] - (double)right[b]) <= 2);
-        expected = N * (gas_slower(8.0 * (double)(b + 1) / BINS, 4, 1, 1) -
-                        gas_slower(8.0 * (double)b / BINS, 4, 1, 1));
+        expected = N * (gas_speed_cdf(8.0 * (double)(b + 1) / BINS, 4, 1, 1) -
+                        gas_speed_cdf(8.0 * (double)b / BINS, 4, 1, 1));
         chi2 += pow((double)right[b] - expected, 2) / expected;
     }
     assert_true(chi2 < 90 && chi2 > 20); /* 50 degrees of freedom: 0.9995 are below 90 */

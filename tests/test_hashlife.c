@@ -312,7 +312,7 @@ static void seen_from_afar(void **unused)
         const long long side = 1LL << zoom, x = -2 - (long long)zoom, y = -1;
         works(life_cells_alloc(&far, W >> zoom, H >> zoom));
         works(life_cells_alloc(&near, far.width << zoom, far.height << zoom));
-        works(hashlife_look(h, zoom, x, y, &far));
+        works(hashlife_get_zoomed(h, zoom, x, y, &far));
         works(hashlife_get(h, x * side, y * side, &near));
         for (size_t j = 0; j < far.height; j++)
             for (size_t i = 0; i < far.width; i++) {
@@ -327,14 +327,14 @@ static void seen_from_afar(void **unused)
         life_cells_free(&far);
     }
     works(life_cells_alloc(&far, 4, 4));
-    works(hashlife_look(h, 30, -2, -2,
-                        &far)); /* all of it is to the right of the middle, and below */
+    works(hashlife_get_zoomed(h, 30, -2, -2,
+                              &far)); /* all of it is to the right of the middle, and below */
     assert_true(far.word[0] == 0 && far.word[1] == 0 && far.word[2] == 4 && far.word[3] == 0);
     works(hashlife_step(h, (uint64_t)1 << 60));
-    works(hashlife_look(h, 60, -2, -2, &far)); /* gliders all the way to the south-east */
+    works(hashlife_get_zoomed(h, 60, -2, -2, &far)); /* gliders all the way to the south-east */
     assert_true(far.word[0] == 0 && far.word[2] == 4);
-    fails(ERANGE, hashlife_look(h, 61, 0, 0, &far));
-    fails(EINVAL, hashlife_look(h, 0, 0, 0, NULL));
+    fails(ERANGE, hashlife_get_zoomed(h, 61, 0, 0, &far));
+    fails(EINVAL, hashlife_get_zoomed(h, 0, 0, 0, NULL));
     life_cells_free(&far);
     hashlife_free(h);
 }

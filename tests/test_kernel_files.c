@@ -83,7 +83,8 @@ static int sum(void)
         arrays_create(&(struct arrays_options){.ctx = cp, .type = ARRAYS_FLOAT, .shape = "host=0"});
     float *x = clmalloc(cp, 400, CL_MEM_ZEROCOPY);
     double result;
-    const int status = a && x && arrays_place(a, x, 100) == 0 ? arrays_sum(a, x, 100, &result) : -1;
+    const int status =
+        a && x && arrays_upload(a, x, 100) == 0 ? arrays_sum(a, x, 100, &result) : -1;
     clfree(x);
     arrays_free(a);
     return status;
@@ -129,7 +130,7 @@ static void files_replace_what_is_carried(void **unused)
     } rows[] = {{"nbody/direct.cl", leapfrog},
                 {"nbody/integrate_leapfrog.cl", leapfrog}, /* behind step.cl */
                 {"nbody/integrate_hermite4.cl", hermite},
-                {"nbody/ladder.cl", naive}, /* behind ladder.h */
+                {"nbody/baseline.cl", naive}, /* behind ladder.h */
                 {cpu ? "life/rows.cl" : "life/tile.cl", packed},
                 {"life/count.cl", packed},
                 {"life/local.cl", local},

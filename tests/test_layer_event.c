@@ -6,7 +6,7 @@
 #include "gate.h"
 #include "held.h"
 
-#include "core/bare.h"
+#include "core/untracked.h"
 
 static CLCONTEXT *cp;
 static int *x;
@@ -230,10 +230,11 @@ static void test_beside_may_wait(void **state)
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         done(fill(dev, 3, 0));
         cl_event gate = gate_close(cp, dev);
-        cl_event a = held(fill(dev, 7, CL_EVENT_NOWAIT | CL_EVENT_BESIDE));
-        cl_event b = held(clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_BESIDE));
+        cl_event a = held(fill(dev, 7, CL_EVENT_NOWAIT | CL_EVENT_SIDE_QUEUE));
+        cl_event b = held(clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_SIDE_QUEUE));
         works(clflush(cp, dev, 0));
-        cl_event after = held(fill(dev, 9, CL_EVENT_NOWAIT | CL_EVENT_BESIDE | CL_EVENT_AFTER));
+        cl_event after =
+            held(fill(dev, 9, CL_EVENT_NOWAIT | CL_EVENT_SIDE_QUEUE | CL_EVENT_BARRIER));
         works(clflush(cp, dev, 0));
         assert_int_not_equal(event_status(after), CL_COMPLETE);
         gate_open(gate);
@@ -254,13 +255,13 @@ static void test_after_what_is_beside(void **state)
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         s[0] = 1;
         done(clmsync(cp, dev, s, CL_MEM_DEVICE));
-        started(slow(dev, CL_EVENT_NOWAIT | CL_EVENT_BESIDE));
-        done(clmsync(cp, dev, s, CL_MEM_HOST | CL_EVENT_AFTER));
+        started(slow(dev, CL_EVENT_NOWAIT | CL_EVENT_SIDE_QUEUE));
+        done(clmsync(cp, dev, s, CL_MEM_HOST | CL_EVENT_BARRIER));
         assert_int_equal(s[0], slow_twin(1, ROUNDS));
-        started(slow(dev, CL_EVENT_NOWAIT | CL_EVENT_BESIDE));
+        started(slow(dev, CL_EVENT_NOWAIT | CL_EVENT_SIDE_QUEUE));
         cl_event ev = held(clmsync(cp, dev, s,
                                    CL_MEM_DEVICE | CL_EVENT_NOWAIT |
-                                       CL_EVENT_AFTER)); /* what the kernel left is gone */
+                                       CL_EVENT_BARRIER)); /* what the kernel left is gone */
         done(clwait(cp, dev, CL_ALL_EVENT));
         assert_int_equal(event_status(ev), CL_COMPLETE);
         clReleaseEvent(ev);
@@ -275,11 +276,11 @@ static void test_copies_both_ways(void **state)
     (void)state;
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         done(fill(dev, 5, 0));
-        done(clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_BESIDE));
+        done(clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_SIDE_QUEUE));
         assert_int_equal(x[0], 5);
         x[0] = 6;
-        started(clmsync(cp, dev, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT | CL_EVENT_BESIDE));
-        cl_event ev = held(clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_AFTER));
+        started(clmsync(cp, dev, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT | CL_EVENT_SIDE_QUEUE));
+        cl_event ev = held(clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_BARRIER));
         done(clwait(cp, dev, CL_ALL_EVENT));
         assert_int_equal(event_status(ev), CL_COMPLETE);
         clReleaseEvent(ev);

@@ -10,7 +10,7 @@
  */
 #include "failing.h"
 
-#include "core/bare.h"
+#include "core/untracked.h"
 
 static CLCONTEXT *cp;
 static int *x;
@@ -245,17 +245,18 @@ static void test_kernels_without_events_tell(void **state)
                       : call == 11 ? started(launch(CL_EVENT_NOWAIT | CL_EVENT_BARE | CL_EVENT_OWN))
                                    : NULL;
         check_forget();
-        assert_ptr_equal(call == 0   ? clwait(cp, 0, CL_KERNEL_EVENT)
-                         : call == 1 ? clwait(cp, 0, CL_ALL_EVENT | CL_EVENT_NORELEASE)
-                         : call == 2 ? copy(CL_EVENT_WAIT)
-                         : call == 3 ? clmsync(cp, 0, x, CL_MEM_HOST)
-                         : call == 4
-                             ? clmsyncn(cp, 0, x, 4, CL_MEM_HOST | CL_EVENT_BESIDE | CL_EVENT_AFTER)
-                         : call == 5 ? clmsync(cp, 0, z, CL_MEM_DEVICE | CL_MEM_NOFORCE)
-                         : call == 6 ? clmcopy(cp, 0, x, y, CL_EVENT_WAIT)
-                         : call == 7 ? launch(CL_EVENT_WAIT | CL_EVENT_BARE)
-                                     : clwaitev(cp, 0, ev, call == 11 ? CL_EVENT_RELEASE : 0),
-                         NO_EVENT);
+        assert_ptr_equal(
+            call == 0   ? clwait(cp, 0, CL_KERNEL_EVENT)
+            : call == 1 ? clwait(cp, 0, CL_ALL_EVENT | CL_EVENT_NORELEASE)
+            : call == 2 ? copy(CL_EVENT_WAIT)
+            : call == 3 ? clmsync(cp, 0, x, CL_MEM_HOST)
+            : call == 4
+                ? clmsyncn(cp, 0, x, 4, CL_MEM_HOST | CL_EVENT_SIDE_QUEUE | CL_EVENT_BARRIER)
+            : call == 5 ? clmsync(cp, 0, z, CL_MEM_DEVICE | CL_MEM_NOFORCE)
+            : call == 6 ? clmcopy(cp, 0, x, y, CL_EVENT_WAIT)
+            : call == 7 ? launch(CL_EVENT_WAIT | CL_EVENT_BARE)
+                        : clwaitev(cp, 0, ev, call == 11 ? CL_EVENT_RELEASE : 0),
+            NO_EVENT);
         assert_int_equal(clerrno, EIO);
         assert_int_equal(oclerrno, CL_OUT_OF_RESOURCES);
         contains(clerror(), ": a kernel failed on ");

@@ -791,8 +791,8 @@ static void test_set_kernel_arg_reaches_all_devices(void **state)
 {
     (void)state;
     cl_kernel fill = basic_kernel(cp, "fill");
-    int *x = clmalloc(cp, 16 * sizeof *x, CL_MEM_APART),
-        *y = clmalloc(cp, 16 * sizeof *y, CL_MEM_APART);
+    int *x = clmalloc(cp, 16 * sizeof *x, CL_MEM_PER_DEVICE),
+        *y = clmalloc(cp, 16 * sizeof *y, CL_MEM_PER_DEVICE);
     ready(x);
     ready(y);
     assert_int_equal(clarg_set_global(fill, 0, x), 0);

@@ -1,5 +1,5 @@
-/* test_layer_stored.c - programs on disk (CLLD_KEEP): what is stored, when that is loaded, and when
- * not.
+/* test_layer_stored.c - programs on disk (CLLD_CACHE): what is stored, when that is loaded, and
+ * when not.
  *
  * Each program is opened in a context of its own, since one context does not build twice what it
  * has (test_layer_loader).
@@ -73,7 +73,7 @@ static bool find_device(void)
 /* A place of its own for each test, where nothing is stored yet. */
 static void begin(const char *name)
 {
-    works(setenv("STDCL_KEEP", "1", 1));
+    works(setenv("STDCL_CACHE", "1", 1));
     works(setenv("XDG_CACHE_HOME", in_folder(name), 1));
     sources = binaries = 0;
 }
@@ -136,21 +136,21 @@ static void test_stored_and_loaded(void **state)
     begin("loaded");
     assert_int_equal(answer(TEXT(7), "-D MORE=0", CLLD_NOW, 1, 0), 7);
     assert_int_equal(stored(NULL, 0), 0); /* it was not asked for */
-    assert_int_equal(answer(TEXT(7), "-D MORE=0", CLLD_NOW | CLLD_KEEP, 1, 0), 7);
+    assert_int_equal(answer(TEXT(7), "-D MORE=0", CLLD_NOW | CLLD_CACHE, 1, 0), 7);
     assert_int_equal(stored(NULL, 0), 1);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(answer(TEXT(7), "-D MORE=0", CLLD_NOW | CLLD_KEEP, 0, 1), 7);
+        assert_int_equal(answer(TEXT(7), "-D MORE=0", CLLD_NOW | CLLD_CACHE, 0, 1), 7);
     assert_int_equal(answer(TEXT(7), "-D MORE=0", CLLD_NOW, 1, 0), 7);
-    assert_int_equal(answer(TEXT(7), "-D MORE=1", CLLD_NOW | CLLD_KEEP, 1, 0),
+    assert_int_equal(answer(TEXT(7), "-D MORE=1", CLLD_NOW | CLLD_CACHE, 1, 0),
                      8); /* other options, other text */
-    assert_int_equal(answer(TEXT(9), "-D MORE=0", CLLD_NOW | CLLD_KEEP, 1, 0), 9);
+    assert_int_equal(answer(TEXT(9), "-D MORE=0", CLLD_NOW | CLLD_CACHE, 1, 0), 9);
     assert_int_equal(stored(NULL, 0), 3);
-    assert_int_equal(answer(TEXT(7), "-D MORE=1", CLLD_NOW | CLLD_KEEP, 0, 1), 8);
-    assert_int_equal(answer(TEXT(9), "-D MORE=0", CLLD_NOW | CLLD_KEEP, 0, 1), 9);
+    assert_int_equal(answer(TEXT(7), "-D MORE=1", CLLD_NOW | CLLD_CACHE, 0, 1), 8);
+    assert_int_equal(answer(TEXT(9), "-D MORE=0", CLLD_NOW | CLLD_CACHE, 0, 1), 9);
     works(setenv("POCL_OF_THIS_TEST", "1", 1)); /* how PoCL compiles may be another */
-    assert_int_equal(answer(TEXT(9), "-D MORE=0", CLLD_NOW | CLLD_KEEP, 1, 0), 9);
+    assert_int_equal(answer(TEXT(9), "-D MORE=0", CLLD_NOW | CLLD_CACHE, 1, 0), 9);
     works(unsetenv("POCL_OF_THIS_TEST"));
-    assert_int_equal(answer(TEXT(9), "-D MORE=0", CLLD_NOW | CLLD_KEEP, 0, 1), 9);
+    assert_int_equal(answer(TEXT(9), "-D MORE=0", CLLD_NOW | CLLD_CACHE, 0, 1), 9);
 }
 
 /* What is known of a program that was built is known of one that was loaded. */
@@ -164,7 +164,7 @@ static void test_a_loaded_program_is_as_a_built_one(void **state)
         ready(cp);
         binaries = 0;
         void *h = clopen_named(cp, "stored.cl", TEXT(5), strlen(TEXT(5)), "-D MORE=0",
-                               CLLD_NOW | CLLD_KEEP);
+                               CLLD_NOW | CLLD_CACHE);
         ready(h);
         assert_int_equal(binaries, loaded);
         check_forget();
@@ -196,11 +196,11 @@ static void test_spoilt_files_are_replaced(void **state)
     begin("spoilt");
     char name[1][64];
     size_t size, other;
-    assert_int_equal(answer(TEXT(3), "-D MORE=1", CLLD_KEEP, 1, 0), 4);
+    assert_int_equal(answer(TEXT(3), "-D MORE=1", CLLD_CACHE, 1, 0), 4);
     assert_int_equal(stored(name, 1), 1);
     char *others = bytes_of(path_of(name[0]), &other);
     works(unlink(path_of(name[0])));
-    assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_KEEP, 1, 0), 3);
+    assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_CACHE, 1, 0), 3);
     assert_int_equal(stored(name, 1), 1);
     char *bytes = bytes_of(path_of(name[0]), &size);
     const size_t places[] = {0, 20, size / 4, size / 2, size - 1};
@@ -208,23 +208,23 @@ static void test_spoilt_files_are_replaced(void **state)
         bytes[places[i]] ^= 1;
         put_bytes(path_of(name[0]), bytes, size);
         bytes[places[i]] ^= 1;
-        assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_KEEP, 1, 0), 3);
-        assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_KEEP, 0, 1), 3);
+        assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_CACHE, 1, 0), 3);
+        assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_CACHE, 0, 1), 3);
     }
     const size_t lengths[] = {0, 10, 60, size / 2, size - 1};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         put_bytes(path_of(name[0]), bytes, lengths[i]);
-        assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_KEEP, 1, 0), 3);
-        assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_KEEP, 0, 1), 3);
+        assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_CACHE, 1, 0), 3);
+        assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_CACHE, 0, 1), 3);
     }
     put_bytes(path_of(name[0]), others, other);
-    assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_KEEP, 1, 0), 3);
-    assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_KEEP, 0, 1), 3);
+    assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_CACHE, 1, 0), 3);
+    assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_CACHE, 0, 1), 3);
     assert_int_equal(stored(NULL, 0), 1);
     if (geteuid() == 0) { /* another user's */
         works(chown(path_of(name[0]), 65534, (gid_t)-1));
-        assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_KEEP, 1, 0), 3);
-        assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_KEEP, 0, 1), 3);
+        assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_CACHE, 1, 0), 3);
+        assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_CACHE, 0, 1), 3);
     }
     free(bytes);
     free(others);
@@ -237,13 +237,13 @@ static void test_a_binary_that_does_not_load_is_replaced(void **state)
     begin("no_binary");
     char name[1][64], *bytes, *head;
     size_t size, key, binary;
-    assert_int_equal(answer(TEXT(2), "-D MORE=0", CLLD_KEEP, 1, 0), 2);
+    assert_int_equal(answer(TEXT(2), "-D MORE=0", CLLD_CACHE, 1, 0), 2);
     assert_int_equal(stored(name, 1), 1);
     bytes = bytes_of(path_of(name[0]), &size);
     assert_int_equal(sscanf(bytes, "stdcl-program-1 %zu %zu", &key, &binary), 2);
     head = strchr(bytes, '\n') + 1;
     memset(head + key, 'x', binary);
-    uint64_t sum = 14695981039346656037u, word; /* as core/stored.c adds it up */
+    uint64_t sum = 14695981039346656037u, word; /* as core/disk_cache.c adds it up */
     const char *at = head;
     size_t left = key + binary;
     for (; left >= 8; at += 8, left -= 8) {
@@ -259,9 +259,9 @@ static void test_a_binary_that_does_not_load_is_replaced(void **state)
     assert_int_equal(fwrite(head, 1, key + binary, fp), key + binary);
     works(fclose(fp));
     free(bytes);
-    assert_int_equal(answer(TEXT(2), "-D MORE=0", CLLD_KEEP, 1, 2),
+    assert_int_equal(answer(TEXT(2), "-D MORE=0", CLLD_CACHE, 1, 2),
                      2); /* it was tried before and under the lock */
-    assert_int_equal(answer(TEXT(2), "-D MORE=0", CLLD_KEEP, 0, 1), 2);
+    assert_int_equal(answer(TEXT(2), "-D MORE=0", CLLD_CACHE, 0, 1), 2);
 }
 
 /* A driver that does not give a binary, or does not take one. */
@@ -271,20 +271,20 @@ static void test_refused_calls(void **state)
     for (int call = 1; call <= 2; call++) {
         begin(call == 1 ? "no_size" : "no_bytes");
         to_refusal = call;
-        assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_KEEP, 1, 0), 6);
+        assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_CACHE, 1, 0), 6);
         assert_int_equal(to_refusal, 0);
         assert_int_equal(stored(NULL, 0), 0);
-        assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_KEEP, 1, 0),
+        assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_CACHE, 1, 0),
                          6); /* nothing more from this process, see below */
         assert_int_equal(stored(NULL, 0), 0);
     }
     begin("not_taken");
-    assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_KEEP, 1, 0), 6);
+    assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_CACHE, 1, 0), 6);
     to_refusal = 1;
-    assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_KEEP, 0, 2),
+    assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_CACHE, 0, 2),
                      6); /* it is tried again under the lock */
     assert_int_equal(to_refusal, 0);
-    assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_KEEP, 0, 1), 6);
+    assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_CACHE, 0, 1), 6);
 }
 
 static void test_what_is_not_stored(void **state)
@@ -295,9 +295,9 @@ static void test_what_is_not_stored(void **state)
     char options[PATH_MAX];
     snprintf(options, sizeof options, "-I %s", in_folder(""));
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(answer("#include \"more.h\"\n" TEXT(1), options, CLLD_KEEP, 1, 0), 2);
+        assert_int_equal(answer("#include \"more.h\"\n" TEXT(1), options, CLLD_CACHE, 1, 0), 2);
         assert_int_equal(answer("#warning of which a binary does not tell\n" TEXT(1), "-D MORE=0",
-                                CLLD_KEEP, 1, 0),
+                                CLLD_CACHE, 1, 0),
                          1);
     }
     assert_int_equal(stored(NULL, 0), 0);
@@ -307,18 +307,18 @@ static void test_switched_off(void **state)
 {
     (void)state;
     begin("off");
-    works(setenv("STDCL_KEEP", "0", 1));
-    assert_int_equal(answer(TEXT(1), "-D MORE=5", CLLD_KEEP, 1, 0), 6);
+    works(setenv("STDCL_CACHE", "0", 1));
+    assert_int_equal(answer(TEXT(1), "-D MORE=5", CLLD_CACHE, 1, 0), 6);
     assert_int_equal(access(getenv("XDG_CACHE_HOME"), F_OK), -1); /* no folder is made */
-    works(setenv("STDCL_KEEP", "1", 1));
-    assert_int_equal(answer(TEXT(1), "-D MORE=5", CLLD_KEEP, 1, 0), 6);
-    works(setenv("STDCL_KEEP", "0", 1));
-    assert_int_equal(answer(TEXT(1), "-D MORE=5", CLLD_KEEP, 1, 0), 6);
-    works(setenv("STDCL_KEEP", "1", 1));
+    works(setenv("STDCL_CACHE", "1", 1));
+    assert_int_equal(answer(TEXT(1), "-D MORE=5", CLLD_CACHE, 1, 0), 6);
+    works(setenv("STDCL_CACHE", "0", 1));
+    assert_int_equal(answer(TEXT(1), "-D MORE=5", CLLD_CACHE, 1, 0), 6);
+    works(setenv("STDCL_CACHE", "1", 1));
     works(setenv("STDCL_DEBUG", "1", 1)); /* a program in which errors are sought takes sources */
-    assert_int_equal(answer(TEXT(1), "-D MORE=5", CLLD_KEEP, 1, 0), 6);
+    assert_int_equal(answer(TEXT(1), "-D MORE=5", CLLD_CACHE, 1, 0), 6);
     works(unsetenv("STDCL_DEBUG"));
-    assert_int_equal(answer(TEXT(1), "-D MORE=5", CLLD_KEEP, 0, 1), 6);
+    assert_int_equal(answer(TEXT(1), "-D MORE=5", CLLD_CACHE, 0, 1), 6);
 }
 
 static void test_no_place(void **state)
@@ -329,12 +329,12 @@ static void test_no_place(void **state)
     snprintf(home, sizeof home, "%.2000s", getenv("HOME") ? getenv("HOME") : "");
     put_text(in_folder("a_file"), "no folder");
     for (int i = 0; i < 2; i++)
-        assert_int_equal(answer(TEXT(1), "-D MORE=4", CLLD_KEEP, 1, 0), 5);
+        assert_int_equal(answer(TEXT(1), "-D MORE=4", CLLD_CACHE, 1, 0), 5);
     works(setenv("XDG_CACHE_HOME", "/proc/nobody/can/make/this", 1));
-    assert_int_equal(answer(TEXT(1), "-D MORE=4", CLLD_KEEP, 1, 0), 5);
+    assert_int_equal(answer(TEXT(1), "-D MORE=4", CLLD_CACHE, 1, 0), 5);
     works(unsetenv("XDG_CACHE_HOME"));
     works(unsetenv("HOME"));
-    assert_int_equal(answer(TEXT(1), "-D MORE=4", CLLD_KEEP, 1, 0), 5);
+    assert_int_equal(answer(TEXT(1), "-D MORE=4", CLLD_CACHE, 1, 0), 5);
     if (home[0])
         works(setenv("HOME", home, 1));
 }
@@ -345,7 +345,7 @@ static void test_the_oldest_go(void **state)
     (void)state;
     begin("oldest");
     char name[80][64], first[64];
-    assert_int_equal(answer(TEXT(1), "-D MORE=6", CLLD_KEEP, 1, 0), 7);
+    assert_int_equal(answer(TEXT(1), "-D MORE=6", CLLD_CACHE, 1, 0), 7);
     assert_int_equal(stored(name, 1), 1);
     snprintf(first, sizeof first, "%s", name[0]);
     for (int i = 0; i < 70; i++) {
@@ -357,9 +357,9 @@ static void test_the_oldest_go(void **state)
     }
     works(
         utimensat(AT_FDCWD, path_of(first), (struct timespec[]){{.tv_sec = 1}, {.tv_sec = 1}}, 0));
-    assert_int_equal(answer(TEXT(1), "-D MORE=6", CLLD_KEEP, 0, 1),
+    assert_int_equal(answer(TEXT(1), "-D MORE=6", CLLD_CACHE, 0, 1),
                      7); /* of use again, so it is new */
-    assert_int_equal(answer(TEXT(1), "-D MORE=7", CLLD_KEEP, 1, 0), 8);
+    assert_int_equal(answer(TEXT(1), "-D MORE=7", CLLD_CACHE, 1, 0), 8);
     assert_int_equal(stored(name, 80), 64);
     assert_int_equal(access(path_of(first), F_OK), 0);
     assert_int_equal(access(path_of("0000000000000045.program"), F_OK),
@@ -389,15 +389,15 @@ static void test_another_process_stores(void **state)
     (void)state;
     pthread_t thread;
     begin("another");
-    assert_int_equal(answer(TEXT(1), "-D MORE=8", CLLD_KEEP, 1, 0), 9);
+    assert_int_equal(answer(TEXT(1), "-D MORE=8", CLLD_CACHE, 1, 0), 9);
     int fd = open_lock();
     works(flock(fd, LOCK_EX | LOCK_NB));
-    assert_int_equal(answer(TEXT(1), "-D MORE=8", CLLD_KEEP, 0, 1),
+    assert_int_equal(answer(TEXT(1), "-D MORE=8", CLLD_CACHE, 0, 1),
                      9); /* what is there needs no lock */
     works(pthread_create(&thread, NULL, give_back, &fd));
-    assert_int_equal(answer(TEXT(1), "-D MORE=9", CLLD_KEEP, 1, 0), 10); /* has waited */
+    assert_int_equal(answer(TEXT(1), "-D MORE=9", CLLD_CACHE, 1, 0), 10); /* has waited */
     works(pthread_join(thread, NULL));
-    assert_int_equal(answer(TEXT(1), "-D MORE=9", CLLD_KEEP, 0, 1), 10);
+    assert_int_equal(answer(TEXT(1), "-D MORE=9", CLLD_CACHE, 0, 1), 10);
     works(close(fd));
 }
 
@@ -405,16 +405,16 @@ static void test_another_process_has_not_stored(void **state)
 {
     (void)state;
     begin("beside");
-    assert_int_equal(answer(TEXT(2), "-D MORE=8", CLLD_KEEP, 1, 0), 10);
+    assert_int_equal(answer(TEXT(2), "-D MORE=8", CLLD_CACHE, 1, 0), 10);
     int fd = open_lock();
     works(flock(fd, LOCK_SH | LOCK_NB));
-    assert_int_equal(answer(TEXT(2), "-D MORE=9", CLLD_KEEP, 1, 0), 11);
+    assert_int_equal(answer(TEXT(2), "-D MORE=9", CLLD_CACHE, 1, 0), 11);
     assert_int_equal(stored(NULL, 0), 1);
     works(close(fd));
     fd = open_lock();
     assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), -1); /* this process holds it now */
-    assert_int_equal(answer(TEXT(2), "-D MORE=9", CLLD_KEEP, 1, 0), 11);
-    assert_int_equal(answer(TEXT(2), "-D MORE=8", CLLD_KEEP, 0, 1), 10);
+    assert_int_equal(answer(TEXT(2), "-D MORE=9", CLLD_CACHE, 1, 0), 11);
+    assert_int_equal(answer(TEXT(2), "-D MORE=8", CLLD_CACHE, 0, 1), 10);
     assert_int_equal(stored(NULL, 0), 1);
     works(close(fd));
 }

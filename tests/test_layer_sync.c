@@ -103,7 +103,7 @@ static void test_host_is_free_while_a_kernel_runs(void **state)
 static void test_devices_have_images_of_their_own(void **state)
 {
     (void)state;
-    static const int flags[] = {0, CL_MEM_DEVONLY, CL_MEM_APART};
+    static const int flags[] = {0, CL_MEM_DEVONLY, CL_MEM_PER_DEVICE};
     int *to = new_block(0), *x = NULL;
     for (size_t f = 0; f < 3; f++) {
         x = clmalloc(cp, N * sizeof *x, flags[f]);

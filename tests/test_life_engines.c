@@ -498,7 +498,7 @@ static void check_devices(const char *shape, size_t width, size_t height, enum l
         else
             works(life_step(lf, steps[i]));
         step_plainly(&start, &rule, bounds, steps[i]);
-        works(life_look(lf, &sample));
+        works(life_measure(lf, &sample));
         assert_int_equal(sample.population, population_of(&start));
         if (i % 2 == 0) { /* the others leave the cells on the devices */
             works(life_get(lf, 0, 0, &got));

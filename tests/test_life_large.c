@@ -153,7 +153,7 @@ static void check_world(const struct world *w, enum life_engine engine)
                                                   .bounds = w->bounds});
     ready(lf);
     assert_int_equal(life_states(lf), w->states);
-    assert_int_equal(life_reach(lf), w->range);
+    assert_int_equal(life_neighbourhood_range(lf), w->range);
     for (size_t i = 0; i < n; i++) {
         const uint64_t r = life_mix(i + 1);
         right[i] = (unsigned char)(r % 3 ? r >> 8 & 1 : (r >> 8) % (unsigned)w->states);

@@ -656,7 +656,7 @@ static void float_pairs_hold_double(void **state)
 static double limit(struct nbody_options o)
 {
     nbody *nb = engine(o, 8);
-    const double found = nbody_limit(nb);
+    const double found = nbody_peak_rate(nb);
     nbody_free(nb);
     return found;
 }
@@ -859,7 +859,7 @@ static void devices_case(struct nbody_options o, size_t n, CLCONTEXT *one, doubl
     below(far(n, vel1, vel2), tolerance);
     size_t owned = 0;
     for (cl_uint d = 0; d < clgetndev(stddev); d++)
-        owned += nbody_share(several, d);
+        owned += nbody_device_bodies(several, d);
     assert_int_equal(owned, n);
     nbody_free(several);
     nbody_free(alone);
@@ -889,11 +889,11 @@ static void several_devices(void **state)
     works(clgetdevinfo(stddev, info));
     nbody *nb = engine((struct nbody_options){0}, 1000);
     if (strcmp(info[0].dev_name, info[1].dev_name) == 0) /* others have shares as they are fast */
-        assert_true(nbody_devices(nb) == 2 && nbody_share(nb, 0) >= 488 &&
-                    nbody_share(nb, 1) >= 488);
+        assert_true(nbody_devices(nb) == 2 && nbody_device_bodies(nb, 0) >= 488 &&
+                    nbody_device_bodies(nb, 1) >= 488);
     nbody_free(nb);
     nb = engine((struct nbody_options){.shares = unequal}, 1000);
-    assert_int_equal(nbody_share(nb, 0), 768);
+    assert_int_equal(nbody_device_bodies(nb, 0), 768);
     nbody_free(nb);
     clcontext_destroy(one);
 }

@@ -43,7 +43,7 @@ static int forces(nbody *nb)
 static int measure(nbody *nb)
 {
     double seconds;
-    return nbody_measure(nb, 2, &seconds);
+    return nbody_time_forces(nb, 2, &seconds);
 }
 
 /* The call when its launch `k`, from 0 on, fails; whether it has that many. */

@@ -1,6 +1,6 @@
-/* test_nbody_hands.c - the threads that start kernels of several GPUs (nbody/hands.c), without a
- * GPU: the file is included, and told that every device is one and how many processors there are.
- * SPDX-License-Identifier: MIT
+/* test_nbody_hands.c - the threads that start kernels of several GPUs (nbody/device_threads.c),
+ * without a GPU: the file is included, and told that every device is one and how many processors
+ * there are. SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
 
@@ -12,7 +12,7 @@ static cl_int every_device_is_a_gpu(cl_device_id id, cl_device_info what, size_t
     return CL_SUCCESS;
 }
 
-#include "core/crew.h"
+#include "core/parallel_for.h"
 
 static size_t processors;
 static size_t as_many_as_processors(size_t n)
@@ -21,15 +21,15 @@ static size_t as_many_as_processors(size_t n)
 }
 
 #define clGetDeviceInfo every_device_is_a_gpu
-#define crew_size as_many_as_processors
-#include "nbody/hands.c"
+#define parallel_for_threads as_many_as_processors
+#include "nbody/device_threads.c"
 
 #include "check.h"
 
 enum { SHARES = 5, NONE_AT = 2, CALLS = 3000 };
 static struct share share[SHARES];
 static struct tree tree[SHARES];
-static struct parts parts;
+static struct domains parts;
 static struct nbody nb = {.ndev = SHARES, .share = share, .parts = &parts};
 static size_t sum[SHARES];
 static pthread_t by[SHARES];
@@ -55,7 +55,7 @@ static int setup_for(size_t given)
     memset(sum, 0, sizeof sum);
     for (size_t k = 0; k < SHARES; k++)
         share[k].tree = k == NONE_AT ? NULL : &tree[k];
-    return nbody_hands_open(&nb);
+    return nbody_device_threads_open(&nb);
 }
 
 static int setup(void **state)
@@ -73,8 +73,8 @@ static int setup_with_two(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    nbody_hands_free(&nb);
-    nbody_hands_free(&nb); /* which is not an error */
+    nbody_device_threads_free(&nb);
+    nbody_device_threads_free(&nb); /* which is not an error */
     return 0;
 }
 
@@ -83,7 +83,7 @@ static void call_often(void)
 {
     size_t all = 0;
     for (cl_uint call = 1; call <= CALLS; call++) {
-        works(nbody_hands_all(&nb, add, call));
+        works(nbody_device_threads_all(&nb, add, call));
         all += call;
         for (size_t k = 0; k < SHARES; k++)
             assert_int_equal(sum[k], k == NONE_AT ? 0 : all);
@@ -116,13 +116,13 @@ static void what_one_cannot_do_is_told(void **state)
     for (cl_uint which = 0; which < SHARES; which++) {
         if (which == NONE_AT)
             continue;
-        assert_int_equal(nbody_hands_all(&nb, refuse_one, which), -1);
+        assert_int_equal(nbody_device_threads_all(&nb, refuse_one, which), -1);
         assert_int_equal(clerrno, ENOMEM);
         char text[32];
         snprintf(text, sizeof text, "share %u has none", which);
         contains(clerror(), text);
     }
-    works(nbody_hands_all(&nb, refuse_one, SHARES));
+    works(nbody_device_threads_all(&nb, refuse_one, SHARES));
 }
 
 int main(void)

@@ -378,17 +378,17 @@ static void check_engine(struct nbody_options o)
     assert_int_equal(nbody_save_bytes(b), size);
     char *first = malloc(size), *one = malloc(size), *other = malloc(size);
     works(nbody_step(a, 5));
-    fails(EINVAL, nbody_held(a, one));
+    fails(EINVAL, nbody_snapshot_read(a, one));
     works(nbody_save(a, first));
-    works(nbody_hold(a));
+    works(nbody_snapshot_begin(a));
     works(nbody_load(b, first, size));
     assert_true(nbody_time(b) == nbody_time(a) && nbody_steps(b) == 5);
     works(nbody_step(a, 6));
     works(nbody_step(b, 6));
     memset(one, 1, size);
-    works(nbody_held(a, one));
+    works(nbody_snapshot_read(a, one));
     assert_memory_equal(one, first, size);
-    works(nbody_hold(a)); /* again, and nobody asks for it */
+    works(nbody_snapshot_begin(a)); /* again, and nobody asks for it */
     works(nbody_save(a, one));
     works(nbody_save(b, other));
     assert_memory_equal(one, other, size);

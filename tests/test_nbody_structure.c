@@ -205,8 +205,8 @@ static void compare(size_t n, double G, size_t shells, const double *potential)
         shell[0][k].fraction = shell[1][k].fraction = fractions[k];
     works(
         nbody_find_structure(n, G, mass, (rows)pos, (rows)vel, potential, shells, shell[0], &s[0]));
-    works(nbody_find_structure_on(stddev, 0, n, G, mass, (rows)pos, (rows)vel, potential, shells,
-                                  shell[1], &s[1]));
+    works(nbody_find_structure_device(stddev, 0, n, G, mass, (rows)pos, (rows)vel, potential,
+                                      shells, shell[1], &s[1]));
     for (int c = 0; c < 3; c++) {
         same(s[1].centre[c], s[0].centre[c]);
         same(s[1].velocity[c], s[0].velocity[c]);
@@ -281,7 +281,7 @@ static void agrees_with_a_device(void **unused)
     mass[0] = 0;
     fails_saying(
         EINVAL,
-        nbody_find_structure_on(stddev, 0, 1, 1, mass, (rows)pos, (rows)vel, NULL, 0, NULL, &s),
+        nbody_find_structure_device(stddev, 0, 1, 1, mass, (rows)pos, (rows)vel, NULL, 0, NULL, &s),
         "there is no mass");
 }
 

@@ -419,7 +419,7 @@ static void kernels_are_the_twins(void **state)
         works(nbody_forces(nb, acc, NULL));
         float(*bodies)[4] = fetched(nb, nb->posm, n * sizeof *bodies);
         works(nbody_ref_tree_build(&t, n, (floats)bodies, nb->share[0].tree->leaf, nb->moments, 0,
-                                   nbody_tree_blur(nb)));
+                                   nbody_tree_com_margin(nb)));
         same_tree(nb, &t);
         same_lists(nb, &t, (size_t)nbody_tree_items(&nb->share[0].shape));
         works(nbody_forces(nb, again, NULL)); /* after walks whose sums were not taken */
@@ -632,7 +632,7 @@ static void part_meets_all(nbody *nb, struct share *p, size_t n)
     const struct tree *t = p->tree;
     const size_t groups = (n + TREE_GROUP - 1) / TREE_GROUP;
     const cl_uint room = 2 * (t->room + (cl_uint)n);
-    cl_uint *lists = clmalloc(nb->ctx, groups * room * sizeof *lists, CL_MEM_APART);
+    cl_uint *lists = clmalloc(nb->ctx, groups * room * sizeof *lists, CL_MEM_PER_DEVICE);
     ready(lists);
     works(nbody_tree_lists(nb, p, lists, room));
     works(nbody_device_wait(nb, p));
@@ -693,7 +693,7 @@ static void parts_are_the_whole(void **state)
  * is not 0, in info[].z. */
 static void flagged_are_put_off(nbody *nb, struct share *p)
 {
-    const struct parts *s = nb->parts;
+    const struct domains *s = nb->parts;
     const cl_uint(*info)[4] = p->tree ? p->tree->info : NULL;
     if (!info)
         return;
@@ -730,7 +730,7 @@ static void flags_change_no_bit(void **state)
         nb = engine(n, o);
         works(nbody_forces(nb, acc, NULL));
         assert_memory_equal(acc, right, n * sizeof *acc);
-        const struct parts *s = nb->parts;
+        const struct domains *s = nb->parts;
         cl_uint flags = 0;
         for (cl_uint k = 0; k < s->n * s->n; k++)
             flags += s->found[k / s->n * s->most + TREE_COUNTS * (k % s->n) + 2];
@@ -781,7 +781,7 @@ static void parts_need_others(void **state)
     o.shares = shares;
     nb = engine(n, o);
     works(nbody_step(nb, 1));
-    struct parts *s = nb->parts;
+    struct domains *s = nb->parts;
     for (cl_uint k = 0; k < s->n * s->n; k++)
         if (k / s->n != k % s->n) {
             s->fits[2 * k] = s->guess[2 * k] = s->early[2 * k] = 16;

@@ -208,7 +208,7 @@ static void agrees_with_the_hosts_clock(void **unused)
 static void sorts_by_device_and_total(void **unused)
 {
     (void)unused;
-    int *x = clmalloc(cp, N * sizeof *x, CL_MEM_APART); /* no copies but ours */
+    int *x = clmalloc(cp, N * sizeof *x, CL_MEM_PER_DEVICE); /* no copies but ours */
     ready(x);
     cl_uint last = clgetndev(cp) - 1;
     for (cl_uint dev = 0; dev <= last; dev++) {

@@ -75,7 +75,7 @@ static int give(const struct gas_case *c, gas *g, CLCONTEXT *cp, stdcl_world *w)
 {
     const struct gas_options options = {.ctx = cp, .n = c->n, .seed = 5};
     uint64_t first, count;
-    gas_part(w, world_rank(w), c->n, &first, &count);
+    gas_partition(w, world_rank(w), c->n, &first, &count);
     gas *drawn = c->source == GAS_GIVEN ? gas_create(&options) : NULL;
     double(*v)[3] = malloc((count + 1) * sizeof *v), last[1][3];
     int status = !drawn || (gas_velocities(drawn, first, count, v) == 0 &&
@@ -308,7 +308,7 @@ static int life_run(struct life_case *c, life *lf, struct life_sample *last)
         return -1;
     for (size_t k = 0; k < STEPS; k++)
         if (life_step(lf, steps[k]) != 0 ||
-            life_divide(lf, 1 + (double)((size_t)world_rank(lf->world) + k) / 2) != 0)
+            life_set_weight(lf, 1 + (double)((size_t)world_rank(lf->world) + k) / 2) != 0)
             return -1;
     return life_trace(lf, TRACED, last);
 }
@@ -832,7 +832,7 @@ static void *slab_of(const struct rank_run *r, const struct matmul_case *c, cons
                      size_t rows, size_t cols)
 {
     size_t first, count;
-    matmul_slab(r->world, r->rank, rows, &first, &count);
+    matmul_partition(r->world, r->rank, rows, &first, &count);
     void *slab = malloc(bytes_of(c, count, cols) + 1);
     memcpy(slab, (const char *)x + bytes_of(c, first, cols), bytes_of(c, count, cols));
     return slab;
@@ -841,7 +841,8 @@ static void *slab_of(const struct rank_run *r, const struct matmul_case *c, cons
 /* Weights with which each rank has another part, or one of many all and the others none. */
 static int weigh(const struct matmul_case *c, matmul *mm, const struct rank_run *r)
 {
-    return c->uneven ? matmul_divide(mm, r->rank == 4 ? 1e308 : 1 + (double)(r->rank * 5 % 3)) : 0;
+    return c->uneven ? matmul_set_weight(mm, r->rank == 4 ? 1e308 : 1 + (double)(r->rank * 5 % 3))
+                     : 0;
 }
 
 /* The product into c, either way. */
@@ -906,8 +907,8 @@ static int matmul_far_ranks(struct rank_run *r)
                                  .world = r->world,
                                  .memory = matmul_kind_is_host(c->kind) ? 300000 : 0});
     int status = mm && weigh(c, mm, r) == 0
-                     ? matmul_multiply_far(mm, c->trans, c->m, c->n, c->k, c->alpha, &far_a, &far_b,
-                                           c->beta, &far_c)
+                     ? matmul_multiply_out_of_core(mm, c->trans, c->m, c->n, c->k, c->alpha, &far_a,
+                                                   &far_b, c->beta, &far_c)
                      : -1;
     const int code = clerrno;
     if (c->fails)
@@ -928,11 +929,11 @@ static int matmul_ranks(struct rank_run *r)
         .ctx = cp, .kind = c.kind, .precision = c.precision, .shape = c.shape, .world = r->world});
     size_t first, count;
     int status = mm && weigh(&c, mm, r) == 0 ? multiply(&c, mm, a, b, own) : -1;
-    double work, seconds = status == 0 ? matmul_busy(mm, &work) : 0;
+    double work, seconds = status == 0 ? matmul_busy_time(mm, &work) : 0;
     if (status == 0 && !(work >= 0 && work <= (double)c.m * (double)c.n * (double)c.k &&
                          (seconds > 0 || work <= 0)))
         status = WRONG("busy for %g s with %g multiply-adds", seconds, work);
-    matmul_slab(r->world, r->rank, c.m, &first, &count);
+    matmul_partition(r->world, r->rank, c.m, &first, &count);
     if (status == 0)
         memcpy((char *)right->product[r->size] + bytes_of(&c, first, c.n), own,
                bytes_of(&c, count, c.n));
@@ -1096,8 +1097,8 @@ static int matmul_ends(struct rank_run *r)
     const bool wrong = mm &&
                        matmul_multiply(mm, MATMUL_NN, SIDE, SIDE, SIDE, 1, x, r->rank ? 1 : 0, x, 0,
                                        0, c, 0) == -1 &&
-                       clerrno == EINVAL && matmul_divide(mm, 0) == -1 && clerrno == EINVAL &&
-                       matmul_divide(mm, NAN) == -1 && clerrno == EINVAL;
+                       clerrno == EINVAL && matmul_set_weight(mm, 0) == -1 && clerrno == EINVAL &&
+                       matmul_set_weight(mm, NAN) == -1 && clerrno == EINVAL;
     matmul_free(mm);
     free(x), free(c);
     return wrong ? 0 : WRONG("wrong calls were taken");

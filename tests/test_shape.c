@@ -254,7 +254,7 @@ static void arrays_explained(char text[512])
     double sum;
     ready(a);
     ready(x);
-    works(arrays_place(a, x, 100));
+    works(arrays_upload(a, x, 100));
     works(arrays_sum(a, x, 100, &sum));
     snprintf(text, 512, "%s", arrays_explain(a, 0));
     clfree(x);

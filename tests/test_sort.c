@@ -291,7 +291,7 @@ static void counts_on_the_device(void **state)
         prepare(RANDOM, 8, 20, n);
         *count = (cl_uint)counts[k];
         sync_all(CL_MEM_DEVICE, blocks, 3);
-        job.work = clmalloc(cp, arrays_sort_work(s, &job), CL_MEM_DEVONLY);
+        job.work = clmalloc(cp, arrays_sort_workspace(s, &job), CL_MEM_DEVONLY);
         ready(job.work);
         works(arrays_sort_start(s, &job));
         assert_true(clwait(cp, dev, CL_KERNEL_EVENT) == 0);
@@ -400,7 +400,7 @@ static void refused_shapes(void **state)
         arrays_sorter *s = make();
         const struct arrays_sort_job job = {.keys = keys, .bytes = 8, .most = 10};
         fails(EINVAL, arrays_sort(s, &job));
-        fails_0(EINVAL, arrays_sort_work(s, &job));
+        fails_0(EINVAL, arrays_sort_workspace(s, &job));
         arrays_sorter_free(s);
     }
     shape = NULL;
@@ -413,10 +413,10 @@ static void places_of_like_jobs(void **state)
     (void)state;
     arrays_sorter *s = make();
     struct arrays_sort_job job = {.keys = keys, .values = values, .bytes = 8, .most = 1 << 20};
-    size_t last = arrays_sort_work(s, &job), different = 1;
+    size_t last = arrays_sort_workspace(s, &job), different = 1;
     assert_true(last >= job.most * 12);
     for (; job.most < 1 << 21; job.most += 4099) {
-        const size_t size = arrays_sort_work(s, &job);
+        const size_t size = arrays_sort_workspace(s, &job);
         assert_true(size >= last && size >= job.most * 12 &&
                     size <= job.most * 13 + job.most / 4 + (4 << 20));
         different += size != last;
@@ -437,7 +437,7 @@ static void refused_jobs(void **state)
                                    .bits = 63,
                                    .most = 1000},
                            job = good;
-    const size_t size = arrays_sort_work(s, &good);
+    const size_t size = arrays_sort_workspace(s, &good);
     assert_true(size >= 12000 && size < 12000 + (4 << 20));
     void *work = clmalloc(cp, size - 1, CL_MEM_DEVONLY);
     ready(work);
@@ -464,7 +464,7 @@ static void refused_jobs(void **state)
     fails(EFAULT, arrays_scan(s, &scan));
     scan.bytes = 1;
     fails(EINVAL, arrays_scan(s, &scan));
-    fails_0(EINVAL, arrays_scan_work(s, &scan));
+    fails_0(EINVAL, arrays_scan_workspace(s, &scan));
     arrays_sorter_free(s);
     fails_null(EINVAL, arrays_sorter_create(
                            &(struct arrays_sorter_options){.ctx = cp, .dev = clgetndev(cp)}));

@@ -379,7 +379,7 @@ static struct bytes record(const char *file, int frames)
                                                .rows = row_names});
     assert_non_null(v);
     assert_string_equal(view_url(v, 0), "");
-    assert_int_equal(view_watched(v), 0);
+    assert_int_equal(view_viewers(v), 0);
     assert_int_equal(view_bodies_wanted(v), N);
     for (int i = 0; i < frames; i++) {
         struct shown s = some(N, 0.001F * (float)i);
@@ -644,7 +644,7 @@ static void refused_options(void **state)
     }
     assert_int_equal(view_close(NULL), 0);
     assert_int_equal(view_due(NULL), 0);
-    assert_int_equal(view_watched(NULL), 0);
+    assert_int_equal(view_viewers(NULL), 0);
 }
 
 /* Opened and closed, it leaves no descriptor behind. */

@@ -28,7 +28,7 @@ static int everybody_to_everybody(struct rank_run *r)
 {
     const size_t pairs = (size_t)r->size * MAILS;
     uint32_t *out = malloc(pairs * WORDS * 4), *in = calloc(pairs * WORDS, 4);
-    world_mail **mail = calloc(2 * pairs, sizeof *mail);
+    world_request **mail = calloc(2 * pairs, sizeof *mail);
     size_t n = 0;
     int status = 0;
     for (int peer = 0; peer < r->size; peer++)
@@ -78,14 +78,14 @@ static void mail_arrives(void **state)
 static int moves_by_itself(struct rank_run *r)
 {
     int sent = 42, got = 0;
-    world_mail *mail = r->rank == 0 ? world_send(r->world, 1, 5, &sent, sizeof sent)
-                                    : world_receive(r->world, 0, 5, &got, sizeof got);
+    world_request *mail = r->rank == 0 ? world_send(r->world, 1, 5, &sent, sizeof sent)
+                                       : world_receive(r->world, 0, 5, &got, sizeof got);
     for (bool done = false; !done; sched_yield()) { /* it would stay so for ever */
         pthread_mutex_lock(&r->world->lock);
         done = mail->done == mail->pieces;
         pthread_mutex_unlock(&r->world->lock);
     }
-    if (!world_arrived(r->world, mail) || world_wait(r->world, &mail, 1) != 0)
+    if (!world_test(r->world, mail) || world_wait(r->world, &mail, 1) != 0)
         return -1;
     return r->rank == 0 || got == 42 ? 0 : WRONG("%d", got);
 }
@@ -104,16 +104,16 @@ static int one_waits(struct rank_run *r)
 {
     int word = 0;
     if (r->rank == 0) {
-        const double before = world_waited(r->world, 1), other = world_waited(r->world, 2);
-        world_mail *mail = world_receive(r->world, 1, 5, &word, sizeof word);
+        const double before = world_wait_time(r->world, 1), other = world_wait_time(r->world, 2);
+        world_request *mail = world_receive(r->world, 1, 5, &word, sizeof word);
         atomic_store(&who_waits, r->world);
         if (world_wait(r->world, &mail, 1) != 0)
             return -1;
-        return world_waited(r->world, 1) > before && world_waited(r->world, 2) == other &&
-                       world_waited(r->world, 3) == 0
+        return world_wait_time(r->world, 1) > before && world_wait_time(r->world, 2) == other &&
+                       world_wait_time(r->world, 3) == 0
                    ? 0
                    : WRONG("waited %g s for rank 1 after %g s, %g s for rank 2",
-                           world_waited(r->world, 1), before, world_waited(r->world, 2));
+                           world_wait_time(r->world, 1), before, world_wait_time(r->world, 2));
     }
     for (bool waits = r->rank > 1; !waits; sched_yield()) {
         stdcl_world *first = atomic_load(&who_waits);
@@ -123,7 +123,7 @@ static int one_waits(struct rank_run *r)
         waits = first->waiting > 0;
         pthread_mutex_unlock(&first->lock);
     }
-    world_mail *mail = r->rank == 1 ? world_send(r->world, 0, 5, &word, sizeof word) : NULL;
+    world_request *mail = r->rank == 1 ? world_send(r->world, 0, 5, &word, sizeof word) : NULL;
     return r->rank == 1 ? world_wait(r->world, &mail, 1) : 0;
 }
 
@@ -251,13 +251,14 @@ static int one_fails(struct rank_run *r)
     const int status = r->rank >= which && r->rank < which + 2
                            ? clerror_set(ENOSPC, "the disk of %d is full", r->rank)
                            : 0;
-    if (world_agree(r->world, 0) != 0)
+    if (world_reduce_status(r->world, 0) != 0)
         return WRONG("nobody failed, but one was told: %s", clerror());
     char right[100];
     snprintf(right, sizeof right, "rank %d on host: the disk of %d is full", which, which);
-    if (world_agree(r->world, status) != -1 || clerrno != ENOSPC || strcmp(clerror(), right) != 0)
+    if (world_reduce_status(r->world, status) != -1 || clerrno != ENOSPC ||
+        strcmp(clerror(), right) != 0)
         return WRONG("clerrno %d, %s", clerrno, clerror());
-    if (world_agree(r->world, clerror_set(EINVAL, "all are wrong")) != -1 ||
+    if (world_reduce_status(r->world, clerror_set(EINVAL, "all are wrong")) != -1 ||
         strcmp(clerror(), "all are wrong") != 0)
         return WRONG("alike: %s", clerror());
     return 0;
@@ -274,9 +275,9 @@ static int different(struct rank_run *r)
 {
     char text[20];
     snprintf(text, sizeof text, "--dt 0.0%d", r->rank == 3 ? 2 : 1);
-    if (world_same(r->world, "the words", "same") != 0)
+    if (world_check_equal(r->world, "the words", "same") != 0)
         return -1;
-    if (world_same(r->world, "the words", text) != -1 || clerrno != EINVAL)
+    if (world_check_equal(r->world, "the words", text) != -1 || clerrno != EINVAL)
         return WRONG("clerrno %d", clerrno);
     const char *right =
         "rank 3 on host: it has the words '--dt 0.02', rank 0 on host has '--dt 0.01'";
@@ -294,7 +295,7 @@ static int gives_up(struct rank_run *r)
 {
     if (r->rank == 1)
         return WRONG("I have failed");
-    return world_agree(r->world, 0);
+    return world_reduce_status(r->world, 0);
 }
 
 static void who_fails_ends_the_others(void **state)
@@ -395,25 +396,25 @@ static int one_tells(struct rank_run *r)
 {
     const int which = *(const int *)r->arg;
     char byte = 0;
-    if (world_told(r->world) != 0)
-        return WRONG("it was told %d before anybody has", world_told(r->world));
+    if (world_notified(r->world) != 0)
+        return WRONG("it was told %d before anybody has", world_notified(r->world));
     if (world_barrier(r->world) != 0)
         return -1;
     if (r->rank == which)
-        world_tell(r->world, 15);
-    world_mail *mail = r->polled ? world_receive(r->world, r->rank, 3, &byte, 1) : NULL;
-    while (world_told(r->world) == 0) {
+        world_notify(r->world, 15);
+    world_request *mail = r->polled ? world_receive(r->world, r->rank, 3, &byte, 1) : NULL;
+    while (world_notified(r->world) == 0) {
         if (r->polled)
-            world_arrived(r->world, mail);
+            world_test(r->world, mail);
         sched_yield();
     }
     if (r->polled) {
-        world_mail *both[2] = {mail, world_send(r->world, r->rank, 3, &byte, 1)};
+        world_request *both[2] = {mail, world_send(r->world, r->rank, 3, &byte, 1)};
         if (world_wait(r->world, both, 2) != 0)
             return -1;
     }
-    if (world_told(r->world) != 15)
-        return WRONG("it was told %d", world_told(r->world));
+    if (world_notified(r->world) != 15)
+        return WRONG("it was told %d", world_notified(r->world));
     return 0;
 }
 
@@ -432,9 +433,9 @@ static void all_are_told(void **state)
 /* All tell another number at once, and leave. */
 static int all_tell(struct rank_run *r)
 {
-    world_tell(r->world, 10 + r->rank);
-    world_tell(r->world, 99); /* the second is not heard */
-    const int told = world_told(r->world);
+    world_notify(r->world, 10 + r->rank);
+    world_notify(r->world, 99); /* the second is not heard */
+    const int told = world_notified(r->world);
     return told >= 10 && told < 10 + r->size ? 0 : WRONG("it was told %d", told);
 }
 
@@ -444,8 +445,8 @@ static void telling_and_leaving(void **state)
     for (unsigned seed = 0; seed < 4; seed++)
         ranks_work(5, all_tell,
                    (struct ranks_how){.delay = 1000, .seed = seed, .polled = seed % 2});
-    assert_int_equal(world_told(NULL), 0);
-    world_tell(NULL, 3);
+    assert_int_equal(world_notified(NULL), 0);
+    world_notify(NULL, 3);
 }
 
 /* A process that is held back while it looks at standing mail, here by 0.1 s for each, looks again
@@ -465,15 +466,15 @@ static int is_held_back(struct rank_run *r)
     stdcl_world *w = r->world;
     if (r->rank == 0) {
         struct transport late = *w->by;
-        world_mail *mail = world_receive(w, 0, 3, &byte, 1);
+        world_request *mail = world_receive(w, 0, 3, &byte, 1);
         in_time = w->by;
         late.test = test_late;
         w->by = &late;
         for (const double before = w->standing_due; w->standing_due == before;)
-            world_arrived(w, mail);
+            world_test(w, mail);
         pause = w->standing_due - seconds_now();
         w->by = in_time;
-        world_mail *both[2] = {mail, world_send(w, 0, 3, &byte, 1)};
+        world_request *both[2] = {mail, world_send(w, 0, 3, &byte, 1)};
         if (world_wait(w, both, 2) != 0)
             return -1;
     }
@@ -521,23 +522,23 @@ static void end(int size, int (*run)(struct rank_run *), bool polled, const char
 static int fails_alone(struct rank_run *r)
 {
     if (r->rank == 1) {
-        world_end(r->world, 3, "a device is lost");
+        world_abort(r->world, 3, "a device is lost");
         return 0;
     }
     const bool heard = world_barrier(r->world) != 0;
-    world_end(r->world, 1, clerror());
+    world_abort(r->world, 1, clerror());
     return heard ? 0 : WRONG("the barrier held");
 }
 
 static int fail_alike(struct rank_run *r)
 {
-    world_end(r->world, 2, "no such option");
+    world_abort(r->world, 2, "no such option");
     return 0;
 }
 
 static int fail_differently(struct rank_run *r)
 {
-    world_end(r->world, 1, r->rank == 0 ? "one" : "two");
+    world_abort(r->world, 1, r->rank == 0 ? "one" : "two");
     return 0;
 }
 
@@ -554,7 +555,7 @@ static int one_is_silent(struct rank_run *r)
         pthread_mutex_unlock(&told.lock);
     }
     const int status = r->rank == 3 ? -1 : world_barrier(r->world);
-    world_end(r->world, 1, clerror());
+    world_abort(r->world, 1, clerror());
     return status != 0 ? 0 : WRONG("the barrier held");
 }
 
@@ -567,15 +568,15 @@ static int comes_too_late(struct rank_run *r)
     int wanted = 5, other = 0;
     char go = 0;
     if (r->rank == 1)
-        return mail_receive_now(w, 0, 4, &go, 1) != 0 || !world_send(w, 0, 3, &late, sizeof late) ||
-                       mail_send_now(w, 0, 5, &good, sizeof good) != 0
+        return receive_blocking(w, 0, 4, &go, 1) != 0 || !world_send(w, 0, 3, &late, sizeof late) ||
+                       send_blocking(w, 0, 5, &good, sizeof good) != 0
                    ? -1
                    : 0;
     w->patience = 0;
-    if (mail_receive_now(w, 1, 3, &wanted, sizeof wanted) == 0 || clerrno != ETIMEDOUT)
+    if (receive_blocking(w, 1, 3, &wanted, sizeof wanted) == 0 || clerrno != ETIMEDOUT)
         return WRONG("mail that was not sent has come");
     w->patience = 60;
-    if (mail_send_now(w, 1, 4, &go, 1) != 0 || mail_receive_now(w, 1, 5, &other, sizeof other) != 0)
+    if (send_blocking(w, 1, 4, &go, 1) != 0 || receive_blocking(w, 1, 5, &other, sizeof other) != 0)
         return -1;
     return wanted == 5 && other == 7 ? 0 : WRONG("%d and %d, not 5 and 7", wanted, other);
 }
@@ -594,10 +595,10 @@ enum { LONG_WORDS = 10000 };
 
 static int send_for_no_time(struct rank_run *r, int tag, const uint32_t *words, size_t size)
 {
-    world_mail *mail = r->arg ? world_send(r->world, 1, tag, words, size) : NULL;
+    world_request *mail = r->arg ? world_send(r->world, 1, tag, words, size) : NULL;
     r->world->patience = 0;
     const int status =
-        r->arg ? world_wait(r->world, &mail, 1) : mail_send_now(r->world, 1, tag, words, size);
+        r->arg ? world_wait(r->world, &mail, 1) : send_blocking(r->world, 1, tag, words, size);
     r->world->patience = 60;
     return status != 0 && clerrno == ETIMEDOUT
                ? 0
@@ -614,21 +615,21 @@ static int sends_too_early(struct rank_run *r)
     memset(few, 0, sizeof few);
     free(words);
     char go = 0;
-    return status == 0 ? mail_send_now(r->world, 1, 5, &go, 1) : -1;
+    return status == 0 ? send_blocking(r->world, 1, 5, &go, 1) : -1;
 }
 
 static int receives_late(struct rank_run *r)
 {
     uint32_t *words = calloc(LONG_WORDS, sizeof *words), few[3] = {0};
     char go = 0;
-    int status = mail_receive_now(r->world, 0, 5, &go, 1) == 0 &&
-                         mail_receive_now(r->world, 0, 3, few, sizeof few) == 0
+    int status = receive_blocking(r->world, 0, 5, &go, 1) == 0 &&
+                         receive_blocking(r->world, 0, 3, few, sizeof few) == 0
                      ? 0
                      : -1;
     if (status == 0 && (few[0] != 5 || few[1] != 6 || few[2] != 7))
         status = WRONG("%u %u %u, not 5 6 7", few[0], few[1], few[2]);
     r->world->patience = 0;
-    if (status == 0 && (mail_receive_now(r->world, 0, 4, words, LONG_WORDS * sizeof *words) == 0 ||
+    if (status == 0 && (receive_blocking(r->world, 0, 4, words, LONG_WORDS * sizeof *words) == 0 ||
                         clerrno != ETIMEDOUT))
         status = WRONG("what was given up has come");
     free(words);
@@ -666,7 +667,7 @@ static void silence_is_told(void **state)
 {
     (void)state;
     end(4, one_is_silent, false,
-        "rank 2 on host has waited 0.3 s for rank 3 on host; $STDCL_PATIENCE is how long it may wait");
+        "rank 2 on host has waited 0.3 s for rank 3 on host; $STDCL_TIMEOUT is how long it may wait");
 }
 
 /* ---- Alone. ---------------------------------------------------------------------------------- */
@@ -681,12 +682,12 @@ static void alone(void **state)
     ready(w);
     assert_int_equal(world_size(w), 1);
     int sent = 7, got = 0;
-    world_mail *mail[2] = {world_receive(w, 0, 3, &got, sizeof got),
-                           world_send(w, 0, 3, &sent, sizeof sent)};
+    world_request *mail[2] = {world_receive(w, 0, 3, &got, sizeof got),
+                              world_send(w, 0, 3, &sent, sizeof sent)};
     works(world_wait(w, mail, 2));
     assert_int_equal(got, 7);
     works(world_barrier(w));
-    works(world_agree(w, 0));
+    works(world_reduce_status(w, 0));
     works(world_leave(w));
     works(world_leave(NULL));
     struct world_options wrong = {.reserved = {1}};
@@ -694,12 +695,12 @@ static void alone(void **state)
     assert_int_equal(clerrno, EINVAL);
     static const char *const no_times[] = {"a while", "10s", "-1", "0", "nan"};
     for (size_t i = 0; i < sizeof no_times / sizeof *no_times; i++) {
-        setenv("STDCL_PATIENCE", no_times[i], 1);
+        setenv("STDCL_TIMEOUT", no_times[i], 1);
         assert_null(world_join(NULL));
         assert_int_equal(clerrno, EINVAL);
         contains(clerror(), "give a number of seconds above 0");
     }
-    unsetenv("STDCL_PATIENCE");
+    unsetenv("STDCL_TIMEOUT");
 }
 
 /* A launcher's words in the environment. */
@@ -739,7 +740,7 @@ static int all_know(void *world, void *bytes, size_t size)
 
 static int agree_all(void *world, int status)
 {
-    return world_agree(world, status);
+    return world_reduce_status(world, status);
 }
 
 /* The first's, of which rank 1 sees another file by that name. */
@@ -813,7 +814,7 @@ static void check_file(const char *name)
 static int all_at_once(struct rank_run *r)
 {
     int out = 100 + r->rank, in[MOST_RANKS];
-    world_mail *mail[2 * MOST_RANKS];
+    world_request *mail[2 * MOST_RANKS];
     size_t n = 0;
     for (int peer = 0; peer < r->size; peer++)
         if (peer != r->rank) {
@@ -834,7 +835,7 @@ static int ring_and_sums(struct rank_run *r)
 {
     const int next = (r->rank + 1) % r->size, last = (r->rank + r->size - 1) % r->size;
     int out[3] = {r->rank, r->rank + 10, r->rank + 20}, in[3] = {0};
-    world_mail *mail[6];
+    world_request *mail[6];
     for (int k = 0; k < 3; k++) {
         mail[k] = world_send(r->world, next, k == 2, &out[k], sizeof out[k]);
         mail[3 + k] = world_receive(r->world, last, k == 2, &in[k], sizeof in[k]);
@@ -857,7 +858,8 @@ static int ring_and_sums(struct rank_run *r)
 /* Rank 1 has failed: all hear of it, and go on. */
 static int one_is_broken(struct rank_run *r)
 {
-    const int status = world_agree(r->world, r->rank == 1 ? clerror_set(EIO, "it is broken") : 0);
+    const int status =
+        world_reduce_status(r->world, r->rank == 1 ? clerror_set(EIO, "it is broken") : 0);
     if (status == 0 || !strstr(clerror(), "it is broken"))
         return WRONG("nobody said so");
     return world_barrier(r->world);
@@ -867,7 +869,8 @@ static int one_is_broken(struct rank_run *r)
 static int all_wait(struct rank_run *r)
 {
     int number = 0;
-    world_mail *mail = world_receive(r->world, (r->rank + 1) % r->size, 1, &number, sizeof number);
+    world_request *mail =
+        world_receive(r->world, (r->rank + 1) % r->size, 1, &number, sizeof number);
     return world_wait(r->world, &mail, 1);
 }
 

@@ -71,11 +71,11 @@ job 4 "world_child: rank 1 on $(uname -n): device 3 is lost" 3 "$child" fails
 today && job 4 "world_child: there is no such file" 3 "$child" alike
 today && job bad "" 2 "$child" killed
 today && job bad "" 2 "$child" exits
-export STDCL_PATIENCE=5 # in which all ranks have come, also where there is little of the machine for them
+export STDCL_TIMEOUT=5 # in which all ranks have come, also where there is little of the machine for them
 today && job 4 "has waited 5 s for rank 1 on $(uname -n); " 3 "$child" hangs
-export STDCL_PATIENCE=5s
-today && job 1 'STDCL_PATIENCE is "5s"; give a number of seconds above 0' 3 "$stdcl" gas -n 1e5 $pick
-unset STDCL_PATIENCE
+export STDCL_TIMEOUT=5s
+today && job 1 'STDCL_TIMEOUT is "5s"; give a number of seconds above 0' 3 "$stdcl" gas -n 1e5 $pick
+unset STDCL_TIMEOUT
 
 # ---- Plugins that are not there, or another MPI's.
 export STDCL_MPI=/nowhere/world-x.so

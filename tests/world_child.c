@@ -27,7 +27,7 @@ static void check(stdcl_world *w, int status)
 {
     if (status == 0)
         return;
-    world_end(w, 4, clerror());
+    world_abort(w, 4, clerror());
     exit(4);
 }
 
@@ -40,7 +40,7 @@ static void work(stdcl_world *w)
     uint32_t *out = malloc(WORDS * 4), *in = malloc(WORDS * 4);
     for (uint32_t i = 0; i < WORDS; i++)
         out[i] = i * 2654435761u + (uint32_t)rank;
-    world_mail *mail[6];
+    world_request *mail[6];
     for (int k = 0; k < 3; k++) {
         const size_t at = (size_t)k * WORDS / 3, count = (size_t)(k + 1) * WORDS / 3 - at;
         mail[k] = world_receive(w, last, k, in + at, 4 * count);

@@ -4,25 +4,24 @@
  *   thread.c    the server's thread
  *   serve.c     sockets, by libwebsockets; serve_none.c where that was not found
  *   viewer.c    one viewer: its wishes, its credits, what it gets next
- *   stage.c     the newest of all that is shown, in the server's thread
+ *   latest.c     the newest of all that is shown, in the server's thread
  *   record.c    the recording
  *   frame.c     frames of bars, tables and rows; points.c and cells.c those of bodies and cells
  *   replay.c    recordings, read; decode.c: their frames
  *   page.c      a page without a server
- *   hello.c     the texts that the server sends
- *   ask.c       the messages that it gets
+ *   server_messages.c     the texts that the server sends
+ *   client_messages.c       the messages that it gets
  *   about.c     what there is to see, copied from the options
  *   budget.c    how often pictures may come
- *   mailbox.c   how what is shown comes from the run's thread to this one
+ *   exchange_slot.c   how what is shown comes from the run's thread to this one
  *   listen.c    sockets of the loopback addresses, or a Unix socket
  *   http.c      who may ask: host, origin, token
  *   web.c       the page's files
  *   script.c    modules, shortened
  *   pack.c      deflate
  *
- * The run's thread never waits for the other: what both need goes through flags (mailbox.c), or is
- * guarded by a lock that the run's thread only tries.
- * SPDX-License-Identifier: MIT
+ * The run's thread never waits for the other: what both need goes through flags (exchange_slot.c),
+ * or is guarded by a lock that the run's thread only tries. SPDX-License-Identifier: MIT
  */
 #ifndef VIEW_INTERNAL_H
 #define VIEW_INTERNAL_H
@@ -85,7 +84,7 @@ struct about {
     struct view_options options;
     char **text; /* all texts, to free */
     size_t texts;
-    float *mass; /* of bodies in the order of view_order; NULL: none */
+    float *mass; /* of bodies in the order of view_sample_order; NULL: none */
     uint8_t *group;
     unsigned char *colours; /* of states of cells */
     float least_mass, most_mass;
@@ -126,12 +125,14 @@ enum colour about_recorded(const struct about *about);
 /* order[n]: 0 to n - 1 in a random order, the same for every n bodies; NULL: no memory. */
 uint32_t *about_order(size_t n);
 
-/* ---- ask.c: false where the text is no message of the protocol; *ask is then not defined. ---- */
+/* ---- client_messages.c: false where the text is no message of the protocol; *ask is then not
+ * defined. ---- */
 bool ask_read(const char *text, size_t size, struct ask *ask);
 extern const char *const ask_names[]; /* of enum view_ask */
 extern const char *const colour_names[];
 
-/* ---- hello.c: texts from malloc; NULL: no memory. -------------------------------------------- */
+/* ---- server_messages.c: texts from malloc; NULL: no memory.
+ * -------------------------------------------- */
 char *hello_text(const struct about *about, bool guest, bool live);
 char *state_text(const struct about *about, const struct view_state *state, int viewers, bool ended,
                  bool recording);
@@ -212,7 +213,8 @@ struct view_region region_whole(const struct view_field *field, uint32_t zoom);
 /* Whether a cell lives at its edge. */
 bool region_reached(const struct view_region *region, unsigned states, const unsigned char *body);
 
-/* ---- mailbox.c ------------------------------------------------------------------------------- */
+/* ---- exchange_slot.c
+ * ------------------------------------------------------------------------------- */
 
 /* The run's side: to fill in; NULL: the last has not been taken yet. Then posted. */
 struct shown *mailbox_open(struct mailbox *box);
@@ -304,7 +306,8 @@ void listen_close(struct listening *l);
 /* A connection that is allowed here, non-blocking; -1: none. */
 int listen_accept(const struct listening *l, int fd);
 
-/* ---- stage.c --------------------------------------------------------------------------------- */
+/* ---- latest.c ---------------------------------------------------------------------------------
+ */
 
 /* The server's thread's own. */
 struct stage {

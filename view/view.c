@@ -8,7 +8,7 @@
 #include "view/internal.h"
 
 #include "core/clock.h"
-#include "core/crew.h"
+#include "core/parallel_for.h"
 #include "core/handle.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static int prepare(struct view *v, const struct view_options *options)
     sem_init(&v->waked, 0, 0);
     v->listening = (struct listening){.fd = {-1, -1}};
     v->state.fraction = v->state.steps = NAN;
-    v->cores = (double)crew_size(CREW_MOST);
+    v->cores = (double)parallel_for_threads(PARALLEL_FOR_MOST);
     v->settled = seconds_now();
     v->used_before = ns_of_clock(CLOCK_PROCESS_CPUTIME_ID);
     if (about_copy(&v->about, options) < 0)
@@ -123,7 +123,7 @@ const char *view_tunnel(const view *v)
 
 /* ---- When a picture is due. ------------------------------------------------------------------ */
 
-int view_watched(const view *v)
+int view_viewers(const view *v)
 {
     return v ? atomic_load_explicit(&v->watched, memory_order_relaxed) : 0;
 }
@@ -234,12 +234,13 @@ size_t view_bodies_wanted(const view *v)
     return v ? atomic_load_explicit(&v->bodies, memory_order_relaxed) : 0;
 }
 
-const uint32_t *view_order(view *v)
+const uint32_t *view_sample_order(view *v)
 {
     if (!v)
         return NULL;
     if (!v->order && !(v->order = about_order(v->about.options.points.total)))
-        clerror_set(ENOMEM, "view_order: no memory for %zu bodies", v->about.options.points.total);
+        clerror_set(ENOMEM, "view_sample_order: no memory for %zu bodies",
+                    v->about.options.points.total);
     return v->order;
 }
 
@@ -390,7 +391,7 @@ void view_wait(view *v, double seconds)
 }
 
 /* Rates and fractions change all the time: once a second is enough. */
-void view_tell(view *v, const struct view_state *state)
+void view_set_state(view *v, const struct view_state *state)
 {
     if (!v)
         return;

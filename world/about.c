@@ -23,7 +23,7 @@ int world_hosts(const stdcl_world *w)
     return w ? w->hosts : 1;
 }
 
-const char *world_carrier(const stdcl_world *w)
+const char *world_transport(const stdcl_world *w)
 {
     return w ? w->carrier : "";
 }

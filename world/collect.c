@@ -29,11 +29,11 @@ int world_broadcast(stdcl_world *w, int root, void *bytes, size_t size)
     while (step < w->size && place % (2 * step) == 0)
         step *= 2;
     if (place > 0 &&
-        mail_receive_now(w, turned(w, place - step, root), TAG_COLLECTIVE, bytes, size) != 0)
+        receive_blocking(w, turned(w, place - step, root), TAG_COLLECTIVE, bytes, size) != 0)
         return -1;
     for (step /= 2; step > 0; step /= 2)
         if (place + step < w->size &&
-            mail_send_now(w, turned(w, place + step, root), TAG_COLLECTIVE, bytes, size) != 0)
+            send_blocking(w, turned(w, place + step, root), TAG_COLLECTIVE, bytes, size) != 0)
             return -1;
     return 0;
 }
@@ -45,10 +45,10 @@ static int gather_up(stdcl_world *w, char *all, size_t size)
         const int from = w->rank + step, left = w->size - from;
         if (w->rank % (2 * step) != 0) {
             const int own = w->size - w->rank < step ? w->size - w->rank : step;
-            return mail_send_now(w, w->rank - step, TAG_COLLECTIVE, all + (size_t)w->rank * size,
+            return send_blocking(w, w->rank - step, TAG_COLLECTIVE, all + (size_t)w->rank * size,
                                  (size_t)own * size);
         }
-        if (left > 0 && mail_receive_now(w, from, TAG_COLLECTIVE, all + (size_t)from * size,
+        if (left > 0 && receive_blocking(w, from, TAG_COLLECTIVE, all + (size_t)from * size,
                                          (size_t)(left < step ? left : step) * size) != 0)
             return -1;
     }
@@ -68,10 +68,10 @@ static int reduce_up(stdcl_world *w, void *bytes, void *other, size_t size,
 {
     for (int step = 1; step < w->size; step *= 2) {
         if (w->rank % (2 * step) != 0)
-            return mail_send_now(w, w->rank - step, TAG_COLLECTIVE, bytes, size);
+            return send_blocking(w, w->rank - step, TAG_COLLECTIVE, bytes, size);
         if (w->rank + step >= w->size)
             continue;
-        if (mail_receive_now(w, w->rank + step, TAG_COLLECTIVE, other, size) != 0)
+        if (receive_blocking(w, w->rank + step, TAG_COLLECTIVE, other, size) != 0)
             return -1;
         join(bytes, other, arg);
     }
@@ -137,7 +137,7 @@ void note_tell(const stdcl_world *w, const struct note *note, char *text, size_t
                  note->sentence);
 }
 
-int world_agree(stdcl_world *w, int status)
+int world_reduce_status(stdcl_world *w, int status)
 {
     if (world_size(w) == 1)
         return status;
@@ -157,7 +157,7 @@ int world_agree(stdcl_world *w, int status)
     return clerror_set(note.status, "%s", text);
 }
 
-int world_same(stdcl_world *w, const char *what, const char *text)
+int world_check_equal(stdcl_world *w, const char *what, const char *text)
 {
     uint64_t length = strlen(text);
     if (world_size(w) == 1)
@@ -165,8 +165,8 @@ int world_same(stdcl_world *w, const char *what, const char *text)
     if (world_broadcast(w, 0, &length, sizeof length) != 0)
         return -1;
     char *first = malloc((size_t)length + 1);
-    int status = first ? 0 : clerror_set(ENOMEM, "world_same: no memory");
-    if (world_agree(w, status) != 0)
+    int status = first ? 0 : clerror_set(ENOMEM, "world_check_equal: no memory");
+    if (world_reduce_status(w, status) != 0)
         return free(first), -1;
     if (w->rank == 0)
         memcpy(first, text, (size_t)length);
@@ -177,5 +177,5 @@ int world_same(stdcl_world *w, const char *what, const char *text)
         status = clerror_set(EINVAL, "it has %s '%s', rank 0 on %s has '%s'", what, text,
                              world_host(w, 0), first);
     free(first);
-    return world_agree(w, status);
+    return world_reduce_status(w, status);
 }

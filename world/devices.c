@@ -197,7 +197,7 @@ int world_devices(stdcl_world *w, const cl_device_id *ids, size_t n, int share, 
     struct host h = {.seen = all, .rank = calloc((size_t)w->size, sizeof *h.rank), .share = share};
     int me = 0, status = own && all && h.rank ? 0 : clerror_set(ENOMEM, "world_devices: no memory");
     memset(mine, 0, n);
-    if (world_agree(w, status) == 0) {
+    if (world_reduce_status(w, status) == 0) {
         look(own, ids, n);
         status = world_gather(w, own, sizeof *own, all);
         for (int r = 0; r < w->size; r++)
@@ -206,7 +206,7 @@ int world_devices(stdcl_world *w, const cl_device_id *ids, size_t n, int share, 
                 h.rank[h.n++] = r;
             }
         if (status == 0)
-            status = world_agree(w, divide(&h, me, own->n, mine));
+            status = world_reduce_status(w, divide(&h, me, own->n, mine));
     } else {
         status = -1;
     }

@@ -1,9 +1,9 @@
 /* internal.h - what the files of the world share.
  *
- *   mail.c      transfers: started, moved in the background, waited for
+ *   request.c      transfers: started, moved in the background, waited for
  *   collect.c   what all ranks do together, made of mail
- *   notes.c     how a job ends: each rank's last word to rank 0
- *   told.c      a number that one rank tells all, at any time
+ *   finalize.c     how a job ends: each rank's last word to rank 0
+ *   notify.c      a number that one rank tells all, at any time
  *   about.c     what is asked about a world
  *   world.c     a world is made of a transport, and left
  *   threads.c   ranks that are threads of one process; one of them is a world alone
@@ -28,8 +28,8 @@ enum { TAG_CALLERS = 10000, TAG_COLLECTIVE = TAG_CALLERS, TAG_NOTE, TAG_GO, TAG_
 
 enum { HOST_BYTES = 64, SENTENCE_BYTES = 1000 };
 
-struct world_mail {
-    struct world_mail *next;
+struct world_request {
+    struct world_request *next;
     int rank, tag;
     bool sends, standing;      /* standing: nobody waits for it, so there is no hurry */
     bool forsaken;             /* nobody has it any more: it is freed when it is done */
@@ -60,21 +60,21 @@ struct stdcl_world {
     pthread_cond_t changed; /* mail was posted, or the world is left */
     pthread_t mover;
     bool moving, leaving;
-    struct world_mail *flight;  /* under way */
-    struct world_mail *held;    /* given up, and the transport may still touch the bytes */
-    unsigned hurried;           /* of them not standing */
-    size_t load;                /* bytes of the long ones of these */
-    double posted;              /* when the last long one was */
-    int waiting;                /* threads that wait for mail, and move it */
-    atomic_int callers;         /* threads that want the lock, but for the mover */
-    double *waited;             /* seconds, for each rank; of the thread that waits */
-    char broken[TRANSPORT_WHY]; /* why the transport works no more */
+    struct world_request *flight; /* under way */
+    struct world_request *held;   /* given up, and the transport may still touch the bytes */
+    unsigned hurried;             /* of them not standing */
+    size_t load;                  /* bytes of the long ones of these */
+    double posted;                /* when the last long one was */
+    int waiting;                  /* threads that wait for mail, and move it */
+    atomic_int callers;           /* threads that want the lock, but for the mover */
+    double *waited;               /* seconds, for each rank; of the thread that waits */
+    char broken[TRANSPORT_WHY];   /* why the transport works no more */
     int awaited; /* the rank that patience was lost with, or mail of whom broke the transport; or -1
                   */
 
-    struct world_mail **notes_mail; /* rank 0: receives of the others' notes */
+    struct world_request **notes_mail; /* rank 0: receives of the others' notes */
     struct note *notes;
-    bool ending;         /* rank 0 is in world_leave or world_end */
+    bool ending;         /* rank 0 is in world_leave or world_abort */
     double standing_due; /* by the clock: when standing mail is looked at again */
     bool news;           /* some of it has come, which the mover is to look at */
 
@@ -87,58 +87,61 @@ struct stdcl_world {
                                           the world is made */
 };
 
-/* ---- mail.c ---------------------------------------------------------------------------------- */
+/* ---- request.c ----------------------------------------------------------------------------------
+ */
 
 /* As world_send and world_receive, with any tag. */
-struct world_mail *mail_post(stdcl_world *w, bool sends, int rank, int tag, void *bytes,
-                             size_t size, bool standing);
+struct world_request *request_post(stdcl_world *w, bool sends, int rank, int tag, void *bytes,
+                                   size_t size, bool standing);
 /* Waits up to `seconds`: 0 done, 1 not yet, -1 the transport is broken. Frees nothing. */
-int mail_wait_until(stdcl_world *w, const struct world_mail *mail, double seconds);
+int request_wait_until(stdcl_world *w, const struct world_request *mail, double seconds);
 /* Gives mail up unless it is done, and frees it: what is on its way here does not come. What is
  * sent and not long goes on, as a copy. */
-void mail_drop(stdcl_world *w, struct world_mail *mail);
+void request_drop(stdcl_world *w, struct world_request *mail);
 /* All that is under way; and what a transport kept, after it was left. */
-void mail_drop_all(stdcl_world *w);
-void mail_free_held(struct world_mail *held);
-bool mail_done(stdcl_world *w, const struct world_mail *mail);
+void request_drop_all(stdcl_world *w);
+void request_free_detached(struct world_request *held);
+bool request_done(stdcl_world *w, const struct world_request *mail);
 /* Posts one and waits for it; -1 as world_wait. */
-int mail_send_now(stdcl_world *w, int rank, int tag, const void *bytes, size_t size);
-int mail_receive_now(stdcl_world *w, int rank, int tag, void *bytes, size_t size);
+int send_blocking(stdcl_world *w, int rank, int tag, const void *bytes, size_t size);
+int receive_blocking(stdcl_world *w, int rank, int tag, void *bytes, size_t size);
 /* Ends all ranks at once. */
-void mail_end(stdcl_world *w, int status);
+void transport_abort(stdcl_world *w, int status);
 /* Starts and ends the thread that moves mail in the background. */
-int mail_start(stdcl_world *w);
-void mail_stop(stdcl_world *w);
+int progress_thread_start(stdcl_world *w);
+void progress_thread_stop(stdcl_world *w);
 
 /* ---- collect.c ------------------------------------------------------------------------------- */
 
 /* The sentence of a note, with rank and host unless all failed alike. */
 void note_tell(const stdcl_world *w, const struct note *note, char *text, size_t size);
 
-/* ---- notes.c --------------------------------------------------------------------------------- */
+/* ---- finalize.c ---------------------------------------------------------------------------------
+ */
 
-int notes_start(stdcl_world *w);
+int finalize_start(stdcl_world *w);
 /* The end of a rank, which waits for the others. True: all ended alike, so that the transport may
  * be left; false: it was broken off, or `end` was called. */
-bool notes_finish(stdcl_world *w, int status, const char *sentence);
+bool finalize_finish(stdcl_world *w, int status, const char *sentence);
 /* Looks whether a rank has failed; without the lock. */
-void notes_look(stdcl_world *w);
-void notes_free(stdcl_world *w);
+void finalize_poll(stdcl_world *w);
+void finalize_free(stdcl_world *w);
 
-/* ---- told.c ---------------------------------------------------------------------------------- */
+/* ---- notify.c ----------------------------------------------------------------------------------
+ */
 
-int told_start(stdcl_world *w);
+int notify_start(stdcl_world *w);
 /* Passes on what has come; without the lock. */
-void told_look(stdcl_world *w);
+void notify_poll(stdcl_world *w);
 /* Collective, when nothing moves mail in the background any more. */
-void told_finish(stdcl_world *w);
-void told_free(stdcl_world *w);
+void notify_finish(stdcl_world *w);
+void notify_free(stdcl_world *w);
 
 /* ---- world.c --------------------------------------------------------------------------------- */
 
-/* How long a rank waits for another; the usual time and -1 after clerror_set when $STDCL_PATIENCE
+/* How long a rank waits for another; the usual time and -1 after clerror_set when $STDCL_TIMEOUT
  * is no time. */
-int patience_read(double *seconds);
+int timeout_read(double *seconds);
 
 /* Collective: a world of what by->join has filled in. `host` NULL: this machine's name. Takes the
  * state over, also when it fails. */
@@ -169,8 +172,8 @@ struct orders {
         ORDER_MAIL,
         ORDER_TOGETHER,
         ORDER_ENDS
-    } what; /* callers' mail; also that of collect.c; also of notes.c and told.c. The rest arrives
-               at once */
+    } what; /* callers' mail; also that of collect.c; also of finalize.c and notify.c. The rest
+               arrives at once */
     unsigned short choice[ORDERS_MOST], of[ORDERS_MOST];
     uint64_t sequence; /* a number of the order in which callers' mail has arrived */
     bool other; /* a planned choice was of another number of pieces: the program is not the same

@@ -155,13 +155,13 @@ static stdcl_world *of_size(stdcl_world *w, int launched)
 static stdcl_world *of_one_mind(stdcl_world *w)
 {
     double seconds;
-    if (!w || (world_agree(w, patience_read(&seconds)) == 0 &&
-               world_same(w, "stdcl version", STDCL_VERSION) == 0))
+    if (!w || (world_reduce_status(w, timeout_read(&seconds)) == 0 &&
+               world_check_equal(w, "stdcl version", STDCL_VERSION) == 0))
         return w;
     const int code = clerrno;
     const char *sentence = clerror();
     char *why = sentence ? strdup(sentence) : NULL;
-    world_end(w, 1, why);
+    world_abort(w, 1, why);
     clerror_set(code, "%s", why ? why : "world_join: the ranks are not of one mind");
     free(why);
     return NULL;
@@ -174,8 +174,7 @@ stdcl_world *world_join(const struct world_options *options)
         return NULL;
     double patience;
     if (!l)
-        return patience_read(&patience) == 0 ? world_of_threads(NULL, 0, NULL, true, options)
-                                             : NULL;
+        return timeout_read(&patience) == 0 ? world_of_threads(NULL, 0, NULL, true, options) : NULL;
     char started[64];
     const bool pmix = getenv("PMIX_RANK") != NULL;
     const char *const names[] = {l->plugin                   ? l->plugin

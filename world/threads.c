@@ -39,7 +39,7 @@ struct message {
     void *into;
 };
 
-enum { LOOKS = 12, LOOKS_OF_STANDING = 3 }; /* mail.c looks at that once in a while */
+enum { LOOKS = 12, LOOKS_OF_STANDING = 3 }; /* request.c looks at that once in a while */
 
 struct member {     /* a rank, in an order */
     uint64_t epoch; /* how often it has posted or noticed mail */

@@ -13,18 +13,18 @@ static const double PATIENCE_SECONDS = 600;
 
 /* ---- Made. -------------------------------------------------------------------------------- */
 
-int patience_read(double *seconds)
+int timeout_read(double *seconds)
 {
-    const char *text = getenv("STDCL_PATIENCE");
+    const char *text = getenv("STDCL_TIMEOUT");
     char *end = NULL;
     const double wish = text && *text ? seconds_read(text, &end) : PATIENCE_SECONDS;
     const bool good = !end || (end != text && !*end && wish > 0);
     *seconds = good ? wish : PATIENCE_SECONDS;
-    return good ? 0
-                : clerror_set(
-                      EINVAL,
-                      "world_join: STDCL_PATIENCE is \"%s\"; give a number of seconds above 0",
-                      text);
+    return good
+               ? 0
+               : clerror_set(
+                     EINVAL,
+                     "world_join: STDCL_TIMEOUT is \"%s\"; give a number of seconds above 0", text);
 }
 
 static int count_hosts(const stdcl_world *w)
@@ -70,22 +70,22 @@ static void make_locks(stdcl_world *w)
 /* Called after mail has moved. */
 static void watch(stdcl_world *w)
 {
-    told_look(w);
-    notes_look(w);
+    notify_poll(w);
+    finalize_poll(w);
 }
 
 /* `together`: all ranks do so. */
 static void destroy(stdcl_world *w, bool together)
 {
-    mail_stop(w);
+    progress_thread_stop(w);
     w->watch = NULL;
     if (together)
-        told_finish(w);
-    told_free(w);
-    notes_free(w);
-    mail_drop_all(w);
+        notify_finish(w);
+    notify_free(w);
+    finalize_free(w);
+    request_drop_all(w);
     w->by->leave(w->state);
-    mail_free_held(w->held);
+    request_free_detached(w->held);
     pthread_cond_destroy(&w->changed);
     pthread_mutex_destroy(&w->lock);
     free(w->host);
@@ -109,15 +109,16 @@ stdcl_world *world_make(const struct transport *by, void *state, int rank, int s
                        .size = size,
                        .background = background && size > 1,
                        .awaited = -1};
-    (void)patience_read(
+    (void)timeout_read(
         &w->patience); /* what is wrong with it all ranks hear when they have joined */
     if (options)
         w->options = *options;
     snprintf(w->carrier, sizeof w->carrier, "%s", carrier);
     make_locks(w);
-    int status = find_hosts(w, host) == 0 && notes_start(w) == 0 && told_start(w) == 0 ? 0 : -1;
+    int status =
+        find_hosts(w, host) == 0 && finalize_start(w) == 0 && notify_start(w) == 0 ? 0 : -1;
     w->watch = watch;
-    if (status != 0 || mail_start(w) != 0) {
+    if (status != 0 || progress_thread_start(w) != 0) {
         destroy(w, false);
         return NULL;
     }
@@ -130,16 +131,16 @@ int world_leave(stdcl_world *w)
 {
     if (!w)
         return 0;
-    const bool together = notes_finish(w, 0, NULL);
+    const bool together = finalize_finish(w, 0, NULL);
     destroy(w, together);
     return together ? 0 : clerror_set(EPROTO, "world_leave: the job was broken off");
 }
 
-void world_end(stdcl_world *w, int status, const char *sentence)
+void world_abort(stdcl_world *w, int status, const char *sentence)
 {
     if (!w)
         return;
     if (w->size == 1 && w->options.ended && sentence)
         w->options.ended(w->options.arg, sentence);
-    destroy(w, notes_finish(w, status ? status : 1, sentence));
+    destroy(w, finalize_finish(w, status ? status : 1, sentence));
 }

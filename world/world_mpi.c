@@ -10,7 +10,7 @@
 #define _GNU_SOURCE
 #include <mpi.h>
 
-#include "heard.h"
+#include "drain_stdio.h"
 #include "transport.h"
 
 #include <signal.h>
@@ -219,7 +219,7 @@ static void end_launcher(void)
 static void mpi_end(void *state, int status)
 {
     struct state *s = state;
-    heard_wait();
+    drain_stdio();
 #if defined(OPEN_MPI)
     end_launcher();
 #endif

@@ -2,25 +2,24 @@
  * and, on one device, prefix sums and sorting of unsigned integers.
  *
  *   arrays *a = arrays_create(&(struct arrays_options){.ctx = cp, .type = ARRAYS_DOUBLE});
- *   arrays_place(a, x, n);                                            host to devices, each its
+ *   arrays_upload(a, x, n);                                            host to devices, each its
  *   share
  *   arrays_sum(a, x, n, &total);                                      also dot, min, max, mean,
  *   variance arrays_free(a);
  *
- * Order: everything is added up in one fixed order, that of arrays/order.h, which depends on the
- * number of elements and nothing else. The same numbers give the same bits in every run, on every
- * device, on any number of devices and for every work-group size. (Two exceptions: ARRAYS_TREE has
- * an order of its own, which depends on its shape; and devices without double precision add in
- * pairs of floats.) Where all devices are CPUs, arrays of CL_MEM_ZEROCOPY of up to four million
- * elements are added up on the host, without a launch and without a kernel that must be built.
- * int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers NULL
- * likewise. All block, but for arrays_scan_start and arrays_sort_start. One object is used by one
- * thread at a time; different ones are independent of each other. A struct of options may grow in a
- * later version 1, by its reserved words: they must be 0 (EINVAL). All other structs stay as they
- * are. Their sizes and offsets: tests/install/layout.txt. A handle of NULL, which is what a call
- * that failed returns, is EINVAL: what is given back is -1, NULL, 0 or, of a text, "". It may be
- * freed.
- * SPDX-License-Identifier: MIT
+ * Order: everything is added up in one fixed order, that of arrays/fixed_reduce.h, which depends on
+ * the number of elements and nothing else. The same numbers give the same bits in every run, on
+ * every device, on any number of devices and for every work-group size. (Two exceptions:
+ * ARRAYS_TREE has an order of its own, which depends on its shape; and devices without double
+ * precision add in pairs of floats.) Where all devices are CPUs, arrays of CL_MEM_ZEROCOPY of up to
+ * four million elements are added up on the host, without a launch and without a kernel that must
+ * be built. int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers
+ * NULL likewise. All block, but for arrays_scan_start and arrays_sort_start. One object is used by
+ * one thread at a time; different ones are independent of each other. A struct of options may grow
+ * in a later version 1, by its reserved words: they must be 0 (EINVAL). All other structs stay as
+ * they are. Their sizes and offsets: tests/install/layout.txt. A handle of NULL, which is what a
+ * call that failed returns, is EINVAL: what is given back is -1, NULL, 0 or, of a text, "". It may
+ * be freed. SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_ARRAYS_H
 #define STDCL_ARRAYS_H
@@ -84,10 +83,10 @@ void arrays_free(arrays *a);
 /* x is memory from clmalloc for the same context, or a place inside it at which every device can
  * start a buffer (4096 bytes are enough). Its n elements are read on the devices: device d reads
  * elements *first ... *first + *count - 1, which must be current there; shares depend on n.
- * arrays_place copies each device's share from the host, and an array that the host has written
+ * arrays_upload copies each device's share from the host, and an array that the host has written
  * needs nothing else. */
-int arrays_place(arrays *a, const void *x, size_t n);
-void arrays_share(const arrays *a, size_t n, cl_uint dev, size_t *first, size_t *count);
+int arrays_upload(arrays *a, const void *x, size_t n);
+void arrays_partition(const arrays *a, size_t n, cl_uint dev, size_t *first, size_t *count);
 
 /* ---- Sums. ----------------------------------------------------------------------------------- */
 
@@ -104,8 +103,8 @@ int arrays_dot(arrays *a, const void *x, const void *y, size_t n, double *dot);
 
 /* The sum of x[i]^2 + y[i]^2 + z[i]^2 in one pass: of the squared lengths of n vectors that are
  * stored as three arrays. Integers: EINVAL. */
-int arrays_squares(arrays *a, const void *x, const void *y, const void *z, size_t n,
-                   double *squares);
+int arrays_sum_squares(arrays *a, const void *x, const void *y, const void *z, size_t n,
+                       double *squares);
 
 /* The smallest and the largest element; NaN if one is NaN. EINVAL for n = 0. ARRAYS_LONG: rounded
  * to double. */
@@ -154,7 +153,7 @@ struct arrays_scan_job {
     size_t most;          /* 0 to 2^31 */
     const cl_uint *count; /* memory of the device: how many there are, when that is less than
                              `most`; or NULL */
-    void *work; /* arrays_scan_work(s, job) bytes at least; NULL: memory of the sorter's own */
+    void *work; /* arrays_scan_workspace(s, job) bytes at least; NULL: memory of the sorter's own */
     uintptr_t reserved[8]; /* must be 0 */
 };
 
@@ -170,7 +169,7 @@ struct arrays_sort_job {
     size_t most;          /* 0 to 2^31 */
     const cl_uint *count; /* memory of the device: how many there are, when that is less than
                              `most`; or NULL */
-    void *work; /* arrays_sort_work(s, job) bytes at least; NULL: memory of the sorter's own */
+    void *work; /* arrays_sort_workspace(s, job) bytes at least; NULL: memory of the sorter's own */
     uintptr_t reserved[8]; /* must be 0 */
 };
 
@@ -196,8 +195,8 @@ int arrays_sort(arrays_sorter *s, const struct arrays_sort_job *job);
  * each array rounded up to 4096 bytes, and of a sort by up to a thirty-second before, so that jobs
  * of nearly the same size have their arrays at the same places. 0 with EINVAL for a job that
  * arrays_scan or arrays_sort refuses too. */
-size_t arrays_scan_work(arrays_sorter *s, const struct arrays_scan_job *job);
-size_t arrays_sort_work(arrays_sorter *s, const struct arrays_sort_job *job);
+size_t arrays_scan_workspace(arrays_sorter *s, const struct arrays_scan_job *job);
+size_t arrays_sort_workspace(arrays_sorter *s, const struct arrays_sort_job *job);
 
 /* The launch shape of the last job, as words KEY=NUMBER, and why that one; "" before the first.
  * Owned by s. */

@@ -6,16 +6,16 @@
  *                                                                     T
  *   gas_free(g);
  *
- * Order: energies are added up in the fixed order of arrays/order.h, which depends on the number of
- * molecules and nothing else. The same seed gives the same bits in every run, on every device, on
- * any number of devices and for every work-group size, and on any number of ranks. (Two exceptions:
- * ARRAYS_TREE has an order of its own, which depends on its shape; and devices without double
- * precision add in pairs of floats.) int functions return 0, or -1 with clerrno set and a sentence
- * in clerror(); pointers NULL likewise. All block. One object is used by one thread at a time;
- * different ones are independent of each other. A struct of options may grow in a later version 1,
- * by its reserved words: they must be 0 (EINVAL). All other structs stay as they are. Their sizes
- * and offsets: tests/install/layout.txt. A handle of NULL, which is what a call that failed
- * returns, is EINVAL: what is given back is -1, NULL, 0 or, of a text, "". It may be freed.
+ * Order: energies are added up in the fixed order of arrays/fixed_reduce.h, which depends on the
+ * number of molecules and nothing else. The same seed gives the same bits in every run, on every
+ * device, on any number of devices and for every work-group size, and on any number of ranks. (Two
+ * exceptions: ARRAYS_TREE has an order of its own, which depends on its shape; and devices without
+ * double precision add in pairs of floats.) int functions return 0, or -1 with clerrno set and a
+ * sentence in clerror(); pointers NULL likewise. All block. One object is used by one thread at a
+ * time; different ones are independent of each other. A struct of options may grow in a later
+ * version 1, by its reserved words: they must be 0 (EINVAL). All other structs stay as they are.
+ * Their sizes and offsets: tests/install/layout.txt. A handle of NULL, which is what a call that
+ * failed returns, is EINVAL: what is given back is -1, NULL, 0 or, of a text, "". It may be freed.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_GAS_H
@@ -70,7 +70,7 @@ struct gas_options {
         *world;            /* the ranks that divide the molecules among themselves, NULL: alone; not
                             * owned. gas_create, gas_measure and    gas_histogram are collective then,
                             * `progress` counts this rank's own    molecules, a stored gas has in a rank's
-                            * memory the molecules of gas_part    alone, and ARRAYS_TREE is ENOTSUP */
+                            * memory the molecules of gas_partition    alone, and ARRAYS_TREE is ENOTSUP */
     uintptr_t reserved[8]; /* must be 0 */
 };
 
@@ -82,11 +82,12 @@ void gas_free(gas *g);
 
 /* Of n molecules that are stored, those that a rank has: `count` of them, from number `first`
  * on. */
-void gas_part(const stdcl_world *world, int rank, uint64_t n, uint64_t *first, uint64_t *count);
+void gas_partition(const stdcl_world *world, int rank, uint64_t n, uint64_t *first,
+                   uint64_t *count);
 
 /* GAS_GIVEN: copies rows of three components in the caller's units, of all molecules or, with a
- * world, of this rank's (gas_part); each call replaces the former. EDOM: a component that is not
- * finite (named). */
+ * world, of this rank's (gas_partition); each call replaces the former. EDOM: a component that is
+ * not finite (named). */
 int gas_set_velocities(gas *g, const double (*velocity)[3]);
 int gas_set_velocities_single(gas *g, const float (*velocity)[3]);
 
@@ -116,7 +117,7 @@ double gas_pressure(uint64_t n, double mean_energy, double volume);
 int gas_histogram(gas *g, double top, unsigned bins, uint64_t *count);
 
 /* The probability that a molecule is slower than `speed` (Maxwell's distribution). */
-double gas_slower(double speed, double temperature, double mass, double boltzmann);
+double gas_speed_cdf(double speed, double temperature, double mass, double boltzmann);
 
 /* How many molecules the gas has. */
 uint64_t gas_molecules(const gas *g);

@@ -87,7 +87,8 @@ int hashlife_density(hashlife *h, long long x, long long y, size_t width, size_t
 
 /* The same zoomed out: a bit is a square of 2^zoom cells a side, zoom 0 to 60, and 1 if any of them
  * lives; x and y are in such squares, too. */
-int hashlife_look(hashlife *h, unsigned zoom, long long x, long long y, struct life_cells *cells);
+int hashlife_get_zoomed(hashlife *h, unsigned zoom, long long x, long long y,
+                        struct life_cells *cells);
 
 /* Advances and blocks until it is done: a step of 2^k for each bit k of `generations`. After an
  * error the plane is where the last whole one of these steps left it; hashlife_generation tells

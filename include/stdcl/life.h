@@ -221,7 +221,7 @@ int life_soup(life *lf, double density, uint64_t seed);
  * It takes as long as making an engine, and a copy of this rank's rows on the host. Without ranks
  * nothing happens. EINVAL: the weight is no number > 0. After another failure the engine can only
  * be freed. */
-int life_divide(life *lf, double weight);
+int life_set_weight(life *lf, double weight);
 
 /* Counts the live cells, on the device; of rules of more than two states, those that are not 0. */
 int life_population(life *lf, uint64_t *population);
@@ -238,7 +238,7 @@ struct life_sample {
 int life_trace(life *lf, size_t n, struct life_sample *sample);
 
 /* Notes the current generation without stepping. */
-int life_look(life *lf, struct life_sample *sample);
+int life_measure(life *lf, struct life_sample *sample);
 
 /* Advances until the state is one of those of the last 64 generations, but at most by `limit`
  * generations. *period is then the smallest p in 1 .. 64 with state(g + p) = state(g), compared
@@ -270,7 +270,7 @@ unsigned life_states(const life *lf);
 
 /* How many columns and rows away a cell's neighbours are at most: 1, or the range of a rule of
  * Larger than Life. */
-unsigned life_reach(const life *lf);
+unsigned life_neighbourhood_range(const life *lf);
 
 /* The engine of a name: "packed", "local", "global", "reference"; -1 with EINVAL and the list for
  * others. And the name of an engine. */

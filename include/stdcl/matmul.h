@@ -107,19 +107,20 @@ int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, siz
  * between them meanwhile. The same number of ranks gives the same bits, whatever devices of one
  * model they have and however the work is divided. The slab of rank `rank` in a matrix that is
  * stored with `rows` rows: */
-void matmul_slab(const stdcl_world *world, int rank, size_t rows, size_t *first, size_t *count);
+void matmul_partition(const stdcl_world *world, int rank, size_t rows, size_t *first,
+                      size_t *count);
 
 /* How much of C each rank computes, from the next matmul_multiply or matmul_load on: in proportion
  * to what all ranks give as their weights, such as multiply-adds a second; and its devices as they
  * were found to be fast. Slabs stay as they are. Until all ranks have called it: by the devices'
  * peaks where models are unlike, else alike; always alike with OPENBLAS, SYCL and CLBLAST. EINVAL:
  * a weight that is no number > 0. */
-int matmul_divide(matmul *mm, double weight);
+int matmul_set_weight(matmul *mm, double weight);
 
 /* For how many seconds this rank's devices have been busy with products since it was made or
  * divided, without waits for panels of other ranks and for compilers; *work: with how many
  * multiply-adds. */
-double matmul_busy(const matmul *mm, double *work);
+double matmul_busy_time(const matmul *mm, double *work);
 
 /* A matrix that is not in memory, such as one in a file; x is packed rows of `cols` elements. Both
  * return 0, or -1 after clerror_set. */
@@ -134,11 +135,12 @@ struct matmul_far {
  * others are multiplied, and blocks of C are written when they are done. Places are those of the
  * whole matrices as they are stored. One thread at a time reads A and B, and another, the caller's,
  * reads (if beta is not 0) and writes C. With a world a rank is asked for rows of its slabs of A
- * and B (matmul_slab), and for a block of C. Memory on the host: `memory` of the options, else half
- * of what there is, divided among the ranks of a host. */
-int matmul_multiply_far(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k,
-                        double alpha, const struct matmul_far *a, const struct matmul_far *b,
-                        double beta, const struct matmul_far *c);
+ * and B (matmul_partition), and for a block of C. Memory on the host: `memory` of the options, else
+ * half of what there is, divided among the ranks of a host. */
+int matmul_multiply_out_of_core(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k,
+                                double alpha, const struct matmul_far *a,
+                                const struct matmul_far *b, double beta,
+                                const struct matmul_far *c);
 
 /* The product of matrices in the memory of device `dev`. The pointers lie in memory from clmalloc
  * of the engine's context, and the device's image of it is what is multiplied. Returns when the

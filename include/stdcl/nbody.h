@@ -107,8 +107,8 @@ const struct nbody_integrator_info *nbody_integrator_describe(enum nbody_integra
 enum nbody_precision { NBODY_SINGLE, NBODY_DOUBLE, NBODY_MIXED };
 
 /* Which kernel sums the forces. Use NBODY_TUNED; the others are simpler, to be read
- * (nbody/ladder.cl) and to be compared with. All give the same forces to rounding. The simpler ones
- * run on one device, and have no derivatives of the forces, which NBODY_HERMITE4 needs. */
+ * (nbody/baseline.cl) and to be compared with. All give the same forces to rounding. The simpler
+ * ones run on one device, and have no derivatives of the forces, which NBODY_HERMITE4 needs. */
 enum nbody_kernel {
     NBODY_TUNED, /* with the device's measured shape: registers, splits, the hardware's root */
     NBODY_NAIVE, /* an array of structures, as the formula says, with a branch that skips the body
@@ -156,7 +156,7 @@ struct nbody_options {
                                  NULL: equal on devices of one model, else by a short measurement;
                                  shares, and so the rounding, may then differ from run to run */
     /* Called now and then, in the calling thread, with the fraction of a call of nbody_step,
-     * nbody_forces, nbody_measure or nbody_diagnose that is done, 0 to 1. It returns 0, or
+     * nbody_forces, nbody_time_forces or nbody_diagnose that is done, 0 to 1. It returns 0, or
      * something else to end the call soon, with ECANCELED. May be NULL. */
     int (*progress)(void *arg, double fraction);
     void *arg;
@@ -240,15 +240,15 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential);
 
 /* Computes all accelerations `times` times over, without copying anything to the host, and tells
  * how long that took. Changes nothing else. */
-int nbody_measure(nbody *nb, size_t times, double *seconds);
+int nbody_time_forces(nbody *nb, size_t times, double *seconds);
 
 /* All that an engine needs to go on with the same bits: copies nbody_save_bytes(nb) bytes to the
  * caller's memory, and back into an engine made with the same options, shapes and masses (whatever
  * its bodies' positions), on any number of devices of that model and ranks, and with any shares;
- * nbody_share and nbody_shape tell of these. Collective: all ranks get all bytes, and load them.
- * The bytes are those of one version of this library on one kind of machine, and hold no checksum.
- * EINVAL: they are of another engine (the message says in what). A load that fails otherwise loses
- * the state. */
+ * nbody_device_bodies and nbody_shape tell of these. Collective: all ranks get all bytes, and load
+ * them. The bytes are those of one version of this library on one kind of machine, and hold no
+ * checksum. EINVAL: they are of another engine (the message says in what). A load that fails
+ * otherwise loses the state. */
 size_t nbody_save_bytes(const nbody *nb);
 int nbody_save(nbody *nb, void *to);
 int nbody_load(nbody *nb, const void *from, size_t size);
@@ -257,10 +257,10 @@ int nbody_load(nbody *nb, const void *from, size_t size);
  * is now in spare memory of the devices and of the host, which the first call makes and nbody_free
  * frees, and blocks for nothing else; where there is none, and with ranks, it blocks as nbody_save
  * does. Collective. held: copies what was held to the caller's memory, as often as wanted; from any
- * thread, also while another uses the engine, but for nbody_hold and nbody_free. ENOMEM; EIO: a
- * device failed; EINVAL: nothing was held. */
-int nbody_hold(nbody *nb);
-int nbody_held(nbody *nb, void *to);
+ * thread, also while another uses the engine, but for nbody_snapshot_begin and nbody_free. ENOMEM;
+ * EIO: a device failed; EINVAL: nothing was held. */
+int nbody_snapshot_begin(nbody *nb);
+int nbody_snapshot_read(nbody *nb, void *to);
 
 /* Sums over all bodies at the current time. Energies are those of the softened force. */
 struct nbody_diagnostics {
@@ -315,7 +315,7 @@ double nbody_eta(const nbody *nb);
 /* How many interactions a second the devices in use could do at most: their measured rate of
  * multiply-adds (clpeak, which takes a moment at first) over the instructions that a pair needs
  * (nbody/README.md, "One pull"); 0 when that rate is not known. A busy device measures too low. */
-double nbody_limit(const nbody *nb);
+double nbody_peak_rate(const nbody *nb);
 
 /* The most memory that any one device holds for the engine, in bytes. */
 size_t nbody_device_bytes(const nbody *nb);
@@ -324,7 +324,7 @@ size_t nbody_device_bytes(const nbody *nb);
  * it is idle); its launch shape as words "KEY=NUMBER ..."; a sentence that says which row of the
  * tuning store that is, and why. Both texts are owned by the engine. */
 unsigned nbody_devices(const nbody *nb);
-size_t nbody_share(const nbody *nb, unsigned dev);
+size_t nbody_device_bodies(const nbody *nb, unsigned dev);
 const char *nbody_shape(const nbody *nb, unsigned dev);
 const char *nbody_explain(const nbody *nb, unsigned dev);
 
@@ -392,9 +392,10 @@ int nbody_find_structure(size_t n, double G, const double *mass, const double (*
 
 /* The same, found on device `dev` of ctx: all but the orbits of binaries. n log n time. ENOEXEC
  * where a device of ctx has no double precision. */
-int nbody_find_structure_on(CLCONTEXT *ctx, cl_uint dev, size_t n, double G, const double *mass,
-                            const double (*pos)[3], const double (*vel)[3], const double *potential,
-                            size_t shells, struct nbody_shell *shell, struct nbody_structure *s);
+int nbody_find_structure_device(CLCONTEXT *ctx, cl_uint dev, size_t n, double G, const double *mass,
+                                const double (*pos)[3], const double (*vel)[3],
+                                const double *potential, size_t shells, struct nbody_shell *shell,
+                                struct nbody_structure *s);
 
 /* Two bodies that came as close as their radii: how long ago in the last step, at first. */
 struct nbody_contact {

@@ -74,8 +74,8 @@ int life_sparse_density(life_sparse *s, long long x, long long y, size_t width, 
 
 /* A bit is a square of 2^zoom cells a side, zoom 0 to 60, and 1 if any of them lives; x and y are
  * in such squares, too. */
-int life_sparse_look(life_sparse *s, unsigned zoom, long long x, long long y,
-                     struct life_cells *cells);
+int life_sparse_measure(life_sparse *s, unsigned zoom, long long x, long long y,
+                        struct life_cells *cells);
 
 /* Advances and blocks until it is done. After an error the plane is where life_sparse_generation
  * tells, with all its cells right, and the run may go on from there. Eight generations at a time

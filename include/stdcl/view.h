@@ -120,7 +120,7 @@ const char *view_tunnel(const view *v);
 /* ---- Showing. -------------------------------------------------------------------------------- */
 
 /* How many look now. One atomic load. */
-int view_watched(const view *v);
+int view_viewers(const view *v);
 
 /* Whether a picture is wanted now: 1 or 0. Without viewers and recording one atomic load. */
 int view_due(view *v);
@@ -139,9 +139,9 @@ struct view_moment {
 /* How many bodies are wanted at most, and which: order[0] to order[count - 1], a fair sample of 0
  * to total - 1 however short; owned by the view. NULL with ENOMEM. */
 size_t view_bodies_wanted(const view *v);
-const uint32_t *view_order(view *v);
+const uint32_t *view_sample_order(view *v);
 
-/* The first `count` bodies of view_order; vel may be NULL. */
+/* The first `count` bodies of view_sample_order; vel may be NULL. */
 struct view_points {
     struct view_moment at;
     size_t count;
@@ -223,7 +223,7 @@ struct view_state {
     double speed, steps, fraction;
     uint64_t frame; /* of a replay */
 };
-void view_tell(view *v, const struct view_state *state);
+void view_set_state(view *v, const struct view_state *state);
 
 /* The run is over: says so, and keeps on showing the last picture. */
 void view_end(view *v, const char *sentence);

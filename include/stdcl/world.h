@@ -14,7 +14,7 @@
  *
  * Functions called collective are called by every rank, in the same order, and return on each when
  * the others have done their part. int functions return 0, or -1 with clerrno set and a sentence in
- * clerror(); pointers NULL likewise. A rank that waits for another longer than $STDCL_PATIENCE
+ * clerror(); pointers NULL likewise. A rank that waits for another longer than $STDCL_TIMEOUT
  * seconds (600) gives up with ETIMEDOUT, and names it. Nothing comes into its memory later; but MPI
  * takes nothing back that was to be sent: of over 16 KiB it may read the bytes until the world is
  * left or ended. A world is used by any thread; collective functions by one at a time.
@@ -36,7 +36,7 @@ typedef struct stdcl_world stdcl_world;
 /* ---- Joined and left. ------------------------------------------------------------------------ */
 
 struct world_options {
-    /* Told, on rank 0 and in any thread, why the job ends because a rank failed (world_end): a
+    /* Told, on rank 0 and in any thread, why the job ends because a rank failed (world_abort): a
      * sentence that names rank and host unless all failed alike. All ranks end then. May be
      * NULL. */
     void (*ended)(void *arg, const char *sentence);
@@ -69,7 +69,7 @@ int world_leave(stdcl_world *world);
  * tells the sentence. When all ranks end in this way, with one status, the call returns and the
  * world is freed as by world_leave; else it does not return. It comes before an engine that failed
  * is freed, since mail of other ranks may be under way to and from its memory. */
-void world_end(stdcl_world *world, int status, const char *sentence);
+void world_abort(stdcl_world *world, int status, const char *sentence);
 
 /* Which rank this process is, from 0, and how many there are. */
 int world_rank(const stdcl_world *world);
@@ -79,7 +79,7 @@ const char *world_host(const stdcl_world *world, int rank);
 /* How many hosts there are, and what carries the messages: "Open MPI 4.1.4"; "" alone. Owned by the
  * world. */
 int world_hosts(const stdcl_world *world);
-const char *world_carrier(const stdcl_world *world);
+const char *world_transport(const stdcl_world *world);
 
 /* ---- Collective, and the same on every rank. ------------------------------------------------- */
 
@@ -104,10 +104,10 @@ int world_add(stdcl_world *world, uint64_t *numbers, size_t count);
 /* Tells all whether one failed: 0 where `status` is 0 on all ranks, else -1, with the sentence of
  * the lowest rank that failed, "rank 3 on node17: ..." unless all failed alike. `status` -1 goes
  * with the sentence that clerror() has here. */
-int world_agree(stdcl_world *world, int status);
+int world_reduce_status(stdcl_world *world, int status);
 
 /* EINVAL where a text is not rank 0's: "rank 5 on node3 has WHAT 'x', rank 0 on node1 has 'y'". */
-int world_same(stdcl_world *world, const char *what, const char *text);
+int world_check_equal(stdcl_world *world, const char *what, const char *text);
 
 /* Which of n devices that this rank sees are its own: mine[i] becomes 1 or 0. Ranks on one host
  * divide what they see without overlap, by UUID, PCI address or name; those that see different ones
@@ -119,34 +119,34 @@ int world_devices(stdcl_world *world, const cl_device_id *ids, size_t n, int sha
 /* ---- To all, at any time. -------------------------------------------------------------------- */
 
 /* Tells all ranks a number other than 0, such as that of a signal, and returns at once: any thread
- * may call it, and a handler of signals. world_told: the first number that this rank has told or
- * was told so far, within some 0.1 s; 0: none yet. Ranks hear it at different times, so what they
- * do then they still agree on. */
-void world_tell(stdcl_world *world, int number);
-int world_told(stdcl_world *world);
+ * may call it, and a handler of signals. world_notified: the first number that this rank has told
+ * or was told so far, within some 0.1 s; 0: none yet. Ranks hear it at different times, so what
+ * they do then they still agree on. */
+void world_notify(stdcl_world *world, int number);
+int world_notified(stdcl_world *world);
 
 /* ---- From one rank to another. --------------------------------------------------------------- */
 
-typedef struct world_mail world_mail;
+typedef struct world_request world_request;
 
 /* Start to send or to receive `size` bytes, of any size, and return at once; the bytes must stay
  * until the mail is waited for. Mail between two ranks with one tag (0 to 9999) arrives in the
  * order in which it was sent, and both sides give the same size. Mail moves in the background while
  * the program does other things. NULL: ENOMEM, EINVAL, or EPROTO from MPI. */
-world_mail *world_send(stdcl_world *world, int rank, int tag, const void *bytes, size_t size);
-world_mail *world_receive(stdcl_world *world, int rank, int tag, void *bytes, size_t size);
+world_request *world_send(stdcl_world *world, int rank, int tag, const void *bytes, size_t size);
+world_request *world_receive(stdcl_world *world, int rank, int tag, void *bytes, size_t size);
 
 /* 1 when a mail is done, else 0; world_wait still is to be called. NULL is done: world_send or
  * world_receive told the error. */
-int world_arrived(stdcl_world *world, const world_mail *mail);
+int world_test(stdcl_world *world, const world_request *mail);
 
 /* Waits for n mails and frees them; NULL among them is an error that was reported before.
  * ETIMEDOUT: see above; EPROTO. */
-int world_wait(stdcl_world *world, world_mail *const *mails, size_t n);
+int world_wait(stdcl_world *world, world_request *const *mails, size_t n);
 
 /* Seconds that this rank has waited for mail of or to another, by world_wait and in collective
  * functions. */
-double world_waited(stdcl_world *world, int rank);
+double world_wait_time(stdcl_world *world, int rank);
 
 #ifdef __cplusplus
 }

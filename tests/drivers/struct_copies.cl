@@ -1,8 +1,7 @@
 /* struct_copies.cl - Mesa 25.0 (rusticl, as in Debian 13) leaves 0, 0, 0, 4 in `out` where 1, 2, 3,
  * 4 belong: of the structs that a loop assigns as a whole to the elements of a private array it
- * keeps the last. 26.2 is right. Kernels of ours write to the members by pointer (arrays/order.h).
- * One work-item; x is 1, 2, 3, 4.
- * SPDX-License-Identifier: MIT
+ * keeps the last. 26.2 is right. Kernels of ours write to the members by pointer
+ * (arrays/fixed_reduce.h). One work-item; x is 1, 2, 3, 4. SPDX-License-Identifier: MIT
  */
 typedef struct {
     float x;

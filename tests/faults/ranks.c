@@ -89,7 +89,7 @@ static void *run(void *rank)
     if (!r->failed && clcontext_destroy(cp) != 0)
         fails(r);
     if (r->failed)
-        world_end(r->world, 1, r->sentence);
+        world_abort(r->world, 1, r->sentence);
     else
         world_leave(r->world);
     return NULL;
@@ -98,7 +98,7 @@ static void *run(void *rank)
 int main(void)
 {
     pthread_t thread[RANKS];
-    setenv("STDCL_PATIENCE", "60", 0); /* of a rank whose other has no world */
+    setenv("STDCL_TIMEOUT", "60", 0); /* of a rank whose other has no world */
     setenv("POCL_MAX_PTHREAD_COUNT", "1",
            0); /* for two contexts of one device, see tests/world.cmake */
     struct threads *threads = threads_create(RANKS, 0, 1);

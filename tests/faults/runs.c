@@ -54,7 +54,7 @@ bool runs_begin(const char *build_folder, const char *source_folder)
     snprintf(kernels, sizeof kernels, "%s/tests/faults.kernels",
              build); /* kept, since compiling is what takes long */
     mkdir(kernels, 0777);
-    setenv("STDCL_KEEP", "0", 0); /* each run makes the same calls */
+    setenv("STDCL_CACHE", "0", 0); /* each run makes the same calls */
     setenv("POCL_CACHE_DIR", kernels, 1);
     setenv("CUDA_CACHE_PATH", kernels, 1);
     return true;

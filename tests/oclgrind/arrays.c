@@ -59,7 +59,7 @@ static void sums_of(enum arrays_type type, enum arrays_accumulator how, size_t n
         arrays_create(&(struct arrays_options){.ctx = cp, .type = type, .accumulator = how});
     void *x = clmalloc(cp, n * 8, 0);
     double r = 0, mean = 0;
-    if (!a || !x || (fill(type, x, n), arrays_place(a, x, n)) != 0) {
+    if (!a || !x || (fill(type, x, n), arrays_upload(a, x, n)) != 0) {
         check("making", type, n, -1, &r, 0);
         return;
     }
@@ -68,7 +68,7 @@ static void sums_of(enum arrays_type type, enum arrays_accumulator how, size_t n
     check("max", type, n, arrays_max(a, x, n, &r), &r, extreme(type, x, n, 1));
     if (type == ARRAYS_FLOAT || type == ARRAYS_DOUBLE) {
         check("dot", type, n, arrays_dot(a, x, x, n, &r), &r, arrays_ref_dot(type, how, x, x, n));
-        check("squares", type, n, arrays_squares(a, x, x, x, n, &r), &r,
+        check("squares", type, n, arrays_sum_squares(a, x, x, x, n, &r), &r,
               arrays_ref_squares(type, how, x, x, x, n));
     }
     if (n > 1) {
@@ -91,7 +91,7 @@ static void of_a_shape(const char *shape, size_t n)
             &(struct arrays_options){.ctx = cp, .type = type, .accumulator = how, .shape = shape});
         void *x = clmalloc(cp, n * 8, 0);
         double r = 0;
-        if (!a || !x || (fill(type, x, n), arrays_place(a, x, n)) != 0)
+        if (!a || !x || (fill(type, x, n), arrays_upload(a, x, n)) != 0)
             check("making", type, n, -1, &r, 0);
         else if (type == ARRAYS_DOUBLE)
             check("dot", type, n, arrays_dot(a, x, x, n, &r), &r,
@@ -113,7 +113,7 @@ static void tree_of(size_t n)
         return;
     for (size_t i = 0; x && i < n; i++)
         right += x[i] = (double)(i * i % 1000);
-    const int status = a && x && arrays_place(a, x, n) == 0 ? arrays_sum(a, x, n, &r) : -1;
+    const int status = a && x && arrays_upload(a, x, n) == 0 ? arrays_sum(a, x, n, &r) : -1;
     check("tree", ARRAYS_DOUBLE, n, status, &r, right);
     clfree(x);
     arrays_free(a);

@@ -128,7 +128,7 @@ def test_engines_check_their_input():
 
 
 # Engines' functions whose first pointer is no handle: a world, a context, a file.
-NO_HANDLE = ("gas_part", "matmul_slab", "matmul_block_limit", "matmul_peak", "nbody_find_structure_on", "view_write_page")
+NO_HANDLE = ("gas_partition", "matmul_partition", "matmul_block_limit", "matmul_peak", "nbody_find_structure_device", "view_write_page")
 NO_CHECK_YET = ["arrays_" + name for name in "dot max mean min squares sum sum_integer variance".split()]
 
 

@@ -33,7 +33,7 @@ static void show_bodies(view *v, uint64_t step)
 {
     static float pos[MANY][3], vel[MANY][3];
     const size_t count = view_bodies_wanted(v);
-    const uint32_t *order = view_order(v);
+    const uint32_t *order = view_sample_order(v);
     for (size_t k = 0; k < count; k++) {
         const float angle = (float)order[k] + 1e-3F * (float)step,
                     radius = 1 + (float)(order[k] % 100);
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
             paused = c.ask == VIEW_PAUSE ? 1 : c.ask == VIEW_RUN ? 0 : paused;
             step = c.ask == VIEW_SEEK ? (uint64_t)c.value : step;
         }
-        view_tell(
+        view_set_state(
             v, &(struct view_state){.paused = paused, .fraction = NAN, .frame = replay ? step : 0});
         step = paused ? step : replay ? (step + 1) % 9 : step + 1;
         if (view_due(v))

@@ -529,7 +529,7 @@ async def ranks():
     if not launch or not have_device():
         return
     await same_bits(RANKED, launch, ["--share"])
-    os.environ["STDCL_PATIENCE"] = "10"
+    os.environ["STDCL_TIMEOUT"] = "10"
     with Job(*launch, STDCL, "nbody", "-n", "300", "--method", "direct", "--share", "--steps", "100000000") as job:
         async with job.connect() as ws:
             assert ["bodies", "300"] in (await text_of(ws, "hello"))["facts"]

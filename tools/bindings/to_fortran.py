@@ -22,11 +22,11 @@ KINDS = {
     "uintptr_t": "c_intptr_t", "intptr_t": "c_intptr_t",
 }
 ONE = {  # pointers to one number
-    "arrays_dot.dot", "arrays_max.max", "arrays_mean.mean", "arrays_min.min", "arrays_share.first", "arrays_share.count",
-    "arrays_squares.squares", "arrays_sum.sum", "arrays_sum_integer.sum", "arrays_tune_kernels.count", "arrays_variance.mean",
+    "arrays_dot.dot", "arrays_max.max", "arrays_mean.mean", "arrays_min.min", "arrays_partition.first", "arrays_partition.count",
+    "arrays_sum_squares.squares", "arrays_sum.sum", "arrays_sum_integer.sum", "arrays_tune_kernels.count", "arrays_variance.mean",
     "arrays_variance.variance", "cltune_search.rate", "cltune_time.seconds", "gas_tune_kernels.count", "life_bounds_split.bounds",
     "life_bounds_split.height", "life_bounds_split.width", "life_population.population", "life_tune_kernels.count",
-    "life_until_stable.generation", "life_until_stable.period", "matmul_tune_kernels.count", "nbody_measure.seconds",
+    "life_until_stable.generation", "life_until_stable.period", "matmul_tune_kernels.count", "nbody_time_forces.seconds",
     "nbody_tune_kernels.count",
 }
 MANY = {  # pointers to the first of several structs

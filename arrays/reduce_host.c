@@ -1,0 +1,209 @@
+/* reduce_host.c - blocks of arrays added up by the host, in the order of fixed_reduce.h, for one
+ * set of instructions.
+ *
+ * CMakeLists.txt compiles it once for each set: STRIPS is what it offers, and VECTOR_BYTES the
+ * width of vectors. Each operation is rounded by itself, as the kernels do it, so that all sets
+ * give the same bits.
+ * SPDX-License-Identifier: MIT
+ */
+#include "arrays/internal.h"
+
+#include <math.h>
+#if VECTOR_BYTES > 16
+#include <immintrin.h>
+#endif
+
+enum { STRIP = BLOCK_LANES * BLOCK_ROWS, AHEAD = 4096 };
+
+#pragma GCC diagnostic ignored "-Wtautological-compare" /* a NaN is not itself, but integers are   \
+                                                         */
+#define INLINE static inline __attribute__((always_inline))
+#define BIT(op) (1 << (op))
+#define ARITHMETIC (BIT(OP_SUM) | BIT(OP_DOT) | BIT(OP_SQUARES) | BIT(OP_DEVIATE))
+#define EXTREMES (BIT(OP_LEAST) | BIT(OP_GREATEST))
+
+/* ---- What compilers do not make of plain C. -------------------------------------------------- */
+
+/* Conversions of whole vectors, and fused multiply-adds: gcc 12 takes them apart. */
+#if VECTOR_BYTES == 64
+#define FLOATS_IN_DOUBLES(x) _mm512_cvtps_pd(_mm256_loadu_ps(x))
+#define FLOATS_ADDED(a, b) _mm512_fmadd_pd(_mm512_set1_pd(1), b, a)
+#define INTS_IN_DOUBLES(x) _mm512_cvtepi32_pd(_mm256_loadu_si256((const void *)(x)))
+#define LONGS_IN_DOUBLES(x) _mm512_cvtepi64_pd(_mm512_loadu_si512((const void *)(x)))
+#define INTS_IN_LONGS(x) _mm512_cvtepi32_epi64(_mm256_loadu_si256((const void *)(x)))
+#elif VECTOR_BYTES == 32
+#define FLOATS_IN_DOUBLES(x) _mm256_cvtps_pd(_mm_loadu_ps(x))
+#define FLOATS_ADDED(a, b) _mm256_fmadd_pd(_mm256_set1_pd(1), b, a)
+#define INTS_IN_DOUBLES(x) _mm256_cvtepi32_pd(_mm_loadu_si128((const void *)(x)))
+#define INTS_IN_LONGS(x) _mm256_cvtepi32_epi64(_mm_loadu_si128((const void *)(x)))
+#endif
+
+/* ---- Floats and doubles. --------------------------------------------------------------------- */
+
+#define NAME(x) float_in_double_##x
+#define ELEMENT float
+#define WIDE double
+#define PAIRED 0
+#define FMA(a, b, c) ((a) * (b) + (c)) /* products of floats are exact in doubles */
+#define FMAS FMA
+#ifdef FLOATS_IN_DOUBLES
+#define FETCH FLOATS_IN_DOUBLES
+#define ADDS FLOATS_ADDED
+#endif
+#define LOW -INFINITY
+#define HIGH INFINITY
+#define OPERATIONS ARITHMETIC
+#include "arrays/reduce_host.h"
+
+#define NAME(x) double_##x
+#define ELEMENT double
+#define WIDE double
+#define PAIRED 0
+#define FMA fma
+#if VECTOR_BYTES == 64
+#define FMAS _mm512_fmadd_pd
+#elif VECTOR_BYTES == 32
+#define FMAS _mm256_fmadd_pd
+#endif
+#define LOW -INFINITY
+#define HIGH INFINITY
+#define OPERATIONS (ARITHMETIC | EXTREMES)
+#include "arrays/reduce_host.h"
+
+#define NAME(x) double_pair_##x
+#define ELEMENT double
+#define WIDE double
+#define PAIRED 1
+#define FMA fma
+#if VECTOR_BYTES == 64
+#define FMAS _mm512_fmadd_pd
+#elif VECTOR_BYTES == 32
+#define FMAS _mm256_fmadd_pd
+#endif
+#define LOW -INFINITY
+#define HIGH INFINITY
+#define OPERATIONS ARITHMETIC
+#include "arrays/reduce_host.h"
+
+#define NAME(x) float_pair_##x
+#define ELEMENT float
+#define WIDE float
+#define PAIRED 1
+#define FMA fmaf
+#if VECTOR_BYTES == 64
+#define FMAS _mm512_fmadd_ps
+#elif VECTOR_BYTES == 32
+#define FMAS _mm256_fmadd_ps
+#endif
+#define LOW -INFINITY
+#define HIGH INFINITY
+#define OPERATIONS ARITHMETIC
+#include "arrays/reduce_host.h"
+
+#define NAME(x) float_##x
+#define ELEMENT float
+#define WIDE float
+#define PAIRED 0
+#define LOW -INFINITY
+#define HIGH INFINITY
+#define OPERATIONS EXTREMES
+#include "arrays/reduce_host.h"
+
+/* ---- Integers. ------------------------------------------------------------------------------- */
+
+/* Their deviations. */
+#define NAME(x) int_in_double_##x
+#define ELEMENT int32_t
+#define WIDE double
+#define PAIRED 0
+#ifdef INTS_IN_DOUBLES
+#define FETCH INTS_IN_DOUBLES
+#endif
+#define LOW -INFINITY
+#define HIGH INFINITY
+#define OPERATIONS BIT(OP_DEVIATE)
+#include "arrays/reduce_host.h"
+
+#define NAME(x) long_in_double_##x
+#define ELEMENT int64_t
+#define WIDE double
+#define PAIRED 0
+#ifdef LONGS_IN_DOUBLES
+#define FETCH LONGS_IN_DOUBLES
+#endif
+#define LOW -INFINITY
+#define HIGH INFINITY
+#define OPERATIONS BIT(OP_DEVIATE)
+#include "arrays/reduce_host.h"
+
+#define NAME(x) int_##x
+#define ELEMENT int32_t
+#define WIDE int32_t
+#define PAIRED 0
+#define LOW INT32_MIN
+#define HIGH INT32_MAX
+#define OPERATIONS EXTREMES
+#include "arrays/reduce_host.h"
+
+#define NAME(x) int_in_long_##x
+#define ELEMENT int32_t
+#define WIDE int64_t
+#define PAIRED 0
+#ifdef INTS_IN_LONGS
+#define FETCH INTS_IN_LONGS
+#endif
+#define LOW INT64_MIN
+#define HIGH INT64_MAX
+#define OPERATIONS BIT(OP_SUM)
+#include "arrays/reduce_host.h"
+
+#define NAME(x) long_halves_##x
+#define ELEMENT int64_t
+#define WIDE int64_t
+#define PAIRED 2
+#define LOW INT64_MIN
+#define HIGH INT64_MAX
+#define OPERATIONS BIT(OP_SUM)
+#include "arrays/reduce_host.h"
+
+#define NAME(x) long_##x
+#define ELEMENT int64_t
+#define WIDE int64_t
+#define PAIRED 0
+#define LOW INT64_MIN
+#define HIGH INT64_MAX
+#define OPERATIONS EXTREMES
+#include "arrays/reduce_host.h"
+
+/* ---- Which. ---------------------------------------------------------------------------------- */
+
+strips_work *STRIPS(enum arrays_type type, struct arrays_partial kind)
+{
+    static const struct {
+        enum arrays_type type;
+        struct arrays_partial kind;
+        strips_work *work;
+    } all[] = {
+        {ARRAYS_FLOAT, {WIDE_DOUBLE, JOIN_ADD}, float_in_double_block},
+        {ARRAYS_FLOAT, {WIDE_FLOAT, JOIN_PAIRS}, float_pair_block},
+        {ARRAYS_FLOAT, {WIDE_FLOAT, JOIN_LEAST}, float_block},
+        {ARRAYS_FLOAT, {WIDE_FLOAT, JOIN_GREATEST}, float_block},
+        {ARRAYS_DOUBLE, {WIDE_DOUBLE, JOIN_ADD}, double_block},
+        {ARRAYS_DOUBLE, {WIDE_DOUBLE, JOIN_PAIRS}, double_pair_block},
+        {ARRAYS_DOUBLE, {WIDE_DOUBLE, JOIN_LEAST}, double_block},
+        {ARRAYS_DOUBLE, {WIDE_DOUBLE, JOIN_GREATEST}, double_block},
+        {ARRAYS_INT, {WIDE_LONG, JOIN_ADD}, int_in_long_block},
+        {ARRAYS_INT, {WIDE_DOUBLE, JOIN_ADD}, int_in_double_block},
+        {ARRAYS_INT, {WIDE_INT, JOIN_LEAST}, int_block},
+        {ARRAYS_INT, {WIDE_INT, JOIN_GREATEST}, int_block},
+        {ARRAYS_LONG, {WIDE_LONG, JOIN_HALVES}, long_halves_block},
+        {ARRAYS_LONG, {WIDE_DOUBLE, JOIN_ADD}, long_in_double_block},
+        {ARRAYS_LONG, {WIDE_LONG, JOIN_LEAST}, long_block},
+        {ARRAYS_LONG, {WIDE_LONG, JOIN_GREATEST}, long_block},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].type == type && all[i].kind.wide == kind.wide &&
+            all[i].kind.joining == kind.joining)
+            return all[i].work;
+    return NULL;
+}

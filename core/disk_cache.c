@@ -1,0 +1,303 @@
+/* disk_cache.c - programs on disk: what one process has built with CLLD_CACHE, the next one loads.
+ *
+ * PoCL has the compiler's preprocessor read OpenCL's headers, 20 ms, before it knows that it has
+ * compiled a program before; a binary it loads in 2 ms. But to give out a binary it compiles each
+ * kernel once more, for groups of any size, which is why a program must ask for this.
+ *
+ * A file has a line of text, the key, which is all that a binary depends on, and the binary. It is
+ * taken if the sum in its first line is right and its key is the one that is sought, to the letter.
+ * Everything that goes wrong here only means that a program is built from its source.
+ *
+ * PoCL (to 7.1) reads a binary out of files of its own cache, and does not expect that one comes in
+ * meanwhile, as when another process starts a kernel of the same program. So who builds a program
+ * that is on disk nowhere yet holds the lock file: alone, until the binary is written; or, when
+ * that is not to be, together with others like it, as long as the process lives.
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/internal.h"
+#include "core/outfile.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_FILES = 64, MOST_BYTES = 64 << 20, PATIENCE = 3000 /* times 10 ms */ };
+static const char suffix[] = ".program";
+
+/* ---- The folder for what may be lost. ---- */
+
+bool cache_path(char *path, size_t size, const char *name)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int n = cache && *cache == '/' ? snprintf(path, size, "%s/stdcl/%s", cache, name)
+            : home && *home        ? snprintf(path, size, "%s/.cache/stdcl/%s", home, name)
+                                   : -1;
+    return n > 0 && (size_t)n < size;
+}
+
+void cache_folders(const char *path)
+{
+    char folder[CACHE_PATH];
+    snprintf(folder, sizeof folder, "%s", path);
+    for (char *p = strchr(folder + 1, '/'); p; p = strchr(p + 1, '/')) {
+        *p = '\0';
+        mkdir(folder, 0700);
+        *p = '/';
+    }
+}
+
+/* ---- Keys. ---- */
+
+/* FNV-1a, by words of eight bytes as far as there are. */
+static uint64_t hash_of(const void *data, size_t size)
+{
+    const unsigned char *byte = data;
+    uint64_t h = 14695981039346656037u, word;
+    for (; size >= sizeof word; byte += sizeof word, size -= sizeof word) {
+        memcpy(&word, byte, sizeof word);
+        h = (h ^ word) * 1099511628211u;
+        h ^= h >> 32;
+    }
+    while (size--)
+        h = (h ^ *byte++) * 1099511628211u;
+    return h;
+}
+
+/* The variables by which a user changes how PoCL compiles, and a few that change nothing. */
+static void print_environment(FILE *fp)
+{
+    for (char **variable = environ; variable && *variable; variable++)
+        if (strncmp(*variable, "POCL_", 5) == 0 && strncmp(*variable, "POCL_CACHE_DIR=", 15) != 0)
+            fprintf(fp, "%s\n", *variable);
+}
+
+/* All that the binary depends on; false when it is not to be kept. */
+static bool find_key(struct stored *s, const struct device *d, const char *source,
+                     const char *options)
+{
+    char identity[EMBEDDED_IDENTITY], name[64];
+    const char *wish = getenv("STDCL_CACHE");
+    if (!(d->type & CL_DEVICE_TYPE_CPU) || (wish && strcmp(wish, "0") == 0) || debug_prints() ||
+        !program_cache_applies(source, options) ||
+        !device_identity(d->id, identity, sizeof identity) || !strcasestr(identity, "PoCL"))
+        return false;
+    FILE *fp = open_memstream(&s->key, &s->size);
+    if (!fp)
+        return false;
+    fprintf(fp, "stdcl %s\n%s\n", stdcl_version(), identity);
+    print_environment(fp);
+    fprintf(fp, "%s%c%s", options, 0, source);
+    const bool whole = !ferror(fp);
+    if (fclose(fp) != 0 || !whole || s->size > MOST_BYTES / 4)
+        return false;
+    snprintf(name, sizeof name, "programs/%016" PRIx64 "%s", hash_of(s->key, s->size), suffix);
+    return cache_path(s->path, sizeof s->path, name);
+}
+
+/* ---- Reading. ---- */
+
+/* The binary within a file's bytes, and its size; NULL when the file is not whole, or another
+ * program's. */
+static const unsigned char *binary_in(const struct stored *s, const char *bytes, size_t size,
+                                      size_t *binary)
+{
+    size_t key;
+    uint64_t sum;
+    const char *line = memchr(bytes, '\n', size < 128 ? size : 128);
+    if (!line || sscanf(bytes, "stdcl-program-1 %zu %zu %" SCNx64 "\n", &key, binary, &sum) != 3)
+        return NULL;
+    const size_t head = (size_t)(line + 1 - bytes);
+    if (key != s->size || *binary == 0 || size - head < key || size - head - key != *binary ||
+        memcmp(line + 1, s->key, key) != 0 || hash_of(line + 1, size - head) != sum)
+        return NULL;
+    return (const unsigned char *)line + 1 + key;
+}
+
+static cl_program load(const struct device *d, const unsigned char *binary, size_t size)
+{
+    cl_int status, err;
+    cl_program program =
+        clCreateProgramWithBinary(d->context, 1, &d->id, &size, &binary, &status, &err);
+    if (!program || clBuildProgram(program, 1, &d->id, NULL, NULL, NULL) == CL_SUCCESS)
+        return program;
+    clReleaseProgram(program);
+    return NULL;
+}
+
+/* Files of other users' are not taken, since they might hold anything. */
+static cl_program take(const struct stored *s, const struct device *d)
+{
+    struct stat st;
+    struct failure before;
+    cl_program program = NULL;
+    size_t size, binary;
+    if (stat(s->path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+        st.st_size > MOST_BYTES)
+        return NULL;
+    failure_set_aside(&before);
+    char *bytes = read_file(s->path, &size, "clopen");
+    failure_restore(&before);
+    const unsigned char *found = bytes ? binary_in(s, bytes, size, &binary) : NULL;
+    if (found && (program = load(d, found, binary)) != NULL)
+        utimensat(AT_FDCWD, s->path, NULL, 0); /* the oldest go first */
+    free(bytes);
+    return program;
+}
+
+/* ---- The lock. ---- */
+
+/* Held together with others from when a program was built that is on disk nowhere until the process
+ * ends. Of one file once. */
+static int together = -1;
+static pthread_mutex_t together_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void hold_together(int fd)
+{
+    struct stat held, more;
+    pthread_mutex_lock(&together_lock);
+    if (together >= 0 && fstat(together, &held) == 0 && fstat(fd, &more) == 0 &&
+        held.st_dev == more.st_dev && held.st_ino == more.st_ino)
+        close(fd);
+    else
+        together = fd;
+    pthread_mutex_unlock(&together_lock);
+}
+
+/* Takes the program that another process has stored in the meantime. Otherwise s->lock is held
+ * alone, or, at -1, it is not for this process to store the program. */
+static cl_program lock_or_take(struct stored *s, const struct device *d)
+{
+    char path[sizeof s->path];
+    cl_program program = NULL;
+    if (!cache_path(path, sizeof path, "programs/lock"))
+        return NULL;
+    cache_folders(path);
+    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    bool alone = false, shared = false;
+    static atomic_int patience =
+        PATIENCE; /* who has lost it does not wait for each program again */
+    for (int tries = 0; fd >= 0 && !program && !alone && !shared && tries < patience; tries++) {
+        if (tries) /* another process stores one, perhaps this */
+            nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        alone = flock(fd, LOCK_EX | LOCK_NB) == 0;
+        shared = !alone && flock(fd, LOCK_SH | LOCK_NB) == 0;
+        if (!alone && !shared && errno != EWOULDBLOCK && errno != EINTR)
+            break;
+        program = take(s, d);
+    }
+    if (fd >= 0 && !program && !alone && !shared)
+        patience = 1;
+    if (alone && !program)
+        s->lock = fd;
+    else if (shared && !program)
+        hold_together(fd);
+    else if (fd >= 0)
+        close(fd);
+    return program;
+}
+
+/* ---- Writing. ---- */
+
+unsigned char *binary_of(cl_program program, size_t *size, cl_int *err)
+{
+    unsigned char *binary = NULL;
+    *err = clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL);
+    if (*err == CL_SUCCESS && (binary = malloc(*size ? *size : 1)) != NULL)
+        *err = clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL);
+    if (binary && *err == CL_SUCCESS && *size)
+        return binary;
+    free(binary);
+    return NULL;
+}
+
+/* Removes the oldest files until there are few enough. */
+static void remove_oldest(const char *path)
+{
+    char folder[CACHE_PATH], oldest[sizeof((struct dirent *)0)->d_name];
+    size_t count = MOST_FILES + 1;
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    for (int tries = 0; count > MOST_FILES && tries < MOST_FILES; tries++) {
+        struct timespec least = {0};
+        DIR *dir = opendir(folder);
+        count = 0;
+        for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
+            struct stat st;
+            const size_t length = strlen(e->d_name);
+            if (e->d_name[0] == '.' || length < sizeof suffix ||
+                strcmp(e->d_name + length - (sizeof suffix - 1), suffix) != 0 ||
+                fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+                continue;
+            if (count++ == 0 || st.st_mtim.tv_sec < least.tv_sec ||
+                (st.st_mtim.tv_sec == least.tv_sec && st.st_mtim.tv_nsec < least.tv_nsec)) {
+                least = st.st_mtim;
+                memcpy(oldest, e->d_name, length + 1);
+            }
+        }
+        if (dir && count > MOST_FILES)
+            unlinkat(dirfd(dir), oldest, 0);
+        if (dir)
+            closedir(dir);
+    }
+}
+
+static bool write_file(const struct stored *s, const unsigned char *binary, size_t size)
+{
+    struct outfile out;
+    char *bytes = malloc(s->size + size);
+    if (!bytes || outfile_open(&out, s->path) != 0) {
+        free(bytes);
+        return false;
+    }
+    memcpy(bytes, s->key, s->size);
+    memcpy(bytes + s->size, binary, size);
+    out.nosync = true;
+    fprintf(out.fp, "stdcl-program-1 %zu %zu %" PRIx64 "\n", s->size, size,
+            hash_of(bytes, s->size + size));
+    fwrite(bytes, 1, s->size + size, out.fp);
+    free(bytes);
+    return outfile_commit(&out) == 0 &&
+           access(s->path, R_OK) == 0; /* of several ranks one writes files */
+}
+
+/* What the compiler said is not in a binary, so a program of which it said something is not
+ * stored. */
+static bool store(const struct stored *s, cl_program program, const char *log)
+{
+    struct failure before;
+    const bool silent = log && log[strspn(log, " \t\r\n")] == '\0';
+    size_t size = 0;
+    cl_int err = CL_SUCCESS;
+    unsigned char *binary = silent ? binary_of(program, &size, &err) : NULL;
+    failure_set_aside(&before);
+    const bool stored = binary && size < MOST_BYTES / 2 && write_file(s, binary, size);
+    failure_restore(&before);
+    free(binary);
+    if (stored)
+        remove_oldest(s->path);
+    return stored;
+}
+
+/* ---- For build.c. ---- */
+
+cl_program disk_cache_find(struct stored *s, const struct device *d, const char *source,
+                           const char *options)
+{
+    cl_program program = NULL;
+    if (find_key(s, d, source, options) && (program = take(s, d)) == NULL)
+        program = lock_or_take(s, d);
+    return program;
+}
+
+void disk_cache_end(struct stored *s, cl_program built, const char *log)
+{
+    if (s->lock >= 0 && built && !store(s, built, log) && flock(s->lock, LOCK_SH) == 0)
+        hold_together(s->lock);
+    else if (s->lock >= 0)
+        close(s->lock);
+    free(s->key);
+}

@@ -1,0 +1,105 @@
+/* particles_metadata.c - what files tell of the run that made them.
+ * SPDX-License-Identifier: MIT
+ */
+#include "formats/number.h"
+#include "formats/particles_format.h"
+#include "stdcl.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST = 4000 }; /* characters of a note */
+
+#define ROW(name_, kind_) {#name_, PARTICLES_##kind_},
+static const struct {
+    const char *name;
+    enum particles_kind kind;
+} rows[] = {PARTICLES_NOTES(ROW)};
+#undef ROW
+
+const char *particles_note_name(enum particles_note note)
+{
+    return rows[note].name;
+}
+
+enum particles_kind particles_note_kind(enum particles_note note)
+{
+    return rows[note].kind;
+}
+
+double particles_number(const struct particles *p, enum particles_note note)
+{
+    double value;
+    const char *text = p->note[note];
+    return text && number_read(text, strlen(text), &value) == NUMBER_OK ? value : NAN;
+}
+
+/* One line of printable characters; bytes of UTF-8 pass. */
+static char *one_line(const char *text, size_t length)
+{
+    length = length < LONGEST ? length : LONGEST;
+    char *line = malloc(length + 1);
+    if (!line)
+        return NULL;
+    for (size_t i = 0; i < length; i++)
+        line[i] = (unsigned char)text[i] < 32 || text[i] == 127 ? '?' : text[i];
+    line[length] = 0;
+    return line;
+}
+
+static int set(struct particles *p, enum particles_note note, const char *text, size_t length)
+{
+    char *line = text ? one_line(text, length) : NULL;
+    if (text && !line)
+        return clerror_set(ENOMEM, "no memory for a note of %zu bytes", length);
+    free(p->note[note]);
+    p->note[note] = line;
+    return 0;
+}
+
+int particles_set_note(struct particles *p, enum particles_note note, const char *text)
+{
+    return set(p, note, text, text ? strlen(text) : 0);
+}
+
+int particles_set_number(struct particles *p, enum particles_note note, double value)
+{
+    char text[NUMBER_SIZE];
+    return isfinite(value) ? set(p, note, text, number_print(text, value))
+                           : particles_set_note(p, note, NULL);
+}
+
+int particles_read_note(struct particles *p, enum particles_note note, const char *text,
+                        size_t length)
+{
+    double value;
+    if (length == 0)
+        return 0;
+    if (rows[note].kind == PARTICLES_REAL)
+        return number_read(text, length, &value) == NUMBER_OK ? particles_set_number(p, note, value)
+                                                              : 0;
+    for (size_t i = 0; rows[note].kind == PARTICLES_WHOLE && i < length; i++)
+        if (text[i] < '0' || text[i] > '9' || i >= 20)
+            return 0;
+    return set(p, note, text, length);
+}
+
+int particles_miss(struct particles *p, const char *format, ...)
+{
+    char text[200];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const size_t used = p->missing ? strlen(p->missing) : 0;
+    char *grown = used < LONGEST ? realloc(p->missing, used + strlen(text) + 3) : p->missing;
+    if (!grown)
+        return clerror_set(ENOMEM, "no memory for a sentence");
+    if (used < LONGEST)
+        sprintf(grown + used, "%s%s", used ? ", " : "", text);
+    p->missing = grown;
+    return 0;
+}

@@ -1,0 +1,98 @@
+/* reader.c - a buffered source of bytes: a file, a pipe or a piece of memory.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "formats/reader.h"
+
+#include "stdcl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int explain(const char *name, int code)
+{
+    switch (code) {
+    case ENOENT:
+        return clerror_set(code, "%s: no such file", name);
+    case EACCES:
+        return clerror_set(code, "%s: no permission to read it", name);
+    case EISDIR:
+        return clerror_set(code, "%s: is a folder, not a file of bodies", name);
+    default:
+        return clerror_set(code, "%s: cannot be read: %s", name, strerror(code));
+    }
+}
+
+static int examine(struct source *s)
+{
+    struct stat info;
+    if (fstat(s->fd, &info) < 0)
+        return explain(s->name, errno);
+    if (S_ISDIR(info.st_mode))
+        return explain(s->name, EISDIR);
+    /* Files of /proc and the like say 0 and have content; a redirected input may stand in the
+     * middle. */
+    off_t at = S_ISREG(info.st_mode) ? lseek(s->fd, 0, SEEK_CUR) : -1;
+    s->size = at >= 0 && info.st_size > at ? (long long)(info.st_size - at) : -1;
+    s->buffer = malloc(SOURCE_ROOM);
+    if (!s->buffer)
+        return clerror_set(ENOMEM, "%s: no memory for a buffer of %d bytes", s->name, SOURCE_ROOM);
+    s->begin = s->end = s->buffer;
+    return 0;
+}
+
+int source_open(struct source *s, const char *file)
+{
+    bool standard = strcmp(file, "-") == 0;
+    memset(s, 0, sizeof *s);
+    s->name = standard ? "standard input" : file;
+    s->fd = standard ? dup(STDIN_FILENO) : open(file, O_RDONLY | O_CLOEXEC);
+    if (s->fd < 0)
+        return explain(s->name, errno);
+    if (examine(s) == 0)
+        return 0;
+    source_close(s);
+    return -1;
+}
+
+void source_open_memory(struct source *s, const char *name, const void *data, size_t size)
+{
+    *s = (struct source){.name = name, .size = (long long)size, .fd = -1, .ended = true};
+    s->begin = data;
+    s->end = s->begin + size;
+}
+
+int source_need(struct source *s, size_t size)
+{
+    if (source_ready(s) >= size || s->ended)
+        return 0;
+    size_t kept = source_ready(s);
+    memmove(s->buffer, s->begin, kept);
+    while (kept < size) {
+        ssize_t got = read(s->fd, s->buffer + kept, SOURCE_ROOM - kept);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return explain(s->name, errno);
+        s->ended = got == 0;
+        if (got == 0)
+            break;
+        kept += (size_t)got;
+    }
+    s->begin = s->buffer;
+    s->end = s->buffer + kept;
+    return 0;
+}
+
+void source_close(struct source *s)
+{
+    if (s->fd >= 0)
+        close(s->fd);
+    free(s->buffer);
+    memset(s, 0, sizeof *s);
+    s->fd = -1;
+}

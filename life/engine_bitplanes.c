@@ -1,0 +1,238 @@
+/* engine_bitplanes.c - the engine "packed" for rules of the family Generations: bit planes on the
+ * context's first device (planes.cl). SPDX-License-Identifier: MIT
+ */
+#include "life/internal.h"
+
+#include "core/embedded.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+EMBEDDED(ternary_text, "life/ternary.h", life_ternary_h);
+EMBEDDED(mix_text, "life/mix.h", life_mix_h);
+EMBEDDED(planes_file, "life/planes.cl", life_planes_cl);
+
+enum { DEVICE = 0, ACROSS = 16, DOWN = 4, COUNTERS = 64 };
+
+struct planes {
+    unsigned n;
+    size_t plane;      /* words of one */
+    uint64_t *grid[2]; /* [0] has the host's rows, [1] is scratch memory of the device */
+    int now;
+    uint64_t *sums;
+    size_t counters;
+    struct pace pace; /* in cells */
+    void *program;
+    cl_kernel step, count;
+};
+
+static int failed(cl_event event)
+{
+    return event == (cl_event)-1 ? -1 : 0;
+}
+
+/* ---- Making and freeing. --------------------------------------------------------------------- */
+
+static void planes_free(life *lf)
+{
+    struct planes *p = lf->state;
+    if (!p)
+        return;
+    clfree(p->grid[0]);
+    clfree(p->grid[1]);
+    clfree(p->sums);
+    if (p->program)
+        clclose(lf->ctx, p->program);
+    free(p);
+    lf->state = NULL;
+}
+
+static int open_kernels(life *lf, struct planes *p)
+{
+    const struct embedded *const front[] = {&ternary_text, &mix_text};
+    enum { OPTIONS = 128 };
+    char text[OPTIONS + LIFE_CIRCUIT_TEXT];
+    struct life_circuit circuit;
+    snprintf(text, OPTIONS, "-D PLANES=%u -D LAST=%u\n", p->n, lf->rule.states - 2);
+    if (lf->rule.counts) {
+        life_rule_macros(&lf->rule.rule, true, text + strlen(text));
+    } else {
+        life_circuit_find(&lf->rule.table, &circuit);
+        life_circuit_text(&circuit, text + strlen(text));
+    }
+    p->program = embedded_open(lf->ctx, text, &planes_file, 2, front);
+    p->step = p->program ? clsym(lf->ctx, p->program, "life_planes", 0) : NULL;
+    p->count = p->step ? clsym(lf->ctx, p->program, "life_count_planes", 0) : NULL;
+    return p->count ? 0 : -1;
+}
+
+static int allocate(life *lf, struct planes *p, const struct cldev_info *info)
+{
+    const double need = (double)p->n * (double)lf->words * (double)lf->height * sizeof(uint64_t);
+    if (need > (double)info->dev_max_mem_alloc_sz || 2 * need > (double)info->dev_global_mem_sz)
+        return clerror_set(
+            ENOMEM,
+            "life: %zu x %zu cells of %u states need two buffers of %.4g MB, and %s has %.4g MB of memory",
+            lf->width, lf->height, lf->rule.states, need / 1e6, info->dev_name,
+            (double)info->dev_global_mem_sz / 1e6);
+    p->plane = lf->words * lf->height;
+    p->counters = COUNTERS * (info->dev_max_core ? info->dev_max_core : 1);
+    p->grid[0] = clmalloc(lf->ctx, (size_t)need, CL_MEM_ZEROCOPY);
+    p->grid[1] = clmalloc(lf->ctx, (size_t)need, CL_MEM_DEVONLY);
+    p->sums = clmalloc(lf->ctx, LIFE_SLOTS * p->counters * 2 * sizeof(uint64_t), 0);
+    lf->device_bytes = 2 * (size_t)need;
+    return p->grid[0] && p->grid[1] && p->sums ? 0 : -1;
+}
+
+static int planes_create(life *lf, const struct life_options *options)
+{
+    (void)options;
+    struct planes *p = calloc(1, sizeof *p);
+    struct cldev_info *info = calloc(clgetndev(lf->ctx), sizeof *info);
+    lf->state = p;
+    int status = -1;
+    if (!p || !info) {
+        clerror_set(ENOMEM, "life: no memory for an engine");
+    } else if (clgetdevinfo(lf->ctx, info) == 0) {
+        p->n = life_planes_of(lf);
+        p->pace = pace_of(1e9);
+        status = allocate(lf, p, &info[DEVICE]) < 0 ? -1 : open_kernels(lf, p);
+    }
+    free(info);
+    if (status < 0)
+        planes_free(lf);
+    return status;
+}
+
+/* ---- The host's rows. ------------------------------------------------------------------------ */
+
+static uint64_t *planes_plane(life *lf, unsigned plane, size_t y)
+{
+    struct planes *p = lf->state;
+    return p->grid[0] + plane * p->plane + y * lf->words;
+}
+
+static uint64_t *planes_row(life *lf, size_t y)
+{
+    return planes_plane(lf, 0, y);
+}
+
+static int planes_upload(life *lf)
+{
+    struct planes *p = lf->state;
+    p->now = 0;
+    return failed(clmsync(lf->ctx, DEVICE, p->grid[0], CL_MEM_DEVICE));
+}
+
+static int planes_download(life *lf)
+{
+    struct planes *p = lf->state;
+    if (p->now && failed(clmcopy(lf->ctx, DEVICE, p->grid[1], p->grid[0], UNWAITED)))
+        return -1;
+    p->now = 0;
+    return failed(clmsync(lf->ctx, DEVICE, p->grid[0], CL_MEM_HOST));
+}
+
+/* ---- Stepping. ------------------------------------------------------------------------------- */
+
+static int wait_all(life *lf)
+{
+    struct planes *p = lf->state;
+    return life_rows_wait(lf, &p->pace);
+}
+
+static size_t round_up(size_t n, size_t group)
+{
+    return (n + group - 1) / group * group;
+}
+
+/* Starts rows y ... y + rows - 1. */
+static int start_rows(life *lf, size_t y, size_t rows)
+{
+    struct planes *p = lf->state;
+    clndrange_t ndr =
+        clndrange_init2d(0, round_up(lf->words, ACROSS), ACROSS, y, round_up(rows, DOWN), DOWN);
+    clprofile_work(p->step, 0, 16. * (double)p->n * (double)rows * (double)lf->words,
+                   CLPROF_SINGLE);
+    return failed(clforka(lf->ctx, DEVICE, p->step, &ndr, UNWAITED, p->grid[p->now],
+                          p->grid[!p->now], (cl_ulong)lf->words, (cl_ulong)lf->width,
+                          (cl_ulong)lf->height, (cl_int)(lf->bounds == LIFE_TORUS)));
+}
+
+/* A slice more or less computes rows twice, with the same result. */
+static int generation(life *lf)
+{
+    struct planes *p = lf->state;
+    if (life_rows_generation(lf, &p->pace, DOWN, start_rows) < 0)
+        return -1;
+    p->now = !p->now;
+    return 0;
+}
+
+static int advance(life *lf, uint64_t generations)
+{
+    struct planes *p = lf->state;
+    return life_rows_advance(lf, &p->pace, generations, generation);
+}
+
+static int planes_step(life *lf, uint64_t generations)
+{
+    const int status = advance(lf, generations);
+    return wait_all(lf) < 0 ? -1 : status;
+}
+
+/* ---- Counting. ------------------------------------------------------------------------------- */
+
+static int count(life *lf, size_t slot)
+{
+    struct planes *p = lf->state;
+    clndrange_t ndr = clndrange_init1d(0, p->counters, COUNTERS);
+    lf->launches++;
+    return failed(clforka(lf->ctx, DEVICE, p->count, &ndr, UNWAITED, p->grid[p->now],
+                          (cl_ulong)p->plane, p->sums, (cl_ulong)(slot * p->counters)));
+}
+
+static int collect(life *lf, size_t slots, struct life_sample *sample)
+{
+    struct planes *p = lf->state;
+    if (failed(clmsync(lf->ctx, DEVICE, p->sums, CL_MEM_HOST | UNWAITED)) || wait_all(lf) < 0)
+        return -1;
+    for (size_t slot = 0; slot < slots; slot++) {
+        sample[slot].population = sample[slot].hash = 0;
+        life_sample_add(&sample[slot], p->sums + 2 * slot * p->counters, p->counters);
+    }
+    return 0;
+}
+
+static int planes_trace(life *lf, size_t n, struct life_sample *sample)
+{
+    static const struct life_counting by = {advance, count, collect};
+    return life_trace_slots(lf, &by, n, sample);
+}
+
+static unsigned planes_devices(const life *lf)
+{
+    (void)lf;
+    return 1;
+}
+
+static const char *planes_explain(const life *lf, unsigned dev)
+{
+    (void)lf;
+    return dev == 0 ? "fixed: a word of 64 cells an item, a generation a launch" : "";
+}
+
+const struct life_backend life_planes_backend = {
+    .create = planes_create,
+    .free = planes_free,
+    .row = planes_row,
+    .plane = planes_plane,
+    .upload = planes_upload,
+    .download = planes_download,
+    .step = planes_step,
+    .trace = planes_trace,
+    .devices = planes_devices,
+    .explain = planes_explain,
+};

@@ -1,0 +1,333 @@
+/* engine_padded.c - the engines "global" and "local": an int per cell on a grid with a border of
+ * ghosts.
+ *
+ * A generation is up to three launches: ghost rows, ghost columns (both only on a torus), cells.
+ * The layout and the kernels are explained in global.cl and local.cl; both run on the context's
+ * first device.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/internal.h"
+
+#include "core/embedded.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+EMBEDDED(global_file, "life/global.cl", life_global_cl);
+EMBEDDED(local_file, "life/local.cl", life_local_cl);
+EMBEDDED(joined_text, "life/topology.h", life_topology_h);
+EMBEDDED(edges_file, "life/edges.cl", life_edges_cl);
+EMBEDDED(mix_text, "life/mix.h", life_mix_h);
+EMBEDDED(count_file, "life/count.cl", life_count_cl);
+
+enum { DEVICE = 0 };
+
+/* How kernels are launched: rows of data, by kind of device. */
+struct shape {
+    int group_x, group_y; /* cells of a work-group */
+    int ghosts;           /* work-items in a group of the kernels that make ghosts */
+    int count, counts;    /* items in a group of the counting kernel, groups per compute unit */
+};
+static const struct shape shape_cpu = {64, 16, 64, 1, 4}, shape_gpu = {32, 8, 128, 128, 8};
+
+struct padded {
+    struct shape shape;
+    char text[120];
+    int *grid[2]; /* [0] has the host's copy, [1] is scratch memory of the device */
+    int now;
+    struct life_cells image; /* the packed rows that the front reads and writes */
+    uint64_t *sums;
+    size_t groups;
+    struct pace pace;                       /* in cells */
+    void *global, *local, *counter, *edges; /* programs */
+    cl_kernel rows, columns, joined, cells, count;
+};
+
+static size_t pitch_of(const life *lf)
+{
+    return lf->width + 2;
+}
+
+static int failed(cl_event event)
+{
+    return event == (cl_event)-1 ? -1 : 0;
+}
+
+/* ---- Making and freeing. --------------------------------------------------------------------- */
+
+static void padded_free(life *lf)
+{
+    struct padded *p = lf->state;
+    if (!p)
+        return;
+    clfree(p->grid[0]);
+    clfree(p->grid[1]);
+    clfree(p->sums);
+    void *const programs[] = {p->global, p->local, p->counter, p->edges};
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        if (programs[i])
+            clclose(lf->ctx, programs[i]);
+    life_cells_free(&p->image);
+    free(p);
+    lf->state = NULL;
+}
+
+static int open_kernels(life *lf, struct padded *p)
+{
+    const struct embedded *const front[] = {&joined_text}, *const count_front[] = {&mix_text};
+    char options[600], group[64];
+    int used = snprintf(
+        options, sizeof options, "-D BIRTH=%u -D SURVIVAL=%u -D GROUP_X=%d -D GROUP_Y=%d\n",
+        lf->rule.rule.birth, lf->rule.rule.survival, p->shape.group_x, p->shape.group_y);
+    if (!lf->rule.counts) {
+        used += snprintf(options + used, sizeof options - (size_t)used, "#define TABLE {");
+        for (int i = 0; i < 16; i++)
+            used += snprintf(options + used, sizeof options - (size_t)used, "0x%08xu%s",
+                             (unsigned)(lf->rule.table.on[i / 2] >> 32 * (i % 2)),
+                             i < 15 ? "," : "}\n");
+    }
+    snprintf(group, sizeof group, "-D GROUP=%d", p->shape.count);
+    p->global = embedded_open(lf->ctx, options, &global_file, 0, NULL);
+    p->counter = embedded_open(lf->ctx, group, &count_file, 1, count_front);
+    if (!p->global || !p->counter)
+        return -1;
+    if (lf->engine == LIFE_LOCAL &&
+        !(p->local = embedded_open(lf->ctx, options, &local_file, 0, NULL)))
+        return -1;
+    if (lf->bounds == LIFE_JOINED &&
+        (!(p->edges = embedded_open(lf->ctx, "", &edges_file, 1, front)) ||
+         !(p->joined = clsym(lf->ctx, p->edges, "life_ghosts_joined", 0))))
+        return -1;
+    p->rows = clsym(lf->ctx, p->global, "life_ghost_rows", 0);
+    p->columns = clsym(lf->ctx, p->global, "life_ghost_columns", 0);
+    p->cells = lf->engine == LIFE_LOCAL ? clsym(lf->ctx, p->local, "life_local", 0)
+                                        : clsym(lf->ctx, p->global, "life_global", 0);
+    p->count = clsym(lf->ctx, p->counter, "life_count_padded", 0);
+    return p->rows && p->columns && p->cells && p->count ? 0 : -1;
+}
+
+static int allocate(life *lf, struct padded *p, const struct cldev_info *info)
+{
+    const unsigned long long bytes =
+        (unsigned long long)pitch_of(lf) * (lf->height + 2) * sizeof(int);
+    if (bytes > info->dev_max_mem_alloc_sz || 2 * bytes > info->dev_global_mem_sz)
+        return clerror_set(
+            ENOMEM,
+            "life: the engine %s needs two buffers of %llu bytes for %zu x %zu cells, "
+            "and %s has %llu bytes of memory; the engine packed needs a 32nd of that",
+            life_engine_name(lf->engine), bytes, lf->width, lf->height, info->dev_name,
+            (unsigned long long)info->dev_global_mem_sz);
+    p->groups = (size_t)p->shape.counts * (info->dev_max_core ? info->dev_max_core : 1);
+    p->grid[0] = clmalloc(lf->ctx, (size_t)bytes, CL_MEM_ZEROCOPY);
+    p->grid[1] =
+        clmalloc(lf->ctx, (size_t)bytes, CL_MEM_ZEROCOPY); /* its ghosts must be 0 on a plane */
+    p->sums = clmalloc(lf->ctx, LIFE_SLOTS * p->groups * 2 * sizeof(uint64_t), 0);
+    lf->device_bytes = 2 * (size_t)bytes;
+    return p->grid[0] && p->grid[1] && p->sums ? life_cells_alloc(&p->image, lf->width, lf->height)
+                                               : -1;
+}
+
+static int padded_create(life *lf, const struct life_options *options)
+{
+    (void)options;
+    struct padded *p = calloc(1, sizeof *p);
+    struct cldev_info *info = calloc(clgetndev(lf->ctx), sizeof *info);
+    lf->state = p;
+    int status = -1;
+    if (!p || !info) {
+        clerror_set(ENOMEM, "life: no memory for an engine");
+    } else if (clgetdevinfo(lf->ctx, info) == 0) {
+        p->pace = pace_of(2e7);
+        p->shape = info[DEVICE].dev_type & CL_DEVICE_TYPE_CPU ? shape_cpu : shape_gpu;
+        snprintf(p->text, sizeof p->text, "group_x=%d group_y=%d ghosts=%d count=%d counts=%d",
+                 p->shape.group_x, p->shape.group_y, p->shape.ghosts, p->shape.count,
+                 p->shape.counts);
+        status = allocate(lf, p, &info[DEVICE]);
+        if (status == 0)
+            status = open_kernels(lf, p);
+    }
+    free(info);
+    if (status < 0)
+        padded_free(lf);
+    return status;
+}
+
+/* ---- The host's rows. ------------------------------------------------------------------------ */
+
+static uint64_t *padded_row(life *lf, size_t y)
+{
+    struct padded *p = lf->state;
+    return p->image.word + y * p->image.stride;
+}
+
+static int padded_upload(life *lf)
+{
+    struct padded *p = lf->state;
+    for (size_t y = 0; y < lf->height; y++) {
+        int *row = p->grid[0] + (y + 1) * pitch_of(lf) + 1;
+        for (size_t x = 0; x < lf->width; x++)
+            row[x] = life_cells_at(&p->image, x, y);
+    }
+    p->now = 0;
+    return failed(clmsync(lf->ctx, DEVICE, p->grid[0], CL_MEM_DEVICE)) ||
+                   failed(clmsync(lf->ctx, DEVICE, p->grid[1], CL_MEM_DEVICE))
+               ? -1
+               : 0;
+}
+
+static int padded_download(life *lf)
+{
+    struct padded *p = lf->state;
+    const int *grid = p->grid[p->now];
+    if (failed(clmsync(lf->ctx, DEVICE, p->grid[p->now], CL_MEM_HOST)))
+        return -1;
+    for (size_t y = 0; y < lf->height; y++) {
+        const int *from = grid + (y + 1) * pitch_of(lf) + 1;
+        uint64_t *row = padded_row(lf, y);
+        memset(row, 0, lf->words * sizeof *row);
+        for (size_t x = 0; x < lf->width; x++)
+            row[x / 64] |= (uint64_t)(from[x] != 0) << x % 64;
+    }
+    return 0;
+}
+
+/* ---- Stepping. ------------------------------------------------------------------------------- */
+
+/* The next multiple of `group` from n up. */
+static size_t round_up(size_t n, int group)
+{
+    return (n + (size_t)group - 1) / (size_t)group * (size_t)group;
+}
+
+static int ghosts(life *lf)
+{
+    struct padded *p = lf->state;
+    const size_t group = (size_t)p->shape.ghosts;
+    clndrange_t across = clndrange_init1d(0, round_up(lf->width, p->shape.ghosts), group);
+    clndrange_t down = clndrange_init1d(0, round_up(lf->height + 2, p->shape.ghosts), group);
+    lf->launches += 2;
+    return failed(clforka(lf->ctx, DEVICE, p->rows, &across, UNWAITED, p->grid[p->now],
+                          (cl_int)lf->width, (cl_int)lf->height)) ||
+                   failed(clforka(lf->ctx, DEVICE, p->columns, &down, UNWAITED, p->grid[p->now],
+                                  (cl_int)lf->width, (cl_int)lf->height))
+               ? -1
+               : 0;
+}
+
+/* The same where edges are joined otherwise than a torus's. */
+static int joined_ghosts(life *lf)
+{
+    struct padded *p = lf->state;
+    clndrange_t ndr = clndrange_init1d(
+        0, round_up(2 * (pitch_of(lf) + lf->height), p->shape.ghosts), (size_t)p->shape.ghosts);
+    lf->launches++;
+    return failed(clforka(lf->ctx, DEVICE, p->joined, &ndr, UNWAITED, p->grid[p->now],
+                          (cl_int)lf->width, (cl_int)lf->height, (cl_int)lf->grid.how,
+                          (cl_long)lf->grid.shift));
+}
+
+static int wait_all(life *lf)
+{
+    struct padded *p = lf->state;
+    return life_rows_wait(lf, &p->pace);
+}
+
+/* Starts the cells of rows y .. y + rows - 1, `y` a multiple of the group's height. */
+static int start_cells(life *lf, size_t y, size_t rows)
+{
+    struct padded *p = lf->state;
+    const struct shape *s = &p->shape;
+    clndrange_t ndr = clndrange_init2d(0, round_up(lf->width, s->group_x), (size_t)s->group_x, y,
+                                       round_up(rows, s->group_y), (size_t)s->group_y);
+    return failed(clforka(lf->ctx, DEVICE, p->cells, &ndr, UNWAITED, p->grid[p->now],
+                          p->grid[!p->now], (cl_int)lf->width, (cl_int)lf->height));
+}
+
+static int generation(life *lf)
+{
+    struct padded *p = lf->state;
+    if ((lf->bounds == LIFE_TORUS && ghosts(lf) < 0) ||
+        (lf->bounds == LIFE_JOINED && joined_ghosts(lf) < 0) ||
+        life_rows_generation(lf, &p->pace, (size_t)p->shape.group_y, start_cells) < 0)
+        return -1;
+    p->now = !p->now;
+    return 0;
+}
+
+static int advance(life *lf, uint64_t generations)
+{
+    struct padded *p = lf->state;
+    return life_rows_advance(lf, &p->pace, generations, generation);
+}
+
+static int padded_step(life *lf, uint64_t generations)
+{
+    const int status = advance(lf, generations);
+    return wait_all(lf) < 0 ? -1 : status;
+}
+
+/* ---- Counting. ------------------------------------------------------------------------------- */
+
+static int count(life *lf, size_t slot)
+{
+    struct padded *p = lf->state;
+    clndrange_t ndr =
+        clndrange_init1d(0, p->groups * (size_t)p->shape.count, (size_t)p->shape.count);
+    lf->launches++;
+    return failed(clforka(lf->ctx, DEVICE, p->count, &ndr, UNWAITED, p->grid[p->now],
+                          (cl_int)lf->width, (cl_int)lf->height, p->sums,
+                          (cl_ulong)(slot * p->groups)));
+}
+
+static int collect(life *lf, size_t slots, struct life_sample *sample)
+{
+    struct padded *p = lf->state;
+    /* Reports kernels that failed before the copy and were not reported yet. */
+    if (failed(clmsync(lf->ctx, DEVICE, p->sums, CL_MEM_HOST | UNWAITED)) ||
+        failed(clwait(lf->ctx, DEVICE, CL_ALL_EVENT)))
+        return -1;
+    for (size_t slot = 0; slot < slots; slot++) {
+        sample[slot].population = sample[slot].hash = 0;
+        life_sample_add(&sample[slot], p->sums + 2 * slot * p->groups, p->groups);
+    }
+    return 0;
+}
+
+static int padded_trace(life *lf, size_t n, struct life_sample *sample)
+{
+    static const struct life_counting by = {advance, count, collect};
+    return life_trace_slots(lf, &by, n, sample);
+}
+
+static unsigned padded_devices(const life *lf)
+{
+    (void)lf;
+    return 1;
+}
+
+static const char *padded_shape(const life *lf, unsigned dev)
+{
+    const struct padded *p = lf->state;
+    return dev == 0 ? p->text : "";
+}
+
+static const char *padded_explain(const life *lf, unsigned dev)
+{
+    (void)lf;
+    return dev == 0 ? "fixed, for teaching" : "";
+}
+
+const struct life_backend life_padded_backend = {
+    .create = padded_create,
+    .free = padded_free,
+    .row = padded_row,
+    .upload = padded_upload,
+    .download = padded_download,
+    .step = padded_step,
+    .trace = padded_trace,
+    .devices = padded_devices,
+    .shape = padded_shape,
+    .explain = padded_explain,
+};

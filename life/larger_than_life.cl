@@ -1,0 +1,203 @@
+/* larger_than_life.cl - rules of the family Larger than Life: of the cells up to RANGE columns and
+ * rows away, how many live (state 1)?
+ *
+ * A byte a cell, rows of `pitch` bytes. A generation is two launches:
+ *
+ *   sums     of each row: entry i is how many of the first i cells live, beginning RANGE cells
+ *            before the row and ending RANGE cells behind it,
+ *            in 16 bits that may turn over. So the live cells from x - w to x + w are sums[x +
+ *            RANGE + w + 1] - sums[x + RANGE - w].
+ *   cells    a work-item has COLUMNS cells side by side and walks down ROWS rows. Of a square, it
+ *            adds the row that comes in and takes
+ *            away the one that goes out; of other shapes it adds up all rows, each with its width.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+
+#ifndef RANGE
+#define RANGE 5
+#endif
+#ifndef STATES
+#define STATES 2
+#endif
+#ifndef MIDDLE
+#define MIDDLE 1 /* the cell itself counts */
+#endif
+#ifndef BIRTH /* the least and the most */
+#define BIRTH 34, 45
+#define SURVIVAL 34, 58
+#endif
+#ifndef COLUMNS
+#define COLUMNS 4
+#define ROWS 16
+#endif
+#ifndef ITEMS
+#define ITEMS 64 /* that add up a row, a power of two; 1 suits CPUs */
+#endif
+#ifndef LIFE_COUNT_BYTES_H
+#include "count_bytes.h"
+#endif
+#ifdef HALF /* other shapes than the square: how many columns to either side count, 0, 1, ...      \
+               RANGE rows away */
+__constant ushort half_of[RANGE + 1] = {HALF};
+#endif
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define VECTOR(type) JOIN(type, COLUMNS)
+#define LOAD JOIN(vload, COLUMNS)
+#define STORE JOIN(vstore, COLUMNS)
+#define BYTES VECTOR(uchar)
+#if RANGE > 127 /* more than 2^16 neighbours */
+#define COUNT uint
+#else
+#define COUNT ushort
+#endif
+#define COUNTS VECTOR(COUNT)
+#define TO_COUNTS JOIN(convert_, COUNTS)
+
+/* Does entry i of a row's sums count a live cell? */
+static uchar lives(__global const uchar *row, const int i, const int width, const int torus)
+{
+    const int x = i - RANGE;
+    if (i >= width + 2 * RANGE || (!torus && (x < 0 || x >= width)))
+        return 0;
+    return row[x < 0 ? x + width : x < width ? x : x - width] == 1;
+}
+
+/* 1 for each of 16 entries from i on that counts one. */
+static ushort16 sixteen(__global const uchar *row, const int i, const int width, const int torus)
+{
+    uchar one[16];
+    if (i >= RANGE && i + 16 <= width + RANGE)
+        return convert_ushort16(-(vload16(0, row + i - RANGE) == (uchar16)(1)));
+    for (int k = 0; k < 16; k++)
+        one[k] = lives(row, i + k, width, torus);
+    return convert_ushort16(vload16(0, one));
+}
+
+/* A group has a row: ITEMS times 16 entries at a time, each item 16 of them, side by side. Entries
+ * are rounded up to 16 in memory. */
+__kernel void life_large_sums(__global const uchar *cells, __global ushort *sums, const int width,
+                              const ulong pitch, const ulong stride, const int torus)
+{
+    const size_t y = get_group_id(0);
+    const int item = (int)get_local_id(0), n = width + 2 * RANGE + 1;
+    __global const uchar *row = cells + y * pitch;
+    __global ushort *out = sums + y * stride;
+    ushort before = 0; /* in the row, up to here */
+#if ITEMS > 1
+    __local ushort part[ITEMS];
+#endif
+    for (int first = 0; first < n; first += 16 * ITEMS) {
+        const int i = first + 16 * item;
+        const ushort16 live = i < n ? sixteen(row, i, width, torus) : (ushort16)(0);
+        ushort16 sum = live;
+        sum += (ushort16)(0, sum.s012, sum.s3456, sum.s789abcde);
+        sum += (ushort16)(0, 0, sum.s01, sum.s2345, sum.s6789abcd);
+        sum += (ushort16)((ushort4)(0), sum.s0123, sum.s456789ab);
+        sum += (ushort16)((ushort8)(0), sum.s01234567);
+        ushort mine = sum.sf, all = sum.sf;
+#if ITEMS > 1
+        for (int step = 1; step < ITEMS; step *= 2) {
+            part[item] = mine;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            mine += item >= step ? part[item - step] : 0;
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        part[item] = mine;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        all = part[ITEMS - 1];
+        barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+        if (i < n)
+            vstore16(sum - live + (ushort16)((ushort)(before + mine - sum.sf)), 0, out + i);
+        before += all;
+    }
+}
+
+/* The live cells of row y, around the edges, up to w columns to either side of each of the COLUMNS
+ * cells from x on. */
+static COUNTS of_row(__global const ushort *sums, const int x, int y, const int w, const int height,
+                     const ulong stride, const int torus)
+{
+    if (y < 0 || y >= height) {
+        if (!torus)
+            return (COUNTS)(0);
+        y += y < 0 ? height : -height;
+    }
+    __global const ushort *row = sums + (size_t)y * stride + x;
+    return TO_COUNTS(LOAD(0, row + RANGE + w + 1) - LOAD(0, row + RANGE - w));
+}
+
+static COUNTS around(__global const ushort *sums, const int x, const int y, const int height,
+                     const ulong stride, const int torus)
+{
+    COUNTS sum = 0;
+    for (int dy = -RANGE; dy <= RANGE; dy++)
+#ifdef HALF
+        sum += of_row(sums, x, y + dy, half_of[dy < 0 ? -dy : dy], height, stride, torus);
+#else
+        sum += of_row(sums, x, y + dy, RANGE, height, stride, torus);
+#endif
+    return sum;
+}
+
+/* 1 where the count is one of these, else 0. */
+static COUNTS within(const COUNTS count, const COUNT least, const COUNT most)
+{
+    return select((COUNTS)(0), (COUNTS)(1), count >= (COUNTS)(least) && count <= (COUNTS)(most));
+}
+
+static COUNTS next_state(const COUNTS state, const COUNTS around)
+{
+    const COUNTS alive = select((COUNTS)(0), (COUNTS)(1), state == (COUNTS)(1));
+    const COUNTS count = MIDDLE ? around : around - alive;
+    const COUNTS stays = within(count, SURVIVAL);
+    COUNTS next =
+        select(within(count, BIRTH), STATES > 2 ? (COUNT)2 - stays : stays, state == (COUNTS)(1));
+#if STATES > 2
+    next = select(next, state + (COUNT)1, state > (COUNTS)(1));
+    next = select(next, (COUNTS)(0), state == (COUNTS)(STATES - 1));
+#endif
+    return next;
+}
+
+/* Stores the first n; what is behind the row's end stays 0. */
+static void store_some(const BYTES next, const int n, __global uchar *to)
+{
+    uchar state[COLUMNS];
+    STORE(next, 0, state);
+    for (int i = 0; i < COLUMNS; i++)
+        to[i] = i < n ? state[i] : 0;
+}
+
+/* Rows from `first` on; get_global_id(1) counts bands of ROWS rows. */
+__kernel void life_large(__global const uchar *from, __global uchar *to,
+                         __global const ushort *sums, const int first, const int width,
+                         const int height, const ulong pitch, const ulong stride, const int torus)
+{
+    const int x = (int)get_global_id(0) * COLUMNS, start = first + (int)get_global_id(1) * ROWS;
+    const int end = start + ROWS < height ? start + ROWS : height;
+    if (x >= width || start >= height)
+        return;
+#ifndef HALF
+    COUNTS count = around(sums, x, start, height, stride, torus);
+#endif
+    for (int y = start; y < end; y++) {
+#ifdef HALF
+        const COUNTS count = around(sums, x, y, height, stride, torus);
+#endif
+        const size_t at = (size_t)y * pitch + (size_t)x;
+        const COUNTS next = next_state(TO_COUNTS(LOAD(0, from + at)), count);
+        if (x + COLUMNS <= width)
+            STORE(JOIN(convert_, BYTES)(next), 0, to + at);
+        else
+            store_some(JOIN(convert_, BYTES)(next), width - x, to + at);
+#ifndef HALF
+        if (y + 1 < end)
+            count += of_row(sums, x, y + RANGE + 1, RANGE, height, stride, torus) -
+                     of_row(sums, x, y - RANGE, RANGE, height, stride, torus);
+#endif
+    }
+}

@@ -1,0 +1,72 @@
+/* baseline.c - NAIVE and BLOCKED: the first steps of the ladder, on any device.
+ * SPDX-License-Identifier: MIT
+ */
+#include "matmul/engine.h"
+
+/* On GPUs neighbours along a row should be in one group. PoCL runs the items of a group one after
+ * the other. */
+static void naive_range(const struct share *p, const struct product *x, clndrange_t *ndr)
+{
+    const size_t across =
+        p->is_cpu ? smaller(64, p->info.dev_max_wg_sz) : smaller(32, p->info.dev_max_wg_sz);
+    const size_t down = p->is_cpu || p->info.dev_max_wg_sz < 256 ? 1 : 8;
+    clndrange_set2d(*ndr, 0, round_up(x->n, across), across, 0, round_up(x->m, down), down);
+}
+
+int matmul_ladder_start(struct matmul *mm, struct share *p, const struct product *x)
+{
+    const bool blocked = mm->kind == MATMUL_BLOCKED;
+    const cl_int m = (cl_int)x->m, n = (cl_int)x->n, k = (cl_int)x->k;
+    const cl_ulong a0 = x->a.offset, a_row = x->trans_a ? 1 : x->a.ld,
+                   a_col = x->trans_a ? x->a.ld : 1;
+    const cl_ulong b0 = x->b.offset, b_row = x->trans_b ? 1 : x->b.ld,
+                   b_col = x->trans_b ? x->b.ld : 1;
+    const cl_ulong c0 = x->c.offset, ldc = x->c.ld;
+    const stdcl_local_t tile = {mm->block * mm->block * mm->real};
+    const struct stdcl_arg local = {sizeof tile, STDCL_LOCAL, &tile, NULL};
+    REAL_NUMBER(alpha, x->alpha);
+    REAL_NUMBER(beta, x->beta);
+    const struct stdcl_arg args[] = {VALUE_ARG(m),
+                                     VALUE_ARG(n),
+                                     VALUE_ARG(k),
+                                     REAL_ARG(mm, alpha),
+                                     operand_arg(&x->a),
+                                     VALUE_ARG(a0),
+                                     VALUE_ARG(a_row),
+                                     VALUE_ARG(a_col),
+                                     operand_arg(&x->b),
+                                     VALUE_ARG(b0),
+                                     VALUE_ARG(b_row),
+                                     VALUE_ARG(b_col),
+                                     REAL_ARG(mm, beta),
+                                     operand_arg(&x->c),
+                                     VALUE_ARG(c0),
+                                     VALUE_ARG(ldc),
+                                     local,
+                                     local};
+    clndrange_t ndr = clndrange_init2d(0, round_up(x->n, mm->block), mm->block, 0,
+                                       round_up(x->m, mm->block), mm->block);
+    if (!blocked)
+        naive_range(p, x, &ndr);
+    cl_kernel kernel =
+        matmul_kernel(mm, SOURCE_LADDER, "", blocked ? "matmul_blocked" : "matmul_naive");
+    const double work = (double)x->m * (double)x->n * (double)x->k;
+    return kernel ? matmul_fork(mm, p, kernel, &ndr, work, COUNT_OF(args) - (blocked ? 0 : 2), args)
+                  : -1;
+}
+
+size_t matmul_block_limit(CLCONTEXT *ctx, enum matmul_precision precision)
+{
+    const size_t real = precision == MATMUL_DOUBLE ? sizeof(double) : sizeof(float);
+    struct cldev_info *info = calloc(clgetndev(ctx) + 1, sizeof *info);
+    size_t block = 1024;
+    if (!info || clgetdevinfo(ctx, info) != 0)
+        block = 0;
+    for (cl_uint d = 0; block && d < clgetndev(ctx); d++)
+        while (block > 1 && (block * block > info[d].dev_max_wg_sz ||
+                             block > info[d].dev_max_wi_sz[0] || block > info[d].dev_max_wi_sz[1] ||
+                             2 * block * block * real > info[d].dev_local_mem_sz))
+            block--;
+    free(info);
+    return block;
+}

@@ -1,0 +1,178 @@
+/* partition.c - which block of C a device computes, and how it gets at what is on the host.
+ *
+ * With several devices C is cut into a grid of blocks: each device has one as its share. A device
+ * needs the rows of op(A) and the columns of op(B) that meet in its block, and nothing else, so
+ * nothing passes between devices.
+ * SPDX-License-Identifier: MIT
+ */
+#include "matmul/engine.h"
+
+enum { GRAIN = 128 }; /* where blocks of C are cut, if they are large */
+
+/* ---- Who computes what. ---------------------------------------------------------------------- */
+
+static double weight_of(const struct matmul *mm, cl_uint from, cl_uint to)
+{
+    double sum = 0;
+    for (cl_uint d = from; d < to; d++)
+        sum += mm->share[d].weight;
+    return sum;
+}
+
+double matmul_peak(CLCONTEXT *ctx, cl_uint dev, enum matmul_precision precision)
+{
+    return clpeak_flops(ctx, dev, precision == MATMUL_SINGLE ? CLPROF_SINGLE : CLPROF_TENSOR);
+}
+
+/* Where a share of a length ends: at a multiple of GRAIN when the pieces are long. */
+static size_t cut(size_t length, double share, cl_uint pieces)
+{
+    const size_t at = (size_t)(share * (double)length + 0.5);
+    const size_t rounded = (at + GRAIN / 2) / GRAIN * GRAIN;
+    return share >= 1                             ? length
+           : length >= (size_t)4 * GRAIN * pieces ? smaller(rounded, length)
+                                                  : smaller(at, length);
+}
+
+/* Rows of the grid: so many that all devices together hold as little of A and B as possible. */
+static cl_uint grid_rows(cl_uint ndev, size_t m, size_t n)
+{
+    cl_uint best = 1;
+    double least = 0;
+    for (cl_uint rows = 1; rows <= ndev; rows++) {
+        const double sent = (double)(ndev / rows) * (double)m + (double)rows * (double)n;
+        if (ndev % rows == 0 && (rows == 1 || sent < least)) {
+            least = sent;
+            best = rows;
+        }
+    }
+    return best;
+}
+
+struct area matmul_area(const struct matmul *mm, cl_uint d, size_t m, size_t n)
+{
+    const cl_uint down = grid_rows(mm->ndev, m, n), across = mm->ndev / down,
+                  first = d / across * across;
+    const double all = weight_of(mm, 0, mm->ndev), band = weight_of(mm, first, first + across);
+    struct area a;
+    a.row = cut(m, weight_of(mm, 0, first) / all, down);
+    a.rows = cut(m, first + across == mm->ndev ? 1 : weight_of(mm, 0, first + across) / all, down) -
+             a.row;
+    a.col = cut(n, weight_of(mm, first, d) / band, across);
+    a.cols =
+        cut(n, d + 1 == first + across ? 1 : weight_of(mm, first, d + 1) / band, across) - a.col;
+    return a;
+}
+
+struct host_product matmul_piece(const struct matmul *mm, const struct host_product *p,
+                                 struct area area)
+{
+    struct host_product x = *p;
+    x.m = area.rows;
+    x.n = area.cols;
+    x.a = (const char *)p->a + place_of(trans_a(p->trans), p->lda, area.row, 0) * mm->real;
+    x.b = (const char *)p->b + place_of(trans_b(p->trans), p->ldb, 0, area.col) * mm->real;
+    x.c = p->c ? (char *)p->c + (area.row * p->ldc + area.col) * mm->real : NULL;
+    return x;
+}
+
+/* ---- Host arrays in place. ------------------------------------------------------------------- */
+
+static int wrap(struct matmul *mm, const struct share *p, const void *x, size_t rows, size_t cols,
+                size_t ld, cl_mem_flags access, struct operand *o)
+{
+    union {
+        const void *in;
+        void *out;
+    } host = {x};
+    cl_int err;
+    *o = (struct operand){.ld = ld, .skew = (uintptr_t)x % 64};
+    o->buffer = clCreateBuffer(clgetclcontext(mm->ctx, p->dev), access | CL_MEM_USE_HOST_PTR,
+                               ((rows - 1) * ld + cols) * mm->real, host.out, &err);
+    if (o->buffer)
+        return 0;
+    return clerror_set(ENOMEM, "matmul: %s cannot use %zu bytes of the host's memory (%s)",
+                       p->info.dev_name, ((rows - 1) * ld + cols) * mm->real, oclerror_str(err));
+}
+
+int matmul_wrap(struct matmul *mm, const struct share *p, const struct host_product *h,
+                struct product *x)
+{
+    const bool ta = trans_a(h->trans), tb = trans_b(h->trans);
+    *x = (struct product){.trans_a = ta,
+                          .trans_b = tb,
+                          .m = h->m,
+                          .n = h->n,
+                          .k = h->k,
+                          .alpha = h->alpha,
+                          .beta = h->beta};
+    if (h->k > 0 && h->alpha != 0 &&
+        (wrap(mm, p, h->a, ta ? h->k : h->m, ta ? h->m : h->k, h->lda, CL_MEM_READ_ONLY, &x->a) !=
+             0 ||
+         wrap(mm, p, h->b, tb ? h->n : h->k, tb ? h->k : h->n, h->ldb, CL_MEM_READ_ONLY, &x->b) !=
+             0))
+        return -1;
+    return h->c ? wrap(mm, p, h->c, h->m, h->n, h->ldc, CL_MEM_READ_WRITE, &x->c) : 0;
+}
+
+void matmul_release(struct operand *o)
+{
+    if (o->buffer)
+        clReleaseMemObject(o->buffer);
+    o->buffer = NULL;
+}
+
+void matmul_unwrap(struct product *x)
+{
+    matmul_release(&x->a);
+    matmul_release(&x->b);
+    matmul_release(&x->c);
+}
+
+/* ---- Copies. --------------------------------------------------------------------------------- */
+
+int matmul_transfer(struct matmul *mm, const struct share *p, cl_command_queue queue,
+                    enum direction direction, const struct operand *o, void *host, size_t ld,
+                    size_t rows, size_t cols, cl_event wait1, cl_event wait2, cl_event *done)
+{
+    const size_t pitch = o->ld * mm->real, at = o->offset * mm->real;
+    const size_t there[3] = {at % pitch, at / pitch, 0}, here[3] = {0, 0, 0},
+                 region[3] = {cols * mm->real, rows, 1};
+    const cl_event wait[2] = {wait1 ? wait1 : wait2, wait2};
+    const cl_uint nwait = (wait1 ? 1u : 0) + (wait2 ? 1u : 0);
+    cl_mem buffer = o->block ? clgetbuffer(mm->ctx, p->dev, o->block) : o->buffer;
+    cl_int err;
+    if (!buffer)
+        return -1;
+    if (direction == TO_DEVICE && o->ld == cols && ld == cols)
+        err = clEnqueueWriteBuffer(queue, buffer, CL_FALSE, at, rows * pitch, host, nwait,
+                                   nwait ? wait : NULL, done);
+    else if (direction == TO_DEVICE)
+        err = clEnqueueWriteBufferRect(queue, buffer, CL_FALSE, there, here, region, pitch, 0,
+                                       ld * mm->real, 0, host, nwait, nwait ? wait : NULL, done);
+    else if (o->ld == cols && ld == cols)
+        err = clEnqueueReadBuffer(queue, buffer, CL_FALSE, at, rows * pitch, host, nwait,
+                                  nwait ? wait : NULL, done);
+    else
+        err = clEnqueueReadBufferRect(queue, buffer, CL_FALSE, there, here, region, pitch, 0,
+                                      ld * mm->real, 0, host, nwait, nwait ? wait : NULL, done);
+    if (err == CL_SUCCESS)
+        return 0;
+    return clerror_set(EIO, "matmul: %s cannot copy %zu x %zu elements %s the host (%s)",
+                       p->info.dev_name, rows, cols, direction == TO_DEVICE ? "from" : "to",
+                       oclerror_str(err));
+}
+
+cl_int matmul_await(cl_event ev)
+{
+    cl_int status = CL_COMPLETE;
+    const cl_int err = clWaitForEvents(1, &ev);
+    clGetEventInfo(ev, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    return status < 0 ? status : err;
+}
+
+size_t matmul_room(const struct matmul *mm, const struct share *p)
+{
+    const size_t all = mm->memory ? mm->memory : (size_t)(0.9 * (double)p->info.dev_global_mem_sz);
+    return all > p->bytes ? all - p->bytes : 0;
+}

@@ -1,0 +1,160 @@
+/* force_check.c - how good forces are: some bodies' accelerations against direct sums in double
+ * precision.
+ *
+ * The device sums over positions as it holds them, so that the engine's sums are judged and not the
+ * rounding of positions.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/engine.h"
+
+#include "core/asked.h"
+#include "core/handle.h"
+
+#include <math.h>
+
+#include "nbody/draw.h"
+#include "nbody/nbody_ref.h"
+
+EMBEDDED(judge, "nbody/force_check.cl", nbody_force_check_cl);
+
+enum { GROUP = 16 };
+
+/* Into how many parts the attracting bodies are cut, each of them an item's: enough items for a
+ * GPU, none of them long. */
+static cl_uint splits_of(size_t n)
+{
+    const size_t splits = n >> 16;
+    return splits < 16 ? 16 : splits > 1024 ? 1024 : (cl_uint)splits;
+}
+
+/* Bodies drawn one by one, or all of them. */
+static void choose(const struct nbody *nb, size_t samples, uint64_t seed, cl_uint *which)
+{
+    struct stream s = stream_of(seed, 0x4a554447, 0); /* "JUDG": a purpose of its own */
+    for (size_t k = 0; k < samples; k++)
+        which[k] = samples == nb->n ? (cl_uint)k : (cl_uint)((double)nb->n * draw(&s));
+}
+
+static int sum(struct nbody *nb, struct share *p, cl_kernel kernel, const cl_uint *which,
+               cl_uint samples, const double (*part)[4])
+{
+    const cl_uint n = (cl_uint)nb->n, splits = splits_of(nb->n), span = (n + splits - 1) / splits;
+    const double eps = nb->eps * nbody_units_factor(&nb->units, -1, 0), eps2 = eps * eps;
+    const cl_uint softened = nb->soft != NULL;
+    void *const soft = nb->soft ? nb->soft : nb->posm;
+    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n),        BLOCK_ARG(which),
+                                     VALUE_ARG(samples),  VALUE_ARG(span),     VALUE_ARG(eps2),
+                                     BLOCK_ARG(soft),     VALUE_ARG(softened), BLOCK_ARG(part)};
+    clndrange_t ndr =
+        clndrange_init2d(0, (samples + GROUP - 1) / GROUP * GROUP, GROUP, 0, splits, 1);
+    if (clmsync(nb->ctx, p->dev, (void *)(uintptr_t)which, CL_MEM_DEVICE) == (cl_event)-1 ||
+        clforkv(nb->ctx, p->dev, kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args),
+                args) == (cl_event)-1)
+        return -1;
+    return nbody_device_fetch(nb, p, (void *)(uintptr_t)part, splits * samples * sizeof *part);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* What fields add to a body's acceleration, in the engine's units. */
+static void add_fields(const struct nbody *nb, const double pos[3], double right[3])
+{
+    const struct nbody_ref_system s = {.G = 1, .fields = nb->fields, .nfields = nb->nfields};
+    const double length = nbody_units_factor(&nb->units, -1, 0);
+    const double x[3] = {length * pos[0], length * pos[1], length * pos[2]};
+    (void)nbody_ref_field(&s, x, NULL, right, NULL);
+}
+
+/* |a - right| / |right| of each sample, and the worst. pos is NULL where there are no fields. */
+static void compare(const struct nbody *nb, const double (*acc)[3], const double (*pos)[3],
+                    const cl_uint *which, size_t samples, const double (*part)[4], double *error,
+                    struct nbody_force_errors *e)
+{
+    const double factor = nbody_units_factor(&nb->units, 1, -2);
+    const cl_uint splits = splits_of(nb->n);
+    *e = (struct nbody_force_errors){.bodies = samples, .most = -1};
+    for (size_t s = 0; s < samples; s++) {
+        double off = 0, size = 0, right[3] = {0};
+        for (size_t k = 0; k < splits; k++)
+            for (int c = 0; c < 3; c++)
+                right[c] += part[k * samples + s][c];
+        if (pos)
+            add_fields(nb, pos[which[s]], right);
+        for (int c = 0; c < 3; c++) {
+            const double d = acc[which[s]][c] - factor * right[c];
+            off += d * d;
+            size += factor * right[c] * (factor * right[c]);
+        }
+        error[s] = size > 0 ? sqrt(off / size) : off > 0 ? INFINITY : 0;
+        if (!(error[s] <= e->most)) {
+            e->most = error[s];
+            e->worst = which[s];
+        }
+    }
+    qsort(error, samples, sizeof *error, ascending);
+#define PART(p) error[(size_t)((double)(samples - 1) * (p) + 0.5)]
+    e->median = PART(0.5);
+    e->p90 = PART(0.9);
+    e->p99 = PART(0.99);
+    e->p999 = PART(0.999);
+#undef PART
+}
+
+int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_force_errors *errors)
+{
+    if (no_handle(nb, __func__))
+        return -1;
+    struct share *p = nb->share;
+    cl_uint width = 0;
+    while (!p->rows)
+        p++;
+    samples = samples < nb->n ? samples : nb->n;
+    if (samples < 1)
+        return clerror_set(EINVAL, "nbody_check_forces: 0 bodies; there must be at least 1");
+    if (device_ask(nb->ctx, p->dev, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width,
+                   "nbody_check_forces") != 0)
+        return -1;
+    if (width == 0)
+        return clerror_set(ENOTSUP, "nbody_check_forces: the device has no double precision");
+    double(*acc)[3] = malloc(nb->n * sizeof *acc),
+    (*pos)[3] = nb->nfields ? malloc(nb->n * sizeof *pos) : NULL,
+    *error = malloc(samples * sizeof *error);
+    cl_uint *which = clmalloc(nb->ctx, samples * sizeof *which, CL_MEM_ZEROCOPY);
+    double(*part)[4] =
+        clmalloc(nb->ctx, splits_of(nb->n) * samples * sizeof *part, CL_MEM_ZEROCOPY);
+    void *program =
+        embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &judge, 0, NULL);
+    cl_kernel kernel = program ? clsym(nb->ctx, program, "judge", 0) : NULL;
+    int status = kernel && acc && error && which && part && (pos || !nb->nfields)
+                     ? nbody_forces(nb, acc, NULL)
+                     : -1;
+    if (status == 0)
+        status = nbody_tree_spread(nb);
+    if (status == 0 && pos)
+        status = nbody_state(nb, pos, NULL);
+    if (!acc || !error || (!pos && nb->nfields))
+        clerror_set(ENOMEM, "nbody_check_forces: no memory on the host");
+    if (status == 0) {
+        choose(nb, samples, seed, which);
+        for (size_t k = 0; nb->row && k < samples; k++)
+            which[k] = nb->row[which[k]];
+        status = sum(nb, p, kernel, which, (cl_uint)samples, (const double(*)[4])part);
+        for (size_t k = 0; nb->row && k < samples; k++)
+            which[k] = nb->body[which[k]];
+    }
+    if (status == 0)
+        compare(nb, (const double(*)[3])acc, (const double(*)[3])pos, which, samples,
+                (const double(*)[4])part, error, errors);
+    if (program)
+        clclose(nb->ctx, program);
+    clfree(part);
+    clfree(which);
+    free(error);
+    free(pos);
+    free(acc);
+    return status;
+}

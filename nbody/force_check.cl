@@ -1,0 +1,38 @@
+/* force_check.cl - accelerations of a few bodies in double precision, by which those of the engine
+ * are judged.
+ *
+ *   part[split * samples + s] = what the bodies of a split do to body which[s]: {ax, ay, az, -}
+ *
+ * With `softened` half the square of each body's softening stands in soft[]. An item is one sample
+ * (global id 0) and one split (global id 1). A pair at distance zero pulls by nothing.
+ * SPDX-License-Identifier: MIT
+ */
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#ifdef DOUBLE
+typedef double real;
+typedef double4 real4;
+#else
+typedef float real;
+typedef float4 real4;
+#endif
+
+kernel void judge(global const real4 *posm, uint n, global const uint *which, uint samples,
+                  uint span, double eps2, global const real *soft, uint softened,
+                  global double4 *part)
+{
+    const uint s = get_global_id(0), split = get_global_id(1);
+    if (s >= samples)
+        return;
+    const real4 at = posm[which[s]];
+    const double x = at.x, y = at.y, z = at.z;
+    const real own = softened ? soft[which[s]] : 0;
+    double ax = 0, ay = 0, az = 0;
+    for (uint j = split * span; j < min(n, (split + 1) * span); j++) {
+        const double dx = posm[j].x - x, dy = posm[j].y - y, dz = posm[j].z - z;
+        const double r2 =
+            dx * dx + dy * dy + dz * dz + eps2 + (softened ? (double)own + soft[j] : 0.0);
+        const double w = r2 > 0 ? posm[j].w / (r2 * sqrt(r2)) : 0;
+        ax += w * dx, ay += w * dy, az += w * dz;
+    }
+    part[(size_t)split * samples + s] = (double4)(ax, ay, az, 0);
+}

@@ -1,0 +1,80 @@
+/* rollback.c - a step that is stopped in its middle is taken back.
+ *
+ * A sum over all pairs may be stopped between two launches. In the middle of a step that would lose
+ * the state, since bodies have moved already. So before a step that takes long, what it changes is
+ * copied to the host, and brought back when the step is stopped. Shorter steps are not stopped.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/integrate.h"
+
+struct changes nbody_task_changes(const struct nbody *nb, const struct share *p)
+{
+    const size_t plane = p->rows * nb->real, at = p->first * 4 * nb->real,
+                 four = p->count * 4 * nb->real;
+    void *const velo = nb->velo ? (char *)nb->velo + at : NULL, *const acce =
+                                                                    nb->acce ? (char *)nb->acce + at
+                                                                             : NULL;
+    return (struct changes){{(char *)nb->posm + at, velo, acce, p->state},
+                            {four, velo ? four : 0, acce ? four : 0, nb->planes * plane}};
+}
+
+static int save(struct nbody *nb, struct share *p)
+{
+    const struct changes c = nbody_task_changes(nb, p);
+    if (!p->saved)
+        p->saved = malloc((12 + nb->planes) * p->rows * nb->real); /* the most that it may be */
+    char *to = p->saved;
+    for (int i = 0; to && i < CHANGES; to += c.bytes[i++]) {
+        if (c.bytes[i] && nbody_device_fetch(nb, p, c.at[i], c.bytes[i]) != 0)
+            return -1;
+        if (c.bytes[i])
+            memcpy(to, c.at[i], c.bytes[i]);
+    }
+    return to ? 0 : 1;
+}
+
+int nbody_task_save(struct nbody *nb)
+{
+    int status = 0;
+    for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
+        if (p->rows)
+            status = save(nb, p);
+    nb->saved.primed = nb->primed;
+    nb->saved.settled = nb->settled;
+    return status;
+}
+
+int nbody_task_restore(struct nbody *nb)
+{
+    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
+        const struct changes c = nbody_task_changes(nb, p);
+        const char *from = p->saved;
+        for (int i = 0; p->rows && i < CHANGES; from += c.bytes[i++]) {
+            if (!c.bytes[i])
+                continue;
+            memcpy(c.at[i], from, c.bytes[i]);
+            if (clmsyncn(nb->ctx, p->dev, c.at[i], c.bytes[i], CL_MEM_DEVICE) == (cl_event)-1)
+                return -1;
+        }
+    }
+    nb->primed = nb->saved.primed;
+    nb->settled = nb->saved.settled;
+    nb->current = false;
+    return 0;
+}
+
+int nbody_task_whole(struct nbody *nb, int (*step)(struct nbody *nb, double done), double done)
+{
+    const int saved = nbody_task_save(nb);
+    if (saved < 0)
+        return -1;
+    nb->task.stoppable = saved == 0;
+    if (step(nb, done) == 0)
+        return 0;
+    const int code = clerrno;
+    char *sentence = saved == 0 && (nb->task.stopped || code == EDOM) ? strdup(clerror()) : NULL;
+    if (sentence && nbody_task_restore(nb) == 0)
+        clerror_set(code, "%s", sentence);
+    free(sentence);
+    return -1;
+}

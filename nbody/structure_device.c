@@ -1,0 +1,412 @@
+/* structure_device.c - what a cluster is like, as structure.c finds it, on a device with double
+ * precision: structure.cl.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/blocks.h"
+#include "nbody/neighbours.h"
+#include "nbody/structure.h"
+
+#include "core/args.h"
+#include "core/embedded.h"
+#include "stdcl/arrays.h"
+
+#include <errno.h>
+#include <math.h>
+
+EMBEDDED(structure, "nbody/structure.cl", nbody_structure_cl);
+
+/* As in structure.cl. */
+enum { LEAF = 16, FAN = 8, GROUP = 64, BLOCK = 1024, TERMS = 7, LEVELS = 12 };
+
+enum kernel {
+    CURVE,
+    LOWEST,
+    UPPER,
+    NEIGHBOURS_OF,
+    WEIGH,
+    RADII,
+    MASSES,
+    COUNTS,
+    SHELLS,
+    ESCAPERS,
+    PAIRS,
+    KERNELS
+};
+static const char *const names[KERNELS] = {"curve",  "lowest_boxes", "upper_boxes", "neighbours",
+                                           "weigh",  "radii",        "masses",      "counts",
+                                           "shells", "escapers",     "pairs"};
+
+struct vector {
+    double at[4];
+};
+
+/* Memory of the device; what the host reads or writes has an image there. */
+/* clang-format off */
+#define BLOCKS(X)                                                             \
+    X(posm) X(velp) X(at) X(lo) X(hi) X(level) X(key) X(order) X(near)        \
+    X(second) X(density) X(sums) X(total) X(fraction) X(count) X(radius)      \
+    X(pair) X(third)
+/* clang-format on */
+
+struct work {
+    CLCONTEXT *ctx;
+    cl_uint dev, n, boxes, levels;
+    cl_uint first[LEVELS], has[LEVELS]; /* boxes of each level */
+    double G;
+    size_t blocks;
+    void *program;
+    cl_kernel kernel[KERNELS];
+    arrays_sorter *sorter;
+#define X(name) void *name;
+    BLOCKS(X)
+#undef X
+};
+
+/* ---- Memory and kernels. --------------------------------------------------------------------- */
+
+static void count_boxes(struct work *w)
+{
+    cl_uint has = (w->n + LEAF - 1) / LEAF;
+    for (w->boxes = w->levels = 0;; has = (has + FAN - 1) / FAN) {
+        w->first[w->levels] = w->boxes;
+        w->has[w->levels++] = has;
+        w->boxes += has;
+        if (has == 1)
+            break;
+    }
+}
+
+static int open_work(struct work *w, size_t fractions)
+{
+    const size_t n = w->n, image = CL_MEM_PER_DEVICE, own = CL_MEM_DEVONLY;
+    const struct {
+        void **block;
+        size_t bytes, flags;
+    } all[] = {{&w->posm, n * 32, image},
+               {&w->velp, n * 32, image},
+               {&w->at, n * 32, own},
+               {&w->lo, w->boxes * 32ul, own},
+               {&w->hi, w->boxes * 32ul, own},
+               {&w->level, LEVELS * sizeof(cl_uint2), image},
+               {&w->key, n * 8, own},
+               {&w->order, n * 4, own},
+               {&w->near, n * 4, own},
+               {&w->second, n * 8, own},
+               {&w->density, n * 8, own},
+               {&w->sums, (w->blocks + fractions) * TERMS * 8, image},
+               {&w->total, 8, own},
+               {&w->fraction, fractions * 8, image},
+               {&w->count, fractions * 4, image},
+               {&w->radius, fractions * 8, image},
+               {&w->pair, (n / 2 + 1) * sizeof(cl_uint2), image},
+               {&w->third, (n / 2 + 1) * 8, image}};
+    for (size_t b = 0; b < sizeof all / sizeof *all; b++)
+        if (!(*all[b].block = clmalloc(w->ctx, all[b].bytes, (int)all[b].flags)))
+            return -1;
+    w->sorter = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = w->ctx, .dev = w->dev});
+    w->program = w->sorter ? embedded_open(w->ctx, "", &structure, 0, NULL) : NULL;
+    for (int k = 0; k < KERNELS; k++)
+        if (!w->program || !(w->kernel[k] = clsym(w->ctx, w->program, names[k], 0)))
+            return -1;
+    return 0;
+}
+
+static void close_work(struct work *w)
+{
+#define X(name) clfree(w->name);
+    BLOCKS(X)
+#undef X
+    arrays_sorter_free(w->sorter);
+    if (w->program)
+        clclose(w->ctx, w->program);
+}
+
+/* ---- Launches and copies. -------------------------------------------------------------------- */
+
+static int start(struct work *w, enum kernel k, size_t items, cl_uint nargs,
+                 const struct stdcl_arg *args)
+{
+    clndrange_t ndr = clndrange_init1d(0, (items + GROUP - 1) / GROUP * GROUP, GROUP);
+    return clforkv(w->ctx, w->dev, w->kernel[k], &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, nargs,
+                   args) == (cl_event)-1
+               ? -1
+               : 0;
+}
+#define START(w, k, items, ...)                                                                    \
+    start(w, k, items, COUNT_OF(((struct stdcl_arg[]){__VA_ARGS__})),                              \
+          (struct stdcl_arg[]){__VA_ARGS__})
+
+static int copy(struct work *w, void *block, size_t bytes, int direction)
+{
+    return clmsyncn(w->ctx, w->dev, block, bytes, direction) == (cl_event)-1 ? -1 : 0;
+}
+
+static size_t blocks_of(size_t bodies)
+{
+    return (bodies + BLOCK - 1) / BLOCK;
+}
+
+/* Adds up blocks from number `from` on. */
+static void add_blocks(const struct work *w, size_t from, size_t blocks, int terms, double *sum)
+{
+    const double *const all = w->sums;
+    for (int t = 0; t < terms; t++)
+        sum[t] = 0;
+    for (size_t b = from; b < from + blocks; b++)
+        for (int t = 0; t < terms; t++)
+            sum[t] += all[b * TERMS + (size_t)t];
+}
+
+/* The same when the device has made them. */
+static int fetch_sums(struct work *w, int terms, double *sum)
+{
+    if (copy(w, w->sums, w->blocks * TERMS * sizeof(double), CL_MEM_HOST) != 0)
+        return -1;
+    add_blocks(w, 0, w->blocks, terms, sum);
+    return 0;
+}
+
+/* ---- Bodies to the device. ------------------------------------------------------------------- */
+
+struct bodies {
+    const double *mass, (*pos)[3], (*vel)[3], *potential;
+    struct vector *posm, *velp;
+};
+
+static void write_block(void *bodies, size_t block, size_t first, size_t end)
+{
+    const struct bodies *b = bodies;
+    (void)block;
+    for (size_t i = first; i < end; i++) {
+        b->posm[i] = (struct vector){{b->pos[i][0], b->pos[i][1], b->pos[i][2], b->mass[i]}};
+        b->velp[i] = (struct vector){
+            {b->vel[i][0], b->vel[i][1], b->vel[i][2], b->potential ? b->potential[i] : 0}};
+    }
+}
+
+/* The least coordinates, and in the last place what makes 2^21 of the longest side. */
+static struct vector corner_of(size_t n, const double (*pos)[3])
+{
+    struct vector corner = {{pos[0][0], pos[0][1], pos[0][2], 0}};
+    double side = 0;
+    for (int c = 0; c < 3; c++) {
+        double most = pos[0][c];
+        for (size_t i = 1; i < n; i++) {
+            corner.at[c] = fmin(corner.at[c], pos[i][c]);
+            most = fmax(most, pos[i][c]);
+        }
+        side = fmax(side, most - corner.at[c]);
+    }
+    corner.at[3] = side > 0 && isfinite(side) ? 2097152 / side : 0;
+    return corner;
+}
+
+static int send(struct work *w, struct bodies *b)
+{
+    cl_uint2 *const level = w->level;
+    for (cl_uint l = 0; l < w->levels; l++)
+        level[l] = (cl_uint2){{w->first[l], w->has[l]}};
+    b->posm = w->posm;
+    b->velp = w->velp;
+    nbody_each_block(w->n, write_block, b);
+    return copy(w, w->posm, w->n * sizeof *b->posm, CL_MEM_DEVICE) == 0 &&
+                   copy(w, w->velp, w->n * sizeof *b->velp, CL_MEM_DEVICE) == 0
+               ? copy(w, w->level, LEVELS * sizeof *level, CL_MEM_DEVICE)
+               : -1;
+}
+
+/* ---- Neighbours and the centre. -------------------------------------------------------------- */
+
+static int find_neighbours(struct work *w, struct vector corner)
+{
+    const struct arrays_sort_job sort = {
+        .keys = w->key, .values = w->order, .most = w->n, .bytes = 8, .bits = 63};
+    if (START(w, CURVE, w->n, BLOCK_ARG(w->posm), VALUE_ARG(w->n), VALUE_ARG(corner),
+              BLOCK_ARG(w->key), BLOCK_ARG(w->order)) != 0 ||
+        arrays_sort_start(w->sorter, &sort) != 0 ||
+        START(w, LOWEST, w->has[0], BLOCK_ARG(w->posm), BLOCK_ARG(w->order), VALUE_ARG(w->n),
+              BLOCK_ARG(w->at), BLOCK_ARG(w->lo), BLOCK_ARG(w->hi)) != 0)
+        return -1;
+    for (cl_uint l = 1; l < w->levels; l++)
+        if (START(w, UPPER, w->has[l], VALUE_ARG(w->first[l - 1]), VALUE_ARG(w->has[l - 1]),
+                  VALUE_ARG(w->first[l]), VALUE_ARG(w->has[l]), BLOCK_ARG(w->lo),
+                  BLOCK_ARG(w->hi)) != 0)
+            return -1;
+    return START(w, NEIGHBOURS_OF, w->n, BLOCK_ARG(w->at), BLOCK_ARG(w->order), VALUE_ARG(w->n),
+                 BLOCK_ARG(w->lo), BLOCK_ARG(w->hi), BLOCK_ARG(w->level), VALUE_ARG(w->levels),
+                 BLOCK_ARG(w->near), BLOCK_ARG(w->second), BLOCK_ARG(w->density));
+}
+
+static int find_centre(struct work *w, struct nbody_structure *s)
+{
+    double sum[TERMS], core[2];
+    const cl_uint dense = w->n > NEIGHBOURS;
+    struct vector centre = {{0}};
+    if (START(w, WEIGH, w->blocks * GROUP, BLOCK_ARG(w->posm), BLOCK_ARG(w->velp),
+              BLOCK_ARG(w->density), VALUE_ARG(w->n), VALUE_ARG(dense), BLOCK_ARG(w->sums)) != 0 ||
+        fetch_sums(w, TERMS, sum) != 0)
+        return -1;
+    for (int c = 0; c < 3; c++) {
+        s->centre[c] = centre.at[c] = sum[1 + c] / sum[0];
+        s->velocity[c] = sum[4 + c] / sum[0];
+    }
+    if (START(w, RADII, w->blocks * GROUP, BLOCK_ARG(w->posm), BLOCK_ARG(w->density),
+              VALUE_ARG(w->n), VALUE_ARG(centre), BLOCK_ARG(w->key), BLOCK_ARG(w->order),
+              BLOCK_ARG(w->sums)) != 0 ||
+        fetch_sums(w, 2, core) != 0)
+        return -1;
+    s->core_radius = dense && core[0] > 0 ? sqrt(core[1] / core[0]) : 0;
+    return 0;
+}
+
+/* ---- Shells. --------------------------------------------------------------------------------- */
+
+/* Sorts by radius, and finds how many bodies hold each fraction of the mass; the last fraction is
+ * the half. */
+static int find_counts(struct work *w, double total, cl_uint fractions)
+{
+    const double scale = 0x1p62 / total;
+    const struct arrays_sort_job sort = {
+        .keys = w->key, .values = w->order, .most = w->n, .bytes = 8, .bits = 63};
+    const struct arrays_scan_job scan = {
+        .x = w->second, .sums = w->second, .total = w->total, .bytes = 8, .most = w->n};
+    if (arrays_sort_start(w->sorter, &sort) != 0 ||
+        START(w, MASSES, w->n, BLOCK_ARG(w->posm), BLOCK_ARG(w->order), VALUE_ARG(w->n),
+              VALUE_ARG(scale), BLOCK_ARG(w->second)) != 0 ||
+        arrays_scan_start(w->sorter, &scan) != 0 ||
+        copy(w, w->fraction, fractions * sizeof(double), CL_MEM_DEVICE) != 0 ||
+        START(w, COUNTS, fractions, BLOCK_ARG(w->second), BLOCK_ARG(w->total), BLOCK_ARG(w->key),
+              VALUE_ARG(w->n), BLOCK_ARG(w->fraction), VALUE_ARG(fractions), BLOCK_ARG(w->count),
+              BLOCK_ARG(w->radius)) != 0)
+        return -1;
+    return copy(w, w->count, fractions * sizeof(cl_uint), CL_MEM_HOST) == 0
+               ? copy(w, w->radius, fractions * sizeof(double), CL_MEM_HOST)
+               : -1;
+}
+
+static int start_shell(struct work *w, cl_uint from, cl_uint end, const struct nbody_structure *s,
+                       cl_uint block)
+{
+    const struct vector centre = {{s->centre[0], s->centre[1], s->centre[2], 0}},
+                        velocity = {{s->velocity[0], s->velocity[1], s->velocity[2], 0}};
+    return from == end ? 0
+                       : START(w, SHELLS, blocks_of(end - from) * GROUP, BLOCK_ARG(w->posm),
+                               BLOCK_ARG(w->velp), BLOCK_ARG(w->key), BLOCK_ARG(w->order),
+                               VALUE_ARG(from), VALUE_ARG(end), VALUE_ARG(centre),
+                               VALUE_ARG(velocity), BLOCK_ARG(w->sums), VALUE_ARG(block));
+}
+
+static int measure_shells(struct work *w, size_t shells, struct nbody_shell *shell,
+                          const struct nbody_structure *s)
+{
+    const cl_uint *const count = w->count;
+    const double *const radius = w->radius;
+    size_t blocks = 0;
+    double sum[4];
+    for (size_t k = 0; k < shells; blocks += blocks_of(count[k] - (k ? count[k - 1] : 0)), k++)
+        if (start_shell(w, k ? count[k - 1] : 0, count[k], s, (cl_uint)blocks) != 0)
+            return -1;
+    if (blocks && copy(w, w->sums, blocks * TERMS * sizeof(double), CL_MEM_HOST) != 0)
+        return -1;
+    blocks = 0;
+    for (size_t k = 0; k < shells; k++) {
+        const size_t bodies = count[k] - (k ? count[k - 1] : 0);
+        add_blocks(w, blocks, blocks_of(bodies), 4, sum);
+        structure_shell(&shell[k], bodies, sum[0], sum[1], sum[2], sum[3]);
+        shell[k].radius = radius[k];
+        blocks += blocks_of(bodies);
+    }
+    return 0;
+}
+
+static int find_shells(struct work *w, double total, size_t shells, struct nbody_shell *shell,
+                       struct nbody_structure *s)
+{
+    double *const fraction = w->fraction;
+    for (size_t k = 0; k < shells; k++)
+        fraction[k] = shell[k].fraction;
+    fraction[shells] = 0.5;
+    if (find_counts(w, total, (cl_uint)shells + 1) != 0)
+        return -1;
+    s->half_mass_radius = ((double *)w->radius)[shells];
+    s->relaxation_time = structure_relaxation(w->n, w->G * total, s->half_mass_radius);
+    return measure_shells(w, shells, shell, s);
+}
+
+/* ---- Escapers and binaries. ------------------------------------------------------------------ */
+
+static int count_escapers(struct work *w, struct nbody_structure *s)
+{
+    const struct vector velocity = {{s->velocity[0], s->velocity[1], s->velocity[2], 0}};
+    double count;
+    if (START(w, ESCAPERS, w->blocks * GROUP, BLOCK_ARG(w->velp), BLOCK_ARG(w->key),
+              BLOCK_ARG(w->order), VALUE_ARG(w->n), VALUE_ARG(velocity),
+              VALUE_ARG(s->half_mass_radius), BLOCK_ARG(w->sums)) != 0 ||
+        fetch_sums(w, 1, &count) != 0)
+        return -1;
+    s->escapers = (size_t)count;
+    return 0;
+}
+
+/* The device lists those that may be one; before the scan of masses, which takes the place of
+ * `second`. */
+static int find_binaries(struct work *w, const struct bodies *b, struct nbody_structure *s)
+{
+    cl_uint *const count = w->count;
+    *count = 0;
+    if (copy(w, count, sizeof *count, CL_MEM_DEVICE) != 0 ||
+        START(w, PAIRS, w->n, BLOCK_ARG(w->posm), BLOCK_ARG(w->velp), VALUE_ARG(w->n),
+              VALUE_ARG(w->G), BLOCK_ARG(w->near), BLOCK_ARG(w->second), BLOCK_ARG(w->count),
+              BLOCK_ARG(w->pair), BLOCK_ARG(w->third)) != 0 ||
+        copy(w, count, sizeof *count, CL_MEM_HOST) != 0)
+        return -1;
+    const cl_uint found = *count;
+    if (found && (copy(w, w->pair, found * sizeof(cl_uint2), CL_MEM_HOST) != 0 ||
+                  copy(w, w->third, found * sizeof(double), CL_MEM_HOST) != 0))
+        return -1;
+    for (cl_uint k = 0; k < found; k++) {
+        const cl_uint2 pair = ((cl_uint2 *)w->pair)[k];
+        struct nbody_binary one;
+        if (structure_binary(w->G, b->mass, b->pos, b->vel, pair.s[0], pair.s[1],
+                             ((double *)w->third)[k], &one) &&
+            structure_add(s, &one) != 0)
+            return -1;
+    }
+    structure_sort(s);
+    return 0;
+}
+
+/* ---- All of it. ------------------------------------------------------------------------------ */
+
+int nbody_find_structure_device(CLCONTEXT *ctx, cl_uint dev, size_t n, double G, const double *mass,
+                                const double (*pos)[3], const double (*vel)[3],
+                                const double *potential, size_t shells, struct nbody_shell *shell,
+                                struct nbody_structure *s)
+{
+    struct work w = {.ctx = ctx, .dev = dev, .n = (cl_uint)n, .G = G, .blocks = blocks_of(n)};
+    struct bodies b = {mass, pos, vel, potential, NULL, NULL};
+    double total = 0;
+    *s = (struct nbody_structure){.binary = NULL};
+    for (size_t i = 0; i < n; i++)
+        total += mass[i];
+    if (n > 1u << 30)
+        return clerror_set(
+            EINVAL, "nbody_find_structure_device: %zu bodies; there must be at most 2^30", n);
+    if (structure_check(n, total, shells, shell) != 0)
+        return -1;
+    count_boxes(&w);
+    int status = open_work(&w, shells + 1);
+    if (status == 0 && send(&w, &b) == 0 && find_neighbours(&w, corner_of(n, pos)) == 0 &&
+        find_binaries(&w, &b, s) == 0 && find_centre(&w, s) == 0 &&
+        find_shells(&w, total, shells, shell, s) == 0)
+        status = potential ? count_escapers(&w, s) : 0;
+    else
+        status = -1;
+    close_work(&w);
+    if (status != 0) {
+        free(s->binary);
+        s->binary = NULL;
+        s->binaries = 0;
+    }
+    return status;
+}

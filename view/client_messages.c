@@ -1,0 +1,147 @@
+/* client_messages.c - the messages of a page: JSON, as WIRE.md lists them. What is not exactly one
+ * of them is refused. SPDX-License-Identifier: MIT
+ */
+#include "view/internal.h"
+
+#include <jansson.h>
+#include <math.h>
+
+const char *const ask_names[] = {"pause", "run", "step", "speed", "seek", "quit"};
+const char *const colour_names[COLOURS] = {"none", "speed", "mass", "acceleration", "group"};
+
+enum { MOST_STEPS = 1000000 };
+static const double MOST_WHOLE = 0x1p53;
+
+/* A whole number from least to most; `otherwise` where there is none of that name. */
+static bool whole(const json_t *object, const char *name, double least, double most,
+                  double otherwise, double *value)
+{
+    const json_t *item = json_object_get(object, name);
+    *value = item ? json_number_value(item) : otherwise;
+    return (!item || json_is_number(item)) && *value >= least && *value <= most &&
+           floor(*value) == *value;
+}
+
+static bool read_coding(const json_t *object, int *coding)
+{
+    double value;
+    const bool ok = whole(object, "coding", RAW, DIFFERENCES_PACKED, RAW, &value);
+    *coding = ok ? (int)value : RAW;
+    return ok;
+}
+
+static bool read_colour(const json_t *object, enum colour *colour)
+{
+    const char *name = json_string_value(json_object_get(object, "colour"));
+    int i = 0;
+    while (name && i < COLOURS && strcmp(name, colour_names[i]) != 0)
+        i++;
+    *colour = (enum colour)i;
+    return i < COLOURS && (name || !json_object_get(object, "colour"));
+}
+
+static bool read_box(const json_t *object, struct want *want)
+{
+    const json_t *box = json_object_get(object, "region");
+    want->inside = box && !json_is_null(box);
+    for (size_t i = 0; want->inside && i < 6; i++) {
+        const json_t *item = json_array_get(box, i);
+        want->box[i] = json_number_value(item);
+        if (!json_is_number(item) || !isfinite(want->box[i]) ||
+            (i >= 3 && want->box[i] <= want->box[i - 3]))
+            return false;
+    }
+    return !want->inside || json_array_size(box) == 6;
+}
+
+static bool read_bodies(const json_t *object, struct want *want)
+{
+    double count;
+    if (!json_is_object(object) || !whole(object, "count", 0, UINT32_MAX, 200000, &count))
+        return false;
+    want->count = (size_t)count;
+    return read_coding(object, &want->coding) && read_colour(object, &want->colour) &&
+           read_box(object, want);
+}
+
+static bool read_cells(const json_t *object, struct want *want)
+{
+    double x, y, width, height, zoom;
+    if (!json_is_object(object) || !whole(object, "x", -MOST_WHOLE, MOST_WHOLE, 0, &x) ||
+        !whole(object, "y", -MOST_WHOLE, MOST_WHOLE, 0, &y) ||
+        !whole(object, "width", 1, MOST_SQUARES, 1024, &width) ||
+        !whole(object, "height", 1, MOST_SQUARES, 768, &height) ||
+        !whole(object, "zoom", 0, MOST_ZOOM, 0, &zoom) || width * height > MOST_SQUARES)
+        return false;
+    want->region = (struct view_region){(int64_t)x, (int64_t)y, (uint32_t)width, (uint32_t)height,
+                                        (uint32_t)zoom};
+    want->cells = true;
+    return read_coding(object, &want->coding);
+}
+
+static bool read_do(const json_t *object, struct ask *ask)
+{
+    static const struct {
+        const char *value;
+        double least, most, otherwise;
+    } of[] = {[VIEW_PAUSE] = {"", 0, 0, 0},
+              [VIEW_RUN] = {"", 0, 0, 0},
+              [VIEW_STEP] = {"n", -MOST_STEPS, MOST_STEPS, 1},
+              [VIEW_SPEED] = {"value", 0, 0, 0},
+              [VIEW_SEEK] = {"frame", 0, 0x1p53, -1},
+              [VIEW_QUIT] = {"", 0, 0, 0}};
+    const char *what = json_string_value(json_object_get(object, "what"));
+    int i = 0;
+    while (what && i <= VIEW_QUIT && strcmp(what, ask_names[i]) != 0)
+        i++;
+    if (!what || i > VIEW_QUIT)
+        return false;
+    ask->command.ask = (enum view_ask)i;
+    ask->confirmed = json_is_true(json_object_get(object, "confirm"));
+    if (i != VIEW_SPEED)
+        return whole(object, of[i].value, of[i].least, of[i].most, of[i].otherwise,
+                     &ask->command.value);
+    const json_t *speed = json_object_get(object, "value");
+    ask->command.value = json_number_value(speed);
+    return json_is_number(speed) && ask->command.value >= 0 && ask->command.value <= 1e12;
+}
+
+static bool read_number(const json_t *object, const char *name, double least, double most,
+                        struct ask *ask)
+{
+    double value;
+    const bool ok = whole(object, name, least, most, -1, &value);
+    ask->number = ok ? (uint64_t)value : 0;
+    return ok;
+}
+
+static bool read_object(const json_t *object, struct ask *ask)
+{
+    const char *type = json_string_value(json_object_get(object, "type"));
+    const json_t *points = json_object_get(object, "points"),
+                 *cells = json_object_get(object, "cells");
+    *ask = (struct ask){0};
+    if (type && strcmp(type, "credit") == 0) {
+        ask->type = ASK_CREDIT;
+        return read_number(object, "n", 1, MOST_CREDITS, ask);
+    }
+    if (type && strcmp(type, "ping") == 0) {
+        ask->type = ASK_PING;
+        return read_number(object, "id", 0, MOST_WHOLE, ask);
+    }
+    if (type && strcmp(type, "want") == 0) {
+        ask->type = ASK_WANT;
+        return !points != !cells &&
+               (points ? read_bodies(points, &ask->want) : read_cells(cells, &ask->want));
+    }
+    ask->type = ASK_DO;
+    return type && strcmp(type, "do") == 0 && read_do(object, ask);
+}
+
+bool ask_read(const char *text, size_t size, struct ask *ask)
+{
+    json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+    const bool ok = json_is_object(object) && read_object(object, ask);
+    json_decref(object);
+    return ok;
+}

@@ -1,0 +1,199 @@
+/* server_messages.c - the texts that the server sends: what there is to see, how the run is doing,
+ * what went wrong. SPDX-License-Identifier: MIT
+ */
+#include "view/internal.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+
+static char *finished(json_t *object)
+{
+    char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    json_decref(object);
+    return text;
+}
+
+/* Text that came from elsewhere may be no UTF-8. */
+static json_t *words(const char *text)
+{
+    json_t *string = json_string(text ? text : "");
+    return string ? string : json_string("?");
+}
+
+static json_t *list(const char *const *text)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; text && text[i]; i++)
+        json_array_append_new(array, words(text[i]));
+    return array;
+}
+
+static json_t *pairs(const char *const *text)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; text && text[i] && text[i + 1]; i += 2)
+        json_array_append_new(array, json_pack("[o, o]", words(text[i]), words(text[i + 1])));
+    return array;
+}
+
+static json_t *real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+/* ---- hello. ---------------------------------------------------------------------------------- */
+
+static json_t *points(const struct about *about, bool live)
+{
+    const struct view_bodies *b = &about->options.points;
+    json_t *colours = json_pack("[s]", colour_names[NO_COLOUR]);
+    const bool has[COLOURS] = {
+        [BY_SPEED] = b->moving, [BY_MASS] = about->mass, [BY_GROUP] = about->group};
+    for (enum colour c = BY_SPEED; c < COLOURS; c++)
+        if (has[c] && (live || c == about_recorded(about)))
+            json_array_append_new(colours, json_string(colour_names[c]));
+    return json_pack("{s:I, s:o, s:{s:o, s:o, s:o}}", "total", (json_int_t)b->total, "colours",
+                     colours, "units", "length", words(b->length), "speed", words(b->speed), "mass",
+                     words(b->weight));
+}
+
+static json_t *state_colours(const struct view_field *c)
+{
+    json_t *array = json_array();
+    for (unsigned i = 0; i < c->states; i++) {
+        char hex[8];
+        snprintf(hex, sizeof hex, "%02x%02x%02x", c->colours[3 * i], c->colours[3 * i + 1],
+                 c->colours[3 * i + 2]);
+        json_array_append_new(array, json_string(hex));
+    }
+    return array;
+}
+
+static json_t *cells(const struct view_field *c)
+{
+    json_t *o =
+        json_pack("{s:I, s:I, s:o, s:o}", "width", (json_int_t)c->width, "height",
+                  (json_int_t)c->height, "bounds", words(c->bounds), "rule", words(c->rule));
+    if (c->states > 2)
+        json_object_set_new(o, "states", json_integer(c->states));
+    if (c->states > 2 && c->colours)
+        json_object_set_new(o, "colours", state_colours(c));
+    return o;
+}
+
+static json_t *bars(const struct view_histogram *h)
+{
+    return json_pack("{s:o, s:o, s:o, s:o}", "quantity", words(h->quantity), "unit", words(h->unit),
+                     "count", words(h->counted), "model", words(h->model));
+}
+
+static json_t *grid(const struct view_table *t)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "row", words(t->row), "rows", list(t->rows),
+                     "column", words(t->column), "columns", list(t->columns), "quantity",
+                     words(t->quantity), "unit", words(t->unit));
+}
+
+static json_t *columns(const char *const *text)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; text[i] && text[i + 1]; i += 2)
+        json_array_append_new(
+            array, json_pack("{s:o, s:o}", "name", words(text[i]), "unit", words(text[i + 1])));
+    return json_pack("{s:i, s:o}", "x", 0, "columns", array);
+}
+
+static json_t *abilities(unsigned can)
+{
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } of[] = {{VIEW_CAN_PAUSE, "pause"},
+              {VIEW_CAN_STEP, "step"},
+              {VIEW_CAN_SPEED, "speed"},
+              {VIEW_CAN_SEEK, "seek"},
+              {VIEW_CAN_QUIT, "quit"}};
+    json_t *array = json_array();
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        if (can & of[i].bit)
+            json_array_append_new(array, json_string(of[i].name));
+    return array;
+}
+
+/* As it was recorded, but for what holds now. */
+static char *of_recording(const struct about *about, bool guest)
+{
+    const struct view_options *o = &about->options;
+    json_t *h = json_deep_copy(about->hello),
+           *now = json_pack("{s:s, s:s, s:b, s:s, s:o, s:f, s:I, s:o, s:o}", "type", "hello", "run",
+                            about->run, "live", false, "rights", guest ? "guest" : "all", "can",
+                            abilities(o->can), "rate", o->rate, "frames", (json_int_t)o->frames,
+                            "from", real(o->from), "to", real(o->to));
+    if (h && now)
+        json_object_update(h, now);
+    json_decref(now);
+    return finished(h);
+}
+
+char *hello_text(const struct about *about, bool guest, bool live)
+{
+    const struct view_options *o = &about->options;
+    if (about->hello)
+        return of_recording(about, guest);
+    json_t *h = json_pack(
+        "{s:s, s:i, s:s, s:s, s:o, s:o, s:b, s:s, s:o, s:f, s:o, s:{s:o, s:o}, s:o}", "type",
+        "hello", "version", 1, "stdcl", STDCL_VERSION, "run", about->run, "program",
+        words(o->program), "title", words(o->title), "live", live, "rights",
+        guest ? "guest" : "all", "can", abilities(o->can), "rate", o->rate, "step", words(o->step),
+        "time", "name", words(o->time), "unit", words(o->time_unit), "facts", pairs(o->facts));
+    if (!live)
+        json_object_update_new(h, json_pack("{s:I, s:o, s:o}", "frames", (json_int_t)o->frames,
+                                            "from", real(o->from), "to", real(o->to)));
+    if (o->points.total)
+        json_object_set_new(h, "points", points(about, live));
+    if (o->cells.rule)
+        json_object_set_new(h, "cells", cells(&o->cells));
+    if (o->bars.quantity)
+        json_object_set_new(h, "bars", bars(&o->bars));
+    if (o->grid.rows)
+        json_object_set_new(h, "grid", grid(&o->grid));
+    if (o->rows)
+        json_object_set_new(h, "rows", columns(o->rows));
+    return finished(h);
+}
+
+/* ---- The others. ----------------------------------------------------------------------------- */
+
+char *state_text(const struct about *about, const struct view_state *s, int viewers, bool ended,
+                 bool recording)
+{
+    json_t *o =
+        json_pack("{s:s, s:b, s:f, s:b, s:i, s:b, s:o, s:o}", "type", "state", "paused", s->paused,
+                  "speed", s->speed, "ended", ended, "viewers", viewers, "recording", recording,
+                  "steps", real(s->steps), "fraction", real(s->fraction));
+    if (about->options.frames)
+        json_object_set_new(o, "frame", json_integer((json_int_t)s->frame));
+    return finished(o);
+}
+
+char *say_text(const char *level, const char *text)
+{
+    return finished(
+        json_pack("{s:s, s:s, s:o}", "type", "say", "level", level, "text", words(text)));
+}
+
+char *end_text(const char *text)
+{
+    return finished(json_pack("{s:s, s:o}", "type", "end", "text", words(text)));
+}
+
+char *refused_text(const char *what, const char *why)
+{
+    return finished(json_pack("{s:s, s:s, s:s}", "type", "refused", "what", what, "text", why));
+}
+
+char *pong_text(uint64_t id)
+{
+    return finished(json_pack("{s:s, s:I}", "type", "pong", "id", (json_int_t)id));
+}

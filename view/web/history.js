@@ -1,0 +1,88 @@
+// history.js - what the page remembers: pictures to go back to, within a bound, and the rows of the table. Pure: runs in Node too.
+// SPDX-License-Identifier: MIT
+
+const ROOM = 64 * 2 ** 20;
+
+function sizeOf(frame) {
+  return 200 + ["planes", "shades", "body", "values"].reduce((n, name) => n + (frame[name]?.byteLength || 0), 0) +
+    8 * (frame.counts?.length || 0);
+}
+
+// Pictures of the run so far. When they fill their room every second of the older ones goes, so that they always reach back to the
+// beginning.
+export class Past {
+  constructor(room = ROOM) {
+    this.room = room;
+    this.clear();
+  }
+
+  clear() {
+    this.frames = [];
+    this.bytes = 0;
+  }
+
+  get length() {
+    return this.frames.length;
+  }
+
+  add(frame) {
+    const last = this.frames.at(-1);
+    if (last && frame.sequence === last.sequence) this.bytes -= sizeOf(this.frames.pop()); // the same state, seen otherwise
+    this.frames.push(frame);
+    this.bytes += sizeOf(frame);
+    while (this.bytes > this.room && this.frames.length > 2) this.thin();
+  }
+
+  thin() {
+    const last = this.frames.length - 1;
+    const late = last < 16 ? last : last - 8; // these stay
+    this.frames = this.frames.filter((_, i) => i % 2 === 0 || i >= late);
+    this.bytes = this.frames.reduce((n, f) => n + sizeOf(f), 0);
+  }
+}
+
+// The table of numbers beside the pictures: columns that grow.
+export class Table {
+  constructor(columns, x = 0) {
+    this.titles = columns;
+    this.x = x;
+    this.values = columns.map(() => []);
+  }
+
+  get length() {
+    return this.values[0] ? this.values[0].length : 0;
+  }
+
+  add(rows) {
+    if (rows.columns !== this.titles.length) return;
+    if (rows.flags & 8 || rows.first === 0) this.values = this.titles.map(() => []);
+    for (let i = 0; i < rows.count; i++) this.values.forEach((column, c) => column.push(rows.values[i * rows.columns + c]));
+  }
+
+  // Columns that belong into one plot: those with one unit, energies, and each of the others alone.
+  plots() {
+    const plots = new Map();
+    this.titles.forEach(({ name, unit }, c) => {
+      if (c === this.x) return;
+      const family = /energy$/.test(name) ? "energy" : "";
+      const key = family || unit || name;
+      const title = family ? "Energy" : name[0].toUpperCase() + name.slice(1);
+      if (plots.has(key)) {
+        plots.get(key).columns.push(c);
+        if (!family) plots.get(key).title = "";
+      } else plots.set(key, { title, unit, columns: [c] });
+    });
+    const total = this.titles.findIndex(({ name }) => name === "total energy");
+    const list = [...plots.values()];
+    if (total >= 0) list.splice(1, 0, { title: "Energy error", unit: "", columns: [total], relative: true });
+    return list;
+  }
+
+  // The numbers of one line of a plot.
+  line(column, relative) {
+    const values = this.values[column];
+    if (!relative) return values;
+    const first = values.find((v) => Number.isFinite(v) && v !== 0) || 1;
+    return values.map((v) => (v - first) / Math.abs(first));
+  }
+}
