@@ -140,21 +140,16 @@ module stdcl
   integer(c_int), parameter :: CLLD_LAZY = 1
   integer(c_int), parameter :: CLLD_NOW = 2
   integer(c_int), parameter :: CLLD_NOBUILD = 4
-  integer(c_int), parameter :: CLLD_CACHE = 16
   integer(c_int), parameter :: CLLD_GLOBAL = 8
   integer(c_int), parameter :: CL_FAST = 0
   integer(c_int), parameter :: CL_EVENT_WAIT = int(z'1', c_int)
   integer(c_int), parameter :: CL_EVENT_NOWAIT = int(z'2', c_int)
   integer(c_int), parameter :: CL_EVENT_RELEASE = int(z'4', c_int)
-  integer(c_int), parameter :: CL_EVENT_NORELEASE = int(z'8', c_int)
   integer(c_int), parameter :: CL_KERNEL_EVENT = int(z'10', c_int)
   integer(c_int), parameter :: CL_MEM_EVENT = int(z'20', c_int)
   integer(c_int), parameter :: CL_ALL_EVENT = int(z'30', c_int)
   integer(c_int), parameter :: CL_EVENT_UNCOUNTED = int(z'40', c_int)
-  integer(c_int), parameter :: CL_EVENT_OWN = int(z'800', c_int)
-  integer(c_int), parameter :: CL_EVENT_SIDE_QUEUE = int(z'40000', c_int)
   integer(c_int), parameter :: CL_EVENT_BARRIER = int(z'80000', c_int)
-  integer(c_int), parameter :: CL_EVENT_CHECKED = int(z'80', c_int)
   integer(c_int), parameter :: CLPROF_EVERY = 2
   integer(c_int), parameter :: CLPROF_SINGLE = 0
   integer(c_int), parameter :: CLPROF_DOUBLE = 1
@@ -637,6 +632,14 @@ module stdcl
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 
+  type, bind(C) :: view_state
+    integer(c_int) :: paused = 0
+    real(c_double) :: speed = 0
+    real(c_double) :: steps = 0
+    real(c_double) :: fraction = 0
+    integer(c_int64_t) :: frame = 0
+  end type
+
   type, bind(C) :: view_moment
     real(c_double) :: time = 0
     integer(c_int64_t) :: step = 0
@@ -653,14 +656,6 @@ module stdcl
     integer(c_size_t) :: count = 0
     type(c_ptr) :: pos = c_null_ptr
     type(c_ptr) :: vel = c_null_ptr
-  end type
-
-  type, bind(C) :: view_state
-    integer(c_int) :: paused = 0
-    real(c_double) :: speed = 0
-    real(c_double) :: steps = 0
-    real(c_double) :: fraction = 0
-    integer(c_int64_t) :: frame = 0
   end type
 
   type, bind(C) :: world_options
@@ -718,13 +713,14 @@ module stdcl
       integer(c_size_t), value :: n
       real(c_double), optional :: min
     end function
-    function arrays_upload(a, x, n) bind(C)
+    subroutine arrays_partition(a, n, dev, first, count) bind(C)
       import
-      integer(c_int) :: arrays_upload
       type(c_ptr), value :: a
-      type(c_ptr), value :: x
       integer(c_size_t), value :: n
-    end function
+      integer(c_int32_t), value :: dev
+      integer(c_size_t), optional :: first
+      integer(c_size_t), optional :: count
+    end subroutine
     function arrays_scan(s, job) bind(C)
       import
       integer(c_int) :: arrays_scan
@@ -749,14 +745,6 @@ module stdcl
       type(c_ptr), value :: a
       integer(c_int32_t), value :: dev
     end function
-    subroutine arrays_partition(a, n, dev, first, count) bind(C)
-      import
-      type(c_ptr), value :: a
-      integer(c_size_t), value :: n
-      integer(c_int32_t), value :: dev
-      integer(c_size_t), optional :: first
-      integer(c_size_t), optional :: count
-    end subroutine
     function arrays_sort(s, job) bind(C)
       import
       integer(c_int) :: arrays_sort
@@ -794,16 +782,6 @@ module stdcl
       type(c_ptr) :: arrays_sorter_shape
       type(c_ptr), value :: s
     end function
-    function arrays_sum_squares(a, x, y, z, n, squares) bind(C)
-      import
-      integer(c_int) :: arrays_sum_squares
-      type(c_ptr), value :: a
-      type(c_ptr), value :: x
-      type(c_ptr), value :: y
-      type(c_ptr), value :: z
-      integer(c_size_t), value :: n
-      real(c_double), optional :: squares
-    end function
     function arrays_sum(a, x, n, sum) bind(C)
       import
       integer(c_int) :: arrays_sum
@@ -820,10 +798,27 @@ module stdcl
       integer(c_size_t), value :: n
       integer(c_int64_t), optional :: sum
     end function
+    function arrays_sum_squares(a, x, y, z, n, squares) bind(C)
+      import
+      integer(c_int) :: arrays_sum_squares
+      type(c_ptr), value :: a
+      type(c_ptr), value :: x
+      type(c_ptr), value :: y
+      type(c_ptr), value :: z
+      integer(c_size_t), value :: n
+      real(c_double), optional :: squares
+    end function
     function arrays_tune_kernels(count) bind(C)
       import
       type(c_ptr) :: arrays_tune_kernels
       integer(c_size_t), optional :: count
+    end function
+    function arrays_upload(a, x, n) bind(C)
+      import
+      integer(c_int) :: arrays_upload
+      type(c_ptr), value :: a
+      type(c_ptr), value :: x
+      integer(c_size_t), value :: n
     end function
     function arrays_variance(a, x, n, mean, variance) bind(C)
       import
@@ -1401,6 +1396,10 @@ module stdcl
       type(c_ptr), value :: g
       integer(c_int32_t), value :: dev
     end function
+    function gas_species_list() bind(C)
+      import
+      type(c_ptr) :: gas_species_list
+    end function
     function gas_speed_cdf(speed, temperature, mass, boltzmann) bind(C)
       import
       real(c_double) :: gas_speed_cdf
@@ -1408,10 +1407,6 @@ module stdcl
       real(c_double), value :: temperature
       real(c_double), value :: mass
       real(c_double), value :: boltzmann
-    end function
-    function gas_species_list() bind(C)
-      import
-      type(c_ptr) :: gas_species_list
     end function
     function gas_tune_kernels(count) bind(C)
       import
@@ -1673,12 +1668,6 @@ module stdcl
       integer(c_int) :: life_devices
       type(c_ptr), value :: lf
     end function
-    function life_set_weight(lf, weight) bind(C)
-      import
-      integer(c_int) :: life_set_weight
-      type(c_ptr), value :: lf
-      real(c_double), value :: weight
-    end function
     function life_engine_by_name(name) bind(C)
       import
       integer(c_int) :: life_engine_by_name
@@ -1753,6 +1742,11 @@ module stdcl
       type(c_ptr), value :: lf
       type(life_sample), optional :: sample
     end function
+    function life_neighbourhood_range(lf) bind(C)
+      import
+      integer(c_int) :: life_neighbourhood_range
+      type(c_ptr), value :: lf
+    end function
     function life_population(lf, population) bind(C)
       import
       integer(c_int) :: life_population
@@ -1776,11 +1770,6 @@ module stdcl
       integer(c_size_t), value :: width
       integer(c_size_t), value :: height
       integer(c_signed_char), intent(in), optional :: state(*)
-    end function
-    function life_neighbourhood_range(lf) bind(C)
-      import
-      integer(c_int) :: life_neighbourhood_range
-      type(c_ptr), value :: lf
     end function
     function life_rows(lf) bind(C)
       import
@@ -1825,6 +1814,12 @@ module stdcl
       import
       type(c_ptr) :: life_rule_text
       type(c_ptr), value :: lf
+    end function
+    function life_set_weight(lf, weight) bind(C)
+      import
+      integer(c_int) :: life_set_weight
+      type(c_ptr), value :: lf
+      real(c_double), value :: weight
     end function
     function life_shape(lf, dev) bind(C)
       import
@@ -2066,12 +2061,6 @@ module stdcl
       type(c_ptr) :: matmul_create
       type(matmul_options), intent(in), optional :: options
     end function
-    function matmul_set_weight(mm, weight) bind(C)
-      import
-      integer(c_int) :: matmul_set_weight
-      type(c_ptr), value :: mm
-      real(c_double), value :: weight
-    end function
     function matmul_double(trans, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) bind(C)
       import
       integer(c_int) :: matmul_double
@@ -2214,6 +2203,14 @@ module stdcl
       real(c_double), value :: beta
       type(matmul_far), intent(in), optional :: c
     end function
+    subroutine matmul_partition(world, rank, rows, first, count) bind(C)
+      import
+      type(c_ptr), value :: world
+      integer(c_int), value :: rank
+      integer(c_size_t), value :: rows
+      integer(c_size_t), optional :: first(*)
+      integer(c_size_t), optional :: count(*)
+    end subroutine
     function matmul_peak(ctx, dev, precision) bind(C)
       import
       real(c_double) :: matmul_peak
@@ -2249,6 +2246,12 @@ module stdcl
       type(c_ptr), value :: c
       integer(c_size_t), value :: ldc
     end function
+    function matmul_set_weight(mm, weight) bind(C)
+      import
+      integer(c_int) :: matmul_set_weight
+      type(c_ptr), value :: mm
+      real(c_double), value :: weight
+    end function
     function matmul_shape(mm, dev, m, n, k) bind(C)
       import
       type(c_ptr) :: matmul_shape
@@ -2274,14 +2277,6 @@ module stdcl
       real(c_float), optional :: c(*)
       integer(c_size_t), value :: ldc
     end function
-    subroutine matmul_partition(world, rank, rows, first, count) bind(C)
-      import
-      type(c_ptr), value :: world
-      integer(c_int), value :: rank
-      integer(c_size_t), value :: rows
-      integer(c_size_t), optional :: first(*)
-      integer(c_size_t), optional :: count(*)
-    end subroutine
     function matmul_tolerance(precision, k, random) bind(C)
       import
       real(c_double) :: matmul_tolerance
@@ -2321,6 +2316,12 @@ module stdcl
       real(c_double), intent(in), optional :: mass(*)
       real(c_double), intent(in), optional :: pos(3, *)
       real(c_double), intent(in), optional :: vel(3, *)
+    end function
+    function nbody_device_bodies(nb, dev) bind(C)
+      import
+      integer(c_size_t) :: nbody_device_bodies
+      type(c_ptr), value :: nb
+      integer(c_int), value :: dev
     end function
     function nbody_device_bytes(nb) bind(C)
       import
@@ -2472,17 +2473,6 @@ module stdcl
       import
       type(c_ptr), value :: nb
     end subroutine
-    function nbody_snapshot_read(nb, to) bind(C)
-      import
-      integer(c_int) :: nbody_snapshot_read
-      type(c_ptr), value :: nb
-      type(c_ptr), value :: to
-    end function
-    function nbody_snapshot_begin(nb) bind(C)
-      import
-      integer(c_int) :: nbody_snapshot_begin
-      type(c_ptr), value :: nb
-    end function
     function nbody_initial(model, n, seed, mass, pos, vel) bind(C)
       import
       integer(c_int) :: nbody_initial
@@ -2511,24 +2501,12 @@ module stdcl
       real(c_double) :: nbody_interactions
       type(c_ptr), value :: nb
     end function
-    function nbody_peak_rate(nb) bind(C)
-      import
-      real(c_double) :: nbody_peak_rate
-      type(c_ptr), value :: nb
-    end function
     function nbody_load(nb, from, size) bind(C)
       import
       integer(c_int) :: nbody_load
       type(c_ptr), value :: nb
       type(c_ptr), value :: from
       integer(c_size_t), value :: size
-    end function
-    function nbody_time_forces(nb, times, seconds) bind(C)
-      import
-      integer(c_int) :: nbody_time_forces
-      type(c_ptr), value :: nb
-      integer(c_size_t), value :: times
-      real(c_double), optional :: seconds
     end function
     function nbody_method(nb) bind(C)
       import
@@ -2544,6 +2522,11 @@ module stdcl
       import
       integer(c_int) :: nbody_model_by_name
       character(kind=c_char), intent(in), optional :: name(*)
+    end function
+    function nbody_peak_rate(nb) bind(C)
+      import
+      real(c_double) :: nbody_peak_rate
+      type(c_ptr), value :: nb
     end function
     function nbody_positions(nb, count, which, pos, vel) bind(C)
       import
@@ -2583,11 +2566,16 @@ module stdcl
       type(c_ptr), value :: nb
       integer(c_int), value :: dev
     end function
-    function nbody_device_bodies(nb, dev) bind(C)
+    function nbody_snapshot_begin(nb) bind(C)
       import
-      integer(c_size_t) :: nbody_device_bodies
+      integer(c_int) :: nbody_snapshot_begin
       type(c_ptr), value :: nb
-      integer(c_int), value :: dev
+    end function
+    function nbody_snapshot_read(nb, to) bind(C)
+      import
+      integer(c_int) :: nbody_snapshot_read
+      type(c_ptr), value :: nb
+      type(c_ptr), value :: to
     end function
     function nbody_state(nb, pos, vel) bind(C)
       import
@@ -2611,6 +2599,13 @@ module stdcl
       import
       real(c_double) :: nbody_time
       type(c_ptr), value :: nb
+    end function
+    function nbody_time_forces(nb, times, seconds) bind(C)
+      import
+      integer(c_int) :: nbody_time_forces
+      type(c_ptr), value :: nb
+      integer(c_size_t), value :: times
+      real(c_double), optional :: seconds
     end function
     function nbody_tune_kernels(count) bind(C)
       import
@@ -2772,11 +2767,6 @@ module stdcl
       type(c_ptr) :: view_open
       type(view_options), intent(in), optional :: options
     end function
-    function view_sample_order(v) bind(C)
-      import
-      type(c_ptr) :: view_sample_order
-      type(c_ptr), value :: v
-    end function
     subroutine view_recording_close(r) bind(C)
       import
       type(c_ptr), value :: r
@@ -2808,6 +2798,16 @@ module stdcl
       type(c_ptr), value :: v
       type(view_region), optional :: region
     end function
+    function view_sample_order(v) bind(C)
+      import
+      type(c_ptr) :: view_sample_order
+      type(c_ptr), value :: v
+    end function
+    subroutine view_set_state(v, state) bind(C)
+      import
+      type(c_ptr), value :: v
+      type(view_state), intent(in), optional :: state
+    end subroutine
     function view_show_bars(v, at, bins, top, count, expected) bind(C)
       import
       integer(c_int) :: view_show_bars
@@ -2847,11 +2847,6 @@ module stdcl
       type(c_ptr), value :: r
       integer(c_size_t), value :: frame
     end function
-    subroutine view_set_state(v, state) bind(C)
-      import
-      type(c_ptr), value :: v
-      type(view_state), intent(in), optional :: state
-    end subroutine
     function view_tunnel(v) bind(C)
       import
       type(c_ptr) :: view_tunnel
@@ -2863,40 +2858,34 @@ module stdcl
       type(c_ptr), value :: v
       integer(c_int), value :: guest
     end function
-    subroutine view_wait(v, seconds) bind(C)
-      import
-      type(c_ptr), value :: v
-      real(c_double), value :: seconds
-    end subroutine
     function view_viewers(v) bind(C)
       import
       integer(c_int) :: view_viewers
       type(c_ptr), value :: v
     end function
+    subroutine view_wait(v, seconds) bind(C)
+      import
+      type(c_ptr), value :: v
+      real(c_double), value :: seconds
+    end subroutine
     function view_write_page(fp, recording) bind(C)
       import
       integer(c_int) :: view_write_page
       type(c_ptr), value :: fp
       character(kind=c_char), intent(in), optional :: recording(*)
     end function
+    subroutine world_abort(world, status, sentence) bind(C)
+      import
+      type(c_ptr), value :: world
+      integer(c_int), value :: status
+      character(kind=c_char), intent(in), optional :: sentence(*)
+    end subroutine
     function world_add(world, numbers, count) bind(C)
       import
       integer(c_int) :: world_add
       type(c_ptr), value :: world
       integer(c_int64_t), optional :: numbers(*)
       integer(c_size_t), value :: count
-    end function
-    function world_reduce_status(world, status) bind(C)
-      import
-      integer(c_int) :: world_reduce_status
-      type(c_ptr), value :: world
-      integer(c_int), value :: status
-    end function
-    function world_test(world, mail) bind(C)
-      import
-      integer(c_int) :: world_test
-      type(c_ptr), value :: world
-      type(c_ptr), value :: mail
     end function
     function world_barrier(world) bind(C)
       import
@@ -2911,10 +2900,12 @@ module stdcl
       type(c_ptr), value :: bytes
       integer(c_size_t), value :: size
     end function
-    function world_transport(world) bind(C)
+    function world_check_equal(world, what, text) bind(C)
       import
-      type(c_ptr) :: world_transport
+      integer(c_int) :: world_check_equal
       type(c_ptr), value :: world
+      character(kind=c_char), intent(in), optional :: what(*)
+      character(kind=c_char), intent(in), optional :: text(*)
     end function
     function world_devices(world, ids, n, share, mine) bind(C)
       import
@@ -2925,12 +2916,6 @@ module stdcl
       integer(c_int), value :: share
       integer(c_signed_char), optional :: mine(*)
     end function
-    subroutine world_abort(world, status, sentence) bind(C)
-      import
-      type(c_ptr), value :: world
-      integer(c_int), value :: status
-      character(kind=c_char), intent(in), optional :: sentence(*)
-    end subroutine
     function world_from_plugin(plugin, communicator, options) bind(C)
       import
       type(c_ptr) :: world_from_plugin
@@ -2972,6 +2957,16 @@ module stdcl
       integer(c_int) :: world_leave
       type(c_ptr), value :: world
     end function
+    function world_notified(world) bind(C)
+      import
+      integer(c_int) :: world_notified
+      type(c_ptr), value :: world
+    end function
+    subroutine world_notify(world, number) bind(C)
+      import
+      type(c_ptr), value :: world
+      integer(c_int), value :: number
+    end subroutine
     function world_rank(world) bind(C)
       import
       integer(c_int) :: world_rank
@@ -2995,12 +2990,11 @@ module stdcl
       type(c_funptr), value :: join
       type(c_ptr), value :: arg
     end function
-    function world_check_equal(world, what, text) bind(C)
+    function world_reduce_status(world, status) bind(C)
       import
-      integer(c_int) :: world_check_equal
+      integer(c_int) :: world_reduce_status
       type(c_ptr), value :: world
-      character(kind=c_char), intent(in), optional :: what(*)
-      character(kind=c_char), intent(in), optional :: text(*)
+      integer(c_int), value :: status
     end function
     function world_send(world, rank, tag, bytes, size) bind(C)
       import
@@ -3016,14 +3010,15 @@ module stdcl
       integer(c_int) :: world_size
       type(c_ptr), value :: world
     end function
-    subroutine world_notify(world, number) bind(C)
+    function world_test(world, mail) bind(C)
       import
+      integer(c_int) :: world_test
       type(c_ptr), value :: world
-      integer(c_int), value :: number
-    end subroutine
-    function world_notified(world) bind(C)
+      type(c_ptr), value :: mail
+    end function
+    function world_transport(world) bind(C)
       import
-      integer(c_int) :: world_notified
+      type(c_ptr) :: world_transport
       type(c_ptr), value :: world
     end function
     function world_wait(world, mails, n) bind(C)

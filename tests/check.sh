@@ -73,7 +73,7 @@ kernels() {
     expect 0 '  axpy\(float a, float\* x, float\* y\)' "$stdcl" check kernels/basic.cl kernels/unrolled.clt
     [ "$(lines '^kernels/[a-z.]* compiles for ')" = 2 ] || fail "one of two files is not told:"
     grep -q '  reverse(int\* x, local int\* tile)' "$folder/said" || fail "local memory is not told:"
-    expect 1 '.*kernels/broken.cl:7:12.*undeclared_thing.*' "$stdcl" check kernels/basic.cl kernels/broken.cl
+    expect 1 '.*kernels/broken.cl:10:12.*undeclared_thing.*' "$stdcl" check kernels/basic.cl kernels/broken.cl
     [ "$(lines '^kernels/[a-z.]* compiles for ')" = 1 ] || fail "the other file is not checked:"
     expect 1 '.*nothing.cl: No such file or directory' "$stdcl" check nothing.cl
     cp kernels/includes.cl "$folder/x.cl"

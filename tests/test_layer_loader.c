@@ -501,7 +501,7 @@ static void test_failed_build_hands_over_the_log(void **state)
     fails_null(ENOEXEC, clopen(cp, "kernels/broken.cl", CLLD_NOW));
     assert_null(clopen(cp, "kernels/broken.cl", CLLD_DEFAULT));
     const char *sentence = clerror();
-    contains(sentence, "broken.cl:7");      /* file and line */
+    contains(sentence, "broken.cl:10");      /* file and line */
     contains(sentence, "undeclared_thing"); /* the compiler's own words */
     fails_null(ENOEXEC,
                clsopen(cp, "__kernel void k(__global int *x) { x[0] = no_such_name; }", 0));
@@ -527,7 +527,7 @@ static void test_failed_clbuild(void **state)
     ready(program);
     fails(ENOEXEC, clbuild(cp, program, NULL, 0));
     assert_int_equal(clbuild(cp, program, NULL, 0), -1);
-    contains(clerror(), "broken.cl:7");
+    contains(clerror(), "broken.cl:10");
     works(
         clbuild(cp, program, (char[]){"-D undeclared_thing=5"}, 0)); /* a second try may succeed */
     report(clsym(cp, program, "broken", 0));

@@ -1,4 +1,4 @@
-/* broken.cl - does not build, because of its line 7. */
+/* broken.cl - does not build, because of its line 10. */
 
 __kernel void fine(__global int *x)
 {

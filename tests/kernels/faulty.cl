@@ -1,5 +1,4 @@
-/* faulty.cl - kernels with mistakes that a device does not report, for test_check_program, which
- * names their lines.
+/* faulty.cl - kernels with errors that no device reports; test_check_program names their lines.
  * SPDX-License-Identifier: MIT */
 kernel void past_the_end(global int *x, global const int *y)
 {

@@ -219,7 +219,7 @@ test("maps begin and end with their published colours; inferno, magma and viridi
   assert.deepEqual(MAPS, Object.keys(ENDS));
   for (const map of MAPS) {
     assert.deepEqual([hex(colourAt(map, 0)), hex(colourAt(map, 1))], ENDS[map]);
-    const table = source.match(new RegExp(`\\[PICTURE_${map.toUpperCase()}\\] = \\{([^}]*)\\}`));
+    const table = source.match(new RegExp(`\\[PICTURE_${map.toUpperCase()}\\] =\\s*\\{([^}]*)\\}`));
     const colours = table ? table[1].match(/0x[0-9a-f]{6}/g).map(Number) : [];
     colours.forEach((c, i) => colourAt(map, i / 255).forEach((v, k) => assert.ok(Math.abs(v - (c >> 16 - 8 * k & 255)) <= 3, `${map} ${i}`)));
     if (map !== "cividis" && map !== "grey") assert.equal(colours.length, 256);
