@@ -8,6 +8,7 @@
 #include "check.h"
 
 #include "world/internal.h"
+#include "world/threads.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -55,7 +56,7 @@ struct ranks_how {
     const char *const *hosts; /* NULL: one host */
     const struct world_options *options;
     struct orders *orders; /* in which mail arrives, or NULL */
-    int what;              /* mail that does: ORDER_MAIL, ... */
+    int what;              /* mail that does: ORDER_USER, ... */
     void *arg;
 };
 
@@ -113,11 +114,11 @@ static inline size_t ranks_in_every_order(int size, int (*run)(struct rank_run *
         *orders = (struct orders){.copies = copies,
                                   .random = seed + (seed ? (uint64_t)copies : 0),
                                   .what = how.what,
-                                  .patience = 60};
+                                  .timeout = 60};
         do {
             size_t k = 0;
             ranks_work(size, run, how);
-            assert_false(alike && orders->other);
+            assert_false(alike && orders->diverged);
             while (k < seen && sequence[k] != orders->sequence)
                 k++;
             sequence[k] = orders->sequence;

@@ -32,7 +32,7 @@ static size_t counts =
 static void in_orders(int (*run)(struct rank_run *r), void *arg, size_t which)
 {
     enum { MANY = 4 };
-    const struct ranks_how how = {.arg = arg, .what = ORDER_TOGETHER};
+    const struct ranks_how how = {.arg = arg, .what = ORDER_COLLECTIVE};
     for (int size = 2; orders && size <= 3; size++) {
         ranks_in_every_order(size, run, how, MANY, 0, false);
         ranks_in_every_order(size, run, how, MANY, which + 1, false);

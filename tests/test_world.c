@@ -465,15 +465,15 @@ static int is_held_back(struct rank_run *r)
     double pause = 0;
     stdcl_world *w = r->world;
     if (r->rank == 0) {
-        struct transport late = *w->by;
+        struct transport late = *w->transport;
         world_request *mail = world_receive(w, 0, 3, &byte, 1);
-        in_time = w->by;
+        in_time = w->transport;
         late.test = test_late;
-        w->by = &late;
-        for (const double before = w->standing_due; w->standing_due == before;)
+        w->transport = &late;
+        for (const double before = w->persistent_due; w->persistent_due == before;)
             world_test(w, mail);
-        pause = w->standing_due - seconds_now();
-        w->by = in_time;
+        pause = w->persistent_due - seconds_now();
+        w->transport = in_time;
         world_request *both[2] = {mail, world_send(w, 0, 3, &byte, 1)};
         if (world_wait(w, both, 2) != 0)
             return -1;
@@ -548,7 +548,7 @@ static int one_is_silent(struct rank_run *r)
 {
     if (world_barrier(r->world) != 0)
         return -1;
-    r->world->patience = 0.3;
+    r->world->timeout = 0.3;
     for (bool over = r->rank != 3; !over; sched_yield()) {
         pthread_mutex_lock(&told.lock);
         over = told.times > 0;
@@ -572,10 +572,10 @@ static int comes_too_late(struct rank_run *r)
                        send_blocking(w, 0, 5, &good, sizeof good) != 0
                    ? -1
                    : 0;
-    w->patience = 0;
+    w->timeout = 0;
     if (receive_blocking(w, 1, 3, &wanted, sizeof wanted) == 0 || clerrno != ETIMEDOUT)
         return WRONG("mail that was not sent has come");
-    w->patience = 60;
+    w->timeout = 60;
     if (send_blocking(w, 1, 4, &go, 1) != 0 || receive_blocking(w, 1, 5, &other, sizeof other) != 0)
         return -1;
     return wanted == 5 && other == 7 ? 0 : WRONG("%d and %d, not 5 and 7", wanted, other);
@@ -596,10 +596,10 @@ enum { LONG_WORDS = 10000 };
 static int send_for_no_time(struct rank_run *r, int tag, const uint32_t *words, size_t size)
 {
     world_request *mail = r->arg ? world_send(r->world, 1, tag, words, size) : NULL;
-    r->world->patience = 0;
+    r->world->timeout = 0;
     const int status =
         r->arg ? world_wait(r->world, &mail, 1) : send_blocking(r->world, 1, tag, words, size);
-    r->world->patience = 60;
+    r->world->timeout = 60;
     return status != 0 && clerrno == ETIMEDOUT
                ? 0
                : WRONG("mail of %zu bytes that nobody wanted is done", size);
@@ -628,7 +628,7 @@ static int receives_late(struct rank_run *r)
                      : -1;
     if (status == 0 && (few[0] != 5 || few[1] != 6 || few[2] != 7))
         status = WRONG("%u %u %u, not 5 6 7", few[0], few[1], few[2]);
-    r->world->patience = 0;
+    r->world->timeout = 0;
     if (status == 0 && (receive_blocking(r->world, 0, 4, words, LONG_WORDS * sizeof *words) == 0 ||
                         clerrno != ETIMEDOUT))
         status = WRONG("what was given up has come");
@@ -639,7 +639,7 @@ static int receives_late(struct rank_run *r)
 static int early_mail(struct rank_run *r)
 {
     const int status = r->rank == 0 ? sends_too_early(r) : receives_late(r);
-    r->world->patience = 60;
+    r->world->timeout = 60;
     return status;
 }
 
@@ -647,7 +647,7 @@ static void early_mail_is_the_callers(void **state)
 {
     (void)state;
     for (int way = 0; way < 2; way++) {
-        struct orders none_copied = {.what = ORDER_MAIL, .patience = 60};
+        struct orders none_copied = {.what = ORDER_USER, .timeout = 60};
         ranks_work(2, early_mail,
                    (struct ranks_how){.orders = &none_copied, .arg = way ? "world_wait" : NULL});
     }
@@ -886,14 +886,14 @@ static void mail_arrives_in_every_order(void **state)
         ranks_in_every_order(3, all_at_once, (struct ranks_how){0}, all_orders ? 800 : 5, 0, true),
         all_orders ? 720 : 5, 720);
     for (int size = 2; size <= 3; size++) {
-        ranks_in_every_order(size, ring_and_sums, (struct ranks_how){.what = ORDER_TOGETHER}, most,
-                             0, true);
-        ranks_in_every_order(size, ring_and_sums, (struct ranks_how){.what = ORDER_TOGETHER}, most,
-                             5, true);
-        ranks_in_every_order(size, one_is_broken, (struct ranks_how){.what = ORDER_ENDS}, most, 0,
+        ranks_in_every_order(size, ring_and_sums, (struct ranks_how){.what = ORDER_COLLECTIVE},
+                             most, 0, true);
+        ranks_in_every_order(size, ring_and_sums, (struct ranks_how){.what = ORDER_COLLECTIVE},
+                             most, 5, true);
+        ranks_in_every_order(size, one_is_broken, (struct ranks_how){.what = ORDER_ALL}, most, 0,
                              false);
     }
-    struct orders orders = {.patience = 0.01};
+    struct orders orders = {.timeout = 0.01};
     struct rank_run runs[MOST_RANKS];
     ranks_run(2, all_wait, (struct ranks_how){.orders = &orders}, runs);
     assert_true(orders.stuck && runs[0].status != 0 && runs[1].status != 0);

@@ -1,4 +1,4 @@
-/* about.c - what is asked about a world.
+/* about.c - queries of a world.
  * SPDX-License-Identifier: MIT
  */
 #include "world/internal.h"
@@ -25,5 +25,5 @@ int world_hosts(const stdcl_world *w)
 
 const char *world_transport(const stdcl_world *w)
 {
-    return w ? w->carrier : "";
+    return w ? w->transport_name : "";
 }

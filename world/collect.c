@@ -1,10 +1,8 @@
-/* collect.c - what all ranks do together: made of mail, so that it is the same whatever carries
- * that.
+/* collect.c - collective operations, built on requests and therefore the same on every transport.
  *
- * All go up and down a binomial tree: in round k rank r, a multiple of 2^(k+1), hears from r + 2^k
- * what that heard before. So it takes 2 log2(ranks) messages, and what is joined is joined
- * neighbours first, always in the same order.
- * SPDX-License-Identifier: MIT
+ * All of them go up and down a binomial tree: in round k, rank r, a multiple of 2^(k+1), receives
+ * from r + 2^k what that rank has collected so far. A reduction takes 2 log2(ranks) messages and
+ * combines neighbours first, always in the same order. SPDX-License-Identifier: MIT
  */
 #include "world/internal.h"
 
@@ -12,8 +10,8 @@
 
 /* ---- Down the tree, and up. ------------------------------------------------------------------ */
 
-/* The ranks are turned, so that `root` is the tree's. */
-static int turned(const stdcl_world *w, int rank, int root)
+/* Rotate the ranks so that `root` is the root of the tree. */
+static int rotate_rank(const stdcl_world *w, int rank, int root)
 {
     return (rank + root) % w->size;
 }
@@ -29,17 +27,17 @@ int world_broadcast(stdcl_world *w, int root, void *bytes, size_t size)
     while (step < w->size && place % (2 * step) == 0)
         step *= 2;
     if (place > 0 &&
-        receive_blocking(w, turned(w, place - step, root), TAG_COLLECTIVE, bytes, size) != 0)
+        receive_blocking(w, rotate_rank(w, place - step, root), TAG_COLLECTIVE, bytes, size) != 0)
         return -1;
     for (step /= 2; step > 0; step /= 2)
         if (place + step < w->size &&
-            send_blocking(w, turned(w, place + step, root), TAG_COLLECTIVE, bytes, size) != 0)
+            send_blocking(w, rotate_rank(w, place + step, root), TAG_COLLECTIVE, bytes, size) != 0)
             return -1;
     return 0;
 }
 
-/* The bytes of ranks r ... r + step - 1 lie one behind the other, and go up together. */
-static int gather_up(stdcl_world *w, char *all, size_t size)
+/* The bytes of ranks r ... r + step - 1 are contiguous and go up together. */
+static int gather_to_root(stdcl_world *w, char *all, size_t size)
 {
     for (int step = 1; step < w->size; step *= 2) {
         const int from = w->rank + step, left = w->size - from;
@@ -60,11 +58,12 @@ int world_gather(stdcl_world *w, const void *mine, size_t size, void *all)
     memcpy((char *)all + (size_t)world_rank(w) * size, mine, size);
     if (world_size(w) == 1)
         return 0;
-    return gather_up(w, all, size) == 0 ? world_broadcast(w, 0, all, (size_t)w->size * size) : -1;
+    return gather_to_root(w, all, size) == 0 ? world_broadcast(w, 0, all, (size_t)w->size * size)
+                                             : -1;
 }
 
-static int reduce_up(stdcl_world *w, void *bytes, void *other, size_t size,
-                     void (*join)(void *, const void *, void *), void *arg)
+static int reduce_to_root(stdcl_world *w, void *bytes, void *other, size_t size,
+                          void (*join)(void *, const void *, void *), void *arg)
 {
     for (int step = 1; step < w->size; step *= 2) {
         if (w->rank % (2 * step) != 0)
@@ -86,14 +85,14 @@ int world_reduce(stdcl_world *w, void *bytes, size_t size,
     void *other = malloc(size ? size : 1);
     if (!other)
         return clerror_set(ENOMEM, "world_reduce: no memory for %zu bytes", size);
-    const int status = reduce_up(w, bytes, other, size, join, arg);
+    const int status = reduce_to_root(w, bytes, other, size, join, arg);
     free(other);
     return status == 0 ? world_broadcast(w, 0, bytes, size) : -1;
 }
 
 /* ---- Made of these. -------------------------------------------------------------------------- */
 
-static void nothing(void *a, const void *b, void *arg)
+static void reduce_nothing(void *a, const void *b, void *arg)
 {
     (void)a, (void)b, (void)arg;
 }
@@ -101,10 +100,10 @@ static void nothing(void *a, const void *b, void *arg)
 int world_barrier(stdcl_world *w)
 {
     char none = 0;
-    return world_reduce(w, &none, 1, nothing, NULL);
+    return world_reduce(w, &none, 1, reduce_nothing, NULL);
 }
 
-static void add(void *a, const void *b, void *count)
+static void add_uint64(void *a, const void *b, void *count)
 {
     for (size_t i = 0; i < *(const size_t *)count; i++)
         ((uint64_t *)a)[i] += ((const uint64_t *)b)[i];
@@ -112,25 +111,26 @@ static void add(void *a, const void *b, void *count)
 
 int world_add(stdcl_world *w, uint64_t *numbers, size_t count)
 {
-    return world_reduce(w, numbers, count * sizeof *numbers, add, &count);
+    return world_reduce(w, numbers, count * sizeof *numbers, add_uint64, &count);
 }
 
-/* Keeps the lower rank's failure. */
-static void join_notes(void *a, const void *b, void *arg)
+/* Keep the failure of the lower rank. */
+static void reduce_exit_reports(void *a, const void *b, void *arg)
 {
-    struct note *one = a;
-    const struct note *two = b;
+    struct exit_report *one = a;
+    const struct exit_report *two = b;
     (void)arg;
-    const bool alike = one->status && two->status && one->alike && two->alike &&
+    const bool alike = one->status && two->status && one->unanimous && two->unanimous &&
                        strcmp(one->sentence, two->sentence) == 0;
     if (!one->status && two->status)
         *one = *two;
-    one->alike = alike;
+    one->unanimous = alike;
 }
 
-void note_tell(const stdcl_world *w, const struct note *note, char *text, size_t size)
+void exit_report_print(const stdcl_world *w, const struct exit_report *note, char *text,
+                       size_t size)
 {
-    if (note->alike || note->awaited >= 0) /* those who wait name themselves */
+    if (note->unanimous || note->silent_peer >= 0) /* a timeout's message names its rank itself */
         snprintf(text, size, "%s", note->sentence);
     else
         snprintf(text, size, "rank %d on %s: %s", (int)note->rank, world_host(w, note->rank),
@@ -142,18 +142,18 @@ int world_reduce_status(stdcl_world *w, int status)
     if (world_size(w) == 1)
         return status;
     const int code = clerrno;
-    struct note note = {.status = status ? (code ? code : EPROTO) : 0,
-                        .rank = w->rank,
-                        .awaited = -1,
-                        .alike = status != 0};
+    struct exit_report note = {.status = status ? (code ? code : EPROTO) : 0,
+                               .rank = w->rank,
+                               .silent_peer = -1,
+                               .unanimous = status != 0};
     const char *sentence = status ? clerror() : NULL;
     snprintf(note.sentence, sizeof note.sentence, "%s", sentence ? sentence : "");
-    if (world_reduce(w, &note, sizeof note, join_notes, NULL) != 0)
+    if (world_reduce(w, &note, sizeof note, reduce_exit_reports, NULL) != 0)
         return -1;
     if (note.status == 0)
         return 0;
     char text[SENTENCE_BYTES + HOST_BYTES + 32];
-    note_tell(w, &note, text, sizeof text);
+    exit_report_print(w, &note, text, sizeof text);
     return clerror_set(note.status, "%s", text);
 }
 

@@ -1,10 +1,10 @@
-/* devices.c - which devices of a host are whose.
+/* devices.c - assignment of a host's devices to its ranks.
  *
- * Every rank tells the others the names of the devices that it sees: a UUID, else a PCI address,
- * else platform and name with a number. Ranks on one host that see the same devices get runs of
- * them of equal length, in order. Those that see different ones, since a launcher has dealt them
- * out, choose in turn, who sees fewest first. All ranks compute all of it, and so agree.
- * SPDX-License-Identifier: MIT
+ * Every rank gathers the names of the devices that each rank sees: a UUID, else a PCI address, else
+ * platform and name with a number. Ranks of one host that see the same devices get contiguous
+ * ranges of equal length. Ranks that see different devices, because the launcher restricts them,
+ * choose round robin, the rank that sees the fewest first. All ranks compute the whole assignment
+ * and agree. SPDX-License-Identifier: MIT
  */
 #include "world/internal.h"
 
@@ -12,7 +12,7 @@
 
 enum { MOST = 64, NAME = 48 };
 
-struct seen { /* by a rank */
+struct seen { /* devices visible to a rank */
     uint32_t n;
     char name[MOST][NAME];
 };
@@ -26,17 +26,17 @@ struct seen { /* by a rank */
 #define CL_DEVICE_PCI_BUS_INFO_KHR 0x410F
 #endif
 
-static bool has_extension(cl_device_id id, const char *name)
+static bool device_has_extension(cl_device_id id, const char *name)
 {
     char all[8192] = "";
     return clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, sizeof all, all, NULL) == CL_SUCCESS &&
            strstr(all, name);
 }
 
-static bool name_by_uuid(cl_device_id id, char *name)
+static bool device_uuid(cl_device_id id, char *name)
 {
     unsigned char uuid[16];
-    if (!has_extension(id, "cl_khr_device_uuid") ||
+    if (!device_has_extension(id, "cl_khr_device_uuid") ||
         clGetDeviceInfo(id, CL_DEVICE_UUID_KHR, sizeof uuid, uuid, NULL) != CL_SUCCESS)
         return false;
     for (int i = 0; i < 16; i++)
@@ -44,17 +44,17 @@ static bool name_by_uuid(cl_device_id id, char *name)
     return true;
 }
 
-static bool name_by_address(cl_device_id id, char *name)
+static bool device_pci_address(cl_device_id id, char *name)
 {
     cl_uint at[4]; /* domain, bus, device, function */
-    if (!has_extension(id, "cl_khr_pci_bus_info") ||
+    if (!device_has_extension(id, "cl_khr_pci_bus_info") ||
         clGetDeviceInfo(id, CL_DEVICE_PCI_BUS_INFO_KHR, sizeof at, at, NULL) != CL_SUCCESS)
         return false;
     snprintf(name, NAME, "%04x:%02x:%02x.%x", at[0], at[1], at[2], at[3]);
     return true;
 }
 
-static void name_by_name(cl_device_id id, char *name)
+static void device_numbered_name(cl_device_id id, char *name)
 {
     cl_platform_id platform = NULL;
     char of_platform[256] = "", own[256] = "";
@@ -64,8 +64,8 @@ static void name_by_name(cl_device_id id, char *name)
     snprintf(name, NAME, "%.12s %.24s", of_platform, own);
 }
 
-/* PoCL gives all its devices one UUID: equal ones get numbers. */
-static void number_twins(struct seen *seen, uint32_t last)
+/* PoCL gives all its devices one UUID: number equal names. */
+static void number_equal_names(struct seen *seen, uint32_t last)
 {
     unsigned before = 0;
     const size_t length = strlen(seen->name[last]);
@@ -74,14 +74,14 @@ static void number_twins(struct seen *seen, uint32_t last)
     snprintf(seen->name[last] + length, NAME - length, " %u", before);
 }
 
-static void look(struct seen *seen, const cl_device_id *ids, size_t n)
+static void list_visible_devices(struct seen *seen, const cl_device_id *ids, size_t n)
 {
     memset(seen, 0, sizeof *seen);
     seen->n = n < MOST ? (uint32_t)n : MOST;
     for (uint32_t i = 0; i < seen->n; i++) {
-        if (!name_by_uuid(ids[i], seen->name[i]) && !name_by_address(ids[i], seen->name[i]))
-            name_by_name(ids[i], seen->name[i]);
-        number_twins(seen, i);
+        if (!device_uuid(ids[i], seen->name[i]) && !device_pci_address(ids[i], seen->name[i]))
+            device_numbered_name(ids[i], seen->name[i]);
+        number_equal_names(seen, i);
     }
 }
 
@@ -89,11 +89,11 @@ static void look(struct seen *seen, const cl_device_id *ids, size_t n)
 
 struct host {
     const struct seen *seen; /* of all ranks */
-    int *rank, n;            /* those on this host, in order */
+    int *rank, n;            /* the ranks on this host, ascending */
     int share;
 };
 
-static bool sees(const struct seen *seen, const char *name)
+static bool is_visible(const struct seen *seen, const char *name)
 {
     for (uint32_t i = 0; i < seen->n; i++)
         if (strcmp(seen->name[i], name) == 0)
@@ -101,20 +101,20 @@ static bool sees(const struct seen *seen, const char *name)
     return false;
 }
 
-static bool all_see_the_same(const struct host *h)
+static bool same_devices_visible(const struct host *h)
 {
     const struct seen *first = &h->seen[h->rank[0]];
     for (int k = 1; k < h->n; k++) {
         const struct seen *other = &h->seen[h->rank[k]];
         for (uint32_t i = 0; i < first->n; i++)
-            if (other->n != first->n || !sees(other, first->name[i]))
+            if (other->n != first->n || !is_visible(other, first->name[i]))
                 return false;
     }
     return true;
 }
 
-/* Runs of them; with fewer devices than ranks, each in turn. In the order of the lowest rank. */
-static void divide_equally(const struct host *h, int me, unsigned char *mine)
+/* Assign contiguous ranges, or with fewer devices than ranks one device each, cyclically. */
+static void assign_ranges(const struct host *h, int me, unsigned char *mine)
 {
     const struct seen *first = &h->seen[h->rank[0]], *own = &h->seen[h->rank[me]];
     const uint32_t n = first->n, ranks = (uint32_t)h->n, k = (uint32_t)me;
@@ -130,8 +130,8 @@ struct taken {
     size_t n;
 };
 
-/* The first device that rank k sees and nobody has taken; -1 when there is none. */
-static int first_free(const struct host *h, int k, const struct taken *taken)
+/* Index of the first device visible to rank k that is not assigned; -1 if none. */
+static int first_unassigned(const struct host *h, int k, const struct taken *taken)
 {
     const struct seen *own = &h->seen[h->rank[k]];
     for (uint32_t i = 0; i < own->n; i++) {
@@ -144,14 +144,15 @@ static int first_free(const struct host *h, int k, const struct taken *taken)
     return -1;
 }
 
-/* A device each, who sees fewest first, until there are no more. */
-static void divide_in_turn(const struct host *h, int me, struct taken *taken, unsigned char *mine)
+/* Assign one device per round to each rank, the rank that sees the fewest first. */
+static void assign_round_robin(const struct host *h, int me, struct taken *taken,
+                               unsigned char *mine)
 {
     for (bool some = true; some;) {
         some = false;
         for (uint32_t sight = 1; sight <= MOST; sight++)
             for (int k = 0; k < h->n; k++) {
-                const int i = h->seen[h->rank[k]].n == sight ? first_free(h, k, taken) : -1;
+                const int i = h->seen[h->rank[k]].n == sight ? first_unassigned(h, k, taken) : -1;
                 if (i < 0)
                     continue;
                 taken->name[taken->n++] = h->seen[h->rank[k]].name[i];
@@ -162,18 +163,18 @@ static void divide_in_turn(const struct host *h, int me, struct taken *taken, un
     }
 }
 
-static int divide(const struct host *h, int me, size_t n, unsigned char *mine)
+static int assign_devices(const struct host *h, int me, size_t n, unsigned char *mine)
 {
-    const bool same = all_see_the_same(h);
+    const bool same = same_devices_visible(h);
     if (n == 0)
         return clerror_set(ENODEV, "it sees no device");
     if (same && (h->share || h->n <= (int)n)) {
-        divide_equally(h, me, mine);
+        assign_ranges(h, me, mine);
     } else if (!same) {
         struct taken taken = {.name = calloc((size_t)h->n * MOST, sizeof *taken.name)};
         if (!taken.name)
             return clerror_set(ENOMEM, "world_devices: no memory");
-        divide_in_turn(h, me, &taken, mine);
+        assign_round_robin(h, me, &taken, mine);
         free(taken.name);
         if (h->share && !memchr(mine, 1, n))
             mine[0] = 1;
@@ -198,7 +199,7 @@ int world_devices(stdcl_world *w, const cl_device_id *ids, size_t n, int share, 
     int me = 0, status = own && all && h.rank ? 0 : clerror_set(ENOMEM, "world_devices: no memory");
     memset(mine, 0, n);
     if (world_reduce_status(w, status) == 0) {
-        look(own, ids, n);
+        list_visible_devices(own, ids, n);
         status = world_gather(w, own, sizeof *own, all);
         for (int r = 0; r < w->size; r++)
             if (strcmp(w->host[r], w->host[w->rank]) == 0) {
@@ -206,7 +207,7 @@ int world_devices(stdcl_world *w, const cl_device_id *ids, size_t n, int share, 
                 h.rank[h.n++] = r;
             }
         if (status == 0)
-            status = world_reduce_status(w, divide(&h, me, own->n, mine));
+            status = world_reduce_status(w, assign_devices(&h, me, own->n, mine));
     } else {
         status = -1;
     }

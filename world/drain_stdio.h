@@ -1,9 +1,8 @@
-/* drain_stdio.h - what a rank has printed reaches the user although the job ends now. MPICH's
- * launcher, and Open MPI's, drop what is still on its way when they are asked for the end of a job.
+/* drain_stdio.h - drain stdout and stderr before an abort: mpiexec discards output it has not read.
  * SPDX-License-Identifier: MIT
  */
-#ifndef STDCL_WORLD_HEARD_H
-#define STDCL_WORLD_HEARD_H
+#ifndef STDCL_WORLD_DRAIN_STDIO_H
+#define STDCL_WORLD_DRAIN_STDIO_H
 
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -11,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static inline int pipe_unread(int fd) /* bytes in a pipe that the launcher has not read */
+static inline int pipe_unread(int fd) /* Bytes in a pipe that the launcher has not read. */
 {
     struct stat is;
     int bytes = 0;
@@ -19,8 +18,8 @@ static inline int pipe_unread(int fd) /* bytes in a pipe that the launcher has n
                                                                                            : 0;
 }
 
-/* Waits until the launcher has read this process's pipes, two seconds at most, and 0.3 s more, in
- * which it passes that on. */
+/* Wait up to two seconds until the launcher has read this process's pipes, then 0.3 s in which it
+ * forwards the output. */
 static inline void drain_stdio(void)
 {
     const struct timespec nap = {.tv_nsec = 10000000};

@@ -1,10 +1,10 @@
-/* finalize.c - how a job ends.
+/* finalize.c - coordinated termination of a job.
  *
- * Each rank's last word is a note to rank 0: a status, and a sentence if it is not 0. When all have
- * come and have one status, rank 0 lets all go, and the transport is left in order. When one has
- * failed and others say nothing, for they compute or wait for it, rank 0 tells its sentence and
- * ends all ranks at once. Nobody leaves MPI alone: that would leave the others hanging.
- * SPDX-License-Identifier: MIT
+ * Every rank reports its exit status, with a message if it is not 0, to rank 0. When all reports
+ * are there with one status, rank 0 releases all ranks and the transport is finalized. When one
+ * rank has failed and others send no report, because they compute or wait for the failed rank, rank
+ * 0 reports the failure and aborts the job. A rank never finalizes MPI alone: that would let the
+ * others hang. SPDX-License-Identifier: MIT
  */
 #include "world/internal.h"
 
@@ -14,74 +14,75 @@
 #include <stdio.h>
 
 static const double GRACE_SECONDS =
-    1; /* between the first failure that is known and the end: others may fail alike */
-static const double GO_SECONDS = 8; /* a rank that has failed waits so long for rank 0 */
+    1; /* from the first known failure to the abort: other ranks may report the same failure */
+static const double GO_SECONDS = 8; /* a failed rank waits this long for rank 0 */
 
-/* ---- Rank 0: what the others said. ----------------------------------------------------------- */
+/* ---- Rank 0: reports of all ranks. ----------------------------------------------------------- */
 
-/* How many notes are there, counted only when all should be, and whether one of them is a
- * failure. */
-static int count_notes(stdcl_world *w, bool *failure)
+/* Number of reports received; *failure is set if one of them is a failure. */
+static int count_reports(stdcl_world *w, bool *failure)
 {
     int n = 0;
     for (int r = 1; r < w->size; r++) {
-        const bool here = request_done(w, w->notes_mail[r]);
+        const bool here = request_done(w, w->report_requests[r]);
         n += here;
-        *failure |= here && w->notes[r].status != 0;
+        *failure |= here && w->reports[r].status != 0;
     }
     return n;
 }
 
-/* The note to tell: a rank that failed by itself, then one that waited for a rank that says
- * nothing, then any. */
-static const struct note *choose(stdcl_world *w, const bool *here)
+/* Choose the error to report: a rank's own failure first, then a timeout on a silent rank, then
+ * any. */
+static const struct exit_report *choose_report(stdcl_world *w, const bool *here)
 {
     for (int way = 0; way < 3; way++)
         for (int r = 0; r < w->size; r++) {
-            const struct note *n = &w->notes[r];
+            const struct exit_report *n = &w->reports[r];
             if (here[r] && n->status &&
-                (way == 2 || (way == 0 ? n->awaited < 0 : n->awaited >= 0 && !here[n->awaited])))
+                (way == 2 ||
+                 (way == 0 ? n->silent_peer < 0 : n->silent_peer >= 0 && !here[n->silent_peer])))
                 return n;
         }
     return NULL;
 }
 
-/* Tells why the job ends. Returns whether all ranks are here with one status. */
-static bool judge(stdcl_world *w, bool own, int *status)
+/* Report why the job ends. Return true if all ranks have reported the same status. */
+static bool report_outcome(stdcl_world *w, bool own, int *status)
 {
     bool *here = calloc((size_t)w->size, sizeof *here), all = own, alike = true;
     if (!here)
         return false;
     for (int r = 0; r < w->size; r++) {
-        here[r] = r == 0 ? own : request_done(w, w->notes_mail[r]);
-        all = all && here[r] && w->notes[r].status == w->notes[0].status;
-        alike = alike && here[r] && strcmp(w->notes[r].sentence, w->notes[0].sentence) == 0;
+        here[r] = r == 0 ? own : request_done(w, w->report_requests[r]);
+        all = all && here[r] && w->reports[r].status == w->reports[0].status;
+        alike = alike && here[r] && strcmp(w->reports[r].sentence, w->reports[0].sentence) == 0;
     }
-    const struct note *chosen = choose(w, here);
+    const struct exit_report *chosen = choose_report(w, here);
     *status = chosen ? chosen->status : 0;
     if (chosen && w->options.ended && *chosen->sentence) {
-        struct note told = *chosen;
+        struct exit_report told = *chosen;
         char text[SENTENCE_BYTES + HOST_BYTES + 32];
-        told.alike |= all && alike;
-        note_tell(w, &told, text, sizeof text);
+        told.unanimous |= all && alike;
+        exit_report_print(w, &told, text, sizeof text);
         w->options.ended(w->options.arg, text);
     }
-    if (*status && all) /* launchers end a job when one of its ranks has ended with another status
-                           than 0; a job that is ended waits itself */
+    if (*status &&
+        all) /* launchers end the job, and discard output they have not read, as soon as one rank
+                exits with a status other than 0; transport_abort drains by itself */
         drain_stdio();
     free(here);
     return all;
 }
 
-/* A failure ends all, unless rank 0 comes to an end itself. */
+/* Abort the job after a failure, unless rank 0 is in world_leave or world_abort itself. */
 void finalize_poll(stdcl_world *w)
 {
     bool failure = false;
     int status = 0;
-    for (int r = 1; w->notes_mail && r < w->size && !failure;
-         r++) { /* without moving mail again: this is called after that */
+    for (int r = 1; w->report_requests && r < w->size && !failure;
+         r++) { /* reads `done` only: this runs after requests were progressed */
         pthread_mutex_lock(&w->lock);
-        failure = !w->ending && w->notes_mail[r]->done && w->notes[r].status != 0;
+        failure = !w->ending && w->report_requests[r]->done && w->reports[r].status != 0;
         pthread_mutex_unlock(&w->lock);
     }
     if (!failure)
@@ -97,9 +98,9 @@ void finalize_poll(stdcl_world *w)
     if (ending)
         return;
     pthread_mutex_lock(&w->lock);
-    w->ending = true; /* from now on nobody else judges */
+    w->ending = true; /* no other thread reports the outcome from now on */
     pthread_mutex_unlock(&w->lock);
-    judge(w, false, &status);
+    report_outcome(w, false, &status);
     transport_abort(w, status);
 }
 
@@ -107,69 +108,71 @@ int finalize_start(stdcl_world *w)
 {
     if (w->rank != 0 || w->size == 1)
         return 0;
-    w->notes = calloc((size_t)w->size, sizeof *w->notes);
-    w->notes_mail = calloc((size_t)w->size, sizeof *w->notes_mail);
-    if (!w->notes || !w->notes_mail)
+    w->reports = calloc((size_t)w->size, sizeof *w->reports);
+    w->report_requests = calloc((size_t)w->size, sizeof *w->report_requests);
+    if (!w->reports || !w->report_requests)
         return clerror_set(ENOMEM, "world_join: no memory for %d ranks", w->size);
     for (int r = 1; r < w->size; r++)
-        if (!(w->notes_mail[r] =
-                  request_post(w, false, r, TAG_NOTE, &w->notes[r], sizeof *w->notes, true)))
+        if (!(w->report_requests[r] =
+                  request_post(w, false, r, TAG_REPORT, &w->reports[r], sizeof *w->reports, true)))
             return -1;
     return 0;
 }
 
 void finalize_free(stdcl_world *w)
 {
-    for (int r = 1; w->notes_mail && r < w->size; r++)
-        request_drop(w, w->notes_mail[r]);
-    free(w->notes_mail);
-    free(w->notes);
+    for (int r = 1; w->report_requests && r < w->size; r++)
+        request_drop(w, w->report_requests[r]);
+    free(w->report_requests);
+    free(w->reports);
 }
 
 /* ---- The end. -------------------------------------------------------------------------------- */
 
-static bool let_go(stdcl_world *w)
+static bool release_ranks(stdcl_world *w)
 {
     char go = 1;
     for (int r = 1; r < w->size; r++)
-        if (send_blocking(w, r, TAG_GO, &go, 1) != 0)
+        if (send_blocking(w, r, TAG_LEAVE, &go, 1) != 0)
             return false;
     return true;
 }
 
-static bool finish_first(stdcl_world *w, const struct note *own)
+static bool finalize_rank_0(stdcl_world *w, const struct exit_report *own)
 {
     const double since = seconds_now();
     double failed = own->status ? since : 0;
     int status = 0;
     pthread_mutex_lock(&w->lock);
     w->ending = true;
-    w->notes[0] = *own;
+    w->reports[0] = *own;
     pthread_mutex_unlock(&w->lock);
-    for (bool failure = own->status != 0; count_notes(w, &failure) < w->size - 1 && !*w->broken;) {
+    for (bool failure = own->status != 0;
+         count_reports(w, &failure) < w->size - 1 && !*w->broken;) {
         const double now = seconds_now();
         if (failure && failed == 0)
             failed = now;
-        if ((failure && now - failed > GRACE_SECONDS) || now - since > w->patience)
+        if ((failure && now - failed > GRACE_SECONDS) || now - since > w->timeout)
             break;
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
     }
-    if (judge(w, true, &status) && let_go(w))
+    if (report_outcome(w, true, &status) && release_ranks(w))
         return true;
     transport_abort(w, status ? status : 1);
     return false;
 }
 
-static bool finish_other(stdcl_world *w, struct note *own)
+static bool finalize_other_rank(stdcl_world *w, struct exit_report *own)
 {
     char go = 0;
-    struct world_request *sent = request_post(w, true, 0, TAG_NOTE, own, sizeof *own, false);
-    struct world_request *mail = sent ? request_post(w, false, 0, TAG_GO, &go, 1, false) : NULL;
+    struct world_request *sent = request_post(w, true, 0, TAG_REPORT, own, sizeof *own, false);
+    struct world_request *request =
+        sent ? request_post(w, false, 0, TAG_LEAVE, &go, 1, false) : NULL;
     const int came =
-        mail ? request_wait_until(w, mail, own->status ? GO_SECONDS : w->patience) : -1;
+        request ? request_wait_until(w, request, own->status ? GO_SECONDS : w->timeout) : -1;
     if (came == 0)
-        request_wait_until(w, sent, w->patience); /* it has arrived */
-    request_drop(w, mail);
+        request_wait_until(w, sent, w->timeout); /* the report has arrived */
+    request_drop(w, request);
     request_drop(w, sent);
     if (came == 0)
         return true;
@@ -178,18 +181,18 @@ static bool finish_other(stdcl_world *w, struct note *own)
     return false;
 }
 
-/* No note comes any more. MPI may not be left in order then, so it is broken off. */
-static bool finish_broken(stdcl_world *w, const struct note *own)
+/* The transport failed, so no report arrives. MPI cannot be finalized then: abort. */
+static bool finalize_broken(stdcl_world *w, const struct exit_report *own)
 {
     int status = own->status;
     if (w->rank == 0) {
         pthread_mutex_lock(&w->lock);
         const bool judged = w->ending;
         w->ending = true;
-        w->notes[0] = *own;
+        w->reports[0] = *own;
         pthread_mutex_unlock(&w->lock);
         if (!judged)
-            judge(w, true, &status);
+            report_outcome(w, true, &status);
     }
     transport_abort(w, status ? status : 1);
     return false;
@@ -197,11 +200,11 @@ static bool finish_broken(stdcl_world *w, const struct note *own)
 
 bool finalize_finish(stdcl_world *w, int status, const char *sentence)
 {
-    struct note own = {.status = status, .rank = w->rank, .awaited = w->awaited};
+    struct exit_report own = {.status = status, .rank = w->rank, .silent_peer = w->silent_peer};
     snprintf(own.sentence, sizeof own.sentence, "%s", sentence ? sentence : "");
     if (w->size == 1)
         return true;
     if (*w->broken)
-        return finish_broken(w, &own);
-    return w->rank == 0 ? finish_first(w, &own) : finish_other(w, &own);
+        return finalize_broken(w, &own);
+    return w->rank == 0 ? finalize_rank_0(w, &own) : finalize_other_rank(w, &own);
 }

@@ -1,12 +1,13 @@
-/* launch.c - which launcher started this process, and the plugin for its MPI.
+/* launch.c - launcher detection, and the plugin for the launcher's MPI.
  *
- * Launchers say in the environment how many processes there are, each MPI's in its own way. Only
- * then a plugin is opened: $STDCL_MPI, else world-site.so, which `make mpi` builds, else the one of
- * the launcher's MPI. It lies in stdcl/ beside the library, or in lib/stdcl/ of a folder above the
- * program, wherever that was moved to.
+ * Launchers set environment variables that say how many processes they started, each MPI its own.
+ * Only for several processes is a plugin opened: $STDCL_MPI, else world-site.so, which `make mpi`
+ * builds, else the plugin of the launcher's MPI. Plugins are in stdcl/ beside the library, or in
+ * lib/stdcl/ of a folder above the program, so that an installation can be moved.
  * SPDX-License-Identifier: MIT
  */
 #include "world/internal.h"
+#include "world/threads.h"
 
 #include "core/reserved.h"
 
@@ -17,11 +18,10 @@
 
 /* ---- The launcher. --------------------------------------------------------------------------- */
 
-/* In the order in which they are asked: Slurm's are there too when mpirun was started in one of its
- * jobs. */
+/* In this order: Slurm's variables are set too when mpirun was started in a Slurm job. */
 static const struct launcher {
-    const char *size, *rank; /* variables */
-    const char *plugin;      /* which MPI it starts; NULL: any */
+    const char *size, *rank; /* environment variables */
+    const char *plugin;      /* the launcher's MPI; NULL: any */
 } launchers[] = {
     {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "openmpi"},
     {"PMI_SIZE", "PMI_RANK", "mpich"},
@@ -30,33 +30,33 @@ static const struct launcher {
     {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", NULL},
 };
 
-static int number_in(const char *variable, int otherwise)
+static int environment_number(const char *variable, int otherwise)
 {
     const char *text = getenv(variable);
     return text && *text ? atoi(text) : otherwise;
 }
 
 /* The launcher of several processes, or NULL. */
-static const struct launcher *find_launcher(void)
+static const struct launcher *launcher_find(void)
 {
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
-        if (number_in(launchers[i].size, 1) > 1)
+        if (environment_number(launchers[i].size, 1) > 1)
             return &launchers[i];
     return NULL;
 }
 
 int world_launched(int *rank)
 {
-    const struct launcher *l = find_launcher();
+    const struct launcher *l = launcher_find();
     if (rank)
-        *rank = l ? number_in(l->rank, 0) : 0;
-    return l ? number_in(l->size, 1) : 1;
+        *rank = l ? environment_number(l->rank, 0) : 0;
+    return l ? environment_number(l->size, 1) : 1;
 }
 
 /* ---- The plugin. ----------------------------------------------------------------------------- */
 
-/* The file that this code is in, a library or a program. */
-static bool own_file(char path[PATH_MAX])
+/* Path of the library or program that contains this code. */
+static bool path_of_this_code(char path[PATH_MAX])
 {
     static const char here = 0;
     Dl_info self;
@@ -66,12 +66,12 @@ static bool own_file(char path[PATH_MAX])
     return realpath("/proc/self/exe", path) != NULL;
 }
 
-enum { LEVELS = 3 }; /* folders above that of this code that are tried */
+enum { LEVELS = 3 }; /* parent folders that are searched */
 
-static bool find_plugin(const char *name, char *path, size_t size)
+static bool plugin_find(const char *name, char *path, size_t size)
 {
     char folder[PATH_MAX];
-    if (!own_file(folder))
+    if (!path_of_this_code(folder))
         return false;
     for (int level = 0; level <= LEVELS; level++) {
         char *slash = strrchr(folder, '/');
@@ -85,8 +85,8 @@ static bool find_plugin(const char *name, char *path, size_t size)
     return false;
 }
 
-/* The table of the plugin in a file; it stays open, as MPI's own parts are. */
-static const struct transport *open_plugin(const char *path)
+/* Open a plugin and return its table. The plugin stays open, as MPI must. */
+static const struct transport *plugin_open(const char *path)
 {
     void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const struct transport *by = file ? dlsym(file, "stdcl_world_transport") : NULL;
@@ -100,18 +100,18 @@ static const struct transport *open_plugin(const char *path)
     return by;
 }
 
-/* Which of the plugins there is: the one that was wished for, the site's, or one of these. */
-static const struct transport *choose_plugin(const char *const *names, const char *started)
+/* Open $STDCL_MPI, else the site's plugin, else the first of `names` that exists. */
+static const struct transport *plugin_choose(const char *const *names, const char *started)
 {
     char path[PATH_MAX + 64];
     const char *wish = getenv("STDCL_MPI");
     if (wish && *wish)
-        return open_plugin(wish);
-    if (find_plugin("site", path, sizeof path))
-        return open_plugin(path);
+        return plugin_open(wish);
+    if (plugin_find("site", path, sizeof path))
+        return plugin_open(path);
     for (size_t i = 0; names[i]; i++)
-        if (find_plugin(names[i], path, sizeof path))
-            return open_plugin(path);
+        if (plugin_find(names[i], path, sizeof path))
+            return plugin_open(path);
     clerror_set(
         ENOENT,
         "world_join: %s, but stdcl was installed without world-%s.so, by which its ranks talk; install the package "
@@ -123,21 +123,22 @@ static const struct transport *choose_plugin(const char *const *names, const cha
 
 /* ---- Joined. --------------------------------------------------------------------------------- */
 
-static stdcl_world *start(const struct transport *by, int communicator,
-                          const struct world_options *options)
+static stdcl_world *world_start(const struct transport *by, int communicator,
+                                const struct world_options *options)
 {
     void *state = NULL;
     int rank = 0, size = 1, background = 0;
-    char carrier[TRANSPORT_WHY] = "", why[TRANSPORT_WHY] = "";
-    if (by->join(communicator, &state, &rank, &size, &background, carrier, why) != 0) {
+    char transport_name[TRANSPORT_WHY] = "", why[TRANSPORT_WHY] = "";
+    if (by->join(communicator, &state, &rank, &size, &background, transport_name, why) != 0) {
         clerror_set(EPROTO, "world_join: %s cannot start: %s", by->names, why);
         return NULL;
     }
-    return world_make(by, state, rank, size, background != 0, carrier, NULL, options);
+    return world_make(by, state, rank, size, background != 0, transport_name, NULL, options);
 }
 
-/* Each process would think that it is alone, and all would do the same. */
-static stdcl_world *of_size(stdcl_world *w, int launched)
+/* Refuse a plugin that sees another number of processes than the launcher started: each process
+ * would believe that it is alone and do the whole job. */
+static stdcl_world *check_launched_size(stdcl_world *w, int launched)
 {
     if (!w || w->size == launched)
         return w;
@@ -146,13 +147,13 @@ static stdcl_world *of_size(stdcl_world *w, int launched)
         "world_join: the launcher started %d processes, but %s, which the plugin uses, sees %d: it is another MPI's launcher; "
         "start it with that MPI's own mpiexec, under Slurm with srun --mpi=pmix, or let $STDCL_MPI name the plugin of the "
         "launcher's MPI",
-        launched, w->carrier, w->size);
+        launched, w->transport_name, w->size);
     world_leave(w);
     return NULL;
 }
 
-/* All know their patience, and are of one version. */
-static stdcl_world *of_one_mind(stdcl_world *w)
+/* Check on all ranks that $STDCL_TIMEOUT is valid and the version of stdcl is the same. */
+static stdcl_world *check_agreement(stdcl_world *w)
 {
     double seconds;
     if (!w || (world_reduce_status(w, timeout_read(&seconds)) == 0 &&
@@ -169,12 +170,12 @@ static stdcl_world *of_one_mind(stdcl_world *w)
 
 stdcl_world *world_join(const struct world_options *options)
 {
-    const struct launcher *l = find_launcher();
+    const struct launcher *l = launcher_find();
     if (options && reserved_check("world_join", options->reserved) != 0)
         return NULL;
-    double patience;
+    double timeout;
     if (!l)
-        return timeout_read(&patience) == 0 ? world_of_threads(NULL, 0, NULL, true, options) : NULL;
+        return timeout_read(&timeout) == 0 ? world_of_threads(NULL, 0, NULL, true, options) : NULL;
     char started[64];
     const bool pmix = getenv("PMIX_RANK") != NULL;
     const char *const names[] = {l->plugin                   ? l->plugin
@@ -184,10 +185,10 @@ stdcl_world *world_join(const struct world_options *options)
                                  : pmix || !getenv("PMI_FD") ? "mpich"
                                                              : "openmpi",
                                  NULL};
-    const int launched = number_in(l->size, 1);
+    const int launched = environment_number(l->size, 1);
     snprintf(started, sizeof started, "the launcher started %d processes", launched);
-    const struct transport *by = choose_plugin(names, started);
-    return by ? of_one_mind(of_size(start(by, -1, options), launched)) : NULL;
+    const struct transport *by = plugin_choose(names, started);
+    return by ? check_agreement(check_launched_size(world_start(by, -1, options), launched)) : NULL;
 }
 
 stdcl_world *world_from_plugin(const char *plugin, int communicator,
@@ -200,6 +201,6 @@ stdcl_world *world_from_plugin(const char *plugin, int communicator,
     }
     const char *const names[] = {plugin, NULL};
     const struct transport *by =
-        strchr(plugin, '/') ? open_plugin(plugin) : choose_plugin(names, "the program has MPI");
-    return by ? of_one_mind(start(by, communicator, options)) : NULL;
+        strchr(plugin, '/') ? plugin_open(plugin) : plugin_choose(names, "the program has MPI");
+    return by ? check_agreement(world_start(by, communicator, options)) : NULL;
 }

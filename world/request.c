@@ -1,12 +1,12 @@
-/* request.c - transfers between two ranks: started, moved in the background, waited for.
+/* request.c - nonblocking requests between two ranks, and the thread that progresses them.
  *
- * MPI moves long messages only while somebody calls it. So whoever posts or waits moves all mail
- * that is under way, and a thread does so while nobody waits: without a pause as long as a long
- * message is young, which goes in many small parts where processes cannot read each other's memory;
- * else every 100 microseconds. One lock is held over every call of the transport. The thread lets
- * all others have it first: it would else take it again before they wake up. Mail longer than a
- * transport takes at once goes in pieces, all started when it is posted, so that they stay in
- * order.
+ * MPI transfers a large message only during calls of MPI. Every call that posts or waits therefore
+ * progresses all requests in flight, and a progress thread does so while no thread waits. It spins
+ * while a large request is young, because such a request consists of many small parts where
+ * processes cannot read each other's memory, and sleeps 100 microseconds between polls afterwards.
+ * One lock is held during every call of the transport. The progress thread takes it last; otherwise
+ * it would take the lock again before a waiting thread wakes up. A message above the transport's
+ * limit is split into pieces that are posted together, so that they stay in order.
  * SPDX-License-Identifier: MIT
  */
 #include "world/internal.h"
@@ -15,106 +15,111 @@
 
 #include <sched.h>
 
-static const double
-    SPIN_SECONDS =
-        0.01,         /* a wait that is over soon does not sleep; nor does the mover of long mail */
-    LEAST_RATE = 1e9, /* bytes a second that long mail should reach */
-    STIR_SECONDS =
-        1e-4, /* between two naps in the presence of long mail, which moves on at each look */
-    STANDING_SECONDS = 1e-3, /* between two looks at mail that nobody waits for */
-    STANDING_MOST =
-        0.1; /* however long a look took: a process that is held back for a while is no slow look */
-enum { LONG_BYTES = 16384, NAP_US = 50, MOVE_NS = 100000, WATCH_NS = 1000000, IDLE_NS = 20000000 };
+static const double SPIN_SECONDS = 0.01, /* waits spin this long before they sleep, and so does the
+                                            progress thread after a large post */
+    MIN_BANDWIDTH = 1e9,     /* bytes/s expected of large requests: how long they count as young */
+    PROGRESS_SECONDS = 1e-4, /* progress between two sleeps while large requests are in flight */
+    PERSISTENT_SECONDS = 1e-3,  /* between two polls of persistent requests */
+    PERSISTENT_MAX_PAUSE = 0.1; /* upper bound, in case the process was descheduled during a poll */
+enum {
+    LONG_BYTES = 16384,
+    SLEEP_US = 50,
+    PROGRESS_NS = 100000,
+    POLL_NS = 1000000,
+    IDLE_NS = 20000000
+};
 
-/* The lock, before the mover. */
-static void lock(stdcl_world *w)
+/* Take the lock ahead of the progress thread. */
+static void world_lock(stdcl_world *w)
 {
     atomic_fetch_add(&w->callers, 1);
     pthread_mutex_lock(&w->lock);
     atomic_fetch_sub(&w->callers, 1);
 }
 
-/* ---- Moving; with the lock. ------------------------------------------------------------------ */
+/* ---- Progress; with the lock. -----------------------------------------------------------------
+ */
 
-static size_t load_of(const struct world_request *mail)
+static size_t request_bulk_bytes(const struct world_request *request)
 {
-    return mail->size > LONG_BYTES && !mail->standing ? mail->size : 0;
+    return request->size > LONG_BYTES && !request->persistent ? request->size : 0;
 }
 
-/* Long mail is under way, and was posted so short a time ago that it should not be there yet. */
-static bool is_young(const stdcl_world *w)
+/* True if large requests are in flight and were posted too recently to be complete. */
+static bool bulk_is_young(const stdcl_world *w)
 {
-    return w->load && seconds_now() - w->posted < SPIN_SECONDS + (double)w->load / LEAST_RATE;
+    return w->bulk_bytes &&
+           seconds_now() - w->bulk_posted < SPIN_SECONDS + (double)w->bulk_bytes / MIN_BANDWIDTH;
 }
 
-static bool is_done(const struct world_request *m)
+static bool request_is_complete(const struct world_request *m)
 {
     return m->done == m->pieces;
 }
 
-/* From now on nothing moves. */
-static void break_off(stdcl_world *w, const struct world_request *m)
+/* Stop all progress: the transport failed at this request. */
+static void transport_broke(stdcl_world *w, const struct world_request *m)
 {
     if (!*w->broken)
         strcpy(w->broken, "the transport failed");
-    w->awaited = m->rank;
+    w->silent_peer = m->rank;
 }
 
-static void move_one(stdcl_world *w, struct world_request *m)
+static void request_progress(stdcl_world *w, struct world_request *m)
 {
-    while (!is_done(m) && !*w->broken) {
-        const int now = w->by->test(w->state, &m->request[m->done], w->broken);
+    while (!request_is_complete(m) && !*w->broken) {
+        const int now = w->transport->test(w->state, &m->request[m->done], w->broken);
         if (now == 0)
             return;
         m->done += now > 0;
         if (now < 0)
-            break_off(w, m);
+            transport_broke(w, m);
     }
 }
 
-static void unlink_mail(stdcl_world *w, const struct world_request *mail)
+static void request_unlink(stdcl_world *w, const struct world_request *request)
 {
-    struct world_request **at = &w->flight;
-    while (*at && *at != mail)
+    struct world_request **at = &w->in_flight;
+    while (*at && *at != request)
         at = &(*at)->next;
     if (!*at)
         return;
-    *at = mail->next;
-    w->hurried -= !mail->standing;
-    w->load -= load_of(mail);
+    *at = request->next;
+    w->urgent -= !request->persistent;
+    w->bulk_bytes -= request_bulk_bytes(request);
 }
 
-/* What is done leaves the list; whoever waits for it still has it. Standing mail, of which rank 0
- * has some for each rank, is looked at only so often that it takes a small part of the time. */
-static void move_all(stdcl_world *w)
+/* Complete requests leave the list; their owner still holds them. Persistent requests, of which
+ * rank 0 has several for each rank, are polled at intervals that keep their cost small. */
+static void progress_all(stdcl_world *w)
 {
     const double now = seconds_now();
-    const bool standing = now >= w->standing_due;
-    for (struct world_request *m = w->flight, *next; m && !*w->broken; m = next) {
+    const bool standing = now >= w->persistent_due;
+    for (struct world_request *m = w->in_flight, *next; m && !*w->broken; m = next) {
         next = m->next;
-        if (m->standing && !standing)
+        if (m->persistent && !standing)
             continue;
-        move_one(w, m);
-        if (!is_done(m))
+        request_progress(w, m);
+        if (!request_is_complete(m))
             continue;
-        unlink_mail(w, m);
-        if (m->standing) {
-            w->news = true;
+        request_unlink(w, m);
+        if (m->persistent) {
+            w->persistent_arrived = true;
             pthread_cond_signal(&w->changed);
         }
-        if (m->forsaken)
+        if (m->detached)
             free(m);
     }
     if (standing) {
         const double after = seconds_now(), pause = 20 * (after - now);
-        w->standing_due =
-            after + STANDING_SECONDS + (pause < STANDING_MOST ? pause : STANDING_MOST);
+        w->persistent_due = after + PERSISTENT_SECONDS +
+                            (pause < PERSISTENT_MAX_PAUSE ? pause : PERSISTENT_MAX_PAUSE);
     }
 }
 
 /* ---- In the background. ---------------------------------------------------------------------- */
 
-static struct timespec after_ns(long ns)
+static struct timespec deadline_after_ns(long ns)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -124,46 +129,46 @@ static struct timespec after_ns(long ns)
     return t;
 }
 
-/* Lets others have the lock, and looks how they are. */
-static void step_back(stdcl_world *w)
+/* Release the lock so that other threads can take it, and call `poll`. */
+static void progress_thread_yield(stdcl_world *w)
 {
-    w->news = false;
+    w->persistent_arrived = false;
     pthread_mutex_unlock(&w->lock);
-    if (w->watch)
-        w->watch(w);
+    if (w->poll)
+        w->poll(w);
     do
         sched_yield();
     while (atomic_load(&w->callers) > 0);
     pthread_mutex_lock(&w->lock);
 }
 
-/* Long mail that is old is moved for a while at a time, since a look moves little of it. */
-static void stir(stdcl_world *w)
+/* Progress old large requests for a while: one poll transfers little of them. */
+static void progress_bulk(stdcl_world *w)
 {
     const double since = seconds_now();
     do
-        move_all(w);
-    while (w->load && !*w->broken && atomic_load(&w->callers) == 0 &&
-           seconds_now() - since < STIR_SECONDS);
+        progress_all(w);
+    while (w->bulk_bytes && !*w->broken && atomic_load(&w->callers) == 0 &&
+           seconds_now() - since < PROGRESS_SECONDS);
 }
 
-static void *move_on(void *world)
+static void *progress_thread_main(void *world)
 {
     stdcl_world *w = world;
     pthread_mutex_lock(&w->lock);
     while (!w->leaving) {
-        if ((!w->flight && !w->news) || *w->broken) {
+        if ((!w->in_flight && !w->persistent_arrived) || *w->broken) {
             pthread_cond_wait(&w->changed, &w->lock);
             continue;
         }
-        if (w->waiting == 0) /* else they move it */
-            stir(w);
-        step_back(w);
-        if (w->leaving || (w->waiting == 0 && is_young(w)))
+        if (w->waiting == 0) /* waiting threads progress the requests themselves */
+            progress_bulk(w);
+        progress_thread_yield(w);
+        if (w->leaving || (w->waiting == 0 && bulk_is_young(w)))
             continue;
-        const struct timespec until = after_ns(w->waiting   ? WATCH_NS
-                                               : w->hurried ? MOVE_NS
-                                                            : IDLE_NS);
+        const struct timespec until = deadline_after_ns(w->waiting  ? POLL_NS
+                                                        : w->urgent ? PROGRESS_NS
+                                                                    : IDLE_NS);
         pthread_cond_timedwait(&w->changed, &w->lock, &until);
     }
     pthread_mutex_unlock(&w->lock);
@@ -174,52 +179,55 @@ int progress_thread_start(stdcl_world *w)
 {
     if (!w->background)
         return 0;
-    if (pthread_create(&w->mover, NULL, move_on, w) != 0)
+    if (pthread_create(&w->progress_thread, NULL, progress_thread_main, w) != 0)
         return clerror_set(EAGAIN, "world_join: no thread could be made");
-    w->moving = true;
+    w->has_progress_thread = true;
     return 0;
 }
 
 void progress_thread_stop(stdcl_world *w)
 {
-    if (!w->moving)
+    if (!w->has_progress_thread)
         return;
-    lock(w);
+    world_lock(w);
     w->leaving = true;
     pthread_cond_broadcast(&w->changed);
     pthread_mutex_unlock(&w->lock);
-    pthread_join(w->mover, NULL);
-    w->moving = false;
+    pthread_join(w->progress_thread, NULL);
+    w->has_progress_thread = false;
 }
 
-/* ---- Posting. -------------------------------------------------------------------------------- */
+/* ---- Posting requests.
+ * -------------------------------------------------------------------------------- */
 
-static int broken(const stdcl_world *w)
+static int fail_broken_transport(const stdcl_world *w)
 {
     return clerror_set(EPROTO, "rank %d on %s cannot talk to rank %d on %s any more: %s", w->rank,
-                       world_host(w, w->rank), w->awaited, world_host(w, w->awaited), w->broken);
+                       world_host(w, w->rank), w->silent_peer, world_host(w, w->silent_peer),
+                       w->broken);
 }
 
-/* Starts all pieces; with the lock. */
-static int start(stdcl_world *w, struct world_request *m)
+/* Post all pieces. Call with the lock. */
+static int request_start(stdcl_world *w, struct world_request *m)
 {
     for (size_t i = 0; i < m->pieces && !*w->broken; i++) {
         const size_t at = i * TRANSPORT_PIECE, left = m->size - at,
                      now = left < TRANSPORT_PIECE ? left : TRANSPORT_PIECE;
-        const int status = m->sends ? w->by->send(w->state, m->rank, m->tag, m->bytes + at, now,
-                                                  &m->request[i], w->broken)
-                                    : w->by->receive(w->state, m->rank, m->tag, m->bytes + at, now,
-                                                     &m->request[i], w->broken);
+        const int status = m->sends
+                               ? w->transport->send(w->state, m->rank, m->tag, m->bytes + at, now,
+                                                    &m->request[i], w->broken)
+                               : w->transport->receive(w->state, m->rank, m->tag, m->bytes + at,
+                                                       now, &m->request[i], w->broken);
         if (status != 0)
-            break_off(w, m);
+            transport_broke(w, m);
     }
-    return *w->broken ? broken(w) : 0;
+    return *w->broken ? fail_broken_transport(w) : 0;
 }
 
-/* What is sent and not long is copied behind the mail: no transport needs to take it back when
- * patience is lost. */
-static struct world_request *make(bool sends, int rank, int tag, void *bytes, size_t size,
-                                  bool standing)
+/* Allocate a request. A small send is copied, so that the transport need not cancel it after a
+ * timeout. */
+static struct world_request *request_alloc(bool sends, int rank, int tag, void *bytes, size_t size,
+                                           bool standing)
 {
     const size_t pieces = size ? (size + TRANSPORT_PIECE - 1) / TRANSPORT_PIECE : 1,
                  copy = sends && size <= LONG_BYTES ? size : 0;
@@ -231,7 +239,7 @@ static struct world_request *make(bool sends, int rank, int tag, void *bytes, si
     *m = (struct world_request){.rank = rank,
                                 .tag = tag,
                                 .sends = sends,
-                                .standing = standing,
+                                .persistent = standing,
                                 .bytes = bytes,
                                 .size = size,
                                 .pieces = pieces};
@@ -244,29 +252,29 @@ static struct world_request *make(bool sends, int rank, int tag, void *bytes, si
 struct world_request *request_post(stdcl_world *w, bool sends, int rank, int tag, void *bytes,
                                    size_t size, bool standing)
 {
-    struct world_request *m = make(sends, rank, tag, bytes, size, standing);
+    struct world_request *m = request_alloc(sends, rank, tag, bytes, size, standing);
     if (!m)
         return NULL;
-    lock(w);
-    if (start(w, m) != 0) {
+    world_lock(w);
+    if (request_start(w, m) != 0) {
         pthread_mutex_unlock(&w->lock);
         free(m);
         return NULL;
     }
-    m->next = w->flight;
-    w->flight = m;
-    w->hurried += !standing;
-    w->load += load_of(m);
-    if (load_of(m))
-        w->posted = seconds_now();
+    m->next = w->in_flight;
+    w->in_flight = m;
+    w->urgent += !standing;
+    w->bulk_bytes += request_bulk_bytes(m);
+    if (request_bulk_bytes(m))
+        w->bulk_posted = seconds_now();
     if (w->waiting == 0)
         pthread_cond_signal(&w->changed);
     pthread_mutex_unlock(&w->lock);
     return m;
 }
 
-static struct world_request *post(stdcl_world *w, bool sends, int rank, int tag, void *bytes,
-                                  size_t size)
+static struct world_request *request_post_user(stdcl_world *w, bool sends, int rank, int tag,
+                                               void *bytes, size_t size)
 {
     if (w && rank >= 0 && rank < w->size && tag >= 0 && tag < TAG_CALLERS)
         return request_post(w, sends, rank, tag, bytes, size, false);
@@ -277,51 +285,51 @@ static struct world_request *post(stdcl_world *w, bool sends, int rank, int tag,
 
 world_request *world_send(stdcl_world *w, int rank, int tag, const void *bytes, size_t size)
 {
-    return post(w, true, rank, tag, (void *)(uintptr_t)bytes, size);
+    return request_post_user(w, true, rank, tag, (void *)(uintptr_t)bytes, size);
 }
 
 world_request *world_receive(stdcl_world *w, int rank, int tag, void *bytes, size_t size)
 {
-    return post(w, false, rank, tag, bytes, size);
+    return request_post_user(w, false, rank, tag, bytes, size);
 }
 
 /* ---- Waiting. -------------------------------------------------------------------------------- */
 
-/* Moves mail; 0 when this one is done, 1 when not yet, -1 when the transport is broken. */
-static int look(stdcl_world *w, const struct world_request *mail)
+/* Progress all requests. Return 0 if this one is complete, 1 if not, -1 if the transport failed. */
+static int request_test(stdcl_world *w, const struct world_request *request)
 {
-    lock(w);
-    move_all(w);
-    const int status = is_done(mail) ? 0 : *w->broken ? -1 : 1;
+    world_lock(w);
+    progress_all(w);
+    const int status = request_is_complete(request) ? 0 : *w->broken ? -1 : 1;
     pthread_mutex_unlock(&w->lock);
-    if (w->watch && !w->background)
-        w->watch(w);
+    if (w->poll && !w->background)
+        w->poll(w);
     return status;
 }
 
-bool request_done(stdcl_world *w, const struct world_request *mail)
+bool request_done(stdcl_world *w, const struct world_request *request)
 {
-    return look(w, mail) == 0;
+    return request_test(w, request) == 0;
 }
 
-int world_test(stdcl_world *w, const world_request *mail)
+int world_test(stdcl_world *w, const world_request *request)
 {
-    return !mail || look(w, mail) == 0;
+    return !request || request_test(w, request) == 0;
 }
 
-/* While somebody waits, the mover does not move. */
-static void begin_wait(stdcl_world *w)
+/* While a thread waits, the progress thread leaves the work to it. */
+static void wait_begin(stdcl_world *w)
 {
-    lock(w);
+    world_lock(w);
     w->waiting++;
     pthread_mutex_unlock(&w->lock);
 }
 
-static void end_wait(stdcl_world *w, int rank, double seconds)
+static void wait_end(stdcl_world *w, int rank, double seconds)
 {
-    lock(w);
-    w->waited[rank] += seconds;
-    if (--w->waiting == 0 && w->hurried)
+    world_lock(w);
+    w->wait_time[rank] += seconds;
+    if (--w->waiting == 0 && w->urgent)
         pthread_cond_signal(&w->changed);
     pthread_mutex_unlock(&w->lock);
 }
@@ -330,84 +338,86 @@ double world_wait_time(stdcl_world *w, int rank)
 {
     if (!w || rank < 0 || rank >= w->size)
         return 0;
-    lock(w);
-    const double seconds = w->waited[rank];
+    world_lock(w);
+    const double seconds = w->wait_time[rank];
     pthread_mutex_unlock(&w->lock);
     return seconds;
 }
 
-static bool has_load(stdcl_world *w)
+static bool has_bulk(stdcl_world *w)
 {
-    lock(w);
-    const bool load = w->load > 0;
+    world_lock(w);
+    const bool load = w->bulk_bytes > 0;
     pthread_mutex_unlock(&w->lock);
     return load;
 }
 
-/* Between two looks at mail: `waited` seconds since the first, the last nap at `*napped` of
- * these. */
-static void rest(stdcl_world *w, double waited, double young, double *napped)
+/* Yield or sleep between two polls. `waited`: seconds since the first poll; *napped: its value at
+ * the last sleep. */
+static void wait_pause(stdcl_world *w, double waited, double young, double *napped)
 {
-    if (waited < young || (waited - *napped < STIR_SECONDS && has_load(w))) {
+    if (waited < young || (waited - *napped < PROGRESS_SECONDS && has_bulk(w))) {
         sched_yield();
         return;
     }
-    nanosleep(&(struct timespec){.tv_nsec = NAP_US * 1000}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = SLEEP_US * 1000}, NULL);
     *napped = waited;
 }
 
-int request_wait_until(stdcl_world *w, const struct world_request *mail, double seconds)
+int request_wait_until(stdcl_world *w, const struct world_request *request, double seconds)
 {
-    const double since = seconds_now(), young = SPIN_SECONDS + (double)load_of(mail) / LEAST_RATE;
+    const double since = seconds_now(),
+                 young = SPIN_SECONDS + (double)request_bulk_bytes(request) / MIN_BANDWIDTH;
     double napped = 0, waited = 0;
-    int status = look(w, mail);
+    int status = request_test(w, request);
     if (status <= 0)
         return status;
-    begin_wait(w);
-    while ((status = look(w, mail)) > 0 && (waited = seconds_now() - since) <= seconds)
-        rest(w, waited, young, &napped);
-    end_wait(w, mail->rank, seconds_now() - since);
+    wait_begin(w);
+    while ((status = request_test(w, request)) > 0 && (waited = seconds_now() - since) <= seconds)
+        wait_pause(w, waited, young, &napped);
+    wait_end(w, request->rank, seconds_now() - since);
     return status;
 }
 
-/* Mail out of flight that is not done: whether the transport may still touch its bytes. Nothing is
- * asked of one that is broken. */
-static bool is_held(stdcl_world *w, struct world_request *m)
+/* Cancel the pieces of an incomplete request. Return true if the transport may still use its
+ * buffer. A failed transport is not called. */
+static bool request_cancel(stdcl_world *w, struct world_request *m)
 {
-    bool held = *w->broken && !is_done(m);
+    bool held = *w->broken && !request_is_complete(m);
     for (size_t i = m->done; i < m->pieces && !*w->broken; i++)
-        held |= w->by->cancel(w->state, &m->request[i]) != 0;
+        held |= w->transport->cancel(w->state, &m->request[i]) != 0;
     return held;
 }
 
-/* With the lock. */
-static void drop(stdcl_world *w, struct world_request *m)
+/* Call with the lock. */
+static void request_release(stdcl_world *w, struct world_request *m)
 {
-    unlink_mail(w, m);
-    if (is_held(w, m)) {
-        m->next = w->held;
-        w->held = m;
+    request_unlink(w, m);
+    if (request_cancel(w, m)) {
+        m->next = w->detached;
+        w->detached = m;
     } else
         free(m);
 }
 
-void request_drop(stdcl_world *w, struct world_request *mail)
+void request_drop(stdcl_world *w, struct world_request *request)
 {
-    if (!mail)
+    if (!request)
         return;
-    lock(w);
-    if (!is_done(mail) && mail->sends && mail->size <= LONG_BYTES && !*w->broken)
-        mail->forsaken = true;
+    world_lock(w);
+    if (!request_is_complete(request) && request->sends && request->size <= LONG_BYTES &&
+        !*w->broken)
+        request->detached = true;
     else
-        drop(w, mail);
+        request_release(w, request);
     pthread_mutex_unlock(&w->lock);
 }
 
 void request_drop_all(stdcl_world *w)
 {
-    lock(w);
-    while (w->flight)
-        drop(w, w->flight);
+    world_lock(w);
+    while (w->in_flight)
+        request_release(w, w->in_flight);
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -419,58 +429,59 @@ void request_free_detached(struct world_request *held)
     }
 }
 
-/* What has not come in time may not come later: by then the bytes are the caller's. */
-static int wait_one(stdcl_world *w, struct world_request *mail)
+/* Wait until the timeout, then cancel: later the buffer belongs to the caller. */
+static int request_wait(stdcl_world *w, struct world_request *request)
 {
-    const int status = request_wait_until(w, mail, w->patience), rank = mail->rank;
-    request_drop(w, mail);
+    const int status = request_wait_until(w, request, w->timeout), rank = request->rank;
+    request_drop(w, request);
     if (status < 0)
-        return broken(w);
+        return fail_broken_transport(w);
     if (status == 0)
         return 0;
-    w->awaited = rank;
+    w->silent_peer = rank;
     return clerror_set(
         ETIMEDOUT,
         "rank %d on %s has waited %g s for rank %d on %s; $STDCL_TIMEOUT is how long it may wait",
-        w->rank, world_host(w, w->rank), w->patience, rank, world_host(w, rank));
+        w->rank, world_host(w, w->rank), w->timeout, rank, world_host(w, rank));
 }
 
-/* After a failure the rest is not waited for. */
-int world_wait(stdcl_world *w, world_request *const *mails, size_t n)
+/* After a failure, the remaining requests are cancelled without waiting. */
+int world_wait(stdcl_world *w, world_request *const *requests, size_t n)
 {
     int status = 0;
     for (size_t i = 0; i < n; i++)
         if (status != 0)
-            request_drop(w, mails[i]);
-        else if (!mails[i] || wait_one(w, mails[i]) != 0)
+            request_drop(w, requests[i]);
+        else if (!requests[i] || request_wait(w, requests[i]) != 0)
             status = -1;
     return status;
 }
 
-/* Nobody moves mail meanwhile. MPI does not come back. */
+/* Holds the lock to stop all progress: MPI_Abort does not return. */
 void transport_abort(stdcl_world *w, int status)
 {
-    lock(w);
-    w->by->end(w->state, status);
+    world_lock(w);
+    w->transport->end(w->state, status);
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Who waits at once need not wake the mover. */
-static int now(stdcl_world *w, bool sends, int rank, int tag, void *bytes, size_t size)
+/* wait_begin comes first: a caller that waits at once need not wake the progress thread. */
+static int transfer_blocking(stdcl_world *w, bool sends, int rank, int tag, void *bytes,
+                             size_t size)
 {
-    begin_wait(w);
+    wait_begin(w);
     struct world_request *m = request_post(w, sends, rank, tag, bytes, size, false);
-    const int status = m ? wait_one(w, m) : -1;
-    end_wait(w, rank, 0);
+    const int status = m ? request_wait(w, m) : -1;
+    wait_end(w, rank, 0);
     return status;
 }
 
 int send_blocking(stdcl_world *w, int rank, int tag, const void *bytes, size_t size)
 {
-    return now(w, true, rank, tag, (void *)(uintptr_t)bytes, size);
+    return transfer_blocking(w, true, rank, tag, (void *)(uintptr_t)bytes, size);
 }
 
 int receive_blocking(stdcl_world *w, int rank, int tag, void *bytes, size_t size)
 {
-    return now(w, false, rank, tag, bytes, size);
+    return transfer_blocking(w, false, rank, tag, bytes, size);
 }

@@ -1,92 +1,93 @@
-/* threads.c - ranks that are threads of one process: for tests, since sanitizers see all of them,
- * and every message can be late; and one of them is a world alone.
+/* threads.c - transport between threads of one process: for tests, where sanitizers see every rank
+ * and every message can be late. A world of one rank uses it too.
  *
- * As MPI has it, the n-th send of a rank to another with a tag meets the n-th receive there,
- * whatever else is under way. Half of the sends, by chance, copy the bytes and are done at once;
- * the others are done when the receiver has them.
+ * As in MPI, the n-th send from one rank to another with a tag matches the n-th receive, whatever
+ * else is in flight. Half of the sends, at random, are buffered and complete at once; the others
+ * complete when the receiver has the data.
  *
- * Orders, to try all in which mail can arrive: a rank is idle when it has looked at one piece of
- * mail LOOKS times in vain since it last posted any or noticed that some had arrived. When all are
- * idle and nothing is there that one of them has yet to notice, and not before, one piece arrives:
- * a rank that is held back between two looks is waited for.
+ * Orders of arrival, to try every one of them: a rank is idle when it has polled one transfer
+ * IDLE_POLLS times without success since its last post or completion. When all ranks are idle and
+ * no rank has a completed transfer left to notice, one message arrives. A rank that is descheduled
+ * between two polls is not idle, so the others wait for it.
  * SPDX-License-Identifier: MIT
  */
 #include "world/internal.h"
+#include "world/threads.h"
 
 #include "core/clock.h"
 
 #include <stdio.h>
 
-struct key { /* between two ranks, for one tag */
-    struct key *next;
+struct channel { /* messages between two ranks with one tag */
+    struct channel *next;
     int from, to, tag;
     uint64_t sent, wanted;
 };
 
 struct message {
     struct message *next;
-    struct key *key;
-    uint64_t number, due; /* due: in nanoseconds of the clock */
+    struct channel *channel;
+    uint64_t number, due; /* due: arrival time in nanoseconds */
     const char *bytes;
     char *copy;
     size_t size;
-    bool is_send; /* else a receive */
-    bool taken,
-        known;    /* a send: the receiver has it; the sender knows that it is done. Then it goes */
-    bool arrived; /* a receive, in an order: it may have it */
-    uint64_t epoch; /* of its rank, when it was last looked at in vain, `looks` times */
-    unsigned looks;
+    bool is_send;         /* false: a receive */
+    bool taken, reported; /* a send: received; its completion was reported. With both it is freed */
+    bool arrived;         /* a receive, in an order: may complete */
+    uint64_t
+        epoch; /* of its rank at the last unsuccessful poll; `polls`: their number since then */
+    unsigned polls;
     void *into;
 };
 
-enum { LOOKS = 12, LOOKS_OF_STANDING = 3 }; /* request.c looks at that once in a while */
+enum { IDLE_POLLS = 12, PERSISTENT_POLLS = 3 }; /* request.c polls persistent requests rarely */
 
 struct member {     /* a rank, in an order */
-    uint64_t epoch; /* how often it has posted or noticed mail */
+    uint64_t epoch; /* number of its posts and completions */
     bool idle, gone;
 };
 
 struct threads {
     pthread_mutex_t lock;
     int size;
-    struct orders *orders; /* or NULL: by chance and time */
+    struct orders *orders; /* NULL: messages arrive at random times */
     struct member *member;
-    uint64_t stuck; /* since when nothing could arrive; 0: it can */
-    unsigned delay; /* microseconds at most */
+    uint64_t stuck; /* time since when no message could arrive; 0: one can */
+    unsigned delay; /* maximum, microseconds */
     uint64_t random;
     bool dead;
-    struct key *keys;
+    struct channel *channels;
     struct message *messages;
 };
 
-struct place { /* of a rank */
+struct endpoint { /* state of one rank's transport */
     struct threads *threads;
     int rank;
-    bool alone; /* the threads are its own */
+    bool alone; /* owns `threads` */
 };
 
 /* ---- Messages; with the lock. ---------------------------------------------------------------- */
 
-static uint64_t draw(struct threads *t)
+static uint64_t delay_draw(struct threads *t)
 {
     t->random = t->random * 6364136223846793005u + 1442695040888963407u;
     return t->random >> 33;
 }
 
-static struct key *find_key(struct threads *t, int from, int to, int tag)
+static struct channel *channel_find(struct threads *t, int from, int to, int tag)
 {
-    for (struct key *k = t->keys; k; k = k->next)
+    for (struct channel *k = t->channels; k; k = k->next)
         if (k->from == from && k->to == to && k->tag == tag)
             return k;
-    struct key *k = calloc(1, sizeof *k);
+    struct channel *k = calloc(1, sizeof *k);
     if (k) {
-        *k = (struct key){.next = t->keys, .from = from, .to = to, .tag = tag};
-        t->keys = k;
+        *k = (struct channel){.next = t->channels, .from = from, .to = to, .tag = tag};
+        t->channels = k;
     }
     return k;
 }
 
-static void forget(struct threads *t, struct message *m)
+static void message_free(struct threads *t, struct message *m)
 {
     struct message **at = &t->messages;
     while (*at && *at != m)
@@ -97,43 +98,44 @@ static void forget(struct threads *t, struct message *m)
     free(m);
 }
 
-static struct message *find_sent(const struct threads *t, const struct message *wanted)
+static struct message *message_find_sent(const struct threads *t, const struct message *wanted)
 {
     for (struct message *m = t->messages; m; m = m->next)
-        if (m->is_send && m->key == wanted->key && m->number == wanted->number)
+        if (m->is_send && m->channel == wanted->channel && m->number == wanted->number)
             return m;
     return NULL;
 }
 
-/* A rank goes on. */
-static void stir(struct threads *t, int rank)
+/* A rank makes progress: it is not idle. */
+static void rank_wake(struct threads *t, int rank)
 {
     t->member[rank].epoch++;
     t->member[rank].idle = false;
     t->stuck = 0;
 }
 
-static bool copied(struct threads *t, uint64_t number)
+static bool send_is_buffered(struct threads *t, uint64_t number)
 {
-    const int copies = t->orders ? t->orders->copies : (int)(draw(t) % 2);
+    const int copies = t->orders ? t->orders->copies : (int)(delay_draw(t) % 2);
     return copies == 2 ? number % 2 == 1 : copies == 1;
 }
 
-static int post(struct place *p, const struct message *like, int from, int to, int tag,
-                struct transport_request *r, char *why)
+static int message_post(struct endpoint *p, const struct message *model, int from, int to, int tag,
+                        struct transport_request *r, char *why)
 {
     struct threads *t = p->threads;
     pthread_mutex_lock(&t->lock);
     struct message *m = calloc(1, sizeof *m);
-    struct key *key = find_key(t, from, to, tag);
-    if (m && key && !t->dead) {
-        *m = *like;
-        m->key = key;
-        m->number = m->is_send ? key->sent++ : key->wanted++;
-        m->due = t->delay ? ns_now() + draw(t) % (1000u * (uint64_t)t->delay) : 0;
-        if (m->is_send && copied(t, m->number) && (m->copy = malloc(m->size ? m->size : 1)))
+    struct channel *channel = channel_find(t, from, to, tag);
+    if (m && channel && !t->dead) {
+        *m = *model;
+        m->channel = channel;
+        m->number = m->is_send ? channel->sent++ : channel->wanted++;
+        m->due = t->delay ? ns_now() + delay_draw(t) % (1000u * (uint64_t)t->delay) : 0;
+        if (m->is_send && send_is_buffered(t, m->number) &&
+            (m->copy = malloc(m->size ? m->size : 1)))
             m->bytes = memcpy(m->copy, m->bytes, m->size);
-        stir(t, p->rank);
+        rank_wake(t, p->rank);
         m->next = t->messages;
         t->messages = m;
         r->handle[0] = (uintptr_t)m;
@@ -146,81 +148,83 @@ static int post(struct place *p, const struct message *like, int from, int to, i
     return -1;
 }
 
-/* A send that was copied is done; its message stays until it is received. */
-static int test_send(struct threads *t, struct message *m)
+/* A buffered send is complete; its message stays until it is received. */
+static int message_test_send(struct threads *t, struct message *m)
 {
     if (!m->taken && !m->copy)
         return 0;
-    m->known = true;
+    m->reported = true;
     if (m->taken)
-        forget(t, m);
+        message_free(t, m);
     return 1;
 }
 
-static bool is_of_ends(const struct message *m)
+static bool is_termination_message(const struct message *m)
 {
-    return m->key->tag == TAG_NOTE || m->key->tag == TAG_GO || m->key->tag == TAG_TOLD;
+    return m->channel->tag == TAG_REPORT || m->channel->tag == TAG_LEAVE ||
+           m->channel->tag == TAG_NOTIFY;
 }
 
-/* Whether mail has its place in an order. */
-static bool is_ordered(const struct threads *t, const struct message *m)
+/* True if the order decides when this message arrives. */
+static bool message_is_ordered(const struct threads *t, const struct message *m)
 {
-    return t->orders &&
-           (m->key->tag < TAG_CALLERS ||
-            (m->key->tag == TAG_COLLECTIVE ? ORDER_TOGETHER : ORDER_ENDS) <= (int)t->orders->what);
+    return t->orders && (m->channel->tag < TAG_CALLERS ||
+                         (m->channel->tag == TAG_COLLECTIVE ? ORDER_COLLECTIVE : ORDER_ALL) <=
+                             (int)t->orders->what);
 }
 
-static int test_receive(struct threads *t, struct message *m, char *why)
+static int message_test_receive(struct threads *t, struct message *m, char *why)
 {
-    struct message *sent = find_sent(t, m);
-    if (!sent || sent->taken || (is_ordered(t, m) && !m->arrived) ||
+    struct message *sent = message_find_sent(t, m);
+    if (!sent || sent->taken || (message_is_ordered(t, m) && !m->arrived) ||
         (sent->due && ns_now() < sent->due))
         return 0;
     if (sent->size != m->size) {
         snprintf(why, TRANSPORT_WHY, "rank %d sent %zu bytes with tag %d, and rank %d wants %zu",
-                 m->key->from, sent->size, m->key->tag, m->key->to, m->size);
+                 m->channel->from, sent->size, m->channel->tag, m->channel->to, m->size);
         return -1;
     }
     memcpy(m->into, sent->bytes, m->size);
     sent->taken = true;
-    stir(t, m->key->from); /* which is to notice it */
-    if (sent->known)
-        forget(t, sent);
-    forget(t, m);
+    rank_wake(t, m->channel->from); /* the sender has a completion to notice */
+    if (sent->reported)
+        message_free(t, sent);
+    message_free(t, m);
     return 1;
 }
 
 /* ---- Orders; with the lock. ------------------------------------------------------------------ */
 
-static int compare(const void *a_, const void *b_)
+static int message_compare(const void *a_, const void *b_)
 {
     const struct message *a = *(struct message *const *)a_, *b = *(struct message *const *)b_;
-    const int64_t by[] = {a->key->from - b->key->from, a->key->to - b->key->to,
-                          a->key->tag - b->key->tag, (int64_t)a->number - (int64_t)b->number};
+    const int64_t by[] = {a->channel->from - b->channel->from, a->channel->to - b->channel->to,
+                          a->channel->tag - b->channel->tag,
+                          (int64_t)a->number - (int64_t)b->number};
     for (int i = 0; i < 4; i++)
         if (by[i])
             return by[i] < 0 ? -1 : 1;
     return 0;
 }
 
-/* Receives that could be the next, in an order of their own. */
-static size_t find_ready(const struct threads *t, struct message **ready, size_t most)
+/* Receives that could complete next, in a reproducible order. */
+static size_t messages_ready(const struct threads *t, struct message **ready, size_t most)
 {
     size_t n = 0;
     for (struct message *m = t->messages; m && n < most; m = m->next)
-        if (!m->is_send && !m->arrived && is_ordered(t, m) && find_sent(t, m))
+        if (!m->is_send && !m->arrived && message_is_ordered(t, m) && message_find_sent(t, m))
             ready[n++] = m;
-    qsort(ready, n, sizeof *ready, compare);
+    qsort(ready, n, sizeof *ready, message_compare);
     return n;
 }
 
-static size_t choose(struct orders *o, size_t n)
+static size_t order_choose(struct orders *o, size_t n)
 {
     const int k = o->made;
     if (n == 1 || k == ORDERS_MOST)
         return 0;
     if (k < o->planned && o->of[k] != n)
-        o->other = true;
+        o->diverged = true;
     if (k >= o->planned || o->choice[k] >= n) {
         o->random = o->random * 6364136223846793005u + (o->random ? 1442695040888963407u : 0);
         o->choice[k] = (unsigned short)((o->random >> 33) % n);
@@ -229,57 +233,58 @@ static size_t choose(struct orders *o, size_t n)
     return o->choice[o->made++];
 }
 
-static void note(struct orders *o, const struct message *m)
+static void order_hash(struct orders *o, const struct message *m)
 {
-    const uint64_t what[] = {(uint64_t)m->key->from, (uint64_t)m->key->to, (uint64_t)m->key->tag,
-                             m->number};
-    for (int i = 0; i < 4 && m->key->tag < TAG_CALLERS; i++)
+    const uint64_t what[] = {(uint64_t)m->channel->from, (uint64_t)m->channel->to,
+                             (uint64_t)m->channel->tag, m->number};
+    for (int i = 0; i < 4 && m->channel->tag < TAG_CALLERS; i++)
         o->sequence = (o->sequence ^ (what[i] + 1)) * 1099511628211u;
 }
 
-/* All ranks wait: one piece of mail arrives. */
-static void deliver_one(struct threads *t)
+/* All ranks wait: let one message arrive. */
+static void deliver_next(struct threads *t)
 {
     enum { MOST = 1024 };
     struct message *ready[MOST];
-    const size_t n = find_ready(t, ready, MOST);
+    const size_t n = messages_ready(t, ready, MOST);
     if (n > 0) {
-        struct message *m = ready[choose(t->orders, n)];
+        struct message *m = ready[order_choose(t->orders, n)];
         m->arrived = true;
-        note(t->orders, m);
-        stir(t, m->key->to);
+        order_hash(t->orders, m);
+        rank_wake(t, m->channel->to);
     } else if (!t->stuck) {
         t->stuck = ns_now();
-    } else if (1e-9 * (double)(ns_now() - t->stuck) > t->orders->patience) {
+    } else if (1e-9 * (double)(ns_now() - t->stuck) > t->orders->timeout) {
         t->orders->stuck = t->dead = true;
     }
 }
 
-/* Something has come, or gone, that its rank notices at its next look. */
-static bool has_news(const struct threads *t)
+/* True if a rank has a completed transfer that its next poll will notice. */
+static bool has_unnoticed_messages(const struct threads *t)
 {
     for (struct message *m = t->messages; m; m = m->next) {
-        if (t->member[m->is_send ? m->key->from : m->key->to].gone)
+        if (t->member[m->is_send ? m->channel->from : m->channel->to].gone)
             continue;
-        const struct message *sent = m->is_send ? NULL : find_sent(t, m);
-        if (m->is_send ? !m->known && (m->taken || m->copy)
-                       : sent && !sent->taken && (m->arrived || !is_ordered(t, m)))
+        const struct message *sent = m->is_send ? NULL : message_find_sent(t, m);
+        if (m->is_send ? !m->reported && (m->taken || m->copy)
+                       : sent && !sent->taken && (m->arrived || !message_is_ordered(t, m)))
             return true;
     }
     return false;
 }
 
-static void looked_in_vain(struct threads *t, int rank, struct message *m)
+static void rank_polled(struct threads *t, int rank, struct message *m)
 {
     struct member *own = &t->member[rank];
-    m->looks = m->epoch == own->epoch ? m->looks + 1 : 1;
+    m->polls = m->epoch == own->epoch ? m->polls + 1 : 1;
     m->epoch = own->epoch;
-    own->idle = own->idle || m->looks >= (is_of_ends(m) ? LOOKS_OF_STANDING : LOOKS);
+    own->idle =
+        own->idle || m->polls >= (is_termination_message(m) ? PERSISTENT_POLLS : IDLE_POLLS);
     for (int r = 0; r < t->size; r++)
         if (!t->member[r].idle && !t->member[r].gone)
             return;
-    if (!has_news(t))
-        deliver_one(t);
+    if (!has_unnoticed_messages(t))
+        deliver_next(t);
 }
 
 bool orders_next(struct orders *o)
@@ -307,22 +312,22 @@ void threads_order(struct threads *t, struct orders *orders)
 static int threads_send(void *state, int rank, int tag, const void *bytes, size_t size,
                         struct transport_request *r, char *why)
 {
-    struct place *p = state;
-    const struct message like = {.is_send = true, .bytes = bytes, .size = size};
-    return post(p, &like, p->rank, rank, tag, r, why);
+    struct endpoint *p = state;
+    const struct message model = {.is_send = true, .bytes = bytes, .size = size};
+    return message_post(p, &model, p->rank, rank, tag, r, why);
 }
 
 static int threads_receive(void *state, int rank, int tag, void *bytes, size_t size,
                            struct transport_request *r, char *why)
 {
-    struct place *p = state;
-    const struct message like = {.into = bytes, .size = size};
-    return post(p, &like, rank, p->rank, tag, r, why);
+    struct endpoint *p = state;
+    const struct message model = {.into = bytes, .size = size};
+    return message_post(p, &model, rank, p->rank, tag, r, why);
 }
 
 static int threads_test(void *state, struct transport_request *r, char *why)
 {
-    const struct place *p = state;
+    const struct endpoint *p = state;
     struct threads *t = p->threads;
     struct message *m = (struct message *)(uintptr_t)r->handle[0];
     pthread_mutex_lock(&t->lock);
@@ -330,27 +335,27 @@ static int threads_test(void *state, struct transport_request *r, char *why)
     if (t->dead)
         snprintf(why, TRANSPORT_WHY, "the job was ended");
     else
-        status = m->is_send ? test_send(t, m) : test_receive(t, m, why);
+        status = m->is_send ? message_test_send(t, m) : message_test_receive(t, m, why);
     if (status > 0)
-        stir(t, p->rank);
+        rank_wake(t, p->rank);
     else if (status == 0 && t->orders)
-        looked_in_vain(t, p->rank, m);
+        rank_polled(t, p->rank, m);
     pthread_mutex_unlock(&t->lock);
     return status;
 }
 
 static int threads_cancel(void *state, struct transport_request *r)
 {
-    struct threads *t = ((struct place *)state)->threads;
+    struct threads *t = ((struct endpoint *)state)->threads;
     pthread_mutex_lock(&t->lock);
-    forget(t, (struct message *)(uintptr_t)r->handle[0]);
+    message_free(t, (struct message *)(uintptr_t)r->handle[0]);
     pthread_mutex_unlock(&t->lock);
     return 0;
 }
 
 static void threads_leave(void *state)
 {
-    struct place *p = state;
+    struct endpoint *p = state;
     pthread_mutex_lock(&p->threads->lock);
     p->threads->member[p->rank].gone = true;
     pthread_mutex_unlock(&p->threads->lock);
@@ -369,7 +374,7 @@ void threads_stop(struct threads *t)
 static void threads_end(void *state, int status)
 {
     (void)status;
-    threads_stop(((struct place *)state)->threads);
+    threads_stop(((struct endpoint *)state)->threads);
 }
 
 static const struct transport by_threads = {.abi = TRANSPORT_ABI,
@@ -405,8 +410,8 @@ void threads_free(struct threads *t)
     if (!t)
         return;
     while (t->messages)
-        forget(t, t->messages);
-    for (struct key *k = t->keys, *next; k; k = next) {
+        message_free(t, t->messages);
+    for (struct channel *k = t->channels, *next; k; k = next) {
         next = k->next;
         free(k);
     }
@@ -418,13 +423,13 @@ void threads_free(struct threads *t)
 stdcl_world *world_of_threads(struct threads *threads, int rank, const char *host, bool polled,
                               const struct world_options *options)
 {
-    struct place *p = calloc(1, sizeof *p);
+    struct endpoint *p = calloc(1, sizeof *p);
     struct threads *t = threads ? threads : p ? threads_create(1, 0, 0) : NULL;
     if (!p || !t) {
         free(p);
         clerror_set(ENOMEM, "world_join: no memory");
         return NULL;
     }
-    *p = (struct place){.threads = t, .rank = rank, .alone = !threads};
+    *p = (struct endpoint){.threads = t, .rank = rank, .alone = !threads};
     return world_make(&by_threads, p, rank, t->size, !polled, "", host, options);
 }

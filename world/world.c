@@ -1,4 +1,4 @@
-/* world.c - a world is made of a transport, and left.
+/* world.c - creating and destroying a world on a transport.
  * SPDX-License-Identifier: MIT
  */
 #include "world/internal.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static const double PATIENCE_SECONDS = 600;
+static const double DEFAULT_TIMEOUT_SECONDS = 600;
 
 /* ---- Made. -------------------------------------------------------------------------------- */
 
@@ -17,9 +17,9 @@ int timeout_read(double *seconds)
 {
     const char *text = getenv("STDCL_TIMEOUT");
     char *end = NULL;
-    const double wish = text && *text ? seconds_read(text, &end) : PATIENCE_SECONDS;
+    const double wish = text && *text ? seconds_read(text, &end) : DEFAULT_TIMEOUT_SECONDS;
     const bool good = !end || (end != text && !*end && wish > 0);
-    *seconds = good ? wish : PATIENCE_SECONDS;
+    *seconds = good ? wish : DEFAULT_TIMEOUT_SECONDS;
     return good
                ? 0
                : clerror_set(
@@ -27,7 +27,7 @@ int timeout_read(double *seconds)
                      "world_join: STDCL_TIMEOUT is \"%s\"; give a number of seconds above 0", text);
 }
 
-static int count_hosts(const stdcl_world *w)
+static int world_count_hosts(const stdcl_world *w)
 {
     int n = 0;
     for (int r = 0; r < w->size; r++) {
@@ -39,12 +39,12 @@ static int count_hosts(const stdcl_world *w)
     return n;
 }
 
-static int find_hosts(stdcl_world *w, const char *name)
+static int world_gather_hosts(stdcl_world *w, const char *name)
 {
     char mine[HOST_BYTES] = "";
     w->host = calloc((size_t)w->size, sizeof *w->host);
-    w->waited = calloc((size_t)w->size, sizeof *w->waited);
-    if (!w->host || !w->waited)
+    w->wait_time = calloc((size_t)w->size, sizeof *w->wait_time);
+    if (!w->host || !w->wait_time)
         return clerror_set(ENOMEM, "world_join: no memory for %d ranks", w->size);
     if (name)
         snprintf(mine, sizeof mine, "%s", name);
@@ -52,12 +52,12 @@ static int find_hosts(stdcl_world *w, const char *name)
         gethostname(mine, sizeof mine - 1);
     if (world_gather(w, mine, sizeof mine, w->host) != 0)
         return -1;
-    w->hosts = count_hosts(w);
+    w->hosts = world_count_hosts(w);
     return 0;
 }
 
-/* Locks, and a condition that waits by a clock that never steps back. */
-static void make_locks(stdcl_world *w)
+/* The condition waits by a monotonic clock. */
+static void world_init_locks(stdcl_world *w)
 {
     pthread_condattr_t by_clock;
     pthread_condattr_init(&by_clock);
@@ -67,34 +67,34 @@ static void make_locks(stdcl_world *w)
     pthread_mutex_init(&w->lock, NULL);
 }
 
-/* Called after mail has moved. */
-static void watch(stdcl_world *w)
+/* Called after requests were progressed. */
+static void world_poll(stdcl_world *w)
 {
     notify_poll(w);
     finalize_poll(w);
 }
 
-/* `together`: all ranks do so. */
-static void destroy(stdcl_world *w, bool together)
+/* together: all ranks destroy the world, so notifications can be completed. */
+static void world_destroy(stdcl_world *w, bool together)
 {
     progress_thread_stop(w);
-    w->watch = NULL;
+    w->poll = NULL;
     if (together)
         notify_finish(w);
     notify_free(w);
     finalize_free(w);
     request_drop_all(w);
-    w->by->leave(w->state);
-    request_free_detached(w->held);
+    w->transport->leave(w->state);
+    request_free_detached(w->detached);
     pthread_cond_destroy(&w->changed);
     pthread_mutex_destroy(&w->lock);
     free(w->host);
-    free(w->waited);
+    free(w->wait_time);
     free(w);
 }
 
 stdcl_world *world_make(const struct transport *by, void *state, int rank, int size,
-                        bool background, const char *carrier, const char *host,
+                        bool background, const char *transport_name, const char *host,
                         const struct world_options *options)
 {
     stdcl_world *w = calloc(1, sizeof *w);
@@ -103,23 +103,23 @@ stdcl_world *world_make(const struct transport *by, void *state, int rank, int s
         clerror_set(ENOMEM, "world_join: no memory");
         return NULL;
     }
-    *w = (stdcl_world){.by = by,
+    *w = (stdcl_world){.transport = by,
                        .state = state,
                        .rank = rank,
                        .size = size,
                        .background = background && size > 1,
-                       .awaited = -1};
+                       .silent_peer = -1};
     (void)timeout_read(
-        &w->patience); /* what is wrong with it all ranks hear when they have joined */
+        &w->timeout); /* an invalid value is reported by check_agreement, on all ranks */
     if (options)
         w->options = *options;
-    snprintf(w->carrier, sizeof w->carrier, "%s", carrier);
-    make_locks(w);
+    snprintf(w->transport_name, sizeof w->transport_name, "%s", transport_name);
+    world_init_locks(w);
     int status =
-        find_hosts(w, host) == 0 && finalize_start(w) == 0 && notify_start(w) == 0 ? 0 : -1;
-    w->watch = watch;
+        world_gather_hosts(w, host) == 0 && finalize_start(w) == 0 && notify_start(w) == 0 ? 0 : -1;
+    w->poll = world_poll;
     if (status != 0 || progress_thread_start(w) != 0) {
-        destroy(w, false);
+        world_destroy(w, false);
         return NULL;
     }
     return w;
@@ -132,7 +132,7 @@ int world_leave(stdcl_world *w)
     if (!w)
         return 0;
     const bool together = finalize_finish(w, 0, NULL);
-    destroy(w, together);
+    world_destroy(w, together);
     return together ? 0 : clerror_set(EPROTO, "world_leave: the job was broken off");
 }
 
@@ -142,5 +142,5 @@ void world_abort(stdcl_world *w, int status, const char *sentence)
         return;
     if (w->size == 1 && w->options.ended && sentence)
         w->options.ended(w->options.arg, sentence);
-    destroy(w, finalize_finish(w, status ? status : 1, sentence));
+    world_destroy(w, finalize_finish(w, status ? status : 1, sentence));
 }

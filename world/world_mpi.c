@@ -1,11 +1,10 @@
-/* world_mpi.c - ranks by MPI: the only file that includes mpi.h. It becomes a plugin,
- * world-openmpi.so or world-mpich.so, one for each MPI there is, since two MPIs share neither
- * headers nor numbers; `make mpi MPICC=...` builds it for another.
+/* world_mpi.c - transport by MPI: the only file that includes mpi.h. It is compiled to a plugin,
+ * world-openmpi.so or world-mpich.so, once for each MPI, because MPIs share neither headers nor
+ * ABI; `make mpi MPICC=...` builds it for another.
  *
- * It needs nothing of stdcl but a table of functions. One thread at a time calls them
- * (MPI_THREAD_SERIALIZED); a lock of the caller's sees to that. Only bytes in host memory are
- * handed to MPI, at most 1 GiB at a time: counts are int in MPI 3.
- * SPDX-License-Identifier: MIT
+ * It needs nothing of stdcl but the table of functions. One thread at a time calls them
+ * (MPI_THREAD_SERIALIZED), under the caller's lock. Only host memory is passed to MPI, at most 1
+ * GiB at a time: counts are int in MPI 3. SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -21,12 +20,12 @@
 
 struct state {
     MPI_Comm comm;
-    int ours; /* we started MPI, and end it */
+    int ours; /* this code started MPI and finalizes it */
 };
 
 _Static_assert(sizeof(MPI_Request) <= sizeof(uint64_t), "a request of MPI does not fit the handle");
 
-static int wrong(int error, char *why)
+static int mpi_error(int error, char *why)
 {
     int length = 0;
     char text[MPI_MAX_ERROR_STRING] = "";
@@ -37,8 +36,8 @@ static int wrong(int error, char *why)
     return -1;
 }
 
-/* "Open MPI v4.1.4", "MPICH Version: 4.0.2": the first line's first words. */
-static void describe(char *carrier)
+/* "Open MPI v4.1.4", "MPICH Version: 4.0.2": the first words of the version. */
+static void mpi_describe(char *transport_name)
 {
     int length = 0;
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -47,50 +46,50 @@ static void describe(char *carrier)
     for (char *p = text; *p; p++)
         if (*p == '\t')
             *p = ' ';
-    snprintf(carrier, TRANSPORT_WHY, "%s", text);
+    snprintf(transport_name, TRANSPORT_WHY, "%s", text);
 }
 
-/* Mail moves in the background if another thread may call MPI while this one does not, and, where a
- * program has calls of its own, while it does. */
-static int start(struct state *s, int communicator, int *background, char *why)
+/* Requests progress in the background if MPI allows calls of one thread at a time, or, beside a
+ * program's own calls, of several threads at once. */
+static int mpi_start(struct state *s, int communicator, int *background, char *why)
 {
     int have = 0, level = MPI_THREAD_SINGLE;
     MPI_Initialized(&have);
     if (communicator != -1 && !have)
         return snprintf(why, TRANSPORT_WHY, "MPI was not started"), -1;
     s->ours = !have;
-    if (wrong(have ? MPI_Query_thread(&level)
-                   : MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level),
-              why) != 0)
+    if (mpi_error(have ? MPI_Query_thread(&level)
+                       : MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level),
+                  why) != 0)
         return -1;
     *background = level >= (s->ours ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE);
     const MPI_Comm from =
         communicator == -1 ? MPI_COMM_WORLD : MPI_Comm_f2c((MPI_Fint)communicator);
-    return wrong(MPI_Comm_dup(from, &s->comm), why);
+    return mpi_error(MPI_Comm_dup(from, &s->comm), why);
 }
 
 static int mpi_join(int communicator, void **state, int *rank, int *size, int *background,
-                    char *carrier, char *why)
+                    char *transport_name, char *why)
 {
     struct state *s = calloc(1, sizeof *s);
     if (!s)
         return snprintf(why, TRANSPORT_WHY, "no memory"), -1;
-    if (start(s, communicator, background, why) != 0)
+    if (mpi_start(s, communicator, background, why) != 0)
         return free(s), -1;
     MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(s->comm, rank);
     MPI_Comm_size(s->comm, size);
-    describe(carrier);
+    mpi_describe(transport_name);
     *state = s;
     return 0;
 }
 
-static void keep(struct transport_request *r, MPI_Request request)
+static void mpi_store_request(struct transport_request *r, MPI_Request request)
 {
     memcpy(&r->handle[0], &request, sizeof request);
 }
 
-static MPI_Request kept(const struct transport_request *r)
+static MPI_Request mpi_load_request(const struct transport_request *r)
 {
     MPI_Request request;
     memcpy(&request, &r->handle[0], sizeof request);
@@ -105,9 +104,9 @@ static int mpi_send(void *state, int rank, int tag, const void *bytes, size_t si
     struct state *s = state;
     MPI_Request request = MPI_REQUEST_NULL;
     const int error = MPI_Isend(bytes, (int)size, MPI_BYTE, rank, tag, s->comm, &request);
-    keep(r, request);
+    mpi_store_request(r, request);
     r->handle[1] = IS_SEND;
-    return wrong(error, why);
+    return mpi_error(error, why);
 }
 
 static int mpi_receive(void *state, int rank, int tag, void *bytes, size_t size,
@@ -116,25 +115,25 @@ static int mpi_receive(void *state, int rank, int tag, void *bytes, size_t size,
     struct state *s = state;
     MPI_Request request = MPI_REQUEST_NULL;
     const int error = MPI_Irecv(bytes, (int)size, MPI_BYTE, rank, tag, s->comm, &request);
-    keep(r, request);
-    return wrong(error, why);
+    mpi_store_request(r, request);
+    return mpi_error(error, why);
 }
 
 static int mpi_test(void *state, struct transport_request *r, char *why)
 {
     int done = 0;
-    MPI_Request request = kept(r);
+    MPI_Request request = mpi_load_request(r);
     (void)state;
     const int error = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    keep(r, request);
-    return wrong(error, why) != 0 ? -1 : done;
+    mpi_store_request(r, request);
+    return mpi_error(error, why) != 0 ? -1 : done;
 }
 
-/* MPI takes no send back: MPI 4.0 warns of it, and Open MPI waits for the receiver. A receive that
- * has met its message is not cancelled, and comes to its end unless the sender has stopped. */
+/* MPI cannot cancel a send: MPI 4.0 advises against it, and Open MPI waits for the receiver. A
+ * receive that has matched its message completes unless the sender has stopped. */
 static int mpi_cancel(void *state, struct transport_request *r)
 {
-    MPI_Request request = kept(r);
+    MPI_Request request = mpi_load_request(r);
     int done = request == MPI_REQUEST_NULL;
     (void)state;
     if (done || r->handle[1] == IS_SEND)
@@ -143,14 +142,14 @@ static int mpi_cancel(void *state, struct transport_request *r)
     for (const double since = MPI_Wtime(); !done && MPI_Wtime() - since < CANCEL_SECONDS;)
         if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
             break;
-    keep(r, request);
+    mpi_store_request(r, request);
     return !done;
 }
 
-/* MPICH before 4.2, over UCX: in MPI_Finalize a rank waits for the launcher and no longer moves
- * what others still have under way to it, so that about half of all jobs on several hosts hang at
- * their end (its pull request 6596; one host has shared memory). */
-static int finalize_hangs(void)
+/* True for MPICH before 4.2 over UCX: in MPI_Finalize a rank waits for the launcher and no longer
+ * progresses transfers, so about half of all jobs on several hosts hang at their end (pull request
+ * 6596). Jobs on one host use shared memory. */
+static int mpi_finalize_hangs(void)
 {
     int length = 0, major = 0, minor = 0;
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -159,9 +158,9 @@ static int finalize_hangs(void)
            (major < 4 || (major == 4 && minor < 2));
 }
 
-/* All that MPI_Finalize tells the launcher, in the words of PMI; the rest ends with the process. 0:
- * there is none who listens. */
-static int tell_launcher(void)
+/* Tell the launcher by PMI that this process finalizes, in place of MPI_Finalize; the process exit
+ * frees the rest. Return 0 if there is no PMI launcher. */
+static int pmi_finalize(void)
 {
     const char *number = getenv("PMI_FD"), words[] = "cmd=finalize\n";
     const int fd = number ? atoi(number) : -1;
@@ -177,16 +176,16 @@ static void mpi_leave(void *state)
 {
     struct state *s = state;
     MPI_Comm_free(&s->comm);
-    if (s->ours && !(finalize_hangs() && tell_launcher()))
+    if (s->ours && !(mpi_finalize_hangs() && pmi_finalize()))
         MPI_Finalize();
     free(s);
 }
 
-enum { LAUNCHER_SECONDS = 20, FILES = 4096 }; /* in which a launcher should have ended all */
+enum { LAUNCHER_SECONDS = 20, FILES = 4096 }; /* until a launcher should have ended all processes */
 
 #if defined(OPEN_MPI)
-/* By its name. */
-static int is_mpirun(pid_t process)
+/* Checks the process name. */
+static int is_mpi_launcher(pid_t process)
 {
     char name[64] = "";
     snprintf(name, sizeof name, "/proc/%d/comm", (int)process);
@@ -198,13 +197,13 @@ static int is_mpirun(pid_t process)
                     strncmp(name, "orterun", 7) == 0 || strncmp(name, "prterun", 7) == 0);
 }
 
-/* mpirun of Open MPI, when it should end all, waits without end for a host that is cut off from the
- * network. If it is on this host, a process that outlives this one ends it: it only calls what may
- * be called after a fork of one thread among many. */
-static void end_launcher(void)
+/* Open MPI's mpirun hangs in an abort if a host is cut off from the network. If mpirun runs on
+ * this host, fork a process that kills it after LAUNCHER_SECONDS. The child calls only async-
+ * signal-safe functions. */
+static void kill_stuck_launcher(void)
 {
     const pid_t launcher = getppid();
-    if (!is_mpirun(launcher) || fork() != 0)
+    if (!is_mpi_launcher(launcher) || fork() != 0)
         return;
     setsid();
     for (int fd = 0; fd < FILES; fd++)
@@ -221,9 +220,9 @@ static void mpi_end(void *state, int status)
     struct state *s = state;
     drain_stdio();
 #if defined(OPEN_MPI)
-    end_launcher();
+    kill_stuck_launcher();
 #endif
-    signal(SIGALRM, SIG_DFL); /* MPI_Abort, too, may wait for a launcher that is cut off */
+    signal(SIGALRM, SIG_DFL); /* MPI_Abort hangs too while the launcher is cut off */
     alarm(LAUNCHER_SECONDS);
     MPI_Abort(s->ours ? MPI_COMM_WORLD : s->comm, status);
 }
