@@ -1,9 +1,8 @@
-/* gather.c - what each command adds to the profile: the observer that hangs on the core.
+/* gather.c - accumulates commands in the profile: the observer of the core.
  *
- * A command's note says which line it belongs to, a kernel's or that of a direction of transfers.
- * When its event is collected, its two time stamps are added there and the event is gone, so that
- * memory stays bounded however long a program runs.
- * SPDX-License-Identifier: MIT
+ * The record of a command names its row, one per kernel or direction of transfers. When the event
+ * is collected, the duration is added to that row and the event is released, so memory stays
+ * bounded however long a program runs. SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h"
 
@@ -11,9 +10,9 @@
 
 /* ---- Lines. ---- */
 
-/* NULL when there is no memory; p->lock is held. */
-static struct profile_row *row_of(struct profile *p, cl_uint dev, int kind, int precision,
-                                  const char *name)
+/* NULL if out of memory. Call with p->lock held. */
+static struct profile_row *profile_row_of(struct profile *p, cl_uint dev, int kind, int precision,
+                                          const char *name)
 {
     uint32_t number;
     struct profile_row *r = p->rows;
@@ -37,13 +36,13 @@ static struct profile_row *row_of(struct profile *p, cl_uint dev, int kind, int 
 /* ---- Kernels: their place in the core holds how much work a launch is, and their lines. ---- */
 
 struct work {
-    double flops, bytes; /* as told by clprofile_work */
+    double flops, bytes; /* set by clprofile_work */
     int precision;
     struct profile_row *row[]; /* one a device, NULL until a launch is profiled */
 };
 
-/* The kernel is locked. NULL when there is no memory. */
-static struct work *work_of(struct kernel *k)
+/* Call with the kernel's lock held. NULL if out of memory. */
+static struct work *kernel_work_of(struct kernel *k)
 {
     void **place = kernel_place(k);
     if (!*place)
@@ -54,14 +53,15 @@ static struct work *work_of(struct kernel *k)
 
 static void note_launch(struct profile *p, const struct command *c, struct note *note)
 {
-    struct work *w = work_of(c->kernel);
+    struct work *w = kernel_work_of(c->kernel);
     if (w && !w->row[c->dev]) {
         pthread_mutex_lock(&p->lock);
-        w->row[c->dev] = row_of(p, c->dev, CL_KERNEL_EVENT, w->precision, kernel_name(c->kernel));
+        w->row[c->dev] =
+            profile_row_of(p, c->dev, CL_KERNEL_EVENT, w->precision, kernel_name(c->kernel));
         pthread_mutex_unlock(&p->lock);
     }
     if (!w || !w->row[c->dev]) {
-        profile_lose(p);
+        profile_drop(p);
         return;
     }
     *note = (struct note){.line = w->row[c->dev], .flops = w->flops, .bytes = w->bytes};
@@ -82,7 +82,7 @@ STDCL_API int clprofile_work(cl_kernel krn, double flops, double bytes, int prec
             kernel_name(k), flops, bytes, precision);
     profile_told(kernel_context(k), flops, bytes, precision);
     kernel_lock(k);
-    struct work *w = work_of(k);
+    struct work *w = kernel_work_of(k);
     if (w && precision != w->precision)
         memset(w->row, 0, clgetndev(kernel_context(k)) * sizeof(*w->row));
     if (w) {
@@ -104,10 +104,10 @@ static void note_transfer(struct profile *p, const struct command *c, struct not
     pthread_mutex_lock(&p->lock);
     struct profile_row **r = &p->transfer[c->dev * DIRECTIONS + (cl_uint)direction];
     if (!*r)
-        *r = row_of(p, c->dev, CL_MEM_EVENT, CLPROF_SINGLE, names[direction]);
+        *r = profile_row_of(p, c->dev, CL_MEM_EVENT, CLPROF_SINGLE, names[direction]);
     pthread_mutex_unlock(&p->lock);
     if (!*r)
-        profile_lose(p);
+        profile_drop(p);
     /* a copy on the device reads and writes */
     *note = (struct note){.line = *r, .bytes = c->kind == COPY_ON_DEVICE ? 2 * c->size : c->size};
     timing_choose(note, note->bytes);
@@ -115,8 +115,8 @@ static void note_transfer(struct profile *p, const struct command *c, struct not
 
 /* ---- Adding. ---- */
 
-/* The time stamps of a command; an OpenCL error where it has none. */
-static cl_int stamps(cl_event ev, cl_ulong *start, cl_ulong *end)
+/* Read the time stamps of a command; an OpenCL error if it has none. */
+static cl_int event_timestamps(cl_event ev, cl_ulong *start, cl_ulong *end)
 {
     cl_int err = clGetEventProfilingInfo(ev, CL_PROFILING_COMMAND_END, sizeof *end, end, NULL);
     if (err == CL_SUCCESS)
@@ -124,7 +124,7 @@ static cl_int stamps(cl_event ev, cl_ulong *start, cl_ulong *end)
     return err == CL_SUCCESS && *end == 0 ? CL_PROFILING_INFO_NOT_AVAILABLE : err;
 }
 
-/* p->lock is held. */
+/* Call with p->lock held. */
 static void count_command(struct profile_row *r, const struct note *note)
 {
     r->count++;
@@ -132,7 +132,7 @@ static void count_command(struct profile_row *r, const struct note *note)
     r->bytes += note->bytes;
 }
 
-/* Adds a command that is not timed. */
+/* Count a command that is not timed. */
 static void profile_count(const struct note *note)
 {
     struct profile_row *r = note->line;
@@ -145,7 +145,7 @@ static void profile_count(const struct note *note)
     pthread_mutex_unlock(&p->lock);
 }
 
-static void add_time(const struct note *note, cl_ulong start, cl_ulong end)
+static void row_add_time(const struct note *note, cl_ulong start, cl_ulong end)
 {
     struct profile_row *r = note->line;
     struct profile *p = r->profile;
@@ -164,19 +164,19 @@ static void add_time(const struct note *note, cl_ulong start, cl_ulong end)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* A command that failed is not counted, one without time stamps is. */
+/* A failed command is not counted; a command without time stamps is. */
 static bool command_collected(const struct note *note, cl_event ev)
 {
     cl_ulong start = 0, end = 0;
-    cl_int err = stamps(ev, &start, &end), status = CL_COMPLETE;
+    cl_int err = event_timestamps(ev, &start, &end), status = CL_COMPLETE;
     if (err != CL_SUCCESS) {
         clGetEventInfo(ev, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
         if (status > CL_COMPLETE)
             return false;
-        err = stamps(ev, &start, &end); /* it may have become complete in between */
+        err = event_timestamps(ev, &start, &end); /* it may have completed since */
     }
     if (err == CL_SUCCESS)
-        add_time(note, start, end);
+        row_add_time(note, start, end);
     else if (status == CL_COMPLETE)
         profile_count(note);
     return true;
@@ -204,7 +204,7 @@ static void command_started(const struct command *c, struct note *note, cl_event
     timing_end(context_observed(c->cp), c, note, ev);
     if (!note->timed) {
         profile_count(note);
-        note->line = NULL; /* nothing is to be learnt of its event */
+        note->line = NULL; /* its event has no information */
     }
 }
 

@@ -1,10 +1,9 @@
-/* peak.c - clpeak: a device's best rates, measured once by the kernels of peak.cl.
+/* peak.c - clpeak: a device's peak rates, measured once by the kernels of peak.cl.
  *
- * The limits by which a profile judges a kernel are measured, not read from a data sheet; that of
- * tensor cores alone is twice a measured one. Each figure is the best of a few runs that together
- * take some tens of milliseconds, on a GPU, whose clock rises with work, some tenths of a second.
- * What nobody asks for is not measured.
- * SPDX-License-Identifier: MIT
+ * Profiles compare kernels with measured limits, not with data sheets; only the rate of tensor
+ * cores is twice a measured one. Each figure is the best of several runs that take tens of
+ * milliseconds together, on a GPU tenths of a second, because its clock rises under load. A figure
+ * is measured when it is first needed. SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h"
 
@@ -19,7 +18,7 @@ EMBEDDED(kernels, "profile/peak.cl", profile_peak_cl);
 
 enum { RUNS = 5, MAX_WIDTH = 16 };
 
-/* What was measured of a device. */
+/* Measured rates of a device. */
 struct known {
     struct known *next;
     cl_device_id id;
@@ -35,8 +34,8 @@ struct bench {
     cl_ulong memory; /* bytes */
 };
 
-/* The elements that a device computes at once: one a work-item on a GPU; on a CPU a SIMD register,
- * of which 12 sums hide the latency and fit the registers of any of them. */
+/* Elements that a device computes at once. A GPU: one per work-item. A CPU: a SIMD register; 12
+ * sums hide the latency and fit the registers of every CPU. */
 struct vector {
     const char *type; /* "float" or "double" */
     size_t width, element;
@@ -59,7 +58,7 @@ static struct vector vector_of(const struct bench *b, bool doubles)
     return v;
 }
 
-static cl_kernel open_kernel(const struct bench *b, const char *name, const struct vector *v)
+static cl_kernel peak_open_kernel(const struct bench *b, const char *name, const struct vector *v)
 {
     char options[128], width[24] = "";
     if (v->width > 1)
@@ -70,8 +69,9 @@ static cl_kernel open_kernel(const struct bench *b, const char *name, const stru
     return h ? clsym(b->cp, h, name, 0) : NULL;
 }
 
-/* The shortest of some times of one launch, after one that warms up; < 0 on failure. */
-static double best_time(const struct bench *b, cl_kernel k, size_t items, size_t group, int runs)
+/* The shortest time of several launches, after a warm-up launch; < 0 on failure. */
+static double peak_best_time(const struct bench *b, cl_kernel k, size_t items, size_t group,
+                             int runs)
 {
     clndrange_t ndr = clndrange_init1d(0, items, group);
     double best = -1;
@@ -86,8 +86,8 @@ static double best_time(const struct bench *b, cl_kernel k, size_t items, size_t
     return best;
 }
 
-/* Rounds per second, by launches of more and more rounds until one takes `enough` seconds; then it
- * is measured RUNS times, since on a busy machine a short launch may seem long. */
+/* Rounds per second. The number of rounds grows until a launch takes `enough` seconds; that launch
+ * is measured RUNS times, because a short launch may seem long on a busy machine. */
 static double rounds_per_second(const struct bench *b, cl_kernel k, size_t items, size_t group,
                                 double enough)
 {
@@ -95,7 +95,7 @@ static double rounds_per_second(const struct bench *b, cl_kernel k, size_t items
     int runs = 1;
     for (cl_int rounds = 1024; rounds < 1 << 28; rounds *= runs == 1 ? 4 : 1) {
         clarg_set(k, 1, rounds);
-        const double t = best_time(b, k, items, group, runs);
+        const double t = peak_best_time(b, k, items, group, runs);
         if (t <= 0)
             break;
         best = fmax(best, rounds / t);
@@ -106,14 +106,15 @@ static double rounds_per_second(const struct bench *b, cl_kernel k, size_t items
     return best;
 }
 
-/* Multiply-adds per second x 2. A GPU's clock rises with work, so that its launches are longer. */
+/* FLOP/s: a multiply-add counts 2. A GPU gets longer launches, because its clock rises under load.
+ */
 static double measure_flops(const struct bench *b, bool doubles)
 {
     const struct vector v = vector_of(b, doubles);
     const size_t items = b->gpu ? (size_t)b->units * 2048 : b->units, group = b->gpu ? 256 : 1;
     static const unsigned char
         zero[MAX_WIDTH * 8]; /* of any type: the rate does not depend on the values */
-    cl_kernel k = open_kernel(b, "multiply_add", &v);
+    cl_kernel k = peak_open_kernel(b, "multiply_add", &v);
     void *out = k ? clmalloc(b->cp, items * v.width * v.element, CL_MEM_DEVONLY) : NULL;
     if (!out || stdcl_arg_value(k, 2, v.width * v.element, zero, NULL) != 0 ||
         stdcl_arg_value(k, 3, v.width * v.element, zero, NULL) != 0)
@@ -124,15 +125,15 @@ static double measure_flops(const struct bench *b, bool doubles)
     return 2.0 * v.chains * rounds * (double)v.width * (double)items;
 }
 
-/* Bytes read plus bytes written per second, by copies of 1 GiB (CPU: 256 MiB, beyond any cache), or
- * of what an eighth of the memory allows. */
+/* Bytes read plus bytes written per second, by copies of 1 GiB (CPU: 256 MiB, beyond any cache) or
+ * an eighth of the memory if that is less. */
 static double measure_copy(const struct bench *b)
 {
     struct vector v = vector_of(b, false);
     size_t bytes = (size_t)1 << (b->gpu ? 30 : 28);
     double t = -1, moved = 0;
     v.width = b->gpu ? 4 : v.width;
-    cl_kernel k = open_kernel(b, "copy", &v);
+    cl_kernel k = peak_open_kernel(b, "copy", &v);
     while (bytes > b->memory / 8)
         bytes /= 2;
     void *from = clmalloc(b->cp, bytes, CL_MEM_DEVONLY),
@@ -144,7 +145,7 @@ static double measure_copy(const struct bench *b)
         clarg_set_pointer(k, 0, from);
         clarg_set_pointer(k, 1, to);
         clarg_set(k, 2, piece);
-        t = best_time(b, k, items, b->gpu ? 256 : 1, RUNS);
+        t = peak_best_time(b, k, items, b->gpu ? 256 : 1, RUNS);
         moved = 2.0 * (double)(piece * items * v.width * v.element);
     }
     clfree(from);
@@ -152,8 +153,8 @@ static double measure_copy(const struct bench *b)
     return t > 0 ? moved / t : 0;
 }
 
-/* Tensor cores of compute capability 9.0 take twice the multiply-adds in double precision that the
- * ordinary units take, at the same clock. Others have none for it, or no faster ones than those. */
+/* Tensor cores of compute capability 9.0 do twice the FP64 multiply-adds of the ordinary units at
+ * the same clock. Other GPUs have no FP64 tensor cores or no faster ones. */
 static double tensor_flops(cl_device_id id, double flops_double)
 {
     char vendor[128] = "";
@@ -166,8 +167,8 @@ static double tensor_flops(cl_device_id id, double flops_double)
     return major == 9 && minor == 0 ? 2 * flops_double : 0;
 }
 
-/* Measures the parts that are asked for and not known yet. */
-static int measure(struct known *known, unsigned parts)
+/* Measure the requested parts that are not known yet. */
+static int peak_measure_parts(struct known *known, unsigned parts)
 {
     struct clpeak_info *peak = &known->peak;
     cl_uint doubles = 0;
@@ -203,7 +204,7 @@ static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t measuring =
     PTHREAD_MUTEX_INITIALIZER; /* taken first; held while kernels run */
 
-/* What is known of a device; no parts when nothing is. */
+/* Known rates of a device; `parts` is 0 if none. */
 static struct known find_known(cl_device_id id)
 {
     struct known found = {.id = id};
@@ -215,7 +216,7 @@ static struct known find_known(cl_device_id id)
     return found;
 }
 
-static void remember(const struct known *now)
+static void peak_remember(const struct known *now)
 {
     pthread_mutex_lock(&known_lock);
     struct known *k = all_known;
@@ -252,7 +253,7 @@ double peak_flops(const struct clpeak_info *peak, int precision)
     return precision == CLPROF_SINGLE ? peak->flops_single : peak->flops_double;
 }
 
-/* Oclgrind takes minutes, and gigabytes, for what a device does in milliseconds. */
+/* True for Oclgrind, which would need minutes and gigabytes. */
 static bool is_emulator(cl_device_id id)
 {
     char name[256] = "";
@@ -273,9 +274,9 @@ int peak_measure(CLCONTEXT *cp, cl_uint dev, unsigned parts, struct clpeak_info 
     pthread_mutex_lock(&measuring);
     struct known k = find_known(id);
     if (parts & ~k.parts) {
-        status = measure(&k, parts);
+        status = peak_measure_parts(&k, parts);
         if (status == 0)
-            remember(&k);
+            peak_remember(&k);
     }
     *peak = k.peak;
     pthread_mutex_unlock(&measuring);

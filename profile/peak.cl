@@ -1,7 +1,7 @@
-/* peak.cl - what a device can do at best: multiply-adds without memory, and a copy.
+/* peak.cl - peak rates of a device: multiply-adds without memory traffic, and a copy.
  *
- * V is a vector type (float, float16, double, double8), as wide as the device computes at once.
- * Each item keeps CHAINS independent sums, enough to hide the latency of one multiply-add.
+ * V is a vector type (float, float16, double, double8) as wide as the device computes at once. Each
+ * work-item keeps CHAINS independent sums, enough to hide the latency of a multiply-add.
  * SPDX-License-Identifier: MIT
  */
 #ifndef V
@@ -32,8 +32,8 @@ __kernel void multiply_add(__global V *out, int rounds, V a, V b)
     out[get_global_id(0)] = sum;
 }
 
-/* Each item copies a piece: one vector on a GPU, whose neighbours copy the next ones; on a CPU a
- * long run. */
+/* Each work-item copies a piece: one vector on a GPU, where neighbouring items copy neighbouring
+ * vectors; a long run on a CPU. */
 __kernel void copy(__global const V *restrict from, __global V *restrict to, ulong piece)
 {
     const ulong begin = get_global_id(0) * piece;

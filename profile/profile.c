@@ -1,8 +1,8 @@
-/* profile.c - a context's profile from its beginning to its end, and phases of the host's work.
+/* profile.c - the life of a context's profile, and phases of host work.
  *
- * It is on and off as the program or the environment says, and printed at the end if the
- * environment asked. Device clocks are set against the host's once, when profiling is turned on.
- * SPDX-License-Identifier: MIT
+ * The program or the environment turns a profile on and off; at exit it is printed if the
+ * environment requests that. Device clocks are aligned with the host's once, when profiling is
+ * turned on. SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h"
 
@@ -12,8 +12,8 @@
 
 enum { MAX_DEPTH = 16, MAX_FINISHED_SPANS = 1 << 20 };
 
-/* All profiles of the process. The lock guards the list and, while phases are added to one of them,
- * that it is not freed; it is taken before a profile's own. */
+/* All profiles of the process. The lock guards the list, and a profile against being freed while
+ * phases are added; it is taken before a profile's own lock. */
 static struct profile *all_profiles;
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t serials;
@@ -27,7 +27,7 @@ static const char *wanted_format(void)
     return v && *v && strcmp(v, "0") != 0 ? v : NULL;
 }
 
-/* A word that is none of them would be taken for one. */
+/* Refuse an unknown word, which would otherwise count as one of the formats. */
 static int check_format(void)
 {
     static const char *const formats[] = {"1", "table", "csv", "json"};
@@ -52,14 +52,14 @@ bool profile_wanted(void)
     return wanted_format() || wanted_trace();
 }
 
-/* Timelines of contexts that are gone, oldest first; guarded by all_lock. */
+/* Timelines of destroyed contexts, oldest first; guarded by all_lock. */
 static struct timeline *finished, **finished_end = &finished;
 static size_t finished_spans;
 
 static bool anything_ran(struct profile *p)
 {
     pthread_mutex_lock(&p->lock);
-    bool used = p->lost > 0;
+    bool used = p->dropped > 0;
     for (const struct profile_row *r = p->rows; r && !used; r = r->next)
         used = r->count > 0;
     pthread_mutex_unlock(&p->lock);
@@ -91,7 +91,7 @@ static void profile_unlist(struct profile *p)
     pthread_mutex_unlock(&all_lock);
 }
 
-/* Keeps the timeline of a profile that ends. */
+/* Keep the timeline of a profile that ends. */
 static void keep_timeline(struct profile *p)
 {
     struct timeline *t = p->timeline;
@@ -99,7 +99,7 @@ static void keep_timeline(struct profile *p)
     if (!wanted_trace())
         return;
     pthread_mutex_lock(&all_lock);
-    if (finished_spans + spans > MAX_FINISHED_SPANS) { /* so there is at least one */
+    if (finished_spans + spans > MAX_FINISHED_SPANS) { /* at least one timeline is kept */
         finished->commands.beyond += spans;
     } else {
         finished_spans += spans;
@@ -111,8 +111,8 @@ static void keep_timeline(struct profile *p)
     pthread_mutex_unlock(&all_lock);
 }
 
-/* At exit. Peaks are not measured any more: a compiler inside the driver may have been taken down.
- * A child that was forked has the parent's profiles, but not its devices. */
+/* At exit. Peaks are no longer measured: a compiler inside the driver may have been shut down. A
+ * forked child inherits the parent's profiles, but not its devices. */
 static pid_t owner;
 static void print_all(void)
 {
@@ -210,9 +210,9 @@ static struct profile *profile_new(CLCONTEXT *cp)
 
 enum { FEW = 5, MANY = 30, SOON_NS = 100000 };
 
-/* The device's clock at the end of a marker is the host's clock now, to some microseconds: the
- * least of a few differences is the one with the shortest delay in it. On a busy machine there are
- * more, until one marker was soon done. */
+/* At the end of a marker the device's clock equals the host's clock now, up to a delay of
+ * microseconds: the minimum of several differences has the shortest delay. A busy machine repeats
+ * this until one marker completes quickly. */
 static int64_t clock_offset(cl_command_queue queue)
 {
     cl_event ev;
@@ -286,7 +286,7 @@ STDCL_API int clprofile(CLCONTEXT *cp, int on)
     if (p->on == (on != 0) && (!on || p->period == period))
         return 0;
     if ((on ? turn_on(p, period) : turn_off(p)) != 0) {
-        if (first) { /* so that a report does not say that nothing ran */
+        if (first) { /* so that an unused profile is not reported as empty */
             profile_unlist(p);
             profile_discard(p);
         }
@@ -309,7 +309,7 @@ STDCL_API int clprofile_reset(CLCONTEXT *cp)
         return 0;
     context_settle(cp);
     pthread_mutex_lock(&p->lock);
-    p->lost = 0;
+    p->dropped = 0;
     for (struct profile_row *r = p->rows; r; r = r->next) {
         r->count = r->timed = 0;
         r->total = r->minimum = r->maximum = 0;
@@ -328,7 +328,7 @@ void profile_free(CLCONTEXT *cp)
     struct profile *p = context_observed(cp);
     if (!p)
         return;
-    context_settle(cp); /* afterwards no command knows of a line */
+    context_settle(cp); /* afterwards no command refers to a row */
     bool wanted = p->print_at_end;
     if (wanted)
         print_at_end(p, true);
@@ -363,14 +363,14 @@ STDCL_API void clprofile_begin(CLCONTEXT *cp, const char *name)
     const bool noted = timeline_name(p->timeline, name, &open_phase[level].name);
     pthread_mutex_unlock(&p->lock);
     if (!noted) {
-        profile_lose(p);
+        profile_drop(p);
         return;
     }
     open_phase[level].serial = p->serial;
     open_phase[level].start = ns_now();
 }
 
-/* The context may be gone by now, so its profile is looked for by number. */
+/* The context may be destroyed by now, so find its profile by number. */
 STDCL_API void clprofile_end(CLCONTEXT *cp)
 {
     (void)cp;
@@ -394,7 +394,7 @@ STDCL_API void clprofile_end(CLCONTEXT *cp)
 
 /* ---- The timeline. ---- */
 
-/* The profile is locked while it is written, so that what is being told cannot move. */
+/* Hold the profile's lock while writing, so that its rows do not change. */
 STDCL_API int clprofile_trace(CLCONTEXT *cp, const char *file)
 {
     struct profile *p = cp ? context_observed(cp) : NULL;
@@ -404,7 +404,7 @@ STDCL_API int clprofile_trace(CLCONTEXT *cp, const char *file)
         return fail(EINVAL, 0,
                     "clprofile_trace: profiling was never on; call clprofile(cp, 1) first");
     context_settle(cp);
-    if (profile_lacks(p, "clprofile_trace") != 0)
+    if (profile_check_complete(p, "clprofile_trace") != 0)
         return -1;
     pthread_mutex_lock(&p->lock);
     int status = timeline_write(p->timeline, time_zero, file);

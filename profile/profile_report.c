@@ -1,9 +1,8 @@
-/* profile_report.c - a profile as lines of data, as a table, as CSV, as JSON.
+/* profile_report.c - a profile as rows of data, a table, CSV and JSON.
  *
- * All four tell the same: per device, a line for each kernel and each direction of transfers, the
- * longest total first. Where the work of a launch was told, a line also says what share of the
- * device's measured peak it reached.
- * SPDX-License-Identifier: MIT
+ * All four have the same content: for each device, one row per kernel and per direction of
+ * transfers, the longest total first. If the work of a launch is known, the row has its share of
+ * the device's measured peak. SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h"
 
@@ -20,7 +19,7 @@ static int by_device_and_total(const void *a, const void *b)
     return x->total > y->total ? -1 : x->total < y->total;
 }
 
-/* p->lock is held. */
+/* Call with p->lock held. */
 static void fill_row(struct clprofile_row *out, const struct profile_row *r)
 {
     *out = (struct clprofile_row){.device = r->dev,
@@ -35,7 +34,7 @@ static void fill_row(struct clprofile_row *out, const struct profile_row *r)
                                   .flops = r->flops};
 }
 
-/* Measuring a peak launches kernels: not under the profile's lock. */
+/* Call without the profile's lock: measuring a peak launches kernels. */
 static void fill_percent(CLCONTEXT *cp, struct clprofile_row *row, int precision, bool measure)
 {
     const unsigned parts = peak_parts(row->flops, row->bytes, precision);
@@ -52,16 +51,16 @@ static void fill_percent(CLCONTEXT *cp, struct clprofile_row *row, int precision
     row->peak_percent = share < 1 ? 100 * share : 100;
 }
 
-/* What a report is made of. */
+/* Content of a report. */
 struct report {
-    struct clprofile_row *row; /* the lines that were used, sorted */
+    struct clprofile_row *row; /* rows in use, sorted */
     size_t count;
     uint64_t busy, overlap; /* ns, of the kept spans */
-    size_t beyond;          /* spans not kept */
+    size_t beyond;          /* spans dropped beyond MAX_SPANS */
 };
 
-/* p->lock is held. */
-static bool copy_rows(const struct profile *p, struct report *report, int **precision)
+/* Call with p->lock held. */
+static bool report_copy_rows(const struct profile *p, struct report *report, int **precision)
 {
     size_t n = 0;
     for (const struct profile_row *r = p->rows; r; r = r->next)
@@ -80,16 +79,16 @@ static bool copy_rows(const struct profile *p, struct report *report, int **prec
 }
 
 /* The caller frees report->row. */
-static int collect(CLCONTEXT *cp, struct report *report, bool measure, const char *call)
+static int report_collect(CLCONTEXT *cp, struct report *report, bool measure, const char *call)
 {
     struct profile *p = context_observed(cp);
     int *precision = NULL;
     memset(report, 0, sizeof *report);
     context_settle(cp);
-    if (profile_lacks(p, call) != 0)
+    if (profile_check_complete(p, call) != 0)
         return -1;
     pthread_mutex_lock(&p->lock);
-    bool ok = copy_rows(p, report, &precision);
+    bool ok = report_copy_rows(p, report, &precision);
     pthread_mutex_unlock(&p->lock);
     for (size_t i = 0; ok && i < report->count; i++)
         fill_percent(cp, &report->row[i], precision[i], measure);
@@ -105,7 +104,7 @@ static int collect(CLCONTEXT *cp, struct report *report, bool measure, const cha
 STDCL_API size_t clprofile_rows(CLCONTEXT *cp, struct clprofile_row *rows, size_t room)
 {
     struct report report;
-    if (!cp || !context_observed(cp) || collect(cp, &report, false, "clprofile_rows") != 0)
+    if (!cp || !context_observed(cp) || report_collect(cp, &report, false, "clprofile_rows") != 0)
         return 0;
     for (size_t i = 0; i < report.count && i < room && rows; i++)
         rows[i] = report.row[i];
@@ -123,29 +122,30 @@ static double device_total(const struct report *report, cl_uint dev)
     return total;
 }
 
-static double share_of(double part, double whole)
+static double percent_of(double part, double whole)
 {
     return whole > 0 ? part / whole : 0;
 }
 
 static void print_rate(FILE *fp, double amount, double seconds, double unit)
 {
-    double rate = share_of(amount, seconds) / unit;
+    double rate = percent_of(amount, seconds) / unit;
     if (rate > 0)
         fprintf(fp, rate < 0.001 ? " %8.1e" : rate < 10 ? " %8.3f" : " %8.1f", rate);
     else
         fprintf(fp, " %8s", "-");
 }
 
-/* `timed`: with a column of how many were timed. */
-static void print_line(FILE *fp, const struct clprofile_row *r, int width, double total, bool timed)
+/* timed: add a column with the number of timed commands. */
+static void report_print_line(FILE *fp, const struct clprofile_row *r, int width, double total,
+                              bool timed)
 {
     fprintf(fp, "  %-*s %9zu", width, r->name, r->count);
     if (timed)
         fprintf(fp, " %9zu", r->timed);
     fprintf(fp, " %11.3f %10.2f %10.2f %10.2f %5.1f%%", 1e3 * r->total,
             1e6 * r->total / (double)r->count, 1e6 * r->minimum, 1e6 * r->maximum,
-            100 * share_of(r->total, total));
+            100 * percent_of(r->total, total));
     print_rate(fp, r->bytes, r->total, 1e9);
     print_rate(fp, r->flops, r->total, 1e12);
     if (r->peak_percent > 0)
@@ -160,7 +160,7 @@ static void print_overlap(FILE *fp, const struct report *report)
         fp,
         "kernels of two or more devices ran at once for %.3f ms of the %.3f ms in which any did (%.1f%%)\n",
         1e-6 * (double)report->overlap, 1e-6 * (double)report->busy,
-        100 * share_of((double)report->overlap, (double)report->busy));
+        100 * percent_of((double)report->overlap, (double)report->busy));
     if (report->beyond)
         fprintf(
             fp,
@@ -168,7 +168,7 @@ static void print_overlap(FILE *fp, const struct report *report)
             report->beyond);
 }
 
-static void print_table(FILE *fp, CLCONTEXT *cp, const struct report *report)
+static void report_print_table(FILE *fp, CLCONTEXT *cp, const struct report *report)
 {
     int width = 20;
     bool timed = false;
@@ -186,7 +186,7 @@ static void print_table(FILE *fp, CLCONTEXT *cp, const struct report *report)
                 "min us", "max us", "share", "GB/s", "TFLOP/s", "peak");
         for (size_t i = 0; i < report->count; i++)
             if (report->row[i].device == dev)
-                print_line(fp, &report->row[i], width, total, timed);
+                report_print_line(fp, &report->row[i], width, total, timed);
     }
     if (timed)
         fputs("(of many short commands some are timed; the others are taken to be like them)\n",
@@ -199,7 +199,7 @@ static void print_table(FILE *fp, CLCONTEXT *cp, const struct report *report)
 
 /* ---- CSV. ---- */
 
-/* A field in quotes, as RFC 4180 has it. */
+/* A quoted field (RFC 4180). */
 static void print_field(FILE *fp, const char *text)
 {
     fputc('"', fp);
@@ -208,7 +208,7 @@ static void print_field(FILE *fp, const char *text)
     fputc('"', fp);
 }
 
-static const char *kind_of(const struct clprofile_row *r)
+static const char *row_kind_name(const struct clprofile_row *r)
 {
     return r->kind == CL_KERNEL_EVENT ? "kernel" : "transfer";
 }
@@ -223,12 +223,12 @@ static void print_csv(FILE *fp, CLCONTEXT *cp, const struct report *report)
         const struct clprofile_row *r = &report->row[i];
         fprintf(fp, "%u,", r->device);
         print_field(fp, device_name(cp, r->device));
-        fprintf(fp, ",%s,", kind_of(r));
+        fprintf(fp, ",%s,", row_kind_name(r));
         print_field(fp, r->name);
         fprintf(fp, ",%zu,%zu,%.9g,%.9g,%.9g,%.9g,%.6g,%.17g,%.6g,%.17g,%.6g,%.4g\n", r->count,
                 r->timed, r->total, r->total / (double)r->count, r->minimum, r->maximum,
-                share_of(r->total, device_total(report, r->device)), r->bytes,
-                share_of(r->bytes, r->total), r->flops, share_of(r->flops, r->total),
+                percent_of(r->total, device_total(report, r->device)), r->bytes,
+                percent_of(r->bytes, r->total), r->flops, percent_of(r->flops, r->total),
                 r->peak_percent);
     }
 }
@@ -238,15 +238,15 @@ static void print_csv(FILE *fp, CLCONTEXT *cp, const struct report *report)
 static json_t *json_row(const struct clprofile_row *r, double device_seconds)
 {
     return json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
-                     "kind", kind_of(r), "name", r->name, "count", (json_int_t)r->count, "timed",
-                     (json_int_t)r->timed, "total_s", r->total, "mean_s",
+                     "kind", row_kind_name(r), "name", r->name, "count", (json_int_t)r->count,
+                     "timed", (json_int_t)r->timed, "total_s", r->total, "mean_s",
                      r->total / (double)r->count, "min_s", r->minimum, "max_s", r->maximum, "share",
-                     share_of(r->total, device_seconds), "bytes", r->bytes, "bytes_per_s",
-                     share_of(r->bytes, r->total), "flops", r->flops, "flops_per_s",
-                     share_of(r->flops, r->total), "peak_percent", r->peak_percent);
+                     percent_of(r->total, device_seconds), "bytes", r->bytes, "bytes_per_s",
+                     percent_of(r->bytes, r->total), "flops", r->flops, "flops_per_s",
+                     percent_of(r->flops, r->total), "peak_percent", r->peak_percent);
 }
 
-static json_t *json_device(CLCONTEXT *cp, cl_uint dev, const struct report *report)
+static json_t *report_json_device(CLCONTEXT *cp, cl_uint dev, const struct report *report)
 {
     double total = device_total(report, dev);
     json_t *rows = json_array();
@@ -257,11 +257,11 @@ static json_t *json_device(CLCONTEXT *cp, cl_uint dev, const struct report *repo
                      rows);
 }
 
-static void print_json(FILE *fp, CLCONTEXT *cp, const struct report *report)
+static void report_print_json(FILE *fp, CLCONTEXT *cp, const struct report *report)
 {
     json_t *devices = json_array();
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++)
-        json_array_append_new(devices, json_device(cp, dev, report));
+        json_array_append_new(devices, report_json_device(cp, dev, report));
     json_t *root = json_pack(
         "{s:o, s:f, s:f, s:I}", "devices", devices, "busy_s", 1e-9 * (double)report->busy,
         "overlap_s", 1e-9 * (double)report->overlap, "spans_not_kept", (json_int_t)report->beyond);
@@ -272,9 +272,9 @@ static void print_json(FILE *fp, CLCONTEXT *cp, const struct report *report)
 
 /* ---- What prints. ---- */
 
-/* Numbers have points, whatever locale the program has chosen. */
+/* Numbers have decimal points in every locale. */
 static locale_t c_locale;
-static void make_c_locale(void)
+static void report_make_c_locale(void)
 {
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
@@ -283,16 +283,16 @@ int profile_report(CLCONTEXT *cp, FILE *fp, int format, bool measure)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct report report;
-    if (collect(cp, &report, measure, "clprofile_report") != 0)
+    if (report_collect(cp, &report, measure, "clprofile_report") != 0)
         return -1;
-    pthread_once(&once, make_c_locale);
+    pthread_once(&once, report_make_c_locale);
     locale_t before = uselocale(c_locale);
     if (format == CLPROF_CSV)
         print_csv(fp, cp, &report);
     else if (format == CLPROF_JSON)
-        print_json(fp, cp, &report);
+        report_print_json(fp, cp, &report);
     else
-        print_table(fp, cp, &report);
+        report_print_table(fp, cp, &report);
     uselocale(before);
     free(report.row);
     return fflush(fp) != 0 || ferror(fp)

@@ -1,27 +1,26 @@
-/* sample.c - which commands are timed, and how, where a time stamp is dear.
+/* sample.c - which commands are timed, on devices where time stamps are expensive.
  *
- * Graphics drivers take some microseconds for the two time stamps of a command. There, of each line
- * of the profile the first commands of a size are timed, and then one in `period` on average, at
- * random distances so that no loop keeps step with them. The others are only counted, and reports
- * give each the mean of those of its size; commands so long that the stamps do not matter are all
- * timed.
+ * Graphics drivers take microseconds for the two time stamps of a command. On such devices, each
+ * row of the profile times the first commands of a size and then one in `period` on average, at
+ * random intervals so that no loop stays in step. The other commands are counted, and reports give
+ * each the mean of its size. Commands much longer than the stamps are always timed.
  *
- * The context's queue takes no time stamps then. A command that is timed goes to a second queue,
- * which does, between a marker and a barrier in the first one, so that the order is kept.
+ * The context's queue then takes no time stamps. A timed command goes to a second queue, which
+ * does, between a marker and a barrier on the first queue, so that the order is kept.
  * SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h"
 
 #include <math.h>
 
-/* How many of a size are timed before it becomes a sample; the first half of them may be slow, and
- * does not speak for those that come later. */
+/* Number of commands of a size that are timed before sampling starts. The first half may be slow
+ * and does not count for later commands. */
 enum { FIRST = 64, SETTLED = FIRST / 2 };
 
-/* Commands that take longer than this are all timed, ns. */
+/* Commands longer than this are always timed, ns. */
 static const uint64_t long_command = 1000000;
 
-/* Of how many commands one is timed on a device that is no CPU. */
+/* On a device that is not a CPU one of this many commands is timed. */
 enum { USUAL_PERIOD = 256, MOST_PERIOD = 1000000 };
 
 /* ---- Whether. ---- */
@@ -31,8 +30,8 @@ static int usual_period(const CLCONTEXT *cp)
     return device_type(cp, 0) & CL_DEVICE_TYPE_CPU ? 1 : USUAL_PERIOD;
 }
 
-/* Of several devices every command is timed: how long they worked at once is not to be had from
- * samples. */
+/* With several devices every command is timed: samples cannot show how long devices were busy at
+ * once. */
 int sample_period(CLCONTEXT *cp, bool every)
 {
     const char *text = getenv("STDCL_PROFILE_SAMPLE");
@@ -52,7 +51,7 @@ int sample_period(CLCONTEXT *cp, bool every)
 }
 
 /* xorshift32 */
-static uint32_t draw(struct profile *p)
+static uint32_t sample_random(struct profile *p)
 {
     p->random = p->random ? p->random : 2463534242u;
     p->random ^= p->random << 13;
@@ -60,7 +59,7 @@ static uint32_t draw(struct profile *p)
     return p->random ^= p->random << 5;
 }
 
-/* The lines below hold p->lock. Sizes are powers of two. */
+/* Call the functions below with p->lock held. Sizes are powers of two. */
 static struct stratum *stratum_of(struct profile_row *r, double work)
 {
     int size = 0;
@@ -78,7 +77,7 @@ static bool is_timed(struct profile *p, struct stratum *s)
 {
     s->started++;
     if (s->started >= FIRST && s->started >= s->turn) {
-        s->turn = s->started + 1 + draw(p) % (2 * (uint32_t)p->period - 1);
+        s->turn = s->started + 1 + sample_random(p) % (2 * (uint32_t)p->period - 1);
         return true;
     }
     return s->started < FIRST || stratum_mean(s) > (double)long_command;
@@ -98,8 +97,8 @@ void stratum_add(struct stratum *s, uint64_t ns)
     s->early += s->timed <= SETTLED ? ns : 0;
 }
 
-/* Those that were not timed count as the mean of their size; where none of a size could be timed,
- * of all. */
+/* A command that was not timed counts as the mean of its size, or of all sizes if none of its size
+ * was timed. */
 double sample_total(const struct profile_row *r)
 {
     double total = (double)r->total;
@@ -147,8 +146,8 @@ void timing_choose(struct note *note, double work)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* The second queue waits for all that the first was told so far. */
-static bool pass_on(cl_command_queue queue, cl_command_queue timed)
+/* Let the second queue wait for all commands of the first. */
+static bool queue_hand_over(cl_command_queue queue, cl_command_queue timed)
 {
     cl_event before;
     if (clEnqueueMarkerWithWaitList(queue, 0, NULL, &before) != CL_SUCCESS)
@@ -164,11 +163,11 @@ cl_command_queue timing_begin(const struct profile *p, const struct command *c, 
     cl_command_queue queue = clgetqueue(c->cp, c->dev), timed = p->timed_queue[c->dev];
     if (!note->timed || !timed)
         return queue;
-    note->timed = pass_on(queue, timed);
+    note->timed = queue_hand_over(queue, timed);
     return note->timed ? timed : queue;
 }
 
-/* The first queue waits for the command; where it cannot be told to, the host does. */
+/* Let the first queue wait for the command; if that fails, the host waits. */
 static void come_back(cl_command_queue queue, cl_command_queue timed, cl_event ev)
 {
     if (clFlush(timed) != CL_SUCCESS ||

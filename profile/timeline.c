@@ -1,10 +1,9 @@
-/* timeline.c - when everything ran: spans of commands and host phases, and the trace file made of
- * them.
+/* timeline.c - spans of commands and host phases, and the trace file of them.
  *
- * The file is in the Chrome trace format (chrome://tracing, ui.perfetto.dev): process 0 is the host
- * with a track per thread, each device of each context is a process with a track for kernels and
- * one for transfers. It is written as it goes, so that a long timeline needs no further memory.
- * SPDX-License-Identifier: MIT
+ * The file has the Chrome trace format (chrome://tracing, ui.perfetto.dev). Process 0 is the host
+ * with a track per thread. Each device of each context is a process with a track for kernels and
+ * one for transfers. The file is written piece by piece, so a long timeline needs no further
+ * memory. SPDX-License-Identifier: MIT
  */
 #include "core/outfile.h"
 #include "profile/profile.h"
@@ -102,14 +101,14 @@ void timeline_shrink(struct timeline *t)
 
 /* ---- How long devices were busy. ---- */
 
-/* A device begins or ends a kernel. */
+/* Start or end of a kernel on a device. */
 struct edge {
     uint64_t time;
     cl_uint dev;
     int step;
 };
 
-static int by_time(const void *a, const void *b)
+static int edge_compare_time(const void *a, const void *b)
 {
     const struct edge *x = a, *y = b;
     return x->time < y->time ? -1 : x->time > y->time;
@@ -131,7 +130,7 @@ bool timeline_busy(const struct timeline *t, uint64_t *one, uint64_t *two)
         }
     }
     if (n)
-        qsort(edge, n, sizeof *edge, by_time);
+        qsort(edge, n, sizeof *edge, edge_compare_time);
     for (size_t i = 0; i < n; i++) {
         uint64_t since = i ? edge[i].time - edge[i - 1].time : 0;
         *one += busy >= 1 ? since : 0;
@@ -147,8 +146,8 @@ bool timeline_busy(const struct timeline *t, uint64_t *one, uint64_t *two)
 
 /* ---- The file. ---- */
 
-/* A JSON string; bytes that are no UTF-8 become question marks. */
-static void write_string(FILE *fp, const char *text)
+/* Write a JSON string; bytes that are not UTF-8 become question marks. */
+static void trace_write_string(FILE *fp, const char *text)
 {
     json_t *string = json_string(text);
     fputc('"', fp);
@@ -167,11 +166,11 @@ static void write_label(FILE *fp, const char *what, unsigned pid, unsigned tid, 
 {
     fprintf(fp, ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", what,
             pid, tid);
-    write_string(fp, label);
+    trace_write_string(fp, label);
     fputs("}}", fp);
 }
 
-/* Nanoseconds as the microseconds of the format, exactly. */
+/* Write nanoseconds exactly, in the format's microseconds. */
 static void write_time(FILE *fp, const char *key, uint64_t ns)
 {
     fprintf(fp, "\"%s\":%llu.%03u,", key, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
@@ -182,14 +181,14 @@ static void write_span(FILE *fp, const struct timeline *t, const struct span *s,
 {
     uint64_t start = s->start > zero ? s->start : zero, end = s->end > start ? s->end : start;
     fprintf(fp, ",\n{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", kind);
-    write_string(fp, t->name[s->name]);
+    trace_write_string(fp, t->name[s->name]);
     fputc(',', fp);
     write_time(fp, "ts", start - zero);
     write_time(fp, "dur", end - start);
     fprintf(fp, "\"pid\":%u,\"tid\":%u}", pid, tid);
 }
 
-/* `first` is the number of the process that device 0 becomes. */
+/* first: process number of device 0. */
 static void write_timeline(FILE *fp, const struct timeline *t, unsigned first, uint64_t zero)
 {
     static const char *const kind[] = {"kernel", "transfer"};
@@ -206,7 +205,7 @@ static void write_timeline(FILE *fp, const struct timeline *t, unsigned first, u
         write_span(fp, t, &t->phases.item[i], "host", 0, t->phases.item[i].track, zero);
 }
 
-/* Names the host's tracks: those of all threads that marked a phase. */
+/* Name the host's tracks: one per thread that marked a phase. */
 static void write_threads(FILE *fp, const struct timeline *list)
 {
     uint32_t threads = 0;
@@ -220,7 +219,7 @@ static void write_threads(FILE *fp, const struct timeline *list)
     }
 }
 
-static void write_all(FILE *fp, const struct timeline *list, uint64_t zero)
+static void timeline_write_all(FILE *fp, const struct timeline *list, uint64_t zero)
 {
     unsigned first = 1;
     size_t beyond = 0;
@@ -242,8 +241,8 @@ int timeline_write(const struct timeline *list, uint64_t zero, const char *file)
     struct outfile out;
     int status = outfile_open(&out, file);
     if (status == 0) {
-        out.nosync = true; /* as any profile */
-        write_all(out.fp, list, zero);
+        out.nosync = true; /* like every profile */
+        timeline_write_all(out.fp, list, zero);
         status = outfile_commit(&out);
     }
     return status == 0 ? 0 : fail(clerrno, 0, "clprofile_trace: %s", clerror_text());

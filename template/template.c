@@ -1,9 +1,8 @@
-/* template.c - the public calls of kernel templates, and their values.
+/* template.c - public calls of kernel templates, and their values.
  *
- * Values arrive as a format or as a list; both become the inside of a Lua table constructor, the
- * one form that template_lua.c takes. Numbers are written in the "C" locale: a decimal comma would
- * be two values.
- * SPDX-License-Identifier: MIT
+ * Values arrive as a format or a list. Both become the inside of a Lua table constructor, the only
+ * form that template_lua.c takes. Numbers are written in the "C" locale: a decimal comma would
+ * separate two values. SPDX-License-Identifier: MIT
  */
 #include "template/template.h"
 
@@ -18,19 +17,19 @@ enum { DEEPEST_TABLE = 100 };
 static pthread_once_t locale_once = PTHREAD_ONCE_INIT;
 static locale_t c_locale;
 
-static void make_c_locale(void)
+static void template_make_c_locale(void)
 {
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* The thread's numbers in the "C" locale; returns what to give to uselocale afterwards. */
+/* Use the "C" locale for numbers in this thread; return the previous locale for uselocale. */
 static locale_t enter_c_locale(void)
 {
-    pthread_once(&locale_once, make_c_locale);
+    pthread_once(&locale_once, template_make_c_locale);
     return uselocale(c_locale);
 }
 
-/* Formatted values; *text is NULL for none, and the caller frees it. */
+/* Format values; *text is NULL if there are none. The caller frees it. */
 static int format_values(char **text, const char *format, va_list ap)
 {
     *text = NULL;
@@ -45,7 +44,7 @@ static int format_values(char **text, const char *format, va_list ap)
     return fail(ENOMEM, 0, "template: no memory for the values");
 }
 
-static void write_string(FILE *fp, const char *s)
+static void value_write_string(FILE *fp, const char *s)
 {
     fputc('"', fp);
     for (; *s; s++) {
@@ -66,7 +65,7 @@ static void write_number(FILE *fp, double x)
         fprintf(fp, "%.17g", x);
 }
 
-/* Integers beyond 2^53 are Lua's 64-bit ones, since its numbers are doubles. */
+/* Integers beyond 2^53 become Lua's 64-bit integers, because its numbers are doubles. */
 static void write_integer(FILE *fp, const clvalue_t *v)
 {
     const long long exact = 1LL << 53;
@@ -79,7 +78,7 @@ static void write_integer(FILE *fp, const clvalue_t *v)
 
 static int write_values(FILE *fp, const clvalue_t *v, int depth);
 
-static int write_value(FILE *fp, const clvalue_t *v, int depth)
+static int value_write(FILE *fp, const clvalue_t *v, int depth)
 {
     switch (v->kind) {
     case STDCL_V_INTEGER:
@@ -94,7 +93,7 @@ static int write_value(FILE *fp, const clvalue_t *v, int depth)
         return 0;
     case STDCL_V_STRING:
         if (v->as.string)
-            write_string(fp, v->as.string);
+            value_write_string(fp, v->as.string);
         else
             fputs("nil", fp);
         return 0;
@@ -117,17 +116,17 @@ static int write_values(FILE *fp, const clvalue_t *v, int depth)
     for (; v->kind != STDCL_V_END; v++) {
         if (v->name) {
             fputc('[', fp);
-            write_string(fp, v->name);
+            value_write_string(fp, v->name);
             fputs("]=", fp);
         }
-        if (write_value(fp, v, depth) != 0)
+        if (value_write(fp, v, depth) != 0)
             return -1;
         fputc(',', fp);
     }
     return 0;
 }
 
-/* As format_values, of a list. */
+/* As format_values, from a list. */
 static int list_values(char **text, const clvalue_t *values)
 {
     size_t size = 0;
@@ -162,8 +161,8 @@ static char *expand(const char *name, const char *text, size_t size, char *value
     return result;
 }
 
-static void *open_text(CLCONTEXT *cp, const char *name, const char *text, size_t size,
-                       const char *options, int flags, char *values, const char *call)
+static void *value_text_open(CLCONTEXT *cp, const char *name, const char *text, size_t size,
+                             const char *options, int flags, char *values, const char *call)
 {
     char *source = expand(name, text, size, values);
     void *handle =
@@ -183,7 +182,7 @@ static void *open_file(CLCONTEXT *cp, const char *file, const char *options, int
     else
         text = read_file(file, &size, call);
     if (text)
-        handle = open_text(cp, file, text, size, options, flags, values, call);
+        handle = value_text_open(cp, file, text, size, options, flags, values, call);
     else
         free(values);
     free(text);
@@ -201,7 +200,7 @@ static void *open_template(CLCONTEXT *cp, const char *name, const char *text, si
     }
     if (kernel_override(name, path, sizeof path))
         return open_file(cp, path, options, flags, values, "clopen_template");
-    return open_text(cp, name, text, size, options, flags, values, "clopen_template");
+    return value_text_open(cp, name, text, size, options, flags, values, "clopen_template");
 }
 
 /* ---- The public calls. ---- */

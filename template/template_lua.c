@@ -1,9 +1,8 @@
 /* template_lua.c - runs lua/templet.lua on a template, in a Lua state of its own with limits.
  *
- * Nothing is shared between expansions, so threads may expand at the same time. The state is made
- * and closed for each; what a template may call is in sandbox.lua. Instructions are counted by a
- * hook, which LuaJIT calls in interpreted code only, so that the compiler is off. Memory is counted
- * by the allocator.
+ * Expansions share nothing, so threads may expand at the same time. Each expansion creates and
+ * closes a state; sandbox.lua defines what a template may call. A hook counts instructions; LuaJIT
+ * calls hooks in interpreted code only, so the compiler is off. The allocator counts memory.
  * SPDX-License-Identifier: MIT
  */
 #include "template/template.h"
@@ -23,14 +22,14 @@ extern const unsigned long stdcl_kernel_lua_templet_lua_size,
 
 #define MOST_MEMORY ((size_t)1 << 30) /* bytes in the Lua state */
 #define MOST_INSTRUCTIONS 1000000000UL
-#define MOST_SECONDS 30.0 /* of processor time: a few instructions may call what takes long */
+#define MOST_SECONDS 30.0 /* processor time: a few instructions can call slow functions */
 #define MOST_STACK                                                                                 \
     (256 << 10) /* bytes of C stack, for recursion through string.gsub and the like */
 #define HOOK_EVERY 100
 #define CLOCK_EVERY 100 /* hooks */
 
-/* What the template is called inside the state: a name that Lua repeats in full at the start of its
- * messages, where it gives way to the real one. */
+/* The template's name inside the state. Lua repeats it in full at the start of its messages, where
+ * the real name replaces it. */
 #define ALIAS "\1"
 
 /* One expansion; also the allocator's user data. */
@@ -40,14 +39,14 @@ struct expansion {
     size_t size;
     struct text text; /* the result so far */
     lua_State *L;
-    lua_Alloc allocate; /* the state's own, with its user data */
+    lua_Alloc allocate; /* the state's own allocator and its user data */
     void *arena;
-    size_t memory;       /* that the state holds, bytes */
+    size_t memory;       /* bytes held by the state */
     unsigned long hooks; /* HOOK_EVERY instructions each */
-    const char *stack;   /* where it began */
+    const char *stack;   /* start of the C stack */
     double start;        /* seconds of processor time */
-    int stop_code;       /* errno value of the limit that stopped it, or 0 */
-    const char *stop;    /* the sentence */
+    int stop_code;       /* errno value of the exceeded limit, or 0 */
+    const char *stop;    /* its message */
     size_t stop_line;    /* of the template; 0: unknown */
     bool in_values;
 };
@@ -66,7 +65,7 @@ static double thread_seconds(void)
     return 1e-9 * (double)ns_of_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* The line of the template that is being run, or 0. */
+/* The template's line being run, or 0. */
 static size_t current_line(lua_State *L)
 {
     lua_Debug at;
@@ -76,8 +75,8 @@ static size_t current_line(lua_State *L)
     return 0;
 }
 
-/* Notes the first limit that was met; what Lua says of it afterwards does not matter. */
-static void stop(struct expansion *e, int code, const char *sentence, size_t line)
+/* Record the first exceeded limit; later messages of Lua do not matter. */
+static void expansion_stop(struct expansion *e, int code, const char *sentence, size_t line)
 {
     if (e->stop_code)
         return;
@@ -90,7 +89,8 @@ static void *limited_allocate(void *user, void *ptr, size_t old, size_t size)
 {
     struct expansion *e = user;
     if (size > old && size - old > MOST_MEMORY - e->memory) {
-        stop(e, ENOMEM, "the template needs more than 1 GiB of Lua memory", current_line(e->L));
+        expansion_stop(e, ENOMEM, "the template needs more than 1 GiB of Lua memory",
+                       current_line(e->L));
         return NULL;
     }
     void *p = e->allocate(e->arena, ptr, old, size);
@@ -110,12 +110,13 @@ static void count_instructions(lua_State *L, lua_Debug *at)
     struct expansion *e = expansion_of(L);
     (void)at;
     if (++e->hooks >= MOST_INSTRUCTIONS / HOOK_EVERY)
-        stop(e, ENOEXEC, "the template ran for 10^9 instructions; is a loop endless?",
-             current_line(L));
+        expansion_stop(e, ENOEXEC, "the template ran for 10^9 instructions; is a loop endless?",
+                       current_line(L));
     else if (e->hooks % CLOCK_EVERY == 0 && thread_seconds() - e->start > MOST_SECONDS)
-        stop(e, ENOEXEC, "the template ran for 30 seconds; is a loop endless?", current_line(L));
+        expansion_stop(e, ENOEXEC, "the template ran for 30 seconds; is a loop endless?",
+                       current_line(L));
     else if (stack_in_use(e) > MOST_STACK)
-        stop(e, ENOEXEC, "calls nest too deep", current_line(L));
+        expansion_stop(e, ENOEXEC, "calls nest too deep", current_line(L));
     if (e->stop_code)
         luaL_error(L, "stopped");
 }
@@ -123,14 +124,14 @@ static void count_instructions(lua_State *L, lua_Debug *at)
 /* ---- The run. ---- */
 
 /* put(text, line, is_value), called by templet.lua. */
-static int put(lua_State *L)
+static int expansion_put(lua_State *L)
 {
     struct expansion *e = expansion_of(L);
     size_t n, line = (size_t)lua_tointeger(L, 2);
     const char *bytes = luaL_checklstring(L, 1, &n);
     const char *wrong = text_append(&e->text, bytes, n, line, lua_toboolean(L, 3));
     if (wrong) {
-        stop(e, ENOEXEC, wrong, line);
+        expansion_stop(e, ENOEXEC, wrong, line);
         return luaL_error(L, "stopped");
     }
     return 0;
@@ -153,22 +154,23 @@ static void open_libraries(lua_State *L)
     }
 }
 
-static void load(lua_State *L, const unsigned char *code, size_t size, const char *name)
+static void expansion_load(lua_State *L, const unsigned char *code, size_t size, const char *name)
 {
     if (luaL_loadbuffer(L, (const char *)code, size, name) != 0)
         lua_error(L);
 }
 
-/* Leaves two functions of sandbox.lua on the stack: prepare and expand. */
+/* Leave two functions of sandbox.lua on the stack: prepare and expand. */
 static void load_templet(lua_State *L)
 {
-    load(L, stdcl_kernel_template_sandbox_lua, stdcl_kernel_template_sandbox_lua_size, "=sandbox");
-    load(L, stdcl_kernel_lua_templet_lua, stdcl_kernel_lua_templet_lua_size, "=templet");
+    expansion_load(L, stdcl_kernel_template_sandbox_lua, stdcl_kernel_template_sandbox_lua_size,
+                   "=sandbox");
+    expansion_load(L, stdcl_kernel_lua_templet_lua, stdcl_kernel_lua_templet_lua_size, "=templet");
     lua_call(L, 0, 1);
     lua_call(L, 1, 2);
 }
 
-static int run(lua_State *L)
+static int expansion_run(lua_State *L)
 {
     struct expansion *e = lua_touserdata(L, 1);
     open_libraries(L);
@@ -182,12 +184,12 @@ static int run(lua_State *L)
     lua_pushstring(L, e->values ? e->values : "");
     lua_call(L, 1, 1);
     e->in_values = false;
-    lua_pushcfunction(L, put);
+    lua_pushcfunction(L, expansion_put);
     lua_call(L, 5, 0);
     return 0;
 }
 
-/* What Lua says, fit for a line of a terminal: it quotes templates, whatever their bytes. */
+/* Copy Lua's message, made printable: it quotes the template's bytes. */
 static void copy_sentence(char *to, size_t size, const char *from)
 {
     size_t n = 0;
@@ -196,8 +198,8 @@ static void copy_sentence(char *to, size_t size, const char *from)
     strcpy(to + n, *from ? "..." : "");
 }
 
-/* Reports the error on the top of the stack, as NAME:LINE: SENTENCE. */
-static void report(const struct expansion *e, int status)
+/* Report the error on top of the stack as NAME:LINE: MESSAGE. */
+static void expansion_report(const struct expansion *e, int status)
 {
     const char *message = lua_tostring(e->L, -1);
     const char *name = e->name ? e->name : "template";
@@ -228,19 +230,19 @@ char *stdcl_template_expand(const char *name, const char *text, size_t size, con
         return NULL;
     }
     luaJIT_setmode(e.L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
-    lua_gc(e.L, LUA_GCSETPAUSE, 150); /* a cycle starts at 1.5 times what the last one left */
+    lua_gc(e.L, LUA_GCSETPAUSE,
+           150); /* a collection starts at 1.5 times the memory the last one left */
     e.memory = (size_t)lua_gc(e.L, LUA_GCCOUNT, 0) * 1024;
     e.start = thread_seconds();
     e.stack = __builtin_frame_address(0);
     e.allocate = lua_getallocf(e.L, &e.arena);
     lua_setallocf(e.L, limited_allocate, &e);
-    const char *end =
-        text_append(&e.text, "", 0, 1, false); /* there is a string, even if it stays empty */
-    int status = end ? LUA_ERRMEM : lua_cpcall(e.L, run, &e);
+    const char *end = text_append(&e.text, "", 0, 1, false); /* so that an empty text is a string */
+    int status = end ? LUA_ERRMEM : lua_cpcall(e.L, expansion_run, &e);
     if (status == 0)
         e.text.data[e.text.size] = '\0';
     else
-        report(&e, status);
+        expansion_report(&e, status);
     lua_setallocf(e.L, e.allocate,
                   e.arena); /* lua_close releases the arena only for its own allocator */
     lua_close(e.L);

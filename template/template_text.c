@@ -1,20 +1,19 @@
-/* template_text.c - the text of a template, with the #line directives that lead back to it.
+/* template_text.c - the text of an expanded template, with #line directives that lead back to it.
  *
- * A compiler counts lines from the last directive on. The text keeps the same count, and where a
- * line would be taken for another than the template's own, blank lines or a directive come before
- * it. That must not be in the middle of a line, in a comment (where a directive would not count) or
- * after a backslash (where it would end a macro): the correction then waits for the next line that
- * may have it.
+ * A compiler counts lines from the last directive on. The text keeps the same count. If a line
+ * would be attributed to a wrong line of the template, blank lines or a directive precede it. A
+ * directive cannot stand within a line, in a comment (where it has no effect) or after a backslash
+ * (where it would end a macro); the correction then waits for the next line that allows it.
  * SPDX-License-Identifier: MIT
  */
 #include "template/template.h"
 
 enum {
-    MOST_TEXT = 256 << 20, /* no compiler takes as much */
+    MOST_TEXT = 256 << 20, /* more than any compiler takes */
     MOST_BLANK_LINES = 4,  /* a longer gap gets a directive */
 };
 
-static bool reserve(struct text *t, size_t n)
+static bool text_reserve(struct text *t, size_t n)
 {
     size_t need = t->size + n + 1;
     if (need <= t->capacity)
@@ -30,7 +29,7 @@ static bool reserve(struct text *t, size_t n)
 
 static bool write_directive(struct text *t, size_t line)
 {
-    if (!reserve(t, 4 * strlen(t->file) + 40))
+    if (!text_reserve(t, 4 * strlen(t->file) + 40))
         return false;
     char *to = t->data + t->size;
     to += sprintf(to, "#line %zu \"", line);
@@ -46,13 +45,13 @@ static bool write_directive(struct text *t, size_t line)
     return true;
 }
 
-/* Before the first character of a line that stands on `line` of the template. */
-static bool correct(struct text *t, size_t line)
+/* Called before the first character of a line that belongs to `line` of the template. */
+static bool text_correct_line(struct text *t, size_t line)
 {
     if (!t->file || t->believed == line || t->continues)
         return true;
     if (t->believed && line > t->believed && line - t->believed <= MOST_BLANK_LINES) {
-        if (!reserve(t, MOST_BLANK_LINES))
+        if (!text_reserve(t, MOST_BLANK_LINES))
             return false;
         for (; t->believed < line; t->believed++)
             t->data[t->size++] = '\n';
@@ -61,8 +60,8 @@ static bool correct(struct text *t, size_t line)
     return t->state == IN_BLOCK_COMMENT || write_directive(t, line);
 }
 
-/* After the newline of a line. Directives in lines that the preprocessor leaves out do not count,
- * so after #else, #elif and #endif the count is uncertain. */
+/* Called after a newline. Directives in lines that the preprocessor skips have no effect, so after
+ * #else, #elif and #endif the count is uncertain. */
 static void end_line(struct text *t)
 {
     t->continues = t->before == '\\';
@@ -77,14 +76,14 @@ static void end_line(struct text *t)
     t->directive = 0;
 }
 
-/* Follows comments, strings and the first letter of a preprocessor directive. */
-static void follow(struct text *t, char c)
+/* Track comments, strings and the first letter of a preprocessor directive. */
+static void text_follow(struct text *t, char c)
 {
     if (t->state == IN_CODE) {
         bool blank = c == ' ' || c == '\t';
         if (t->before == '/' && (c == '/' || c == '*')) {
             t->state = c == '/' ? IN_LINE_COMMENT : IN_BLOCK_COMMENT;
-            c = 0; /* so that the star of a comment's beginning does not end it */
+            c = 0; /* the star that opens a comment cannot close it */
         } else if (c == '"' || c == '\'') {
             t->state = c == '"' ? IN_STRING : IN_CHARACTER;
         }
@@ -112,14 +111,14 @@ const char *text_append(struct text *t, const char *bytes, size_t n, size_t line
 {
     if (n > MOST_TEXT || t->size > MOST_TEXT - n)
         return "the text grows beyond 256 MiB";
-    if (!reserve(t, n))
+    if (!text_reserve(t, n))
         return "no memory for the text";
     for (size_t i = 0; i < n; i++) {
         char c = bytes[i];
         bool starts = t->size == 0 || t->data[t->size - 1] == '\n';
         if (c == '\0')
             return "a zero byte, which no source text holds";
-        if (starts && (!correct(t, line) || !reserve(t, n - i)))
+        if (starts && (!text_correct_line(t, line) || !text_reserve(t, n - i)))
             return "no memory for the text";
         t->data[t->size++] = c;
         if (c == '\n') {
@@ -128,7 +127,7 @@ const char *text_append(struct text *t, const char *bytes, size_t n, size_t line
             t->before = 0;
             line += !value;
         } else if (c != '\r') {
-            follow(t, c);
+            text_follow(t, c);
         }
     }
     return NULL;

@@ -1,14 +1,13 @@
-/* search.c - cltune_search: the best shape of a kernel, by trial.
+/* search.c - cltune_search: a kernel's best launch shape, by trial.
  *
- *   start      the row that is known so far
+ *   start      the shape known so far
  *   random     candidates anywhere, to find the right region
  *   around     from the best: one knob moved by one value, then two at once, until no move helps
- *   playoff    the best and the start in turns, so that a lucky moment does not win
+ *   playoff    the best and the start, measured alternately, so that a lucky run does not win
  *
- * Machines are noisy and shapes that compute nonsense are fast. So no candidate becomes the best
- * before its answer was verified, and before it was faster than the best once more, both measured
- * in turns.
- * SPDX-License-Identifier: MIT
+ * Machines are noisy, and shapes that compute wrong results are fast. A candidate therefore becomes
+ * the best only after its result was verified and after it beat the best once more, measured
+ * alternately. SPDX-License-Identifier: MIT
  */
 #include "tune/tune.h"
 
@@ -19,36 +18,37 @@
 #include <math.h>
 
 enum { MAX_KNOBS = 32, MAX_VALUES = 32, RUNS = 3, TURNS = 3, LAST_TURNS = 7, SEEN_SLOTS = 1 << 14 };
-static const double BETTER = 1.01;      /* less is noise */
-static const double HOPELESS = 0.5;     /* of the best rate: not measured a second time */
-static const double RANDOM_SHARE = 0.4; /* of the budget, at most */
+static const double BETTER = 1.01; /* a smaller gain is noise */
+static const double HOPELESS =
+    0.5; /* fraction of the best rate below which a candidate is measured only once */
+static const double RANDOM_SHARE = 0.4; /* largest fraction of the budget */
 
-/* A shape as the place of each knob's value. */
+/* A shape as the index of each knob's value. */
 struct candidate {
     size_t index[MAX_KNOBS];
     char shape[sizeof((struct cltune_row *)0)->shape];
-    double rate; /* 0: none yet */
+    double rate; /* 0: not measured */
 };
 
 struct search {
     const struct cltune_kernel *kernel;
     void *problem;
-    int values[MAX_KNOBS][MAX_VALUES + 1]; /* of each knob: as declared, and the start's own */
+    int values[MAX_KNOBS][MAX_VALUES + 1]; /* declared values of each knob, and the start's own */
     size_t count[MAX_KNOBS];
-    char others[512]; /* words of the start that are no knobs: they stay */
+    char others[512]; /* words of the start that are not knobs, kept unchanged */
     struct candidate first, best;
     uint64_t random;
-    double start, longest; /* seconds: when it began; the longest candidate so far */
+    double start, longest; /* seconds: time of the start; longest candidate so far */
     struct cltune_progress progress;
     int (*told)(void *, const struct cltune_progress *);
     void *arg;
     bool stopped;
-    uint64_t *seen; /* hashes of candidates, an open-addressed set */
+    uint64_t *seen; /* hash set of candidates, open addressing */
     size_t nseen;
 };
 
 /* splitmix64 (Steele, Lea & Flood 2014). */
-static uint64_t draw(struct search *s)
+static uint64_t search_random(struct search *s)
 {
     uint64_t z = s->random += 0x9E3779B97F4A7C15u;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
@@ -56,14 +56,14 @@ static uint64_t draw(struct search *s)
     return z ^ z >> 31;
 }
 
-/* Whether there is no time for one more candidate as long as the longest, and the playoff. */
+/* True if there is no time for another candidate as long as the longest and for the playoff. */
 static bool over(const struct search *s, double share)
 {
     return s->stopped || seconds_now() - s->start + 2 * s->longest > share * s->progress.budget ||
            s->nseen > SEEN_SLOTS / 2;
 }
 
-static void tell(struct search *s)
+static void search_report_progress(struct search *s)
 {
     s->progress.elapsed = seconds_now() - s->start;
     s->progress.first_rate = s->first.rate;
@@ -86,8 +86,8 @@ static void write_shape(const struct search *s, struct candidate *c)
         snprintf(c->shape + n, sizeof c->shape - n, "%s", s->others);
 }
 
-/* Whether a shape is met for the first time. */
-static bool is_new(struct search *s, const char *shape)
+/* True if a shape has not been tried. */
+static bool search_is_new(struct search *s, const char *shape)
 {
     uint64_t h = 1469598103934665603u; /* FNV-1a */
     for (const char *c = shape; *c; c++)
@@ -103,7 +103,7 @@ static bool is_new(struct search *s, const char *shape)
     return true;
 }
 
-/* Work per second of one measurement; 0 when it cannot run. */
+/* Work per second of one measurement; 0 if the shape cannot run. */
 static double rate_once(struct search *s, const char *shape)
 {
     double seconds = 0, work = 0;
@@ -113,8 +113,8 @@ static double rate_once(struct search *s, const char *shape)
     return seconds > 0 && isfinite(rate) && rate > 0 ? rate : 0;
 }
 
-/* The best of RUNS measurements, or of one when that is hopeless. */
-static double rate_of(struct search *s, const char *shape)
+/* The best of RUNS measurements, or of one if that is hopeless. */
+static double search_rate_of(struct search *s, const char *shape)
 {
     double best = 0;
     for (int i = 0; i < RUNS; i++) {
@@ -128,9 +128,10 @@ static double rate_of(struct search *s, const char *shape)
     return best;
 }
 
-/* Measures two in turns; fills both rates with the best of each. The first has run before, so its
- * old rate stays if it does not now. */
-static void take_turns(struct search *s, struct candidate *a, struct candidate *b, int turns)
+/* Measure two shapes alternately; set both rates to the best of each. The first keeps its old rate
+ * if it fails now. */
+static void search_playoff_rounds(struct search *s, struct candidate *a, struct candidate *b,
+                                  int turns)
 {
     double best[2] = {0, 0};
     for (int i = 0; i < turns; i++) {
@@ -141,7 +142,7 @@ static void take_turns(struct search *s, struct candidate *a, struct candidate *
     b->rate = best[1];
 }
 
-/* Whether a candidate that runs becomes the best. */
+/* True if a candidate that runs becomes the best. */
 static bool wins(struct search *s, struct candidate *c)
 {
     if (c->rate < BETTER * s->best.rate)
@@ -151,23 +152,23 @@ static bool wins(struct search *s, struct candidate *c)
         return false;
     }
     if (s->best.rate > 0)
-        take_turns(s, &s->best, c, TURNS);
+        search_playoff_rounds(s, &s->best, c, TURNS);
     return c->rate > 0 && c->rate >= BETTER * s->best.rate;
 }
 
-/* Tries a candidate that was not met before. Returns whether it is the new best. */
+/* Try a new candidate. Return true if it is the new best. */
 static bool try_candidate(struct search *s, const size_t *index)
 {
     struct candidate c = {.rate = 0};
     memcpy(c.index, index, sizeof c.index);
     write_shape(s, &c);
-    if (!is_new(s, c.shape))
+    if (!search_is_new(s, c.shape))
         return false;
     const double began = seconds_now();
     bool better = false;
     s->progress.tried++;
     if (!s->kernel->allowed || s->kernel->allowed(s->problem, c.shape) == 0)
-        c.rate = rate_of(s, c.shape);
+        c.rate = search_rate_of(s, c.shape);
     if (c.rate == 0)
         s->progress.refused++;
     else if ((better = wins(s, &c)))
@@ -175,14 +176,14 @@ static bool try_candidate(struct search *s, const size_t *index)
     if (s->progress.tried == 1)
         s->first.rate = s->best.rate;
     s->longest = fmax(s->longest, seconds_now() - began);
-    tell(s);
+    search_report_progress(s);
     return better;
 }
 
 /* ---- Where the search begins. ---- */
 
-/* The declared values of a knob, and the start's where that is another one; ascending as they were.
- * Returns the place of the start's. */
+/* Collect a knob's declared values, ascending, and the start's if it differs. Return the index of
+ * the start's value. */
 static size_t take_values(struct search *s, size_t i, const char *shape)
 {
     const struct cltune_knob *knob = &s->kernel->knob[i];
@@ -202,7 +203,7 @@ static size_t take_values(struct search *s, size_t i, const char *shape)
     return place;
 }
 
-/* The words of a shape that no knob is named by, each with a space before it. */
+/* Collect the words of a shape that are not knobs, each preceded by a space. */
 static void take_others(struct search *s, const char *shape)
 {
     size_t n = 0;
@@ -229,7 +230,7 @@ static void search_start(struct search *s, const char *shape)
 
 /* ---- How it goes on. ---- */
 
-/* As many as the knobs make sensible; impossible ones do not count. */
+/* Try random candidates, in proportion to the size of the space; impossible shapes do not count. */
 static void search_at_random(struct search *s)
 {
     const size_t most = 8 + 4 * s->kernel->nknobs;
@@ -238,13 +239,13 @@ static void search_at_random(struct search *s)
         if (s->progress.tried - s->progress.refused >= most)
             return;
         for (size_t i = 0; i < s->kernel->nknobs; i++)
-            index[i] = draw(s) % s->count[i];
+            index[i] = search_random(s) % s->count[i];
         try_candidate(s, index);
     }
 }
 
-/* Moves a knob of an index by one value; false at its end. */
-static bool move(const struct search *s, size_t *index, size_t knob, int step)
+/* Move a knob by one value; false at the end of its values. */
+static bool search_move(const struct search *s, size_t *index, size_t knob, int step)
 {
     if (step < 0 ? index[knob] == 0 : index[knob] + 1 >= s->count[knob])
         return false;
@@ -252,30 +253,30 @@ static bool move(const struct search *s, size_t *index, size_t knob, int step)
     return true;
 }
 
-/* One knob by one value, from a random knob on. Returns whether any move helped. */
+/* Move one knob by one value, starting from a random knob. Return true if a move helped. */
 static bool search_singles(struct search *s)
 {
-    const size_t n = s->kernel->nknobs, from = draw(s) % n;
+    const size_t n = s->kernel->nknobs, from = search_random(s) % n;
     bool better = false;
     for (size_t k = 0; k < 2 * n && !over(s, 1); k++) {
         size_t index[MAX_KNOBS];
         memcpy(index, s->best.index, sizeof index);
-        if (move(s, index, (from + k / 2) % n, k % 2 ? 1 : -1))
+        if (search_move(s, index, (from + k / 2) % n, k % 2 ? 1 : -1))
             better = try_candidate(s, index) || better;
     }
     return better;
 }
 
-/* Two knobs at once, which is how one gets past a constraint that ties them; until a move helps. */
+/* Move two knobs at once, which gets past constraints that tie them, until a move helps. */
 static bool search_pairs(struct search *s)
 {
-    const size_t n = s->kernel->nknobs, from = draw(s) % n;
+    const size_t n = s->kernel->nknobs, from = search_random(s) % n;
     for (size_t k = 0; k < 4 * n * n && !over(s, 1); k++) {
         const size_t a = (from + k / (4 * n)) % n, b = k / 4 % n;
         size_t index[MAX_KNOBS];
         memcpy(index, s->best.index, sizeof index);
-        if (a < b && move(s, index, a, k & 1 ? 1 : -1) && move(s, index, b, k & 2 ? 1 : -1) &&
-            try_candidate(s, index))
+        if (a < b && search_move(s, index, a, k & 1 ? 1 : -1) &&
+            search_move(s, index, b, k & 2 ? 1 : -1) && try_candidate(s, index))
             return true;
     }
     return false;
@@ -288,22 +289,22 @@ static void search_around(struct search *s)
         better = search_singles(s) || search_pairs(s);
 }
 
-/* The start stays unless the best beats it once more. */
+/* Keep the start unless the best beats it once more. */
 static void playoff(struct search *s)
 {
     if (s->stopped || s->first.rate == 0)
         return;
     if (strcmp(s->first.shape, s->best.shape) != 0) {
-        take_turns(s, &s->first, &s->best, LAST_TURNS);
+        search_playoff_rounds(s, &s->first, &s->best, LAST_TURNS);
         if (s->best.rate < BETTER * s->first.rate)
             s->best = s->first;
     } else {
-        s->first = s->best; /* with the rate of the last turns */
+        s->first = s->best; /* with the rate of the last rounds */
     }
-    tell(s);
+    search_report_progress(s);
 }
 
-static void search_all(struct search *s, const char *shape)
+static void search_every_shape(struct search *s, const char *shape)
 {
     search_start(s, shape);
     search_at_random(s);
@@ -311,8 +312,8 @@ static void search_all(struct search *s, const char *shape)
     playoff(s);
 }
 
-static int check(const struct cltune_kernel *k, double budget, const struct cltune_row *row,
-                 const double *rate)
+static int search_check(const struct cltune_kernel *k, double budget, const struct cltune_row *row,
+                        const double *rate)
 {
     if (!k || !row || !rate)
         return fail(EINVAL, 0, "cltune_search: the kernel or the result is NULL");
@@ -350,7 +351,7 @@ STDCL_API int cltune_time(int (*run)(void *, size_t), void *problem, double *sec
     return 0;
 }
 
-/* What a search that has ended says when it found nothing. */
+/* Report that a finished search found nothing. */
 static int nothing_found(const struct search *s, const char *device)
 {
     if (s->progress.refused == s->progress.tried)
@@ -363,13 +364,13 @@ static int nothing_found(const struct search *s, const char *device)
         s->progress.tried, s->kernel->name, s->progress.refused, s->progress.wrong);
 }
 
-/* Searches from a shape, in a context of the one device. */
+/* Search from a shape, in a context of the one device. */
 static int search_on(struct search *s, CLCONTEXT *one, size_t size, const char *shape)
 {
     s->problem = s->kernel->open(s->kernel, one, size);
     if (!s->problem)
         return -1;
-    search_all(s, shape);
+    search_every_shape(s, shape);
     s->kernel->close(s->problem);
     return s->best.rate > 0 ? 0 : nothing_found(s, device_name(one, 0));
 }
@@ -379,7 +380,7 @@ STDCL_API int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, c
                             int (*told)(void *, const struct cltune_progress *), void *arg,
                             struct cltune_row *row, double *rate)
 {
-    if (check(kernel, budget, row, rate) != 0 ||
+    if (search_check(kernel, budget, row, rate) != 0 ||
         cltune_find(cp, dev, kernel->name, size, row) != 0 ||
         (!*row->shape && kernel->like && cltune_find(cp, dev, kernel->like, size, row) != 0))
         return -1;

@@ -1,8 +1,7 @@
-/* shape.c - words KEY=NUMBER into numbers and back, and how the shape of a kernel is chosen.
+/* shape.c - parses and prints the words KEY=NUMBER, and chooses a kernel's launch shape.
  *
- * In this order, later wins: the default of each key; the device's row in the store, when the
- * kernel can use it; the caller's words.
- * SPDX-License-Identifier: MIT
+ * Later sources win: the default of each key; the stored entry of the device, if the kernel can use
+ * it; the caller's words. SPDX-License-Identifier: MIT
  */
 #include "tune/tune.h"
 
@@ -17,8 +16,8 @@ static int *member(const struct cltune_key *key, void *shape)
 
 /* ---- From words to numbers. ---- */
 
-/* The key that a word begins with, or NULL. */
-static const struct cltune_key *key_of(const struct cltune_key *keys, const char *word)
+/* The key of a word, or NULL. */
+static const struct cltune_key *shape_key_of(const struct cltune_key *keys, const char *word)
 {
     const size_t length = strcspn(word, "= \t");
     for (const struct cltune_key *k = keys; k->name; k++)
@@ -40,7 +39,7 @@ static int unknown_word(const struct cltune_rules *rules, const char *word)
 static int apply_word(const struct cltune_rules *rules, const char *word, void *shape)
 {
     const int length = (int)strcspn(word, blanks);
-    const struct cltune_key *key = key_of(rules->keys, word);
+    const struct cltune_key *key = shape_key_of(rules->keys, word);
     if (!key)
         return unknown_word(rules, word);
     const char *digits = word + strlen(key->name) + 1;
@@ -53,12 +52,13 @@ static int apply_word(const struct cltune_rules *rules, const char *word, void *
     return 0;
 }
 
-/* Of a stored row, words whose key is no longer there are passed over: the others are still worth
- * having. */
-static int apply(const struct cltune_rules *rules, const char *words, int stored, void *shape)
+/* Apply words. In a stored entry, words with an unknown key are ignored: the other words still
+ * help. */
+static int shape_apply_words(const struct cltune_rules *rules, const char *words, int stored,
+                             void *shape)
 {
     for (words += strspn(words, blanks); *words; words += strspn(words, blanks)) {
-        if (!(stored && !key_of(rules->keys, words)) && apply_word(rules, words, shape) != 0)
+        if (!(stored && !shape_key_of(rules->keys, words)) && apply_word(rules, words, shape) != 0)
             return -1;
         words += strcspn(words, blanks);
     }
@@ -100,15 +100,15 @@ static void take_defaults(const struct cltune_rules *rules, void *shape)
         rules->defaults(shape, rules->arg);
 }
 
-/* A row that does not fit is no reason to stop, and no failure of the caller's. */
-static void take_row(const struct cltune_rules *rules, const char *kernel, struct cltune_row *row,
-                     void *shape)
+/* An entry that does not fit is ignored: it is not the caller's error. */
+static void shape_take_row(const struct cltune_rules *rules, const char *kernel,
+                           struct cltune_row *row, void *shape)
 {
     struct failure before;
-    if (!*row->shape) /* there is none */
+    if (!*row->shape) /* no entry */
         return;
     failure_set_aside(&before);
-    if (apply(rules, row->shape, 1, shape) != 0 ||
+    if (shape_apply_words(rules, row->shape, 1, shape) != 0 ||
         (rules->fit && rules->fit(shape, 1, rules->arg) != 0)) {
         take_defaults(rules, shape);
         snprintf(row->source, sizeof row->source,
@@ -129,11 +129,11 @@ STDCL_API int cltune_choose(const struct cltune_rules *rules, CLCONTEXT *cp, cl_
     if (cltune_find(cp, dev, kernel, size, row) != 0)
         return -1;
     take_defaults(rules, shape);
-    take_row(rules, kernel, row, shape);
+    shape_take_row(rules, kernel, row, shape);
     if (words && *words) {
         const size_t n = strlen(row->source);
         snprintf(row->source + n, sizeof row->source - n, "; then the caller's words");
-        if (apply(rules, words, 0, shape) != 0)
+        if (shape_apply_words(rules, words, 0, shape) != 0)
             return -1;
     }
     if (rules->fit && rules->fit(shape, 0, rules->arg) != 0)

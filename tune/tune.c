@@ -1,9 +1,9 @@
-/* tune.c - the store of kernel shapes: rows that come with the library, and rows measured by the
- * user.
+/* tune.c - the store of launch shapes: entries shipped with the library, and entries measured by
+ * the user.
  *
- * The user's rows name a device exactly. Shipped rows name it by a part of its name, or a family by
- * "family:NAME". The shipped files are read once; the user's again whenever it has changed, so that
- * a program that runs for days sees what `stdcl tune` finds meanwhile.
+ * A user's entry names its device exactly. A shipped entry names a part of the device's name, or a
+ * family as "family:NAME". Shipped files are read once. The user's file is read again when it has
+ * changed, so that a long-running program sees the results of `stdcl tune`.
  * SPDX-License-Identifier: MIT
  */
 #include "tune/tune.h"
@@ -17,8 +17,8 @@
 static pthread_mutex_t store_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     json_t *shipped, *user; /* arrays of rows, or NULL */
-    char path[4096];        /* of the user's file; "" when there is no place for it */
-    struct stat status;     /* as it was when it was read */
+    char path[4096];        /* the user's file; "" if there is no place for it */
+    struct stat status;     /* of the file when it was read */
     const char *warning;
 } store;
 
@@ -42,9 +42,9 @@ static json_t *read_shipped(void)
     return all;
 }
 
-/* A text that may be handed out, so it stays for good; there are few different ones. store_lock is
+/* Intern a text that is returned to callers; there are few different ones. Call with store_lock
  * held. */
-static const char *keep(const char *text)
+static const char *tune_intern_text(const char *text)
 {
     static struct kept {
         struct kept *next;
@@ -65,7 +65,7 @@ static const char *warn(const char *path, const char *why)
 {
     char text[4500];
     snprintf(text, sizeof text, "%s is ignored: %s; delete it, or run stdcl tune again", path, why);
-    return keep(text);
+    return tune_intern_text(text);
 }
 
 static bool has_changed(const char *path, const struct stat *now)
@@ -77,8 +77,8 @@ static bool has_changed(const char *path, const struct stat *now)
            now->st_mtim.tv_nsec != then->st_mtim.tv_nsec;
 }
 
-/* store_lock is held. */
-static void load(void)
+/* Call with store_lock held. */
+static void tune_load_files(void)
 {
     char path[sizeof store.path] = "", why[256];
     struct stat now;
@@ -100,7 +100,7 @@ static void load(void)
 STDCL_API const char *cltune_warning(void)
 {
     pthread_mutex_lock(&store_lock);
-    load();
+    tune_load_files();
     const char *warning = store.warning;
     pthread_mutex_unlock(&store_lock);
     return warning;
@@ -112,7 +112,7 @@ STDCL_API const char *cltune_file(void)
     if (!tune_path(path, sizeof path, ""))
         return NULL;
     pthread_mutex_lock(&store_lock);
-    const char *kept = keep(path);
+    const char *kept = tune_intern_text(path);
     pthread_mutex_unlock(&store_lock);
     return kept;
 }
@@ -152,8 +152,7 @@ static cl_int families_of(cl_device_id id, cl_device_type type,
     if (err == CL_SUCCESS && type & CL_DEVICE_TYPE_GPU && strcasestr(vendor, "nvidia"))
         err = clGetDeviceInfo(id, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, sizeof capability,
                               &capability, NULL);
-    if (err ==
-        CL_INVALID_VALUE) { /* NVIDIA's GPU by another driver, which does not know the question */
+    if (err == CL_INVALID_VALUE) { /* an NVIDIA GPU under another driver, without this query */
         err = CL_SUCCESS;
         capability = 0;
     }
@@ -161,7 +160,7 @@ static cl_int families_of(cl_device_id id, cl_device_type type,
     return err;
 }
 
-static const char *text_of(const json_t *row, const char *key)
+static const char *tune_row_text(const json_t *row, const char *key)
 {
     const char *text = json_string_value(json_object_get(row, key));
     return text ? text : "";
@@ -169,9 +168,9 @@ static const char *text_of(const json_t *row, const char *key)
 
 static int rank_user(const json_t *row, const struct tune_device *d)
 {
-    if (strcmp(text_of(row, "device"), d->name) != 0)
+    if (strcmp(tune_row_text(row, "device"), d->name) != 0)
         return TUNE_NONE;
-    return strcmp(text_of(row, "driver"), d->driver) == 0 ? TUNE_EXACT : TUNE_OTHER_DRIVER;
+    return strcmp(tune_row_text(row, "driver"), d->driver) == 0 ? TUNE_EXACT : TUNE_OTHER_DRIVER;
 }
 
 static int rank_named(const char *device, const struct tune_device *d)
@@ -184,7 +183,7 @@ static int rank_named(const char *device, const struct tune_device *d)
 
 static int rank_shipped(const json_t *row, const struct tune_device *d)
 {
-    return rank_named(text_of(row, "device"), d);
+    return rank_named(tune_row_text(row, "device"), d);
 }
 
 struct choice {
@@ -197,7 +196,7 @@ struct choice {
 static void consider(struct choice *best, const json_t *row, int rank, const char *kernel,
                      size_t size)
 {
-    if (rank == TUNE_NONE || strcmp(text_of(row, "kernel"), kernel) != 0)
+    if (rank == TUNE_NONE || strcmp(tune_row_text(row, "kernel"), kernel) != 0)
         return;
     const json_int_t its = json_integer_value(json_object_get(row, "size"));
     const struct choice c = {row, rank, abs(tune_bucket((size_t)its) - tune_bucket(size)), its};
@@ -240,8 +239,8 @@ static const char *reason_of(int rank, const struct tune_device *d)
     }
 }
 
-static void fill(struct cltune_row *out, const json_t *row, int rank, const struct tune_device *d,
-                 const char *kernel, size_t size)
+static void tune_fill_row(struct cltune_row *out, const json_t *row, int rank,
+                          const struct tune_device *d, const char *kernel, size_t size)
 {
     memset(out, 0, sizeof *out);
     if (!row) {
@@ -250,15 +249,15 @@ static void fill(struct cltune_row *out, const json_t *row, int rank, const stru
                  d->name);
         return;
     }
-    snprintf(out->shape, sizeof out->shape, "%s", text_of(row, "shape"));
+    snprintf(out->shape, sizeof out->shape, "%s", tune_row_text(row, "shape"));
     snprintf(out->source, sizeof out->source, "%.60s, size %zu: the row of %.90s for size %lld, %s",
-             kernel, size, text_of(row, "device"),
+             kernel, size, tune_row_text(row, "device"),
              (long long)json_integer_value(json_object_get(row, "size")), reason_of(rank, d));
 }
 
-/* What rows are compared with; d->driver has 256 bytes. -1 after fail(). */
-static int describe(CLCONTEXT *cp, cl_uint dev, struct tune_device *d, char *driver,
-                    const char *call)
+/* Fill in the keys that entries are matched by; d->driver has 256 bytes. -1 after fail(). */
+static int tune_describe_device(CLCONTEXT *cp, cl_uint dev, struct tune_device *d, char *driver,
+                                const char *call)
 {
     cl_device_id id = device_id(cp, dev, call);
     if (!id)
@@ -280,12 +279,12 @@ STDCL_API int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t
     int rank;
     if (device_id(cp, dev, "cltune_find") && (!kernel || !row))
         return fail(EINVAL, 0, "cltune_find: the kernel's name or the result is NULL");
-    if (describe(cp, dev, &device, driver, "cltune_find") != 0)
+    if (tune_describe_device(cp, dev, &device, driver, "cltune_find") != 0)
         return -1;
     pthread_mutex_lock(&store_lock);
-    load();
+    tune_load_files();
     const json_t *best = tune_choose(store.user, store.shipped, &device, kernel, size, &rank);
-    fill(row, best, rank, &device, kernel, size);
+    tune_fill_row(row, best, rank, &device, kernel, size);
     pthread_mutex_unlock(&store_lock);
     return 0;
 }
@@ -300,18 +299,18 @@ STDCL_API int cltune_rows(CLCONTEXT *cp, cl_uint dev, const char *kernel, struct
     json_t *row;
     if (device_id(cp, dev, "cltune_rows") && (!kernel || !rows || !sizes))
         return fail(EINVAL, 0, "cltune_rows: the kernel's name or a result is NULL");
-    if (describe(cp, dev, &device, driver, "cltune_rows") != 0)
+    if (tune_describe_device(cp, dev, &device, driver, "cltune_rows") != 0)
         return -1;
     pthread_mutex_lock(&store_lock);
-    load();
+    tune_load_files();
     tune_choose(store.user, store.shipped, &device, kernel, 1, &rank);
     json_array_foreach(store.shipped, i, row)
     {
         if (n >= most || rank == TUNE_NONE || rank_shipped(row, &device) != rank ||
-            strcmp(text_of(row, "kernel"), kernel) != 0)
+            strcmp(tune_row_text(row, "kernel"), kernel) != 0)
             continue;
         sizes[n] = (size_t)json_integer_value(json_object_get(row, "size"));
-        fill(rows + n, row, rank, &device, kernel, sizes[n]);
+        tune_fill_row(rows + n, row, rank, &device, kernel, sizes[n]);
         n++;
     }
     pthread_mutex_unlock(&store_lock);
@@ -378,8 +377,7 @@ STDCL_API int cltune_store(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_
                             "shape", shape, "rate", rate, "unit", unit);
     if (!row)
         return fail(EINVAL, 0, "cltune_store: a text is not UTF-8");
-    pthread_mutex_lock(
-        &store_lock); /* one thread at a time: they share the temporary file's name */
+    pthread_mutex_lock(&store_lock); /* one thread at a time: all use the same temporary file */
     int status = tune_put(path, row);
     pthread_mutex_unlock(&store_lock);
     json_decref(row);

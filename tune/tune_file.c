@@ -1,10 +1,9 @@
-/* tune_file.c - files of kernel shapes: where the user's is, reading, and replacing it.
+/* tune_file.c - files of launch shapes: where the user's file is, reading and replacing it.
  *
  * A file is JSON: {"format": "stdcl-tuning-1", "rows": [{"kernel", "device", "driver", "size",
- * "shape", "rate", "unit"}]}, a line a row; see tuning/README.md. What is read may be anything, so
- * it is taken as a whole or not at all. What is written appears as a whole, and a lock file beside
- * it keeps two processes from losing each other's rows.
- * SPDX-License-Identifier: MIT
+ * "shape", "rate", "unit"}]}, one entry a line; see tuning/README.md. Any file may be given, so it
+ * is accepted as a whole or not at all. A new file replaces the old one atomically, and a lock file
+ * keeps two processes from losing each other's entries. SPDX-License-Identifier: MIT
  */
 #include "core/outfile.h"
 #include "tune/tune.h"
@@ -46,21 +45,21 @@ bool tune_is_shape(const char *text)
     return text[-1] != ' ';
 }
 
-static const char *text_of(const json_t *row, const char *key)
+static const char *tune_json_text(const json_t *row, const char *key)
 {
     const char *text = json_string_value(json_object_get(row, key));
     return text ? text : "";
 }
 
-/* What a row lacks, or NULL. */
-static const char *fault_of(const json_t *row)
+/* What is wrong with an entry, or NULL. */
+static const char *tune_row_fault(const json_t *row)
 {
     const json_t *size = json_object_get(row, "size");
-    if (!*text_of(row, "kernel") || !*text_of(row, "device"))
+    if (!*tune_json_text(row, "kernel") || !*tune_json_text(row, "device"))
         return "names no kernel or no device";
     if (!json_is_integer(size) || json_integer_value(size) < 0)
         return "has no size";
-    return tune_is_shape(text_of(row, "shape")) ? NULL : "has no shape of words KEY=NUMBER";
+    return tune_is_shape(tune_json_text(row, "shape")) ? NULL : "has no shape of words KEY=NUMBER";
 }
 
 json_t *tune_parse(const char *text, size_t size, char *why, size_t room)
@@ -73,22 +72,22 @@ json_t *tune_parse(const char *text, size_t size, char *why, size_t room)
     *why = '\0';
     if (!root)
         snprintf(why, room, "line %d: %s", error.line, error.text);
-    else if (strcmp(text_of(root, "format"), TUNE_FORMAT) != 0)
+    else if (strcmp(tune_json_text(root, "format"), TUNE_FORMAT) != 0)
         snprintf(why, room, "it is not a file of format " TUNE_FORMAT);
     else if (!json_is_array(rows))
         snprintf(why, room, "it has no list of rows");
     else
-        json_array_foreach(rows, i, row) if (!*why && (fault = fault_of(row)))
+        json_array_foreach(rows, i, row) if (!*why && (fault = tune_row_fault(row)))
             snprintf(why, room, "row %zu %s", i + 1, fault);
-    for (char *p = why; *p; p++) /* jansson's sentence quotes the file */
+    for (char *p = why; *p; p++) /* jansson's message quotes the file */
         *p = (unsigned char)*p < ' ' || *p == 127 ? '?' : *p;
     rows = *why ? NULL : json_incref(rows);
     json_decref(root);
     return rows;
 }
 
-/* All bytes of a file, for the caller to free; NULL with why[]. */
-static char *read_all(int fd, size_t *size, char *why, size_t room)
+/* Read a whole file; the caller frees it. NULL with why[]. */
+static char *tune_file_read_all(int fd, size_t *size, char *why, size_t room)
 {
     struct stat status;
     char *text = NULL;
@@ -118,14 +117,15 @@ static char *read_all(int fd, size_t *size, char *why, size_t room)
 json_t *tune_read(const char *path, char *why, size_t room)
 {
     size_t size;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* which a pipe would not let go of */
+    int fd =
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* O_NONBLOCK: opening a pipe would hang */
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return json_array();
     if (fd < 0) {
         snprintf(why, room, "%s", strerror(errno));
         return NULL;
     }
-    char *text = read_all(fd, &size, why, room);
+    char *text = tune_file_read_all(fd, &size, why, room);
     json_t *rows = text ? tune_parse(text, size, why, room) : NULL;
     free(text);
     close(fd);
@@ -134,7 +134,7 @@ json_t *tune_read(const char *path, char *why, size_t room)
 
 /* ---- Writing. ---- */
 
-static bool write_rows(FILE *fp, const json_t *rows)
+static bool tune_file_write_rows(FILE *fp, const json_t *rows)
 {
     size_t i;
     json_t *row;
@@ -144,18 +144,18 @@ static bool write_rows(FILE *fp, const json_t *rows)
     return fputs("\n]}\n", fp) >= 0 && ok;
 }
 
-/* Fills errno when it fails. */
+/* Sets errno on failure. */
 static bool replace_file(const char *path, const json_t *rows)
 {
     struct outfile out;
     if (access(path, F_OK) != 0)
-        unlink(path); /* a symbolic link that leads nowhere */
+        unlink(path); /* a dangling symbolic link */
     if (outfile_open(&out, path) < 0) {
         errno = clerrno;
         return false;
     }
-    if (!write_rows(out.fp, rows) &&
-        outfile_check(&out) == 0) { /* not the disk: jansson had no memory */
+    if (!tune_file_write_rows(out.fp, rows) &&
+        outfile_check(&out) == 0) { /* not the disk: jansson is out of memory */
         outfile_discard(&out);
         errno = ENOMEM;
         return false;
@@ -173,29 +173,29 @@ int tune_bucket(size_t size)
     return power > 0 && size >> (power - 1) & 1 ? power + 1 : power;
 }
 
-static bool same_place(const json_t *a, const json_t *b)
+static bool tune_same_bucket(const json_t *a, const json_t *b)
 {
     static const char *const keys[] = {"kernel", "device", "driver"};
     for (int i = 0; i < 3; i++)
-        if (strcmp(text_of(a, keys[i]), text_of(b, keys[i])) != 0)
+        if (strcmp(tune_json_text(a, keys[i]), tune_json_text(b, keys[i])) != 0)
             return false;
     return tune_bucket((size_t)json_integer_value(json_object_get(a, "size"))) ==
            tune_bucket((size_t)json_integer_value(json_object_get(b, "size")));
 }
 
-/* The lock file is held. */
-static bool put_row(const char *path, json_t *row)
+/* Call with the lock file held. */
+static bool tune_file_put_row(const char *path, json_t *row)
 {
     char why[256], aside[PATH_ROOM];
     json_t *rows = tune_read(path, why, sizeof why);
-    if (!rows) { /* not ours, or spoilt */
+    if (!rows) { /* not a tuning file, or damaged */
         snprintf(aside, sizeof aside, "%s.unreadable", path);
         if (rename(path, aside) != 0)
             return false;
         rows = json_array();
     }
     size_t place = 0;
-    while (place < json_array_size(rows) && !same_place(json_array_get(rows, place), row))
+    while (place < json_array_size(rows) && !tune_same_bucket(json_array_get(rows, place), row))
         place++;
     if (place < json_array_size(rows))
         json_array_set(rows, place, row);
@@ -208,8 +208,8 @@ static bool put_row(const char *path, json_t *row)
     return ok;
 }
 
-/* The descriptor of the lock file, locked; -1 with errno. The kernel unlocks it when it is closed,
- * or when its process ends. */
+/* Open and lock the lock file; -1 with errno. The kernel unlocks it when the descriptor is closed
+ * or the process ends. */
 static int take_lock(const char *path)
 {
     char lock[PATH_ROOM];
@@ -232,7 +232,7 @@ int tune_put(const char *path, json_t *row)
 {
     cache_folders(path);
     int fd = take_lock(path);
-    bool ok = fd >= 0 && put_row(path, row);
+    bool ok = fd >= 0 && tune_file_put_row(path, row);
     int code = errno;
     if (fd >= 0)
         close(fd);
