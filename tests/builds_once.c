@@ -2,20 +2,21 @@
  *
  * PoCL takes 30 to 40 ms to build even what it finds in its cache, since it reads the source with
  * all headers first. Tests that make hundreds of engines would spend most of their time so. The
- * linker puts this file between the libraries and these calls (stdcl_test(... BUILDS_ONCE) in
- * CMakeLists.txt): a program with the source, the options and the context of an earlier one is
- * never built, and the earlier one takes its place from then on. Kernels are new each time, so that
- * engines share nothing which changes. Not for tests of building itself.
+ * linker puts this file between the libraries and these calls (`builds_once` in CMakeLists.txt): a
+ * program with the source, the options and the context of an earlier one is never built, and the
+ * earlier one takes its place from then on. Kernels are new each time, so that engines share
+ * nothing which changes. Not for tests of building itself.
  *
  * While builds_unoptimised is set, PoCL's front end does not optimise what is built, which takes it
  * a third of the time, up to ten seconds less a kernel: for shapes that no row has. With
- * STDCL_TEST_DEEP in the environment it is not looked at.
+ * STDCL_TEST_DEEP in the environment it has no effect.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
 #endif
 #include "builds_once.h"
+#include "deep.h"
 #include "pocl.h"
 
 #include <CL/cl.h>
@@ -102,8 +103,7 @@ REAL(cl_int, clBuildProgram, cl_program made, cl_uint n, const cl_device_id *dev
     char less[4096];
     pthread_mutex_lock(&lock);
     struct program *p = find(made), *q = built_before(p, options);
-    if (!q && n == 1 && builds_unoptimised && runs_unoptimised(*device) &&
-        !getenv("STDCL_TEST_DEEP")) {
+    if (!q && n == 1 && builds_unoptimised && runs_unoptimised(*device) && !deep_tests()) {
         snprintf(less, sizeof less, "%s -cl-opt-disable", options);
         options = less;
         q = built_before(p, options);

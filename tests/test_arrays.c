@@ -3,7 +3,7 @@
  * integers know.
  * SPDX-License-Identifier: MIT */
 #include "check.h"
-#include "todays.h"
+#include "deep.h"
 
 #include <float.h>
 #include <math.h>
@@ -479,7 +479,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(least_and_greatest),
         cmocka_unit_test(the_tree),
         cmocka_unit_test(refusals),
-        /* These take turns. */
+        /* Of these every n-th. */
         cmocka_unit_test(every_shape),
         cmocka_unit_test(floats_in_doubles),
         cmocka_unit_test(integers_are_exact),
@@ -487,5 +487,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(doubles),
         cmocka_unit_test(doubles_compensated),
     };
-    return todays_run("arrays", tests, 7, 3, begin, end);
+    return sampled_run("arrays", tests, 7, 3, begin, end);
 }

@@ -30,7 +30,7 @@
 
 #include "pocl.h"
 #include "sanitized.h"
-#include "todays.h"
+#include "deep.h"
 
 static const char *command; /* the path of stdcl */
 static char folder[64], old_folder[4096];
@@ -1159,7 +1159,7 @@ int main(int argc, char **argv)
         TEST(nbody_refuses_input),
         TEST(quit),
         TEST(a_full_pipe_on_stdout),
-        /* These take turns. */
+        /* Of these every n-th. */
         TEST(embed),
         TEST(nbody_standard_output),
         TEST(interrupted_series),
@@ -1177,5 +1177,5 @@ int main(int argc, char **argv)
         TEST(interrupted_twice),
         TEST(nbody_forces),
     };
-    return todays_run("command", tests, 13, 3, make_folder, remove_folder);
+    return sampled_run("command", tests, 14, 3, make_folder, remove_folder);
 }

@@ -33,7 +33,7 @@
 
 #include <cmocka.h>
 
-#include "todays.h"
+#include "deep.h"
 
 static const double WITHIN = 2, LITTLE = 1; /* seconds, of all processors and of one */
 
@@ -200,7 +200,7 @@ static void every_command_ends(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (todays(i, 4))
+        if (sampled(i, 4))
             interrupted(&rows[i]);
 }
 

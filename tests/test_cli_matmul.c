@@ -2,7 +2,7 @@
  * is argv[1]. */
 /* SPDX-License-Identifier: MIT */
 #include "files.h"
-#include "todays.h"
+#include "deep.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -305,5 +305,5 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     program = argv[1];
-    return todays_run("products", tests, 0, 2, files_create, files_remove);
+    return sampled_run("products", tests, 0, 2, files_create, files_remove);
 }

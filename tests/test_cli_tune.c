@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
-#include "todays.h"
+#include "deep.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -434,7 +434,7 @@ int main(int argc, char **argv)
         TEST(keeps_the_best_so_far),
         TEST(profiles_a_run),
     };
-    const int status = todays_run("tune", tests, 0, 2, files_create, files_remove);
+    const int status = sampled_run("tune", tests, 0, 2, files_create, files_remove);
     free(out);
     free(err);
     return status;

@@ -1,7 +1,7 @@
 /* Velocities bit for bit as plain C draws them, their statistics, and what a gas tells of itself.
  * SPDX-License-Identifier: MIT */
 #include "check.h"
-#include "todays.h"
+#include "deep.h"
 
 #include <math.h>
 
@@ -439,12 +439,12 @@ int main(void)
         cmocka_unit_test(given),
         cmocka_unit_test(histograms),
         cmocka_unit_test(refusals),
-        /* These take turns. */
+        /* Of these every n-th. */
         cmocka_unit_test(one_energy),
         cmocka_unit_test(velocities_as_plain_c),
         cmocka_unit_test(kolmogorov_smirnov),
         cmocka_unit_test(other_sums),
         cmocka_unit_test(one_energy_in_pieces),
     };
-    return todays_run("gas", tests, 7, 3, begin, NULL);
+    return sampled_run("gas", tests, 7, 3, begin, NULL);
 }

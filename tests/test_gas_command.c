@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
-#include "todays.h"
+#include "deep.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -340,5 +340,5 @@ int main(int argc, char **argv)
     if (argc != 2)
         return fprintf(stderr, "usage: %s PATH_OF_STDCL\n", argv[0]), 2;
     command = argv[1];
-    return todays_run("gas_command", tests, 0, 2, files_create, files_remove);
+    return sampled_run("gas_command", tests, 0, 2, files_create, files_remove);
 }

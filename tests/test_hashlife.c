@@ -7,7 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
-#include "todays.h"
+#include "deep.h"
 #include "stdcl/hashlife.h"
 
 #include "formats/life.h"
@@ -548,11 +548,11 @@ int main(int argc, char **argv)
         cmocka_unit_test(seen_from_afar),
         cmocka_unit_test(refusals),
         cmocka_unit_test(numbers),
-        /* These take turns. */
+        /* Of these every n-th. */
         cmocka_unit_test(plain_c),
         cmocka_unit_test(little_memory),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
-    return todays_run("hashlife", tests, 14, 2, NULL, NULL);
+    return sampled_run("hashlife", tests, 14, 2, NULL, NULL);
 }

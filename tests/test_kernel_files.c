@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
-#include "todays.h"
+#include "deep.h"
 
 #include <stdcl/arrays.h>
 #include <stdcl/gas.h>
@@ -139,7 +139,7 @@ static void files_replace_what_is_carried(void **unused)
                 {"arrays/sum.cl", sum},    /* behind order.h */
                 {"gas/fused.cl", energy}}; /* behind order.h and maxwell.h */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (!todays(i, 3))
+        if (!sampled(i, 3))
             continue;
         setenv("STDCL_KERNEL_PATH", files_folder, 1);
         replace(rows[i].file, "#error replaced by a test");

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
-#include "todays.h"
+#include "deep.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -777,7 +777,7 @@ int main(void)
         cmocka_unit_test(test_contexts_do_not_share_programs),
         cmocka_unit_test(test_close_refuses_bad_handles),
         cmocka_unit_test(test_kernels_end_with_their_program),
-        /* These take turns. */
+        /* Of these every n-th. */
         cmocka_unit_test(test_programs_are_kept),
         cmocka_unit_test(test_embedded_kernels),
         cmocka_unit_test(test_open_named),
@@ -791,5 +791,5 @@ int main(void)
         cmocka_unit_test(test_build_with_options),
         cmocka_unit_test(test_build_with_long_options),
     };
-    return todays_run("loader", tests, 16, 3, setup, teardown);
+    return sampled_run("loader", tests, 18, 3, setup, teardown);
 }

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
-#include "todays.h"
+#include "deep.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -786,5 +786,5 @@ int main(int argc, char **argv)
     if (argc != 2)
         return 2;
     command = argv[1];
-    return todays_run("life_command", tests, 0, 2, files_create, files_remove);
+    return sampled_run("life_command", tests, 0, 2, files_create, files_remove);
 }

@@ -7,7 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
-#include "todays.h"
+#include "deep.h"
 #include "stdcl/life.h"
 
 #include "life/packed.h"
@@ -242,7 +242,7 @@ static void rows_shapes(void **state)
         "tile=0 passes=1 generations=6 bands=2",
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        if (todays(i / 2, 3))
+        if (sampled(i / 2, 3))
             check_engine(LIFE_PACKED, shapes[i], 8, 1, i % 2 ? LIFE_PLANE : LIFE_TORUS);
 }
 
@@ -323,7 +323,7 @@ static void tile_shapes(void **state)
         "tile=1 items=16 words=1 rows=3 warps=2 generations=5",
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        if (todays(i, 6))
+        if (sampled(i, 6))
             check_engine(LIFE_PACKED, shapes[i], 8, 1, i % 2 ? LIFE_PLANE : LIFE_TORUS);
 }
 
@@ -388,7 +388,7 @@ static void held_grids(void **state)
         32, 33, 34, 50}; /* on a busy machine items wait for others that are not at work */
     const cl_uint units = units_of_first();
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++)
-        if (grids[i].tiles <= units && todays(i, 3)) {
+        if (grids[i].tiles <= units && sampled(i, 3)) {
             struct grid c = {LIFE_PACKED, grids[i].shape, grids[i].width,      grids[i].height,
                              LIFE_TORUS,  one_of(2),      generations[draw(8)]};
             life *lf = life_create(
@@ -520,7 +520,7 @@ static void all_devices(void **state)
         "tile=1 rows=3 warps=4 generations=3",
     };
     for (size_t s = 0; s < 4; s++)
-        for (int i = 0; i < 8 && (s == 0 || todays(s, 3)); i++)
+        for (int i = 0; i < 8 && (s == 0 || sampled(s, 3)); i++)
             check_devices(shapes[s], 1 + draw(200), 1 + draw(160),
                           draw(2) ? LIFE_PLANE : LIFE_TORUS);
 }
@@ -705,7 +705,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(impossible_shapes),
         cmocka_unit_test(stopped),
         cmocka_unit_test(looks),
-        /* These take turns. */
+        /* Of these every n-th. */
         cmocka_unit_test(packed_engine),
         cmocka_unit_test(rules_of_places),
         cmocka_unit_test(pieces),
@@ -728,5 +728,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(all_devices_deep)};
     (void)argv;
     return argc > 1 ? cmocka_run_group_tests(several, NULL, NULL)
-                    : todays_run("engines", tests, 7, 3, NULL, NULL);
+                    : sampled_run("engines", tests, 7, 3, NULL, NULL);
 }

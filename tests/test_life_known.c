@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
-#include "todays.h"
+#include "deep.h"
 #include "stdcl/life.h"
 
 #include "formats/life.h"
@@ -55,7 +55,7 @@ static void methuselahs(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        if (engines[i] != LIFE_PACKED && !todays(i, 2))
+        if (engines[i] != LIFE_PACKED && !sampled(i, 2))
             continue;
         life *lf = create(engines[i], LIFE_PLANE, NULL, 640, 640);
         put(lf, r_pentomino, 320, 320);
@@ -332,11 +332,11 @@ int main(void)
         cmocka_unit_test(packed_memory),
         cmocka_unit_test(put_and_get_rectangles),
         cmocka_unit_test(refuses_bad_options),
-        /* These take turns. */
+        /* Of these every n-th. */
         cmocka_unit_test(methuselahs),
         cmocka_unit_test(rules_with_b0),
         cmocka_unit_test(glider_round_the_torus),
         cmocka_unit_test(replicator),
     };
-    return todays_run("known patterns", tests, 7, 2, NULL, NULL);
+    return sampled_run("known patterns", tests, 7, 2, NULL, NULL);
 }

@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
-#include "todays.h"
+#include "deep.h"
 #include "stdcl/hashlife.h"
 #include "stdcl/sparse.h"
 
@@ -135,7 +135,7 @@ static void plain_c(void **unused)
                                         "B1357/S1357", "B3/S012345678", "B2-a/S12", "B3-ej6e/S234i",
                                         "B2/S34H",     "B2/S013V",      "B1/S1",    "B3/S238"};
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
-        if (todays(r, 6)) /* a program is built for each */
+        if (sampled(r, 6)) /* a program is built for each */
             as_plain_c(rules[r], 1 + drawn() % SIDE, 1 + drawn() % SIDE,
                        (long long)(drawn() % 1000) - 500, (long long)(drawn() % 1000) - 500);
     for (int i = 0; i < 6; i++)

@@ -5,7 +5,7 @@
  */
 #include "files.h"
 #include "pocl.h"
-#include "todays.h"
+#include "deep.h"
 
 #include <math.h>
 #include <sys/wait.h>
@@ -324,7 +324,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(runtime_errors),
         cmocka_unit_test(opencl_errors),
         cmocka_unit_test(without_a_device),
-        /* These take turns. */
+        /* Of these every n-th. */
         cmocka_unit_test(life),
         cmocka_unit_test(golden_energy),
         cmocka_unit_test(energy_of_fewer),
@@ -332,5 +332,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(nbody),
         cmocka_unit_test(profile_and_trace),
     };
-    return todays_run("lua", tests, 8, 3, files_create, files_remove);
+    return sampled_run("lua", tests, 8, 3, files_create, files_remove);
 }

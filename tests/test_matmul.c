@@ -7,7 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
-#include "todays.h"
+#include "deep.h"
 
 #include <float.h>
 #include <math.h>
@@ -236,7 +236,7 @@ static void tiles(void **unused)
          "fill=4 span=16"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (todays(i, 2))
+        if (sampled(i, 5))
             try_precision(
                 (struct matmul_options){
                     .ctx = one_device(), .precision = cases[i].precision, .shape = cases[i].shape},
@@ -284,7 +284,7 @@ static void thin(void **unused)
     static const char *const shapes[] = {
         "path=3", "path=3 items=64 line=64 each=3 beside=8 steps=2 groups=9 part=40"};
     for (size_t i = 0; i < 16; i++) {
-        if (!todays(i, 4))
+        if (!sampled(i, 5)) /* both precisions and shapes */
             continue;
         const enum matmul_precision precision = i / 2 % 2 ? MATMUL_DOUBLE : MATMUL_SINGLE;
         const struct matmul_options o = {
@@ -342,7 +342,7 @@ static void panels(void **unused)
     };
     static const enum matmul_precision precisions[] = {MATMUL_SINGLE, MATMUL_DOUBLE, MATMUL_SINGLE};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        if (todays(i, 3))
+        if (sampled(i, 3))
             try_precision((struct matmul_options){.ctx = one_device(),
                                                   .shape = shapes[i],
                                                   .precision = precisions[i]},
@@ -942,7 +942,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(error_with_beta),
         cmocka_unit_test(random_is_the_same_everywhere),
         cmocka_unit_test(c_lies_anywhere),
-        /* These take turns. */
+        /* Of these every n-th. */
         cmocka_unit_test(tuned),
         cmocka_unit_test(odd_sizes),
         cmocka_unit_test(pieces),
@@ -959,7 +959,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(thin_has_one_result),
     };
     if (argc < 2) {
-        return todays_run("products", tests, 11, 3, NULL, NULL);
+        return sampled_run("products", tests, 11, 3, NULL, NULL);
     }
     return strcmp(argv[1], "clblast") == 0 ? cmocka_run_group_tests(deep, NULL, NULL)
                                            : cmocka_run_group_tests(several, NULL, NULL);

@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
-#include "todays.h"
+#include "deep.h"
 
 #include <sys/wait.h>
 
@@ -198,7 +198,7 @@ int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_result_is_seen),
-        /* These take turns. */
+        /* Of these every n-th. */
         cmocka_unit_test(engines),
         cmocka_unit_test(command_fails),
         cmocka_unit_test(comparison_fails),
@@ -206,5 +206,5 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     program = argv[1];
-    return todays_run("faults of products", tests, 1, 3, prepare, files_remove);
+    return sampled_run("faults of products", tests, 1, 3, prepare, files_remove);
 }

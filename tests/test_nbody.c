@@ -10,7 +10,7 @@
 
 #include "builds_once.h"
 #include "check.h"
-#include "todays.h"
+#include "deep.h"
 
 #include <float.h>
 #include <math.h>
@@ -57,10 +57,10 @@ static void make(size_t n, int floats)
     nbody_integrator_describe(i);                                                                  \
     i = (enum nbody_integrator)(i + 1)
 
-/* Leapfrog always, since it is the default; of the others some each day. */
-static bool is_todays(enum nbody_integrator i, size_t variant)
+/* True for leapfrog, the default, and for every third of the other integrators. */
+static bool is_sampled(enum nbody_integrator i, size_t variant)
 {
-    return i == NBODY_LEAPFROG || todays((size_t)i + variant, 3);
+    return i == NBODY_LEAPFROG || sampled((size_t)i + variant, 3);
 }
 
 /* Whether it would take long: ias15 has at least fifty sums a step, in plain C. */
@@ -173,8 +173,8 @@ static void forces_all(enum nbody_precision precision, double tolerance)
                     if (uniform && !is_deep && nbody_integrator_describe(i)->derivatives > 0 &&
                         (gpu || precision == NBODY_DOUBLE))
                         continue;
-                    if (!todays((size_t)(softened + 2 * gpu) + (size_t)i, 5) ||
-                        (sizes[k] > 65 && !todays(k + (size_t)i, 2)))
+                    if (!sampled((size_t)(softened + 2 * gpu) + (size_t)i, 5) ||
+                        (sizes[k] > 65 && !sampled(k + (size_t)i, 2)))
                         continue;
                     o.integrator = i;
                     o.shape = gpu ? GPU_SHAPE : NULL;
@@ -346,16 +346,16 @@ static void steps_match(void **state)
             if (is_slow(integrator, sizes[k]))
                 continue;
             make(sizes[k], 0);
-            if (is_todays(integrator, 1))
+            if (is_sampled(integrator, 1))
                 steps_case(
                     (struct nbody_options){.integrator = integrator, .precision = NBODY_DOUBLE},
                     sizes[k], 1e-12);
-            if (is_todays(integrator, 2))
+            if (is_sampled(integrator, 2))
                 steps_case((struct nbody_options){.integrator = integrator,
                                                   .precision = NBODY_DOUBLE,
                                                   .shape = GPU_SHAPE},
                            sizes[k], 1e-12);
-            if (!is_todays(integrator, 0))
+            if (!is_sampled(integrator, 0))
                 continue;
             make(sizes[k], 1);
             for (size_t j = 0; j < sizes[k];
@@ -376,7 +376,7 @@ static void bursts_do_not_matter(void **state)
     (void)state;
     for (EACH_INTEGRATOR(i)) {
         struct nbody_options o = {.integrator = i, .eps = 0.1, .shares = equal_shares};
-        if (!is_todays(i, 0))
+        if (!is_sampled(i, 0))
             continue;
         make(100, 0);
         nbody *whole = engine(o, 100);
@@ -401,7 +401,7 @@ static void questions_do_not_matter(void **state)
     (void)state;
     for (EACH_INTEGRATOR(i)) {
         struct nbody_options o = {.integrator = i, .eps = 0.1, .shares = equal_shares};
-        if (!is_todays(i, 0))
+        if (!is_sampled(i, 0))
             continue;
         make(100, 0);
         nbody *left_alone = engine(o, 100), *asked = engine(o, 100);
@@ -525,7 +525,7 @@ static void coincident_and_massless(void **state)
     (void)state;
     for (int precision = NBODY_SINGLE; precision <= NBODY_DOUBLE; precision++)
         for (EACH_INTEGRATOR(i)) {
-            if (!is_todays(i, (size_t)precision))
+            if (!is_sampled(i, (size_t)precision))
                 continue;
             memset(vel, 0, 4 * sizeof *vel);
             for (int k = 0; k < 4; k++) {
@@ -817,7 +817,7 @@ static void tuning_is_declared(void **state)
     for (size_t k = 0; k < count; k++) {
         struct cltune_row row;
         double seconds = 0, work = 0;
-        if (!todays(k, 3))
+        if (!sampled(k, 3))
             continue;
         works(cltune_find(stddev, 0, kernels[k].name, 300, &row));
         if (!*row.shape && kernels[k].like)
@@ -879,7 +879,7 @@ static void several_devices(void **state)
             struct nbody_options o = {.integrator = i,
                                       .precision = NBODY_DOUBLE,
                                       .shares = shares[(k + (size_t)i) % COUNT(shares)]};
-            if (is_slow(i, sizes[k]) || !is_todays(i, 1))
+            if (is_slow(i, sizes[k]) || !is_sampled(i, 1))
                 continue;
             make(sizes[k], 0);
             devices_case(o, sizes[k], one, 1e-13);
@@ -915,7 +915,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(float_pairs_hold_double),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(bad_input),
-        /* These take turns. */
+        /* Of these every n-th. */
         cmocka_unit_test(forces_single),
         cmocka_unit_test(samples),
         cmocka_unit_test(backwards),
@@ -929,7 +929,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(energy_out_of_range),
         cmocka_unit_test(limits_count_instructions),
         cmocka_unit_test(diagnostics_match),
-        /* These take turns. */
+        /* Of these every n-th. */
         cmocka_unit_test(steps_match),
         cmocka_unit_test(forces_widths),
         cmocka_unit_test(tuning_is_declared),
@@ -937,10 +937,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(equal_masses),
     };
     const struct CMUnitTest on_two[] = {cmocka_unit_test(several_devices)};
-    int failed = todays_run("on any devices", on_any, 7, 3, NULL, NULL);
+    int failed = sampled_run("on any devices", on_any, 7, 3, NULL, NULL);
     if (clgetndev(stddev) == 2)
         failed += cmocka_run_group_tests(on_two, NULL, NULL);
     else
-        failed += todays_run("on one device", on_one, 8, 3, NULL, NULL);
+        failed += sampled_run("on one device", on_one, 8, 3, NULL, NULL);
     return failed;
 }

@@ -7,7 +7,7 @@
  */
 #include "builds_once.h"
 #include "check.h"
-#include "todays.h"
+#include "deep.h"
 
 #include "stdcl/nbody.h"
 
@@ -151,7 +151,7 @@ static void same(struct nbody_options o, size_t n, size_t count)
     answer(o, n, &plain, &found);
     compare(n, &o, &plain);
     for (size_t r = 0; r < count; r++) {
-        if (r > 1 && !todays(r, 3))
+        if (r > 1 && !sampled(r, 3))
             continue;
         answer(o, n, &runs[r], &found);
         compare(n, &o, &runs[r]);
@@ -213,10 +213,9 @@ static void hermite(void **state)
 {
     (void)state;
     make(MOST, false);
-    if (todays(0, 2))
+    if (deep_tests())
         same((struct nbody_options){.integrator = NBODY_HERMITE4}, MOST, 2);
-    if (todays(1, 2))
-        same((struct nbody_options){.integrator = NBODY_HERMITE6}, MOST, 3);
+    same((struct nbody_options){.integrator = NBODY_HERMITE6}, MOST, 3);
 }
 
 static void doubles(void **state)
@@ -227,10 +226,9 @@ static void doubles(void **state)
     if (!info[0].dev_pref_vec_double)
         skip();
     make(1000, false);
-    if (todays(1, 2))
+    if (deep_tests())
         same((struct nbody_options){.precision = NBODY_DOUBLE}, 1000, 2);
-    if (todays(0, 2))
-        same((struct nbody_options){.precision = NBODY_MIXED}, 1000, 2);
+    same((struct nbody_options){.precision = NBODY_MIXED}, 1000, 2);
 }
 
 /* Rows along a curve, in mixed precision: two spheres, so that there are near and far pieces. */

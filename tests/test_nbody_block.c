@@ -5,7 +5,7 @@
  */
 #include "builds_once.h"
 #include "nbody_engine.h"
-#include "todays.h"
+#include "deep.h"
 
 #include "nbody/nbody_ref.h"
 
@@ -204,7 +204,7 @@ static void kepler_by_forces(void **state)
     if (precision != NBODY_DOUBLE)
         skip();
     for (size_t k = 0; k < COUNT(each); k++) {
-        if (!todays(k, 2))
+        if (!sampled(k, 2))
             continue;
         integrator = each[k].integrator;
         const double coarse = kepler_error(0.8, each[k].eta, NBODY_ADAPTIVE),
@@ -412,7 +412,7 @@ static void same_bits(void **state)
         if (r % COUNT(runs) == 0)
             answer(&(struct run){PLAIN " fill=1000" SUMS, 1, false, NULL},
                    block ? NBODY_BLOCK : NBODY_ADAPTIVE, false, pos1, vel1);
-        if (!todays(r, 3))
+        if (!sampled(r, 3))
             continue;
         answer(&runs[r % COUNT(runs)], block ? NBODY_BLOCK : NBODY_ADAPTIVE, r % 2, x, v);
         if (memcmp(x, pos1, BITS * sizeof *x) != 0 || memcmp(v, vel1, BITS * sizeof *v) != 0)

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_command.h"
-#include "todays.h"
+#include "deep.h"
 
 #include "formats/particles.h"
 
@@ -337,5 +337,5 @@ int main(int argc, char **argv)
     if (argc != 2)
         return fprintf(stderr, "usage: test_nbody_files PATH_OF_STDCL\n"), 2;
     command = argv[1];
-    return todays_run("files", tests, 0, 2, files_create, files_remove);
+    return sampled_run("files", tests, 0, 2, files_create, files_remove);
 }

@@ -5,7 +5,7 @@
  */
 #include "builds_once.h"
 #include "nbody_engine.h"
-#include "todays.h"
+#include "deep.h"
 
 #include "nbody/engine.h"
 #include "nbody/nbody_ref.h"
@@ -87,7 +87,7 @@ static void far_away(void **state)
     (void)state;
     for (size_t s = 0; s < COUNT(shapes); s++) {
         const struct nbody_options o = {.precision = NBODY_MIXED, .eps = 0.01, .shape = shapes[s]};
-        if (!todays(s, COUNT(shapes)))
+        if (!sampled(s, COUNT(shapes)))
             continue;
         double most = 4e-6; /* plain C in single precision, blocks of 384, roots of 22 bits: 0.9e-6
                                to 3e-6 in four spheres */
@@ -193,7 +193,7 @@ static void near_and_far(void **state)
                                         .eps = 0.01,
                                         .shape = clusters[s]},
                                    hard = {.precision = NBODY_MIXED, .shape = clusters[s]};
-        if (!todays(s, COUNT(clusters)))
+        if (!sampled(s, COUNT(clusters)))
             continue;
         make(MOST, 1e6);
         for (size_t i = 0; i < MOST; i++)

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "todays.h"
+#include "deep.h"
 #include "nbody/nbody_ref.h"
 
 #define PI 3.14159265358979323846
@@ -633,7 +633,7 @@ int main(void)
         cmocka_unit_test(reference_is_exact),
         cmocka_unit_test(pythagorean),
         cmocka_unit_test(solar_file),
-        /* These take turns. */
+        /* Of these every n-th. */
         cmocka_unit_test(figure_eight),
         cmocka_unit_test(solar_periods),
         cmocka_unit_test(orders),
@@ -647,5 +647,5 @@ int main(void)
         cmocka_unit_test(leapfrog_retraces),
         cmocka_unit_test(cold_collapse),
     };
-    return todays_run("physics", tests, 3, 3, NULL, NULL);
+    return sampled_run("physics", tests, 3, 3, NULL, NULL);
 }

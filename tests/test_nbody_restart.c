@@ -3,12 +3,12 @@
  * is no checkpoint, or another run's, is refused.
  *
  *   test_nbody_restart PATH_OF_STDCL [KILLS]     for each kind of run; 200 deep, and as a rule two,
- *   of a seventh of them a day
+ *   of every seventh of them
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
 #include "nbody_engine.h"
-#include "todays.h"
+#include "deep.h"
 
 #include "cli/nbody_checkpoint.h"
 
@@ -193,7 +193,7 @@ static void runs_go_on(void **unused)
 {
     (void)unused;
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
-        if (deep || todays(i, 7))
+        if (deep || sampled(i, 7))
             goes_on(runs[i], "--csv", "1/32", 13 * (unsigned)i + 20);
 }
 
@@ -202,9 +202,8 @@ static void ensembles_go_on(void **unused)
     (void)unused;
     put_text(in_folder("star.tab"),
              "1 0 0 0 0 0 0\n1e-4 1 0 0 0 1 0\n1e-4 0 2 0 -0.70710678118654752 0 0\n");
-    if (deep || todays(0, 2))
-        goes_on("-i star.tab --ensemble 300 --until 2000", "--elements", "50", 20);
-    if (deep || todays(1, 2))
+    goes_on("-i star.tab --ensemble 300 --until 2000", "--elements", "50", 20);
+    if (deep || deep_tests())
         goes_on("-i star.tab --ensemble 30 --until 600 --integrator ias15", "--elements", "20", 20);
     good("-i star.tab --ensemble 3 --dt 0.25 --until 5 --checkpoint e.ckpt -q");
     refuses(2, "had other systems, -G, --seed, --spread or --integrator",
@@ -417,10 +416,10 @@ static void engines_go_on(void **unused)
         {.method = NBODY_TREE},
         {.precision = has_doubles() ? NBODY_MIXED : NBODY_SINGLE}};
     for (size_t i = 0; nbody_integrator_describe((enum nbody_integrator)i); i++)
-        if (todays(i, 2))
+        if (sampled(i, 2))
             check_engine((struct nbody_options){.integrator = (enum nbody_integrator)i});
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (todays(i, 2))
+        if (sampled(i, 2))
             check_engine(others[i]);
 }
 
@@ -450,7 +449,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(refuses_others),
         cmocka_unit_test(refuses_damage), /* of a file that refuses_others has left */
         cmocka_unit_test(another_end),
-        /* These take turns. */
+        /* Of these every n-th. */
         cmocka_unit_test(runs_go_on),
         cmocka_unit_test(ensembles_go_on),
         cmocka_unit_test(a_series_goes_on),
@@ -461,5 +460,5 @@ int main(int argc, char **argv)
     deep = argc > 2;
     if (deep)
         kills = atoi(argv[2]);
-    return todays_run("restart", tests, 5, 3, files_create, files_remove);
+    return sampled_run("restart", tests, 6, 3, files_create, files_remove);
 }

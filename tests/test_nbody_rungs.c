@@ -5,7 +5,7 @@
  */
 #include "builds_once.h"
 #include "nbody_engine.h"
-#include "todays.h"
+#include "deep.h"
 
 #include "nbody/nbody_ref.h"
 
@@ -137,11 +137,11 @@ static void finer_steps(void **unused)
     assert_true(fine < coarse / 8 && fine < 1e-3);
 }
 
-/* With kernels that the tests above have built, and some days others: single precision, moments of
- * second order. */
+/* With kernels that the tests above have built; in deep tests with others: single precision,
+ * moments of second order. */
 static struct nbody_options kind(struct nbody_options o)
 {
-    const bool others = todays(0, 3);
+    const bool others = deep_tests();
     o.precision = others ? NBODY_SINGLE : precision;
     o.accuracy = others ? 1e-3 : 1e-5;
     return o;

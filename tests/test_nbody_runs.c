@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_command.h"
-#include "todays.h"
+#include "deep.h"
 
 #include "formats/particles.h"
 
@@ -153,7 +153,7 @@ static void precision_that_nobody_asked_for(void **unused)
     const bool doubles = run("-n 2 --steps 0 -q --precision double") == 0;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         char line[200];
-        if (!todays(i, 2))
+        if (!sampled(i, 2))
             continue;
         snprintf(line, sizeof line, "%s --steps 1 --dt 1/256 -q --json", of[i].options);
         good(line);
@@ -382,5 +382,5 @@ int main(int argc, char **argv)
     if (argc != 2)
         return fprintf(stderr, "usage: test_nbody_runs PATH_OF_STDCL\n"), 2;
     command = argv[1];
-    return todays_run("runs", tests, 0, 2, files_create, files_remove);
+    return sampled_run("runs", tests, 0, 2, files_create, files_remove);
 }

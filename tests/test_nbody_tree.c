@@ -11,7 +11,7 @@
 
 #include "builds_once.h"
 #include "check.h"
-#include "todays.h"
+#include "deep.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -211,7 +211,7 @@ static void twin_is_accurate(void **state)
                  {1500, 0, 4, 8e-3f, 0, 2.5e-4}, {1500, 0.1, 4, 6e-4f, 0, 4e-5}};
     (void)state;
     for (size_t k = 0; k < COUNT(cases); k++) {
-        if (!todays(k, 2))
+        if (!sampled(k, 2))
             continue;
         make(PLUMMER, cases[k].n);
         below(twin_error(cases[k].n, cases[k].eps, cases[k].moments, cases[k].opening,
@@ -409,7 +409,7 @@ static void kernels_are_the_twins(void **state)
     for (size_t k = 0; k < COUNT(cases); k++) {
         const size_t n = cases[k].n;
         struct nbody_ref_tree t;
-        if (!todays(k / 2 + k, 2)) /* one of the walks, with moments of both orders */
+        if (!sampled(k, 2)) /* both walks, moments of both orders */
             continue;
         make(cases[k].shape, n);
         nbody *nb = engine(n, (struct nbody_options){.eps = cases[k].eps,
@@ -524,7 +524,7 @@ static void wishes_are_kept(void **state)
                  {PAIRS, 1999, 1, 1e-10}};
     (void)state;
     for (size_t k = 0; k < COUNT(cases); k++) {
-        if (!todays(k, 3))
+        if (!sampled(k, 3))
             continue;
         make(cases[k].shape, cases[k].n);
         const struct nbody_options o = {
@@ -535,7 +535,7 @@ static void wishes_are_kept(void **state)
         make(PLUMMER, sizes[k]);
         below(judged(sizes[k], (struct nbody_options){.eps = 0.01,
                                                       .accuracy = 1e-3,
-                                                      .shape = walks[todays_day() % COUNT(walks)]}),
+                                                      .shape = walks[k % COUNT(walks)]}),
               1.5e-3);
     }
     make(PLUMMER, 1000);
@@ -609,10 +609,10 @@ static void bits_are_the_same(void **state)
     make(PLUMMER, 4097);
     for (size_t walk = 0; walk < COUNT(walks); walk++) {
         struct nbody_options o = {.eps = 0.01, .shape = walks[walk]};
-        if (!todays(walk, COUNT(walks)))
+        if (!sampled(walk + 1, COUNT(walks)))
             continue;
         const uint64_t right = checksum(o, 4097, false);
-        for (int run = 1; run < (getenv("STDCL_TEST_DEEP") ? 10 : 2); run++)
+        for (int run = 1; run < (deep_tests() ? 10 : 2); run++)
             assert_true(checksum(o, 4097, false) == right);
         o.burst = 2;
         assert_true(checksum(o, 4097, true) == right);
@@ -665,7 +665,7 @@ static void parts_are_the_whole(void **state)
     (void)state;
     for (enum shape shape = 0; shape < SHAPES; shape++)
         for (int walk = 0; walk < 2; walk++) {
-            if (!todays((size_t)walk, 2))
+            if (!sampled((size_t)walk, 2))
                 continue;
             const size_t n = shape == PLUMMER ? 4097 : shape == CUBE ? 130 : 1500;
             struct nbody_options o = {
@@ -717,7 +717,7 @@ static void flags_change_no_bit(void **state)
     (void)state;
     for (int walk = 0; walk < 2; walk++) {
         const size_t n = MOST;
-        if (!todays((size_t)walk, 2))
+        if (!sampled((size_t)walk + 1, 2))
             continue;
         struct nbody_options o = {
             .eps = 0.01, .accuracy = 0.5, .shape = walk ? GPU_SHAPE " limit=10" : "limit=10"};
@@ -895,7 +895,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(bits_are_the_same),
         cmocka_unit_test(room_is_made),
         cmocka_unit_test(what_does_not_go_together),
-        /* These take turns. */
+        /* Of these every n-th. */
         cmocka_unit_test(wishes_are_kept),
         cmocka_unit_test(twin_is_accurate),
         cmocka_unit_test(second_words),
@@ -909,5 +909,5 @@ int main(int argc, char **argv)
         return 1;
     if (argc > 1 && strcmp(argv[1], "several") == 0)
         return cmocka_run_group_tests(several, open_one, close_one);
-    return todays_run("tree", tests, 6, 2, open_one, close_one);
+    return sampled_run("tree", tests, 6, 2, open_one, close_one);
 }

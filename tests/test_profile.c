@@ -10,7 +10,7 @@
 #include "child.h"
 #include "commas.h"
 #include "files.h"
-#include "todays.h"
+#include "deep.h"
 
 #include <dlfcn.h>
 #include <jansson.h>
@@ -930,13 +930,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(environment_may_say_no),
         cmocka_unit_test(environment_of_no_meaning),
         cmocka_unit_test(environment_writes_a_timeline),
-        /* These take turns. */
+        /* Of these every n-th. */
         cmocka_unit_test(environment_prints_tables),
         PROFILED(ignores_the_locale),
         cmocka_unit_test(environment_prints_csv_and_json),
     };
     int failed = cmocka_run_group_tests(tests, files_create, files_remove);
     if (!getenv("STDCL_TEST_AGAIN"))
-        failed += todays_run("what is printed", printed, 2, 3, files_create, files_remove);
+        failed += sampled_run("what is printed", printed, 2, 3, files_create, files_remove);
     return failed;
 }

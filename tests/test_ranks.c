@@ -1,8 +1,8 @@
 /* test_ranks.c - engines on ranks that are threads of one process: the same bits on 1, 2, 3, 4, 5
- * and 8 of them (todays.h), with one device or two each, though messages are late.
+ * and 8 of them (a sample, deep.h), with one device or two each, though messages are late.
  * SPDX-License-Identifier: MIT */
 #include "ranks.h"
-#include "todays.h"
+#include "deep.h"
 
 #include "gas/engine.h"
 #include "life/packed.h"
@@ -21,8 +21,7 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 
 #define WRONG(...) clerror_set(EPROTO, __VA_ARGS__)
 
-static bool thorough,
-    orders; /* all numbers of ranks for each case, on any day; orders in which mail arrives */
+static bool thorough, orders; /* all numbers of ranks for each case; orders in which mail arrives */
 static size_t counts =
     SIZES; /* of them; on GPUs, where contexts and kernels take long to make, those of few ranks */
 
@@ -37,7 +36,7 @@ static void in_orders(int (*run)(struct rank_run *r), void *arg, size_t which)
         ranks_in_every_order(size, run, how, MANY, 0, false);
         ranks_in_every_order(size, run, how, MANY, which + 1, false);
     }
-    if (!orders && !thorough && todays(which + 3, 6))
+    if (!orders && !thorough && sampled(which + 3, 6))
         ranks_in_every_order(2 + (int)which % 2, run, how, 1, which + 1, false);
 }
 
@@ -45,7 +44,7 @@ static void on_some(int (*run)(struct rank_run *r), void *arg, size_t which)
 {
     in_orders(run, arg, which);
     for (size_t k = 0; k < (thorough ? SIZES : counts) && !orders; k++)
-        if (thorough || todays(k + which, counts))
+        if (thorough || sampled(k + which, counts))
             ranks_work(
                 sizes[k], run,
                 (struct ranks_how){
@@ -200,7 +199,7 @@ static void gas_divides_by_speed(void **state)
     works(clcontext_destroy(cp));
     setenv("STDCL_SLICE", "1e-9", 1); /* rounds of few blocks */
     for (int ranks = 2; ranks <= 5; ranks++)
-        if (thorough || todays((size_t)ranks, 2))
+        if (thorough || sampled((size_t)ranks, 2))
             ranks_work(ranks, gas_unlike,
                        (struct ranks_how){
                            .delay = 300, .seed = (unsigned)ranks, .polled = ranks == 3, .arg = &c});
@@ -474,7 +473,7 @@ static void life_in_blocks_is_the_same(void **state)
         struct life_case c = cases[i].c;
         struct life_options options = options_of(&c, NULL, NULL);
         struct life_sample last[TRACED];
-        if (!thorough && (!todays(i, 2) || (cases[i].ranks > 3 && counts < SIZES)))
+        if (!thorough && (!sampled(i, 2) || (cases[i].ranks > 3 && counts < SIZES)))
             continue;
         options.engine = LIFE_REFERENCE;
         options.shape = NULL;
@@ -1013,7 +1012,7 @@ static void products_are_right(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct matmul_case *c = &cases[i];
         const bool host = matmul_kind_is_host(c->kind);
-        if (!host && !thorough && !todays(i, 3))
+        if (!host && !thorough && !sampled(i, 3))
             continue;
         const size_t ra = rows_of_a(c), rb = rows_of_b(c), ca = c->m + c->k - ra,
                      cb = c->k + c->n - rb;
@@ -1022,7 +1021,7 @@ static void products_are_right(void **state)
         c->c = random_matrix(c, 2, c->m, c->n);
         for (size_t s = host ? 0 : 2; s < SIZES; s += host ? 1 : 3) {
             const int size = sizes[s];
-            if (host && !thorough && !todays(s + i, 3))
+            if (host && !thorough && !sampled(s + i, 3))
                 continue;
             if (orders && size > 2)
                 continue;

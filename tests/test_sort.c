@@ -3,7 +3,7 @@
  * that the device alone knows; and calls that must be refused.
  * SPDX-License-Identifier: MIT */
 #include "check.h"
-#include "todays.h"
+#include "deep.h"
 
 #include "arrays/arrays_ref.h"
 
@@ -523,11 +523,11 @@ int main(int argc, char **argv)
         cmocka_unit_test(refused_shapes),
         cmocka_unit_test(places_of_like_jobs),
         cmocka_unit_test(refused_jobs),
-        /* These take turns. */
+        /* Of these every n-th. */
         cmocka_unit_test(every_small_size),
         cmocka_unit_test(every_shape),
         cmocka_unit_test(large_sizes),
         cmocka_unit_test(scans),
     };
-    return todays_run("sort", tests, 8, 2, set_up, tear_down);
+    return sampled_run("sort", tests, 9, 2, set_up, tear_down);
 }

@@ -7,7 +7,7 @@
 #endif
 #include "check.h"
 #include "commas.h"
-#include "todays.h"
+#include "deep.h"
 
 #include <pthread.h>
 #include <sys/stat.h>
@@ -447,7 +447,7 @@ static void *run_limits(void *failed)
 {
     for (size_t i = is_deep ? 0 : 1; i < sizeof limits / sizeof *limits; i++) {
         char begin[200];
-        if (!is_deep && !todays(i, 3))
+        if (!is_deep && !sampled(i, 3))
             continue;
         char *text = cltemplate("k.clt", limits[i].template, strlen(limits[i].template), NULL);
         const char *sentence = text ? "(no error)" : clerror();
@@ -517,7 +517,7 @@ static void test_large(void **state)
     for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
         size_t size;
         struct timespec from, to;
-        if (!is_deep && !todays(i, 3))
+        if (!is_deep && !sampled(i, 3))
             continue;
         char *template = repeated(large[i].unit, &size);
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
@@ -616,10 +616,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_sandbox),
         cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_threads),
-        /* These take turns. */
+        /* Of these every n-th. */
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_large),
         cmocka_unit_test(test_many_names),
     };
-    return todays_run("templates", tests, 10, 3, NULL, NULL);
+    return sampled_run("templates", tests, 10, 3, NULL, NULL);
 }

@@ -50,13 +50,12 @@ job() {
     fi
 }
 
-# today [PARTS]: true for a sixth of its calls, or one of so many, other ones each day, as in todays.h, and others with each MPI.
-day=${STDCL_TEST_DAY:-$(($(date +%s) / 86400))} turn=0
+# sampled [N]: true for every sixth of its calls, or every Nth, other ones with each MPI; with STDCL_TEST_DEEP=1 for all.
+turn=0
 [ $mpi = openmpi ] || turn=3
-[ -n "${STDCL_TEST_DEEP:-}" ] || echo "some of many jobs: STDCL_TEST_DAY=$day has the same, STDCL_TEST_DEEP=1 all"
-today() {
+sampled() {
     turn=$((turn + 1))
-    [ -n "${STDCL_TEST_DEEP:-}" ] || [ $(((turn + day) % ${1:-6})) = 0 ]
+    [ -n "${STDCL_TEST_DEEP:-}" ] || [ $((turn % ${1:-6})) = 0 ]
 }
 
 # A driver of GPUs may refuse contexts when many processes have some: ranks are tested on a CPU where there is one.
@@ -64,34 +63,34 @@ pick=
 ! "$stdcl" devices --json | grep -q '"type": "CPU"' || pick="--device cpu"
 
 # ---- Mail, and the ends of jobs.
-today && job 0 "2 ranks, sum 3" 2 "$child" work
-today && job 0 "4 ranks, sum 10" 4 "$child" work
+sampled && job 0 "2 ranks, sum 3" 2 "$child" work
+sampled && job 0 "4 ranks, sum 10" 4 "$child" work
 job 0 "3 ranks, sum 6" 3 "$from_mpi" work
 job 4 "world_child: rank 1 on $(uname -n): device 3 is lost" 3 "$child" fails
-today && job 4 "world_child: there is no such file" 3 "$child" alike
-today && job bad "" 2 "$child" killed
-today && job bad "" 2 "$child" exits
+sampled && job 4 "world_child: there is no such file" 3 "$child" alike
+sampled && job bad "" 2 "$child" killed
+sampled && job bad "" 2 "$child" exits
 export STDCL_TIMEOUT=5 # in which all ranks have come, also where there is little of the machine for them
-today && job 4 "has waited 5 s for rank 1 on $(uname -n); " 3 "$child" hangs
+sampled && job 4 "has waited 5 s for rank 1 on $(uname -n); " 3 "$child" hangs
 export STDCL_TIMEOUT=5s
-today && job 1 'STDCL_TIMEOUT is "5s"; give a number of seconds above 0' 3 "$stdcl" gas -n 1e5 $pick
+sampled && job 1 'STDCL_TIMEOUT is "5s"; give a number of seconds above 0' 3 "$stdcl" gas -n 1e5 $pick
 unset STDCL_TIMEOUT
 
 # ---- Plugins that are not there, or another MPI's.
 export STDCL_MPI=/nowhere/world-x.so
 lost="/nowhere/world-x.so is no plugin that can be opened"
 [ -z "$five" ] || lost= # Open MPI 5.0.7 may lose what a rank says as the job ends
-today && job 1 "$lost" 2 "$stdcl" gas -n 1000
+sampled && job 1 "$lost" 2 "$stdcl" gas -n 1000
 unset STDCL_MPI
 if [ -n "$other" ]; then
     export STDCL_MPI="$folder/world-$other.so"
-    today && job 1 "sees 1: it is another MPI's launcher" 2 "$stdcl" gas -n 1000
+    sampled && job 1 "sees 1: it is another MPI's launcher" 2 "$stdcl" gas -n 1000
     unset STDCL_MPI
 fi
 mkdir -p copy/bin && cp "$stdcl" copy/bin
 lost="was installed without world-$mpi.so"
 [ -z "$five" ] || lost= # as above
-today && job 1 "$lost" 2 copy/bin/stdcl gas -n 1000
+sampled && job 1 "$lost" 2 copy/bin/stdcl gas -n 1000
 
 # compiled PROGRAM OPTIONS...: by one process, on two devices, since ranks would all compile the same at once.
 compiled() {
@@ -107,10 +106,10 @@ energy() { sed -n 's/.*"mean_energy": \([^,]*\).*/\1/p' "$1"; }
 job 0 '"program": "gas"' $many "$stdcl" gas $pick -n 3e6 --share --histogram many.csv --json
 [ "$(energy out)" = "$(energy one.json)" ] || { echo "FAILED  $many ranks: another energy, $(energy out)"; bad=1; }
 cmp one.csv many.csv || bad=1
-today && job 0 "" 2 copy/bin/stdcl gas $pick -n 1000 --alone --quiet
+sampled && job 0 "" 2 copy/bin/stdcl gas $pick -n 1000 --alone --quiet
 "$stdcl" matmul -n 3 -m 80000 -k 3 --engine cpu-blocked -q -o v.npy || bad=1
 for what in "-n 200000 --stored" "-i v.npy"; do # velocities in memory, each rank's own
-    today || continue
+    sampled || continue
     "$stdcl" gas $pick $what --json >one.json || bad=1
     job 0 '"program": "gas"' 2 "$stdcl" gas $pick $what --share --json
     [ "$(energy out)" = "$(energy one.json)" ] || { echo "FAILED  a stored gas: another energy, $(energy out)"; bad=1; }
@@ -119,7 +118,7 @@ printf '#N Glider\nx = 3, y = 3, rule = B3/S23\nbob$2bo$3o!\n' >glider.rle
 run="--generations 200" ranks=2
 export STDCL_DIVIDE_ANEW=1 # shares change meanwhile, and ranks write small blocks of files by turns
 for what in "--soup=0.3 --size 300x1500" "--soup=0.3 --size 1024x200 --shape across=2" "--pattern glider.rle --size 256x256 --bounds plane" "--until-stable --size 64x96"; do
-    today || continue
+    sampled || continue
     "$stdcl" life $pick $what $run -q -o one.rle -o one.mc -o one.cells -o one.csv || bad=1
     compiled life $what $run
     job 0 "" $ranks "$stdcl" life $pick $what $run -q --share -o many.rle -o many.mc -o many.cells -o many.csv
@@ -127,7 +126,7 @@ for what in "--soup=0.3 --size 300x1500" "--soup=0.3 --size 1024x200 --shape acr
 done
 "$stdcl" nbody $pick -n 2 --steps 0 -q -o try.hdf5 2>/dev/null && hdf5=hdf5 || hdf5=std # without libhdf5
 for what in "-n 2000 --ic plummer --steps 30 --method direct --checkpoint direct.ckpt" "-n 1500 --method tree --steps 8 --checkpoint tree.ckpt" "--integrator hermite4 -n 300 --until 0.03125 --snapshots 0.015625 -o snap-%02d.npy"; do
-    today 3 || continue # one of these three always: the next jobs read what it leaves
+    sampled 3 || continue # one of these three always: the next jobs read what it leaves
     "$stdcl" nbody $pick $what -q -o one.npy -o one.tipsy -o one.tab -o one.$hdf5 --csv one.csv --forces force1.csv || bad=1
     [ -f direct.npy ] || [ ! -f direct.ckpt ] || cp one.npy direct.npy
     [ -f tree.npy ] || [ ! -f tree.ckpt ] || cp one.npy tree.npy
@@ -148,34 +147,34 @@ export STDCL_DIVIDE_ANEW=1
 job 0 '"error": ' $many "$stdcl" matmul -a a.npy -b a.npy --trans NT --engine cpu-blocked -o many.npy --json $core
 unset STDCL_DIVIDE_ANEW
 cmp one.npy many.npy || bad=1
-today && job 1 "ranks divide sums of fixed steps" 2 "$stdcl" nbody $pick -n 100 --steps 1 --stepping adaptive --share
+sampled && job 1 "ranks divide sums of fixed steps" 2 "$stdcl" nbody $pick -n 100 --steps 1 --stepping adaptive --share
 for method in direct tree; do
     [ ! -f $method.ckpt ] || { "$stdcl" nbody $pick --resume $method.ckpt -q -o resumed.npy && cmp $method.npy resumed.npy; } || bad=1
 done
-today && job 2 "are for one rank" 2 "$stdcl" nbody $pick -n 100 --compare --share
-today && job 1 "rank 1 on $(uname -n): it has as glider.rle '" 2 sh -c 'cd "$(mktemp -d -p .)" && { [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] ||
+sampled && job 2 "are for one rank" 2 "$stdcl" nbody $pick -n 100 --compare --share
+sampled && job 1 "rank 1 on $(uname -n): it has as glider.rle '" 2 sh -c 'cd "$(mktemp -d -p .)" && { [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] ||
     cp ../glider.rle .; } && exec "$@"' - "$stdcl" life $pick --pattern glider.rle --share
 share=
 "$two_devices" /bin/true >/dev/null 2>&1 || two_devices="" share=--share # each rank has a device of its own where there are two
 job 0 "ranks waited " 2 $two_devices "$stdcl" gas -n 1e6 $pick --explain $share
 grep -q " on 1 host, 2 ranks" out || { echo "FAILED  the report tells its ranks"; cat out; bad=1; }
-today && job 2 "unknown option '--nonsense'" 2 "$stdcl" gas --nonsense
+sampled && job 2 "unknown option '--nonsense'" 2 "$stdcl" gas --nonsense
 [ -n "$five" ] || # which ends by a segmentation fault with two programs in a line, whatever they are
     job 1 "rank 1 on $(uname -n): it has the options 'gas -n 2e6', rank 0 on $(uname -n) has 'gas -n 1e6'" 1 "$stdcl" gas -n 1e6 : -n 1 "$stdcl" gas -n 2e6
 mkdir -p older && sed 's/1\.0\.0\x00/0.9.9\x00/g' "$stdcl" >older/stdcl && chmod +x older/stdcl
 export STDCL_MPI="$folder/world-$mpi.so"
-[ -n "$five" ] || ! today ||
+[ -n "$five" ] || ! sampled ||
     job 1 "rank 1 on $(uname -n): it has stdcl version '0.9.9', rank 0 on $(uname -n) has '1.0.0'" 1 "$stdcl" gas -n 1e6 : -n 1 older/stdcl gas -n 1e6
 unset STDCL_MPI
 # A disk that is full for one rank: nothing is left of the file. (MPICH makes large files of its own, and so does Open MPI 5.)
 full=
-[ $mpi$five != openmpi ] || ! today || full=yes
+[ $mpi$five != openmpi ] || ! sampled || full=yes
 [ -z "$full" ] || job 1 "rank 1 on $(uname -n): " 2 sh -c 'trap "" XFSZ; [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || ulimit -f 8; exec "$@"' - "$stdcl" matmul -n 100 \
     --precision double --engine cpu-blocked -q -o full.npy
 [ -z "$full" ] || grep -q "cannot be written: File too large" err && [ -z "$(ls -A | grep full)" ] || { echo "FAILED  a full disk"; cat err; ls -A; bad=1; }
 devices=$("$stdcl" devices --json | grep -c '"number"')
-today && job 1 "start fewer ranks" $((devices + 1)) "$stdcl" gas -n 1e6 --device all
-! today || { job 0 '"program": "devices"' 2 "$stdcl" devices --json && [ "$(grep -c '"host": "' out)" = "$devices" ]; } || { echo "FAILED  devices of all hosts"; cat out; bad=1; }
+sampled && job 1 "start fewer ranks" $((devices + 1)) "$stdcl" gas -n 1e6 --device all
+! sampled || { job 0 '"program": "devices"' 2 "$stdcl" devices --json && [ "$(grep -c '"host": "' out)" = "$devices" ]; } || { echo "FAILED  devices of all hosts"; cat out; bad=1; }
 
 # ---- A command that fails on one rank ends both, in its sentence; the other may be waiting for its mail, or sending some.
 fails() { # fails CALL COMMAND...: on rank 1, which alone has the layer
@@ -189,12 +188,12 @@ fails() { # fails CALL COMMAND...: on rank 1, which alone has the layer
 [ -z "$layer" ] || OPENCL_LAYERS=$layer STDCL_FAULT_LOG=$box/layers "$stdcl" devices >/dev/null
 if [ -s layers ] && [ -z "$five" ]; then
     # The layer's device is not that of rank 0, so speeds are measured: with so many bodies rank 1 has some of them.
-    today && fails "clEnqueueReadBuffer 1 -5 refused" "$stdcl" nbody $pick -n 4096 --method direct --steps 6 --share -q -o lost.tab
-    today && fails "clEnqueueNDRangeKernel 20 -2 failed" "$stdcl" nbody $pick -n 4096 --method direct --steps 30 --share -q -o lost.tab # a device that is lost
-    today && fails "clEnqueueNDRangeKernel 5 -5 failed" "$stdcl" nbody $pick -n 4096 --method tree --steps 6 --share -q -o lost.tab
-    today && fails "clEnqueueReadBuffer 1 -5 refused" "$stdcl" life $pick --size 96x80 -n 40 --share -q -o lost.rle
-    today && fails "clEnqueueNDRangeKernel 2 -5 failed" "$stdcl" gas $pick -n 1e5 --share -q --histogram lost.csv
-    today && fails "clEnqueueNDRangeKernel 1 -5 failed" "$stdcl" matmul $pick -n 100 --share -q -o lost.npy
+    sampled && fails "clEnqueueReadBuffer 1 -5 refused" "$stdcl" nbody $pick -n 4096 --method direct --steps 6 --share -q -o lost.tab
+    sampled && fails "clEnqueueNDRangeKernel 20 -2 failed" "$stdcl" nbody $pick -n 4096 --method direct --steps 30 --share -q -o lost.tab # a device that is lost
+    sampled && fails "clEnqueueNDRangeKernel 5 -5 failed" "$stdcl" nbody $pick -n 4096 --method tree --steps 6 --share -q -o lost.tab
+    sampled && fails "clEnqueueReadBuffer 1 -5 refused" "$stdcl" life $pick --size 96x80 -n 40 --share -q -o lost.rle
+    sampled && fails "clEnqueueNDRangeKernel 2 -5 failed" "$stdcl" gas $pick -n 1e5 --share -q --histogram lost.csv
+    sampled && fails "clEnqueueNDRangeKernel 1 -5 failed" "$stdcl" matmul $pick -n 100 --share -q -o lost.npy
 fi
 
 # ---- A signal, for all ranks or for one, ends the job after the work at hand: with one status, and files that are whole.
@@ -253,11 +252,11 @@ ends() { # SIGNAL WHOM FILE COMMAND...: FILE is there at the end, or "": nothing
 ends USR2 $all "" "$stdcl" gas $pick -n 1e15
 ends TERM all "" "$stdcl" gas $pick -n 1e15 # as batch systems do
 ends TERM one "" "$stdcl" gas $pick -n 1e15
-today && ends TERM other ended.npy "$stdcl" nbody $pick -n 3000 --method direct --steps 100000000
-today && ends TERM one ended.npy "$stdcl" nbody $pick -n 3000 --method tree --steps 100000000
-today && ends TERM other ended.rle "$stdcl" life $pick --size 512x512 --soup=0.3 -n 1000000000000
-today && ends TERM one "" "$stdcl" matmul $pick -n 3000 --repeat 1000000
-today && ends TERM other "" "$stdcl" matmul -n 1500 --engine cpu-blocked --repeat 1000000
+sampled && ends TERM other ended.npy "$stdcl" nbody $pick -n 3000 --method direct --steps 100000000
+sampled && ends TERM one ended.npy "$stdcl" nbody $pick -n 3000 --method tree --steps 100000000
+sampled && ends TERM other ended.rle "$stdcl" life $pick --size 512x512 --soup=0.3 -n 1000000000000
+sampled && ends TERM one "" "$stdcl" matmul $pick -n 3000 --repeat 1000000
+sampled && ends TERM other "" "$stdcl" matmul -n 1500 --engine cpu-blocked --repeat 1000000
 
 # ---- A rank of Life is killed: the cells that the job has left are those of a generation, from which a run goes on.
 killed() {
@@ -271,5 +270,5 @@ killed() {
     from=$("$stdcl" life $pick -p kept.mc -n 0 | sed -n 's/^generations .*, from \([0-9]*\) to.*/\1/p')
     "$stdcl" life $pick $soup -n "$from" -q -o one.mc && cmp kept.mc one.mc && echo "ok      killed, and left generation $from"
 }
-! today || killed || { echo "FAILED  cells of a job that was killed"; cat out err; bad=1; }
+! sampled || killed || { echo "FAILED  cells of a job that was killed"; cat out err; bad=1; }
 exit $bad

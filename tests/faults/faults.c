@@ -3,8 +3,7 @@
  *
  *   faults BUILD SOURCE                    every call of every program
  *   faults BUILD SOURCE sample [SEED]      of two or three programs those of found.txt and some
- *   others, which another day
- *                                          are others; SEED stands for the day
+ *                                          others, which SEED (0) chooses
  *   faults BUILD SOURCE every N [SEED]     every Nth call; N seeds in a row make a whole campaign
  *   faults BUILD SOURCE list               the programs' names
  *   faults BUILD SOURCE only PROGRAM       every call of one program
@@ -15,7 +14,7 @@
  * Each program of programs.c runs once with nothing wrong, and layer.c and shim.c write down every
  * call that could fail. Then it runs once for each of those, with an error of codes.txt; a command
  * is refused once, and fails on the device once. Which error is taken goes round from call to call
- * and from day to day. Afterwards, one of two holds:
+ * and from seed to seed. Afterwards, one of two holds:
  *   - status 1, exactly one sentence on standard error, and each output is absent or complete
  *   - status 0, and the output is the one of the run with nothing wrong
  * The second must hold where a call is only interrupted or cut short. STDCL_FAULTS_JSON=FILE keeps
@@ -503,7 +502,7 @@ int main(int argc, char **argv)
         if (!programs[i].name || puts(programs[i].name) < 0)
             return !!programs[i].name;
     some = only && argc > 5 && strcmp(argv[5], "some") == 0;
-    seed = sample && argc > 4 ? atol(argv[4]) : nth > 1 && argc > 5 ? atol(argv[5]) : runs_day();
+    seed = sample && argc > 4 ? atol(argv[4]) : nth > 1 && argc > 5 ? atol(argv[5]) : 0;
     count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (count != MAP_FAILED && runs_begin(argv[1], argv[2]) && codes_read())
         status = only && argc > 5 && !some ? show(argv[4], argv[5])

@@ -64,8 +64,6 @@ void runs_end(void);
  * passed, after which no run begins. */
 int runs_at_once(void);
 bool runs_late(void);
-/* The seed of a day's samples, as in tests/todays.h. */
-long runs_day(void);
 
 /* Leaves in the folder what the program needs, and nothing else. */
 void run_tidy(const struct program *p);

@@ -79,12 +79,6 @@ int runs_at_once(void)
     return wanted && atoi(wanted) > 0 ? atoi(wanted) : 2;
 }
 
-long runs_day(void)
-{
-    const char *wish = getenv("STDCL_TEST_DAY");
-    return wish && *wish ? atol(wish) : (long)(time(NULL) / 86400);
-}
-
 bool runs_late(void)
 {
     const char *seconds = getenv("STDCL_FAULTS_SECONDS");

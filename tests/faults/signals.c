@@ -524,7 +524,7 @@ int main(int argc, char **argv)
     int status = 1;
     if (argc < 3 || moments < 1)
         return 2;
-    seed = argc > 4 ? atol(argv[4]) : runs_day();
+    seed = argc > 4 ? atol(argv[4]) : 0;
     for (int i = 0; i < SIGNALS;
          i++) /* what nohup and shells without jobs ignore, commands would ignore, too */
         signal(signals[i].number, SIG_DFL);
