@@ -1,6 +1,6 @@
 # The gas: velocities and their statistics; on the devices there are and on two.
 # SPDX-License-Identifier: MIT
-stdcl_test(test_gas test_gas.c BUILDS_ONCE LIBS stdcl_gas)
+stdcl_test(test_gas test_gas.c LIBS builds_once stdcl_gas)
 stdcl_test_on_two(test_gas)
 if(TARGET stdcl_command)
   stdcl_test(test_gas_command test_gas_command.c LIBS PkgConfig::JANSSON ARGS $<TARGET_FILE:stdcl_command>)

@@ -3,7 +3,7 @@
  *
  * How large a process is depends on the driver, the allocator and the machine; what the test
  * program and the libraries linked into it hold does not. The linker puts held.c between them and
- * the calls that it counts (stdcl_test(... HELD) in CMakeLists.txt); a driver's own calls, and
+ * the calls that it counts (`held` in CMakeLists.txt); a driver's own calls, and
  * libc's, are not seen.
  * SPDX-License-Identifier: MIT
  */

@@ -11,11 +11,8 @@ target_link_libraries(layer_child PRIVATE stdcl_flags stdcl_static)
 # that; and what stdcl_test takes. Not beside it: what the one
 # compiles, the other finds in PoCL's cache.
 function(stdcl_test_on_two name)
-  cmake_parse_arguments(T "UNOPTIMISED" "TIMEOUT" "ENV" ${ARGN})
+  cmake_parse_arguments(T "" "TIMEOUT" "ENV" ${ARGN})
   set(how "")
-  if(T_UNOPTIMISED)
-    list(APPEND how UNOPTIMISED)
-  endif()
   if(T_TIMEOUT)
     list(APPEND how TIMEOUT ${T_TIMEOUT})
   endif()
@@ -41,7 +38,7 @@ function(stdcl_test_as_gpu subject name)
   endif()
 endfunction()
 
-set(held_by_event HELD)
+set(held_by_event LIBS held)
 foreach(subject context memory sync image loader kernel event failure error threads)
   stdcl_test(test_layer_${subject} test_layer_${subject}.c ${held_by_${subject}})
   target_compile_definitions(test_layer_${subject} PRIVATE

@@ -1,13 +1,13 @@
 # Matrix products: .npy files, engines against the reference on one device and on two, the command.
 # SPDX-License-Identifier: MIT
 stdcl_test(test_npy test_npy.c LIBS formats)
-stdcl_test(test_matmul test_matmul.c BUILDS_ONCE UNOPTIMISED LIBS stdcl_matmul TIMEOUT 400)
-stdcl_test(test_matmul_plan test_matmul_plan.c UNOPTIMISED LIBS stdcl_matmul)
+stdcl_test(test_matmul test_matmul.c LIBS builds_once unoptimised stdcl_matmul TIMEOUT 400)
+stdcl_test(test_matmul_plan test_matmul_plan.c LIBS unoptimised stdcl_matmul)
 stdcl_test_as_gpu(matmul_plan test_matmul_plan_as_gpu)
-stdcl_test(test_matmul_on_two PROGRAM two_devices UNOPTIMISED ARGS $<TARGET_FILE:test_matmul> several TIMEOUT 180)
+stdcl_test(test_matmul_on_two PROGRAM two_devices ARGS $<TARGET_FILE:test_matmul> several TIMEOUT 180)
 stdcl_test(deep_matmul_clblast PROGRAM test_matmul ARGS clblast)
 stdcl_label(deep deep_matmul_clblast)
-stdcl_test(test_cli_matmul test_cli_matmul.c UNOPTIMISED LIBS PkgConfig::JANSSON ARGS $<TARGET_FILE:stdcl_command> TIMEOUT 120)
+stdcl_test(test_cli_matmul test_cli_matmul.c LIBS unoptimised PkgConfig::JANSSON ARGS $<TARGET_FILE:stdcl_command> TIMEOUT 120)
 add_dependencies(test_cli_matmul stdcl_command)
 # Some need the same kernels, which one of them compiles and the next finds in PoCL's cache.
 set_tests_properties(test_matmul test_matmul_on_two PROPERTIES RESOURCE_LOCK matmul_kernels)

@@ -2,10 +2,9 @@
  *
  * An OpenCL context on an NVIDIA card takes a third of a second, and seconds when other processes
  * make some too. Tests that make a stdcl context a case would spend their time so. The linker puts
- * this file between the libraries and clCreateContext (stdcl_test(... BUILDS_ONCE) in
- * CMakeLists.txt): a device's first context is kept, and is what later calls get. Queues, memory
- * and programs are new each time. Not for tests of contexts themselves.
- * SPDX-License-Identifier: MIT
+ * this file between the libraries and clCreateContext (`builds_once` in CMakeLists.txt): a device's
+ * first context is kept, and is what later calls get. Queues, memory and programs are new each
+ * time. Not for tests of contexts themselves. SPDX-License-Identifier: MIT
  */
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120

@@ -61,7 +61,7 @@ endif()
 
 # Products in which a command fails.
 if(TARGET fault_layer AND TARGET stdcl_matmul AND TARGET stdcl_command)
-  stdcl_test(test_matmul_faults test_matmul_faults.c UNOPTIMISED LIBS stdcl_matmul ARGS $<TARGET_FILE:stdcl_command>
+  stdcl_test(test_matmul_faults test_matmul_faults.c LIBS unoptimised stdcl_matmul ARGS $<TARGET_FILE:stdcl_command>
     ENV OPENCL_LAYERS=$<TARGET_FILE:fault_layer>)
   add_dependencies(test_matmul_faults stdcl_command fault_layer)
 elseif(NOT OPENCL_LAYER_H)
