@@ -18,7 +18,7 @@ CONFIGURE = cmake -S . -G "Unix Makefiles" $(GIVEN_CC) $(CMAKE_FLAGS)
 COMPILE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) -C
 
 .PHONY: all command help run format test test-deep test-faults test-oclgrind test-sanitize fuzz soak layout bindings options interface site
-.PHONY: mpi deps deps-bench deps-view install uninstall dist deb abi sbom clean
+.PHONY: mpi deps deps-bench deps-view deps-test deps-deep install uninstall dist deb abi sbom clean
 all: $(BUILD)/Makefile ## build everything
 	@+$(COMPILE) $(BUILD)
 
@@ -96,6 +96,12 @@ deps-view: ## the same for tests of the page of a run in a browser: Chromium, an
 	@BUILD=$(BUILD) tools/deps.sh view
 	@mkdir -p $(BUILD)/npm
 	@npm install --prefix $(BUILD)/npm --no-audit --no-fund --no-save playwright-core@1.65.1 axe-core@4.14.1 ws@8.23.0
+
+deps-test: ## the same for other tests, which are skipped without it
+	@BUILD=$(BUILD) tools/deps.sh test
+
+deps-deep: ## the same for tests of `make test-deep`
+	@BUILD=$(BUILD) tools/deps.sh deep
 
 install: ## install into $(DESTDIR)$(PREFIX)
 	@$(CONFIGURE) -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX)

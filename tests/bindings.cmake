@@ -52,7 +52,6 @@ if(have_numpy AND NOT STDCL_SANITIZE)
     add_test(NAME test_python_types COMMAND ${STDCL_MYPY} --strict --cache-dir=${CMAKE_CURRENT_BINARY_DIR}/mypy stdcl
       WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/python)
     set_tests_properties(test_python_types PROPERTIES TIMEOUT 1800)
-    stdcl_label(deep test_python_types)
   else()
     stdcl_absent(test_python_types "mypy is not installed")
   endif()

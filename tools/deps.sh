@@ -5,6 +5,8 @@
 #   tools/deps.sh bench    what benchmarks and comparisons need besides
 #   tools/deps.sh deb      what the Debian packages are built with, and what looks at packages; what makes the site
 #   tools/deps.sh view     what the tests of the page of a run need: a browser, Node and npm
+#   tools/deps.sh test     what other tests of `make test` need, which are skipped without it
+#   tools/deps.sh deep     what tests of `make test-deep` need besides
 #
 # On Debian and Ubuntu it installs missing packages with apt-get, through sudo when not root, and
 # touches nothing when none is missing. Elsewhere it prints the names of the packages for dnf, pacman
@@ -70,6 +72,27 @@ may  ffmpeg             ffmpeg               ffmpeg            ffmpeg           
 may  librsvg2-bin       librsvg2-tools       librsvg           librsvg           command rsvg-convert
 may  libboost-dev       boost-devel          boost             boost             header boost/multi_array.hpp
 END
+    test) cat <<'END' ;;
+may  libmpich-dev       mpich-devel          mpich             mpich             command mpicc.mpich
+may  mypy               python3-mypy         mypy              mypy              command mypy
+may  abigail-tools      libabigail           libabigail        -                 command abidiff
+may  locales            glibc-locale-source  glibc             -                 file /usr/share/i18n/locales/de_DE
+END
+    deep) cat <<'END' ;;
+may  python3-ipykernel  python3-ipykernel    python-ipykernel  -                 python ipykernel
+may  python3-nbclient   python3-nbclient     python-nbclient   -                 python nbclient
+may  python3-nbformat   python3-nbformat     python-nbformat   -                 python nbformat
+may  python3-build      python3-build        python-build      -                 python build
+may  python3-setuptools python3-setuptools   python-setuptools -                 python setuptools
+may  python3-wheel      python3-wheel        python-wheel      -                 python wheel
+may  python3-pip        python3-pip          python-pip        -                 python pip
+may  patchelf           patchelf             patchelf          patchelf          command patchelf
+may  python3-yt         python3-yt           -                 -                 python yt
+may  reuse              reuse                reuse             reuse             command reuse
+may  mandoc             mandoc               mandoc            mandoc            command mandoc
+may  mkdocs             mkdocs               mkdocs            -                 command mkdocs
+may  iproute2           iproute              iproute2          -                 command ip
+END
     view) cat <<'END' ;;
 may  nodejs             nodejs               nodejs            node              command node
 may  npm                nodejs-npm           npm               -                 command npm
@@ -83,6 +106,7 @@ seen() { # seen KIND NAME
     command) command -v "$2" >/dev/null 2>&1 ;;
     library) pkg-config --exists "$2" 2>/dev/null ;;
     header) [ -e "/usr/include/$2" ] ;;
+    file) [ -e "$2" ] ;;
     python) "${PYTHON:-/usr/bin/python3}" -c "import $2" 2>/dev/null ;;
     package) false ;; # it brings nothing of its own: apt alone knows
     driver) grep -qs "$2" "${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}"/*.icd ;;
@@ -140,9 +164,9 @@ install() {
 
 list=${1:-base}
 case $list in
-base | bench | deb | view) ;;
+base | bench | deb | view | test | deep) ;;
 *)
-    echo "deps.sh: unknown list '$list': give base, bench, deb or view" >&2
+    echo "deps.sh: unknown list '$list': give base, bench, deb, view, test or deep" >&2
     exit 2
     ;;
 esac

@@ -69,7 +69,7 @@ status_is() { [ "$status" = "$1" ]; }
 says() { case $said in *"$1"*) true ;; *) false ;; esac; }
 
 base='gcc g++ make cmake pkg-config opencl-headers ocl-icd-opencl-dev pocl-opencl-icd libpng-dev'
-rest='libhdf5-dev libwebsockets-dev zlib1g-dev libluajit-5.1-dev luajit openmpi-bin libopenmpi-dev gnuplot-nox python3-h5py python3-websockets python3-numpy python3-pycparser gfortran libcmocka-dev libjansson-dev'
+rest='libhdf5-dev libwebsockets-dev zlib1g-dev libluajit-5.1-dev luajit openmpi-bin libopenmpi-dev gnuplot-nox python3-h5py python3-websockets python3-numpy python3-pycparser clang-format-14 gfortran libcmocka-dev libjansson-dev'
 
 # shellcheck disable=SC2086 # one word a package
 system debian 0 $base $rest
@@ -129,7 +129,7 @@ expect "no apt: names for brew" says "brew install gcc make cmake"
 expect "no apt: fails" status_is 1
 
 system other 0
-for tool in gcc g++ gfortran make cmake luajit mpirun mpicc gnuplot pkg-config python3; do
+for tool in gcc g++ gfortran make cmake luajit mpirun mpicc gnuplot pkg-config python3 clang-format-14; do
     stand_in "$tool" 'exit 0'
 done
 run
