@@ -218,10 +218,9 @@ static int launch(const struct order_job *job, cl_uint dev, uint64_t first, uint
     CLCONTEXT *ctx = job->kernels->ctx;
     if (make_room(job, dev, blocks) != 0)
         return -1;
-    void *partial = job->partial[dev];
-    const cl_ulong first_arg = first, n_arg = job->n;
-    struct stdcl_arg args[3 + MOST_REST] = {BLOCK_ARG(partial), VALUE_ARG(first_arg),
-                                            VALUE_ARG(n_arg)};
+    void *const partial = job->partial[dev];
+    struct stdcl_arg args[3 + MOST_REST] = {ARG(partial), ARG((cl_ulong)first),
+                                            ARG((cl_ulong)job->n)};
     for (cl_uint i = 0; i < job->nrest; i++)
         args[3 + i] = job->rest[i];
     const size_t group = (size_t)on->shape.group;

@@ -70,16 +70,16 @@ int arrays_reduce_part(struct order_job *job, const void *x, const void *y, cons
     const double zero = 0;
     const int c_int = 0;
     const cl_long c_long = 0;
-    struct stdcl_arg c = VALUE_ARG(mean), d = VALUE_ARG(zero);
+    struct stdcl_arg c = ARG_AT(mean), d = ARG_AT(zero);
     if (job->kind.wide == WIDE_FLOAT) {
-        c = (struct stdcl_arg)VALUE_ARG(c_single);
-        d = (struct stdcl_arg)VALUE_ARG(d_single);
+        c = ARG_AT(c_single);
+        d = ARG_AT(d_single);
     } else if (job->kind.wide == WIDE_INT) {
-        c = d = (struct stdcl_arg)VALUE_ARG(c_int);
+        c = d = ARG_AT(c_int);
     } else if (job->kind.wide == WIDE_LONG) {
-        c = d = (struct stdcl_arg)VALUE_ARG(c_long);
+        c = d = ARG_AT(c_long);
     }
-    const struct stdcl_arg rest[] = {BLOCK_ARG(x), BLOCK_ARG(y), BLOCK_ARG(z), c, d};
+    const struct stdcl_arg rest[] = {ARG(x), ARG(y), ARG(z), ARG(c), ARG(d)};
     job->nrest = 5;
     job->rest = rest;
     job->blocks = blocks_of(job->n);

@@ -59,23 +59,19 @@ static int launch(arrays_sorter *s, const struct sorter_program *p,
     const cl_uint groups = sorter_groups(s, p, job->most), most = (cl_uint)job->most;
     const int counted = job->count != NULL, wanted = job->total != NULL;
     const void *count = counted ? job->count : carry, *total = wanted ? job->total : carry;
-    const struct stdcl_arg sums[] = {BLOCK_ARG(carry), BLOCK_ARG(job->x), VALUE_ARG(most),
-                                     VALUE_ARG(counted), BLOCK_ARG(count)};
-    const struct stdcl_arg join[] = {BLOCK_ARG(carry),  VALUE_ARG(groups), BLOCK_ARG(total),
-                                     VALUE_ARG(wanted), VALUE_ARG(most),   VALUE_ARG(counted),
-                                     BLOCK_ARG(count)};
-    const struct stdcl_arg write[] = {BLOCK_ARG(job->sums), BLOCK_ARG(job->x),  BLOCK_ARG(carry),
-                                      VALUE_ARG(most),      VALUE_ARG(counted), BLOCK_ARG(count)};
-    const struct stdcl_arg few[] = {BLOCK_ARG(job->sums), BLOCK_ARG(job->x), BLOCK_ARG(total),
-                                    VALUE_ARG(wanted),    VALUE_ARG(most),   VALUE_ARG(counted),
-                                    BLOCK_ARG(count)};
     if (groups && sorter_tiles(p, job->most) <= FEW_TILES)
-        return sorter_launch(s, p, SCAN_FEW, 1, COUNT_OF(few), few);
-    if (groups && sorter_launch(s, p, SCAN_SUMS, groups, COUNT_OF(sums), sums) != 0)
+        return sorter_launch(s, p, SCAN_FEW, 1,
+                             ARGS(job->sums, job->x, total, wanted, most, counted, count));
+    if (groups &&
+        sorter_launch(s, p, SCAN_SUMS, groups, ARGS(carry, job->x, most, counted, count)) != 0)
         return -1;
-    if ((groups || wanted) && sorter_launch(s, p, SCAN_CARRY, 1, COUNT_OF(join), join) != 0)
+    if ((groups || wanted) &&
+        sorter_launch(s, p, SCAN_CARRY, 1,
+                      ARGS(carry, groups, total, wanted, most, counted, count)) != 0)
         return -1;
-    return groups ? sorter_launch(s, p, SCAN_WRITE, groups, COUNT_OF(write), write) : 0;
+    return groups ? sorter_launch(s, p, SCAN_WRITE, groups,
+                                  ARGS(job->sums, job->x, carry, most, counted, count))
+                  : 0;
 }
 
 static int start(arrays_sorter *s, const char *caller, const struct arrays_scan_job *job)

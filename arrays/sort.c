@@ -105,28 +105,21 @@ static int pass(const struct sorting *j, struct pairs from, struct pairs to, int
 {
     const cl_uint shift = (cl_uint)bit,
                   mask = bits - bit < SORT_DIGIT_BITS ? (1u << (bits - bit)) - 1 : SORT_DIGITS - 1;
-    const struct stdcl_arg counting[] = {
-        BLOCK_ARG(j->table), BLOCK_ARG(from.keys),  VALUE_ARG(shift),   VALUE_ARG(mask),
-        VALUE_ARG(j->most),  VALUE_ARG(j->counted), BLOCK_ARG(j->count)};
-    const struct stdcl_arg scan[] = {BLOCK_ARG(j->table), VALUE_ARG(j->groups), VALUE_ARG(j->most),
-                                     VALUE_ARG(j->counted), BLOCK_ARG(j->count)};
-    const struct stdcl_arg scatter[] = {
-        BLOCK_ARG(to.keys),     BLOCK_ARG(from.keys), VALUE_ARG(j->paired),  BLOCK_ARG(to.values),
-        BLOCK_ARG(from.values), BLOCK_ARG(j->table),  VALUE_ARG(j->groups),  VALUE_ARG(shift),
-        VALUE_ARG(mask),        VALUE_ARG(j->most),   VALUE_ARG(j->counted), BLOCK_ARG(j->count)};
-    if (sorter_launch(j->s, j->program, SORT_COUNT, j->groups, COUNT_OF(counting), counting) != 0 ||
-        sorter_launch(j->s, j->program, SORT_SCAN, SORT_DIGITS, COUNT_OF(scan), scan) != 0)
+    if (sorter_launch(j->s, j->program, SORT_COUNT, j->groups,
+                      ARGS(j->table, from.keys, shift, mask, j->most, j->counted, j->count)) != 0 ||
+        sorter_launch(j->s, j->program, SORT_SCAN, SORT_DIGITS,
+                      ARGS(j->table, j->groups, j->most, j->counted, j->count)) != 0)
         return -1;
-    return sorter_launch(j->s, j->program, SORT_SCATTER, j->scatter_groups, COUNT_OF(scatter),
-                         scatter);
+    return sorter_launch(j->s, j->program, SORT_SCATTER, j->scatter_groups,
+                         ARGS(to.keys, from.keys, j->paired, to.values, from.values, j->table,
+                              j->groups, shift, mask, j->most, j->counted, j->count));
 }
 
 static int copy(const struct sorting *j, struct pairs from, struct pairs to)
 {
-    const struct stdcl_arg args[] = {
-        BLOCK_ARG(to.keys),     BLOCK_ARG(from.keys), VALUE_ARG(j->paired),  BLOCK_ARG(to.values),
-        BLOCK_ARG(from.values), VALUE_ARG(j->most),   VALUE_ARG(j->counted), BLOCK_ARG(j->count)};
-    return sorter_launch(j->s, j->program, SORT_COPY, j->groups, COUNT_OF(args), args);
+    return sorter_launch(
+        j->s, j->program, SORT_COPY, j->groups,
+        ARGS(to.keys, from.keys, j->paired, to.values, from.values, j->most, j->counted, j->count));
 }
 
 static int all_passes(const struct sorting *j, struct pairs own, struct pairs other, int bits)

@@ -118,7 +118,7 @@ static int reduce(arrays *a, enum sums_op op, const void *x, const void *y, cons
         *total = arrays_order_total(*kind, &whole);
         return 0;
     }
-    const struct stdcl_arg rest[] = {BLOCK_ARG(x), BLOCK_ARG(y), BLOCK_ARG(z)};
+    const struct stdcl_arg rest[] = {ARG(x), ARG(y), ARG(z)};
     job.nrest = 3;
     job.rest = rest;
     job.blocks = (uint64_t)a->kernels[op].on[0].shape.groups;

@@ -105,6 +105,20 @@ static bool differ(const char *declared, const char *given)
     return !d.vector && d.size != g.size;
 }
 
+/* True if a type of this name may be given. The last accepted name is kept: launches repeat their
+ * types, and comparing two names costs less than parsing them. A copy, not the address: callers may
+ * reuse the memory of a name. */
+static bool type_fits(struct parameter *p, const char *given)
+{
+    if (!given || strcmp(p->accepted, given) == 0)
+        return true;
+    if (differ(p->type, given))
+        return false;
+    if (strlen(given) < sizeof p->accepted)
+        strcpy(p->accepted, given);
+    return true;
+}
+
 static const char *space_of(enum arg_kind kind)
 {
     return kind == ARG_GLOBAL ? "memory " : kind == ARG_LOCAL ? "local memory " : "";
@@ -124,11 +138,11 @@ static const char *advice(const struct parameter *p, enum arg_kind kind, const c
 int check_arg(const struct kernel *k, cl_uint i, enum arg_kind kind, size_t size, const char *type,
               const char *call)
 {
-    const struct parameter *p = &k->parameters[i];
+    struct parameter *p = &k->parameters[i];
     if (p->kind == ARG_UNSET)
         return 0;
     if (p->kind == kind && (kind != ARG_VALUE || p->size == 0 || p->size == size) &&
-        !differ(p->type, type))
+        type_fits(p, type))
         return 0;
     if (p->kind == ARG_GLOBAL && kind == ARG_VALUE && type && strcmp(type, "cl_mem") == 0)
         return 0;

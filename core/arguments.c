@@ -17,13 +17,21 @@ static struct arg *arg_of(struct kernel *k, cl_uint i, const char *call)
     return NULL;
 }
 
+/* memcmp without a call for the sizes of most arguments. */
+static bool same_bytes(const void *a, const void *b, size_t size)
+{
+    return size == 4   ? memcmp(a, b, 4) == 0
+           : size == 8 ? memcmp(a, b, 8) == 0
+                       : memcmp(a, b, size) == 0;
+}
+
 static int record_value(struct kernel *k, cl_uint i, size_t size, const void *value,
                         const char *type, const char *call)
 {
     struct arg *a = arg_of(k, i, call);
     if (!a || check_arg(k, i, ARG_VALUE, size, type, call) != 0)
         return -1;
-    if (a->kind == ARG_VALUE && a->size == size && memcmp(a->value, value, size) == 0)
+    if (a->kind == ARG_VALUE && a->size == size && same_bytes(a->value, value, size))
         return 0;
     if (size > a->capacity) {
         void *more = realloc(a->value, size);
@@ -64,15 +72,19 @@ static int no_memory(const struct kernel *k, cl_uint i, const char *type, const 
         known && *p->name ? " " : "", known ? p->name : "", type);
 }
 
+/* True for a pointer that names what it points to, and not for a literal 0. */
+static bool is_typed_pointer(const char *type)
+{
+    return (strchr(type, '*') || strcmp(type, "pointer") == 0) && strcmp(type, "void*") != 0;
+}
+
 static int record_global(struct kernel *k, cl_uint i, const void *ptr, const char *type,
                          const char *call)
 {
     struct arg *a = arg_of(k, i, call);
     if (!a || check_arg(k, i, ARG_GLOBAL, sizeof ptr, type ? type : "pointer", call) != 0)
         return -1;
-    const bool typed = type && (strchr(type, '*') || strcmp(type, "pointer") == 0) &&
-                       strcmp(type, "void*") != 0; /* and no literal 0 */
-    if (!ptr && typed)
+    if (!ptr && type && is_typed_pointer(type))
         return no_memory(k, i, type, call);
     if (a->kind == ARG_GLOBAL && a->ptr == ptr)
         return 0;
@@ -82,24 +94,25 @@ static int record_global(struct kernel *k, cl_uint i, const void *ptr, const cha
     return 0;
 }
 
-int arguments_record(struct kernel *k, cl_uint nargs, const struct stdcl_arg *args)
+int arguments_record(struct kernel *k, cl_uint nargs, const struct stdcl_arg *args,
+                     const char *call)
 {
     int status = 0;
     if (nargs > k->nargs)
-        return fail(EINVAL, 0, "clforka: kernel %s has %u arguments, %u are given", k->name,
+        return fail(EINVAL, 0, "%s: kernel %s has %u arguments, %u are given", call, k->name,
                     k->nargs, nargs);
     for (cl_uint i = 0; i < nargs && status == 0; i++) {
         const void *ptr;
         switch (args[i].kind) {
         case STDCL_GLOBAL:
             memcpy(&ptr, args[i].value, sizeof ptr);
-            status = record_global(k, i, ptr, args[i].type, "clforka");
+            status = record_global(k, i, ptr, args[i].type, call);
             break;
         case STDCL_LOCAL:
-            status = record_local(k, i, ((const stdcl_local_t *)args[i].value)->bytes, "clforka");
+            status = record_local(k, i, ((const stdcl_local_t *)args[i].value)->bytes, call);
             break;
         default:
-            status = record_value(k, i, args[i].size, args[i].value, args[i].type, "clforka");
+            status = record_value(k, i, args[i].size, args[i].value, args[i].type, call);
         }
     }
     return status;

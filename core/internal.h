@@ -451,6 +451,7 @@ struct parameter {
     enum arg_kind kind;
     size_t size;             /* of a value whose type OpenCL defines; 0: not known */
     char name[32], type[32]; /* cut short if longer */
+    char accepted[16];       /* name of the last type that passed the comparison with `type` */
 };
 
 struct arg {
@@ -515,10 +516,17 @@ void kernel_remove(struct kernel *k);
 struct kernel *kernel_find(cl_kernel handle);
 void kernel_free(struct kernel *k);
 
+/* ---- launch.c ---- */
+
+/* clforkv whose messages name `call`; args NULL: start with the arguments as they are. */
+cl_event kernel_launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrange_t *ndr, int flags,
+                       cl_uint nargs, const struct stdcl_arg *args, const char *call);
+
 /* ---- arguments.c ---- */
 
 /* Records arguments 0 .. nargs - 1; the kernel's lock is held. 0, or -1 after fail(). */
-int arguments_record(struct kernel *k, cl_uint nargs, const struct stdcl_arg *args);
+int arguments_record(struct kernel *k, cl_uint nargs, const struct stdcl_arg *args,
+                     const char *call);
 
 /* Brings a device's cl_kernel up to date; the kernel's lock is held. 0, or -1 after fail(). */
 int arguments_bind(struct kernel *k, cl_uint dev, const char *call);

@@ -25,7 +25,7 @@ static void print_sizes(char *text, size_t size, size_t dim, const size_t *v)
 
 /* Why these sizes cannot be, if it can be told: -1 after fail(), else 0. */
 static int explain_sizes(const struct kernel *k, const struct device *d, const clndrange_t *ndr,
-                         size_t limit)
+                         size_t limit, const char *call)
 {
     size_t items = 1;
     for (size_t i = 0; i < ndr->dim; i++)
@@ -35,68 +35,67 @@ static int explain_sizes(const struct kernel *k, const struct device *d, const c
     if (items > limit)
         return fail(
             EINVAL, 0,
-            "clfork: kernel %s on %s: a work-group of %zu work-items is too large, %zu is the most",
-            k->name, d->name, items, limit);
+            "%s: kernel %s on %s: a work-group of %zu work-items is too large, %zu is the most",
+            call, k->name, d->name, items, limit);
     for (size_t i = 0; i < ndr->dim; i++) {
         const size_t local = ndr->ltid[i] ? ndr->ltid[i] : 1, beyond = ndr->gtid[i] % local;
         if (beyond)
             return fail(
                 EINVAL, 0,
-                "clfork: kernel %s on %s: in dimension %zu the global size %zu is not a multiple of "
+                "%s: kernel %s on %s: in dimension %zu the global size %zu is not a multiple of "
                 "the local size %zu; the next that is: %zu",
-                k->name, d->name, i, ndr->gtid[i], local, ndr->gtid[i] - beyond + local);
+                call, k->name, d->name, i, ndr->gtid[i], local, ndr->gtid[i] - beyond + local);
     }
     return 0;
 }
 
 static int launch_failed(const struct kernel *k, const struct device *d, cl_kernel on_device,
-                         const clndrange_t *ndr, cl_int err)
+                         const clndrange_t *ndr, cl_int err, const char *call)
 {
     char args[400], global[96], local[96];
     size_t limit = 0;
     if (err == CL_INVALID_KERNEL_ARGS)
-        return fail(EINVAL, err, "clfork: kernel %s on %s: not set: argument %s", k->name, d->name,
-                    unset_args(k, args, sizeof args));
+        return fail(EINVAL, err, "%s: kernel %s on %s: not set: argument %s", call, k->name,
+                    d->name, unset_args(k, args, sizeof args));
     clGetKernelWorkGroupInfo(on_device, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof limit, &limit,
                              NULL);
-    if (err == CL_INVALID_WORK_GROUP_SIZE && limit && explain_sizes(k, d, ndr, limit) != 0) {
+    if (err == CL_INVALID_WORK_GROUP_SIZE && limit && explain_sizes(k, d, ndr, limit, call) != 0) {
         oclerrno = err;
         return -1;
     }
     print_sizes(global, sizeof global, ndr->dim, ndr->gtid);
     print_sizes(local, sizeof local, ndr->dim, ndr->ltid);
     return fail(errno_of(err), err,
-                "clfork: kernel %s on %s, global size %s, local size %s (at most %zu "
+                "%s: kernel %s on %s, global size %s, local size %s (at most %zu "
                 "work-items a group)",
-                k->name, d->name, global, local, limit);
+                call, k->name, d->name, global, local, limit);
 }
 
-static int check_range(const struct kernel *k, const clndrange_t *ndr)
+static int check_range(const struct kernel *k, const clndrange_t *ndr, const char *call)
 {
     if (!ndr)
-        return fail(EINVAL, 0, "clfork: kernel %s: the index space is NULL", k->name);
+        return fail(EINVAL, 0, "%s: kernel %s: the index space is NULL", call, k->name);
     if (ndr->dim < 1 || ndr->dim > 3)
         return fail(EINVAL, CL_INVALID_WORK_DIMENSION,
-                    "clfork: kernel %s: an index space of %zu dimensions", k->name, ndr->dim);
+                    "%s: kernel %s: an index space of %zu dimensions", call, k->name, ndr->dim);
     double items = 1;
     for (size_t i = 0; i < ndr->dim; i++) {
         if (ndr->gtid[i] == 0)
             return fail(EINVAL, CL_INVALID_GLOBAL_WORK_SIZE,
-                        "clfork: kernel %s: no work-items in dimension "
+                        "%s: kernel %s: no work-items in dimension "
                         "%zu",
-                        k->name, i);
+                        call, k->name, i);
         if ((items *= (double)ndr->gtid[i]) >= 0x1p63) /* PoCL 3.1 ends the program */
-            return fail(
-                EINVAL, CL_INVALID_GLOBAL_WORK_SIZE,
-                "clfork: kernel %s: %zu work-items in dimension %zu are too many; a negative "
-                "number is such a size, too",
-                k->name, ndr->gtid[i], i);
+            return fail(EINVAL, CL_INVALID_GLOBAL_WORK_SIZE,
+                        "%s: kernel %s: %zu work-items in dimension %zu are too many; a negative "
+                        "number is such a size, too",
+                        call, k->name, ndr->gtid[i], i);
     }
     return 0;
 }
 
 /* Not every platform checks this at a launch. */
-static int check_local_memory(const struct kernel *k, const struct device *d)
+static int check_local_memory(const struct kernel *k, const struct device *d, const char *call)
 {
     size_t sum = 0;
     for (cl_uint i = 0; i < k->nargs; i++)
@@ -105,9 +104,9 @@ static int check_local_memory(const struct kernel *k, const struct device *d)
     if (sum <= d->local_memory)
         return 0;
     return fail(EINVAL, CL_OUT_OF_RESOURCES,
-                "clfork: kernel %s: its arguments ask for %zu bytes of local memory, "
+                "%s: kernel %s: its arguments ask for %zu bytes of local memory, "
                 "%s has %llu",
-                k->name, sum, d->name, (unsigned long long)d->local_memory);
+                call, k->name, sum, d->name, (unsigned long long)d->local_memory);
 }
 
 static double items_of(const clndrange_t *ndr)
@@ -121,7 +120,8 @@ static double items_of(const clndrange_t *ndr)
 /* PoCL (3.1 at least) counts the work-groups of a launch in 32 bits, and ends the program where
  * they are more. Without local sizes its groups are as large as the device can have them at
  * best. */
-static int check_groups(const struct kernel *k, const struct device *d, const clndrange_t *ndr)
+static int check_groups(const struct kernel *k, const struct device *d, const clndrange_t *ndr,
+                        const char *call)
 {
     double groups = items_of(ndr);
     size_t largest = 1;
@@ -135,17 +135,17 @@ static int check_groups(const struct kernel *k, const struct device *d, const cl
     return groups < 0x1p32
                ? 0
                : fail(EINVAL, CL_INVALID_GLOBAL_WORK_SIZE,
-                      "clfork: kernel %s on %s: %.3g work-groups are too many for one launch; "
+                      "%s: kernel %s on %s: %.3g work-groups are too many for one launch; "
                       "PoCL takes fewer than 2^32",
-                      k->name, d->name, groups);
+                      call, k->name, d->name, groups);
 }
 
 /* Has the newest images of the blocks that the kernel is given on a device. */
-static int bring_blocks(const struct kernel *k, cl_uint dev)
+static int bring_blocks(const struct kernel *k, cl_uint dev, const char *call)
 {
     for (cl_uint i = 0; i < k->nargs; i++) {
         struct memory *m = k->args[i].kind == ARG_GLOBAL ? k->bound[dev][i].memory : NULL;
-        if (m && !memory_current(m, dev) && memory_migrate(m, dev, "clfork") != 0)
+        if (m && !memory_current(m, dev) && memory_migrate(m, dev, call) != 0)
             return -1;
     }
     return 0;
@@ -154,13 +154,13 @@ static int bring_blocks(const struct kernel *k, cl_uint dev)
 /* Binds and enqueues; the kernel's lock is held. -1 after fail(). *ev stays NULL if there is to be
  * none. */
 static int enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr, int flags,
-                          struct note *note, cl_event *ev)
+                          struct note *note, cl_event *ev, const char *call)
 {
     struct device *d = &k->program->cp->dev[dev];
     const bool bare = event_spared(k->program->cp, d, flags);
     size_t local[3];
-    if (check_groups(k, d, ndr) != 0 || check_local_memory(k, d) != 0 ||
-        arguments_bind(k, dev, "clfork") != 0 || bring_blocks(k, dev) != 0)
+    if (check_groups(k, d, ndr, call) != 0 || check_local_memory(k, d, call) != 0 ||
+        arguments_bind(k, dev, call) != 0 || bring_blocks(k, dev, call) != 0)
         return -1;
     for (size_t i = 0; i < ndr->dim; i++)
         local[i] = ndr->ltid[i] ? ndr->ltid[i] : 1;
@@ -170,7 +170,7 @@ static int enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr,
                                         (cl_uint)ndr->dim, ndr->gtid_offset, ndr->gtid,
                                         ndr->ltid[0] ? local : NULL, 0, NULL, bare ? NULL : ev);
     if (err != CL_SUCCESS) {
-        launch_failed(k, d, k->on_device[dev], ndr, err);
+        launch_failed(k, d, k->on_device[dev], ndr, err, call);
         return -1;
     }
     if (bare)
@@ -188,7 +188,7 @@ static cl_event launch_on(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndr
                           int flags, cl_uint nargs, const struct stdcl_arg *args, const char *call)
 {
     struct kernel *k = kernel_of(krn, call);
-    if (!k || check_range(k, ndr) != 0)
+    if (!k || check_range(k, ndr, call) != 0)
         return CL_FAILED;
     if (k->program->cp != cp)
         return (void)fail(EINVAL, 0, "%s: kernel %s belongs to another context", call, k->name),
@@ -197,15 +197,15 @@ static cl_event launch_on(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndr
     cl_event ev = NULL;
     int status = -1;
     pthread_mutex_lock(&k->lock);
-    if (!args || arguments_record(k, nargs, args) == 0)
-        status = enqueue_kernel(k, dev, ndr, flags, &note, &ev);
+    if (!args || arguments_record(k, nargs, args, call) == 0)
+        status = enqueue_kernel(k, dev, ndr, flags, &note, &ev, call);
     pthread_mutex_unlock(&k->lock);
     if (status != 0)
         return CL_FAILED;
     return ev ? event_finish(&cp->dev[dev], KERNEL_EVENT, ev, note, flags, call) : 0;
 }
 
-static cl_event launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrange_t *ndr, int flags,
+cl_event kernel_launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrange_t *ndr, int flags,
                        cl_uint nargs, const struct stdcl_arg *args, const char *call)
 {
     struct device *d = device_of(cp, dev, call);
@@ -215,11 +215,17 @@ static cl_event launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrang
 
 STDCL_API cl_event clfork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags)
 {
-    return launch(cp, dev, krn, ndr, flags, 0, NULL, "clfork");
+    return kernel_launch(cp, dev, krn, ndr, flags, 0, NULL, "clfork");
 }
 
 STDCL_API cl_event clforkv(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags,
                            cl_uint nargs, const struct stdcl_arg *args)
 {
-    return launch(cp, dev, krn, ndr, flags, nargs, args, "clforka");
+    return kernel_launch(cp, dev, krn, ndr, flags, nargs, args, "clforkv");
+}
+
+STDCL_API cl_event stdcl_forka(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr,
+                               int flags, cl_uint nargs, const struct stdcl_arg *args)
+{
+    return kernel_launch(cp, dev, krn, ndr, flags, nargs, args, "clforka");
 }

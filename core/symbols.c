@@ -196,6 +196,6 @@ STDCL_API cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int fla
     snprintf(name, sizeof name, "%.*s", (int)strcspn(symbol, "\" "), symbol);
     struct program *p = embedded_of(cp, CLLD_NOW, "clexec");
     cl_kernel krn = p ? clsym(cp, p, name, 0) : NULL;
-    return krn ? clforkv(cp, dev, krn, ndr, flags, nargs, args)
+    return krn ? kernel_launch(cp, dev, krn, ndr, flags, nargs, args, "clexec")
                : event_or_refusal(cp, d, KERNEL_EVENT, CL_FAILED, flags);
 }

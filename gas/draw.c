@@ -98,13 +98,10 @@ static int start_drawing(const gas *g, cl_uint dev, uint64_t first, uint64_t blo
     const struct kernels_on *on = &g->draw.on[dev];
     const size_t group = (size_t)on->shape.group;
     const cl_ulong from = first, n = g->own, begin = g->first * BLOCK;
-    const struct stdcl_arg args[] = {VALUE_ARG(from),        VALUE_ARG(n),
-                                     VALUE_ARG(begin),       BLOCK_ARG(g->plane[0]),
-                                     BLOCK_ARG(g->plane[1]), BLOCK_ARG(g->plane[2]),
-                                     VALUE_ARG(g->key[0]),   VALUE_ARG(g->key[1])};
     clndrange_t ndr = clndrange_init1d(0, (size_t)blocks * group, group);
-    if (clforkv(g->ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args),
-                args) == (cl_event)-1)
+    if (clforkv(g->ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
+                ARGS(from, n, begin, g->plane[0], g->plane[1], g->plane[2], g->key[0],
+                     g->key[1])) == (cl_event)-1)
         return -1;
     return clflush(g->ctx, dev, 0);
 }
@@ -297,24 +294,14 @@ static int count_on(gas *g, cl_uint dev, uint64_t first, uint64_t blocks, float 
     const stdcl_local_t own = {(bins + 1) * sizeof(cl_uint)};
     void *none = g->counts;
     void *const *p = g->storage == GAS_STORED ? g->plane : (void *[]){none, none, none};
-    const struct stdcl_arg args[] = {VALUE_ARG(from),
-                                     VALUE_ARG(n),
-                                     BLOCK_ARG(p[0]),
-                                     BLOCK_ARG(p[1]),
-                                     BLOCK_ARG(p[2]),
-                                     VALUE_ARG(g->key[0]),
-                                     VALUE_ARG(g->key[1]),
-                                     VALUE_ARG(scale),
-                                     VALUE_ARG(bins),
-                                     BLOCK_ARG(g->counts),
-                                     {.size = sizeof own, .kind = STDCL_LOCAL, .value = &own}};
     const size_t group = (size_t)on->shape.group;
     clndrange_t ndr = clndrange_init1d(0, (size_t)blocks * group, group);
     pace_started(&g->count.pace, (double)blocks);
     memset(g->counts, 0, (MOST_BINS + 1) * sizeof *g->counts);
     if (clmsync(g->ctx, dev, g->counts, CL_MEM_DEVICE) == (cl_event)-1 ||
-        clforkv(g->ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args),
-                args) == (cl_event)-1 ||
+        clforkv(g->ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
+                ARGS(from, n, p[0], p[1], p[2], g->key[0], g->key[1], scale, bins, g->counts,
+                     own)) == (cl_event)-1 ||
         clmsync(g->ctx, dev, g->counts, CL_MEM_HOST | CL_EVENT_NOWAIT) == (cl_event)-1 ||
         clwait(g->ctx, dev, CL_ALL_EVENT) == (cl_event)-1)
         return -1;

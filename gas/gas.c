@@ -63,7 +63,7 @@ static int tell(void *arg, uint64_t done)
 static int sum_blocks(gas *g, struct order_forest *part, uint64_t n, uint64_t first,
                       uint64_t blocks, bool telling)
 {
-    const struct stdcl_arg rest[] = {VALUE_ARG(g->key[0]), VALUE_ARG(g->key[1])};
+    const struct stdcl_arg rest[] = {ARG(g->key[0]), ARG(g->key[1])};
     const struct order_job job = {.kernels = &g->fused,
                                   .kind = g->kind,
                                   .n = n,

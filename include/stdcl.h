@@ -575,11 +575,14 @@ typedef struct {
 #define clarg_local(n) ((stdcl_local_t){(size_t)(n)})
 #endif
 
-/* As clforka, from an array; clexecv finds the embedded kernel `symbol` first. */
+/* As clforka, from an array; clexecv finds the embedded kernel `symbol` first. stdcl_forka is what
+ * the macro clforka calls: clforkv whose messages name clforka. */
 cl_event clforkv(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags,
                  cl_uint nargs, const struct stdcl_arg *args);
 cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const char *symbol,
                  cl_uint nargs, const struct stdcl_arg *args);
+cl_event stdcl_forka(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags,
+                     cl_uint nargs, const struct stdcl_arg *args);
 
 /* Waits until the kernel events (CL_KERNEL_EVENT) and/or memory events (CL_MEM_EVENT) of a device
  * are complete, and forgets them. Without either flag: both. With CL_EVENT_NORELEASE every event
@@ -705,72 +708,72 @@ void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary);
 #define STDCL_FIRST_(a, ...) a
 #define STDCL_FIRST(...) STDCL_FIRST_(__VA_ARGS__, )
 
-/* STDCL_EACH(x, a, b, ...) makes STDCL_ONE(a) STDCL_ONE(b) ...; x is left out. */
-#define STDCL_EACH(...) STDCL_CAT(STDCL_E, STDCL_COUNT(__VA_ARGS__))(__VA_ARGS__)
-#define STDCL_E0(x)
-#define STDCL_E1(x, a) STDCL_ONE(a)
-#define STDCL_E2(x, a, ...) STDCL_ONE(a) STDCL_E1(x, __VA_ARGS__)
-#define STDCL_E3(x, a, ...) STDCL_ONE(a) STDCL_E2(x, __VA_ARGS__)
-#define STDCL_E4(x, a, ...) STDCL_ONE(a) STDCL_E3(x, __VA_ARGS__)
-#define STDCL_E5(x, a, ...) STDCL_ONE(a) STDCL_E4(x, __VA_ARGS__)
-#define STDCL_E6(x, a, ...) STDCL_ONE(a) STDCL_E5(x, __VA_ARGS__)
-#define STDCL_E7(x, a, ...) STDCL_ONE(a) STDCL_E6(x, __VA_ARGS__)
-#define STDCL_E8(x, a, ...) STDCL_ONE(a) STDCL_E7(x, __VA_ARGS__)
-#define STDCL_E9(x, a, ...) STDCL_ONE(a) STDCL_E8(x, __VA_ARGS__)
-#define STDCL_E10(x, a, ...) STDCL_ONE(a) STDCL_E9(x, __VA_ARGS__)
-#define STDCL_E11(x, a, ...) STDCL_ONE(a) STDCL_E10(x, __VA_ARGS__)
-#define STDCL_E12(x, a, ...) STDCL_ONE(a) STDCL_E11(x, __VA_ARGS__)
-#define STDCL_E13(x, a, ...) STDCL_ONE(a) STDCL_E12(x, __VA_ARGS__)
-#define STDCL_E14(x, a, ...) STDCL_ONE(a) STDCL_E13(x, __VA_ARGS__)
-#define STDCL_E15(x, a, ...) STDCL_ONE(a) STDCL_E14(x, __VA_ARGS__)
-#define STDCL_E16(x, a, ...) STDCL_ONE(a) STDCL_E15(x, __VA_ARGS__)
-#define STDCL_E17(x, a, ...) STDCL_ONE(a) STDCL_E16(x, __VA_ARGS__)
-#define STDCL_E18(x, a, ...) STDCL_ONE(a) STDCL_E17(x, __VA_ARGS__)
-#define STDCL_E19(x, a, ...) STDCL_ONE(a) STDCL_E18(x, __VA_ARGS__)
-#define STDCL_E20(x, a, ...) STDCL_ONE(a) STDCL_E19(x, __VA_ARGS__)
-#define STDCL_E21(x, a, ...) STDCL_ONE(a) STDCL_E20(x, __VA_ARGS__)
-#define STDCL_E22(x, a, ...) STDCL_ONE(a) STDCL_E21(x, __VA_ARGS__)
-#define STDCL_E23(x, a, ...) STDCL_ONE(a) STDCL_E22(x, __VA_ARGS__)
-#define STDCL_E24(x, a, ...) STDCL_ONE(a) STDCL_E23(x, __VA_ARGS__)
-#define STDCL_E25(x, a, ...) STDCL_ONE(a) STDCL_E24(x, __VA_ARGS__)
-#define STDCL_E26(x, a, ...) STDCL_ONE(a) STDCL_E25(x, __VA_ARGS__)
-#define STDCL_E27(x, a, ...) STDCL_ONE(a) STDCL_E26(x, __VA_ARGS__)
-#define STDCL_E28(x, a, ...) STDCL_ONE(a) STDCL_E27(x, __VA_ARGS__)
-#define STDCL_E29(x, a, ...) STDCL_ONE(a) STDCL_E28(x, __VA_ARGS__)
-#define STDCL_E30(x, a, ...) STDCL_ONE(a) STDCL_E29(x, __VA_ARGS__)
-#define STDCL_E31(x, a, ...) STDCL_ONE(a) STDCL_E30(x, __VA_ARGS__)
-#define STDCL_E32(x, a, ...) STDCL_ONE(a) STDCL_E31(x, __VA_ARGS__)
-#define STDCL_E33(x, a, ...) STDCL_ONE(a) STDCL_E32(x, __VA_ARGS__)
-#define STDCL_E34(x, a, ...) STDCL_ONE(a) STDCL_E33(x, __VA_ARGS__)
-#define STDCL_E35(x, a, ...) STDCL_ONE(a) STDCL_E34(x, __VA_ARGS__)
-#define STDCL_E36(x, a, ...) STDCL_ONE(a) STDCL_E35(x, __VA_ARGS__)
-#define STDCL_E37(x, a, ...) STDCL_ONE(a) STDCL_E36(x, __VA_ARGS__)
-#define STDCL_E38(x, a, ...) STDCL_ONE(a) STDCL_E37(x, __VA_ARGS__)
-#define STDCL_E39(x, a, ...) STDCL_ONE(a) STDCL_E38(x, __VA_ARGS__)
-#define STDCL_E40(x, a, ...) STDCL_ONE(a) STDCL_E39(x, __VA_ARGS__)
-#define STDCL_E41(x, a, ...) STDCL_ONE(a) STDCL_E40(x, __VA_ARGS__)
-#define STDCL_E42(x, a, ...) STDCL_ONE(a) STDCL_E41(x, __VA_ARGS__)
-#define STDCL_E43(x, a, ...) STDCL_ONE(a) STDCL_E42(x, __VA_ARGS__)
-#define STDCL_E44(x, a, ...) STDCL_ONE(a) STDCL_E43(x, __VA_ARGS__)
-#define STDCL_E45(x, a, ...) STDCL_ONE(a) STDCL_E44(x, __VA_ARGS__)
-#define STDCL_E46(x, a, ...) STDCL_ONE(a) STDCL_E45(x, __VA_ARGS__)
-#define STDCL_E47(x, a, ...) STDCL_ONE(a) STDCL_E46(x, __VA_ARGS__)
-#define STDCL_E48(x, a, ...) STDCL_ONE(a) STDCL_E47(x, __VA_ARGS__)
-#define STDCL_E49(x, a, ...) STDCL_ONE(a) STDCL_E48(x, __VA_ARGS__)
-#define STDCL_E50(x, a, ...) STDCL_ONE(a) STDCL_E49(x, __VA_ARGS__)
-#define STDCL_E51(x, a, ...) STDCL_ONE(a) STDCL_E50(x, __VA_ARGS__)
-#define STDCL_E52(x, a, ...) STDCL_ONE(a) STDCL_E51(x, __VA_ARGS__)
-#define STDCL_E53(x, a, ...) STDCL_ONE(a) STDCL_E52(x, __VA_ARGS__)
-#define STDCL_E54(x, a, ...) STDCL_ONE(a) STDCL_E53(x, __VA_ARGS__)
-#define STDCL_E55(x, a, ...) STDCL_ONE(a) STDCL_E54(x, __VA_ARGS__)
-#define STDCL_E56(x, a, ...) STDCL_ONE(a) STDCL_E55(x, __VA_ARGS__)
-#define STDCL_E57(x, a, ...) STDCL_ONE(a) STDCL_E56(x, __VA_ARGS__)
-#define STDCL_E58(x, a, ...) STDCL_ONE(a) STDCL_E57(x, __VA_ARGS__)
-#define STDCL_E59(x, a, ...) STDCL_ONE(a) STDCL_E58(x, __VA_ARGS__)
-#define STDCL_E60(x, a, ...) STDCL_ONE(a) STDCL_E59(x, __VA_ARGS__)
-#define STDCL_E61(x, a, ...) STDCL_ONE(a) STDCL_E60(x, __VA_ARGS__)
-#define STDCL_E62(x, a, ...) STDCL_ONE(a) STDCL_E61(x, __VA_ARGS__)
-#define STDCL_E63(x, a, ...) STDCL_ONE(a) STDCL_E62(x, __VA_ARGS__)
+/* STDCL_EACH(one, x, a, b, ...) expands to one(a) one(b) ...; x is left out. */
+#define STDCL_EACH(one, ...) STDCL_CAT(STDCL_E, STDCL_COUNT(__VA_ARGS__))(one, __VA_ARGS__)
+#define STDCL_E0(one, x)
+#define STDCL_E1(one, x, a) one(a)
+#define STDCL_E2(one, x, a, ...) one(a) STDCL_E1(one, x, __VA_ARGS__)
+#define STDCL_E3(one, x, a, ...) one(a) STDCL_E2(one, x, __VA_ARGS__)
+#define STDCL_E4(one, x, a, ...) one(a) STDCL_E3(one, x, __VA_ARGS__)
+#define STDCL_E5(one, x, a, ...) one(a) STDCL_E4(one, x, __VA_ARGS__)
+#define STDCL_E6(one, x, a, ...) one(a) STDCL_E5(one, x, __VA_ARGS__)
+#define STDCL_E7(one, x, a, ...) one(a) STDCL_E6(one, x, __VA_ARGS__)
+#define STDCL_E8(one, x, a, ...) one(a) STDCL_E7(one, x, __VA_ARGS__)
+#define STDCL_E9(one, x, a, ...) one(a) STDCL_E8(one, x, __VA_ARGS__)
+#define STDCL_E10(one, x, a, ...) one(a) STDCL_E9(one, x, __VA_ARGS__)
+#define STDCL_E11(one, x, a, ...) one(a) STDCL_E10(one, x, __VA_ARGS__)
+#define STDCL_E12(one, x, a, ...) one(a) STDCL_E11(one, x, __VA_ARGS__)
+#define STDCL_E13(one, x, a, ...) one(a) STDCL_E12(one, x, __VA_ARGS__)
+#define STDCL_E14(one, x, a, ...) one(a) STDCL_E13(one, x, __VA_ARGS__)
+#define STDCL_E15(one, x, a, ...) one(a) STDCL_E14(one, x, __VA_ARGS__)
+#define STDCL_E16(one, x, a, ...) one(a) STDCL_E15(one, x, __VA_ARGS__)
+#define STDCL_E17(one, x, a, ...) one(a) STDCL_E16(one, x, __VA_ARGS__)
+#define STDCL_E18(one, x, a, ...) one(a) STDCL_E17(one, x, __VA_ARGS__)
+#define STDCL_E19(one, x, a, ...) one(a) STDCL_E18(one, x, __VA_ARGS__)
+#define STDCL_E20(one, x, a, ...) one(a) STDCL_E19(one, x, __VA_ARGS__)
+#define STDCL_E21(one, x, a, ...) one(a) STDCL_E20(one, x, __VA_ARGS__)
+#define STDCL_E22(one, x, a, ...) one(a) STDCL_E21(one, x, __VA_ARGS__)
+#define STDCL_E23(one, x, a, ...) one(a) STDCL_E22(one, x, __VA_ARGS__)
+#define STDCL_E24(one, x, a, ...) one(a) STDCL_E23(one, x, __VA_ARGS__)
+#define STDCL_E25(one, x, a, ...) one(a) STDCL_E24(one, x, __VA_ARGS__)
+#define STDCL_E26(one, x, a, ...) one(a) STDCL_E25(one, x, __VA_ARGS__)
+#define STDCL_E27(one, x, a, ...) one(a) STDCL_E26(one, x, __VA_ARGS__)
+#define STDCL_E28(one, x, a, ...) one(a) STDCL_E27(one, x, __VA_ARGS__)
+#define STDCL_E29(one, x, a, ...) one(a) STDCL_E28(one, x, __VA_ARGS__)
+#define STDCL_E30(one, x, a, ...) one(a) STDCL_E29(one, x, __VA_ARGS__)
+#define STDCL_E31(one, x, a, ...) one(a) STDCL_E30(one, x, __VA_ARGS__)
+#define STDCL_E32(one, x, a, ...) one(a) STDCL_E31(one, x, __VA_ARGS__)
+#define STDCL_E33(one, x, a, ...) one(a) STDCL_E32(one, x, __VA_ARGS__)
+#define STDCL_E34(one, x, a, ...) one(a) STDCL_E33(one, x, __VA_ARGS__)
+#define STDCL_E35(one, x, a, ...) one(a) STDCL_E34(one, x, __VA_ARGS__)
+#define STDCL_E36(one, x, a, ...) one(a) STDCL_E35(one, x, __VA_ARGS__)
+#define STDCL_E37(one, x, a, ...) one(a) STDCL_E36(one, x, __VA_ARGS__)
+#define STDCL_E38(one, x, a, ...) one(a) STDCL_E37(one, x, __VA_ARGS__)
+#define STDCL_E39(one, x, a, ...) one(a) STDCL_E38(one, x, __VA_ARGS__)
+#define STDCL_E40(one, x, a, ...) one(a) STDCL_E39(one, x, __VA_ARGS__)
+#define STDCL_E41(one, x, a, ...) one(a) STDCL_E40(one, x, __VA_ARGS__)
+#define STDCL_E42(one, x, a, ...) one(a) STDCL_E41(one, x, __VA_ARGS__)
+#define STDCL_E43(one, x, a, ...) one(a) STDCL_E42(one, x, __VA_ARGS__)
+#define STDCL_E44(one, x, a, ...) one(a) STDCL_E43(one, x, __VA_ARGS__)
+#define STDCL_E45(one, x, a, ...) one(a) STDCL_E44(one, x, __VA_ARGS__)
+#define STDCL_E46(one, x, a, ...) one(a) STDCL_E45(one, x, __VA_ARGS__)
+#define STDCL_E47(one, x, a, ...) one(a) STDCL_E46(one, x, __VA_ARGS__)
+#define STDCL_E48(one, x, a, ...) one(a) STDCL_E47(one, x, __VA_ARGS__)
+#define STDCL_E49(one, x, a, ...) one(a) STDCL_E48(one, x, __VA_ARGS__)
+#define STDCL_E50(one, x, a, ...) one(a) STDCL_E49(one, x, __VA_ARGS__)
+#define STDCL_E51(one, x, a, ...) one(a) STDCL_E50(one, x, __VA_ARGS__)
+#define STDCL_E52(one, x, a, ...) one(a) STDCL_E51(one, x, __VA_ARGS__)
+#define STDCL_E53(one, x, a, ...) one(a) STDCL_E52(one, x, __VA_ARGS__)
+#define STDCL_E54(one, x, a, ...) one(a) STDCL_E53(one, x, __VA_ARGS__)
+#define STDCL_E55(one, x, a, ...) one(a) STDCL_E54(one, x, __VA_ARGS__)
+#define STDCL_E56(one, x, a, ...) one(a) STDCL_E55(one, x, __VA_ARGS__)
+#define STDCL_E57(one, x, a, ...) one(a) STDCL_E56(one, x, __VA_ARGS__)
+#define STDCL_E58(one, x, a, ...) one(a) STDCL_E57(one, x, __VA_ARGS__)
+#define STDCL_E59(one, x, a, ...) one(a) STDCL_E58(one, x, __VA_ARGS__)
+#define STDCL_E60(one, x, a, ...) one(a) STDCL_E59(one, x, __VA_ARGS__)
+#define STDCL_E61(one, x, a, ...) one(a) STDCL_E60(one, x, __VA_ARGS__)
+#define STDCL_E62(one, x, a, ...) one(a) STDCL_E61(one, x, __VA_ARGS__)
+#define STDCL_E63(one, x, a, ...) one(a) STDCL_E62(one, x, __VA_ARGS__)
 
 #ifdef __cplusplus
 
@@ -778,11 +781,11 @@ void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary);
 #define STDCL_ARG3(krn, i, value) stdcl_cxx::set((krn), (cl_uint)(i), (value))
 #define STDCL_PTR3(krn, i, ptr) stdcl_cxx::set_pointer((krn), (cl_uint)(i), (ptr))
 #define STDCL_FORKA(cp, dev, krn, ndr, ...)                                                        \
-    stdcl_cxx::list() STDCL_EACH(__VA_ARGS__)                                                      \
+    stdcl_cxx::list() STDCL_EACH(STDCL_ONE, __VA_ARGS__)                                           \
         .fork((cp), (dev), (krn), (ndr), STDCL_FIRST(__VA_ARGS__))
 #define STDCL_ONE(v) .add(v)
 #define STDCL_EXEC(cp, dev, ndr, flags, ...)                                                       \
-    stdcl_cxx::list() STDCL_EACH(__VA_ARGS__)                                                      \
+    stdcl_cxx::list() STDCL_EACH(STDCL_ONE, __VA_ARGS__)                                           \
         .exec((cp), (dev), (ndr), (flags), STDCL_FIRST_NAME(__VA_ARGS__))
 
 namespace stdcl_cxx
@@ -932,7 +935,7 @@ class list
     }
     cl_event fork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags)
     {
-        return clforkv(cp, dev, krn, ndr, flags, n, items);
+        return stdcl_forka(cp, dev, krn, ndr, flags, n, items);
     }
     cl_event exec(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const char *symbol)
     {
@@ -987,10 +990,11 @@ template <class T> size_t clarg_set_global(CLCONTEXT *, cl_kernel krn, cl_uint i
 #define STDCL_ONE(v) {sizeof(STDCL_TYPEOF(v)), STDCL_KIND(v), STDCL_ADDRESS(v), STDCL_TYPE(v)},
 
 /* The arguments after the first as an array that is never empty. */
-#define STDCL_ARRAY(...) ((const struct stdcl_arg[]){STDCL_EACH(__VA_ARGS__){0, 0, 0, 0}})
+#define STDCL_ARRAY(...)                                                                           \
+    ((const struct stdcl_arg[]){STDCL_EACH(STDCL_ONE, __VA_ARGS__){0, 0, 0, 0}})
 #define STDCL_FORKA(cp, dev, krn, ndr, ...)                                                        \
-    clforkv((cp), (dev), (krn), (ndr), STDCL_FIRST(__VA_ARGS__), STDCL_COUNT(__VA_ARGS__),         \
-            STDCL_ARRAY(__VA_ARGS__))
+    stdcl_forka((cp), (dev), (krn), (ndr), STDCL_FIRST(__VA_ARGS__), STDCL_COUNT(__VA_ARGS__),     \
+                STDCL_ARRAY(__VA_ARGS__))
 #define STDCL_EXEC(cp, dev, ndr, flags, ...)                                                       \
     clexecv((cp), (dev), (ndr), (flags), STDCL_FIRST_NAME(__VA_ARGS__), STDCL_COUNT(__VA_ARGS__),  \
             STDCL_ARRAY(__VA_ARGS__))

@@ -22,28 +22,25 @@ int matmul_ladder_start(struct matmul *mm, struct share *p, const struct product
     const cl_ulong b0 = x->b.offset, b_row = x->trans_b ? 1 : x->b.ld,
                    b_col = x->trans_b ? x->b.ld : 1;
     const cl_ulong c0 = x->c.offset, ldc = x->c.ld;
-    const stdcl_local_t tile = {mm->block * mm->block * mm->real};
-    const struct stdcl_arg local = {sizeof tile, STDCL_LOCAL, &tile, NULL};
-    REAL_NUMBER(alpha, x->alpha);
-    REAL_NUMBER(beta, x->beta);
-    const struct stdcl_arg args[] = {VALUE_ARG(m),
-                                     VALUE_ARG(n),
-                                     VALUE_ARG(k),
-                                     REAL_ARG(mm, alpha),
-                                     operand_arg(&x->a),
-                                     VALUE_ARG(a0),
-                                     VALUE_ARG(a_row),
-                                     VALUE_ARG(a_col),
-                                     operand_arg(&x->b),
-                                     VALUE_ARG(b0),
-                                     VALUE_ARG(b_row),
-                                     VALUE_ARG(b_col),
-                                     REAL_ARG(mm, beta),
-                                     operand_arg(&x->c),
-                                     VALUE_ARG(c0),
-                                     VALUE_ARG(ldc),
-                                     local,
-                                     local};
+    const stdcl_local_t tile = clarg_local(mm->block * mm->block * mm->real);
+    const struct stdcl_arg args[] = {ARG(m),
+                                     ARG(n),
+                                     ARG(k),
+                                     ARG(REAL(mm, x->alpha)),
+                                     ARG(operand_arg(&x->a)),
+                                     ARG(a0),
+                                     ARG(a_row),
+                                     ARG(a_col),
+                                     ARG(operand_arg(&x->b)),
+                                     ARG(b0),
+                                     ARG(b_row),
+                                     ARG(b_col),
+                                     ARG(REAL(mm, x->beta)),
+                                     ARG(operand_arg(&x->c)),
+                                     ARG(c0),
+                                     ARG(ldc),
+                                     ARG(tile),
+                                     ARG(tile)};
     clndrange_t ndr = clndrange_init2d(0, round_up(x->n, mm->block), mm->block, 0,
                                        round_up(x->m, mm->block), mm->block);
     if (!blocked)

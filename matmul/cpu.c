@@ -107,11 +107,9 @@ static int pack(struct matmul *mm, struct share *p, const struct product *x,
 {
     const cl_int n = (cl_int)x->n, k = (cl_int)x->k;
     const cl_ulong b0 = x->b.offset, ldb = x->b.ld;
-    const struct stdcl_arg args[] = {VALUE_ARG(n),  VALUE_ARG(k),   operand_arg(&x->b),
-                                     VALUE_ARG(b0), VALUE_ARG(ldb), BLOCK_ARG(to)};
     clndrange_t ndr =
         clndrange_init2d(0, divide_up(x->n, v->cols), 1, 0, divide_up(x->k, v->depth), 1);
-    return matmul_fork(mm, p, v->pack, &ndr, 0, COUNT_OF(args), args);
+    return matmul_fork(mm, p, v->pack, &ndr, 0, ARGS(n, k, operand_arg(&x->b), b0, ldb, to));
 }
 
 /* x->b is B packed, or B itself when the variant reads it so. */
@@ -126,31 +124,13 @@ static int multiply(struct matmul *mm, struct share *p, const struct product *x,
                    c0 = x->c.offset, ldc = x->c.ld;
     const stdcl_local_t block = {(divide_up(tiles, d.down) * v->rows * v->depth + v->behind) *
                                  mm->real};
-    const struct stdcl_arg local = {sizeof block, STDCL_LOCAL, &block, NULL};
-    REAL_NUMBER(alpha, x->alpha);
-    REAL_NUMBER(beta, x->beta);
-    const struct stdcl_arg args[] = {VALUE_ARG(m),
-                                     VALUE_ARG(n),
-                                     VALUE_ARG(k),
-                                     VALUE_ARG(down),
-                                     VALUE_ARG(across),
-                                     REAL_ARG(mm, alpha),
-                                     operand_arg(&x->a),
-                                     VALUE_ARG(a0),
-                                     VALUE_ARG(lda),
-                                     operand_arg(&x->b),
-                                     VALUE_ARG(b0),
-                                     VALUE_ARG(ldb),
-                                     REAL_ARG(mm, beta),
-                                     operand_arg(&x->c),
-                                     VALUE_ARG(c0),
-                                     VALUE_ARG(ldc),
-                                     local};
     clndrange_t ndr = clndrange_init2d(0, d.down, 1, 0, d.across, 1);
     clprofile_work(v->multiply, 2.0 * (double)x->m * (double)x->n * (double)x->k, 0,
                    mm->precision == MATMUL_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE);
     return matmul_fork(mm, p, v->multiply, &ndr, (double)x->m * (double)x->n * (double)x->k,
-                       COUNT_OF(args), args);
+                       ARGS(m, n, k, down, across, REAL(mm, x->alpha), operand_arg(&x->a), a0, lda,
+                            operand_arg(&x->b), b0, ldb, REAL(mm, x->beta), operand_arg(&x->c), c0,
+                            ldc, block));
 }
 
 static int run_packed(struct matmul *mm, struct share *p, const struct product *x)
@@ -238,27 +218,17 @@ int matmul_cpu_batch(struct matmul *mm, struct share *p, const struct product *x
     const size_t most_high = smaller(v.high, divide_up(x->m, v.rows)),
                  deep = smaller(v.depth, x->k);
     const stdcl_local_t block = {(most_high * v.rows * deep + v.behind) * mm->real};
-    const struct stdcl_arg local = {sizeof block, STDCL_LOCAL, &block, NULL};
     const cl_int m = (cl_int)x->m, n = (cl_int)x->n, k = (cl_int)x->k, high = (cl_int)most_high;
     const cl_ulong a0 = x->a.offset, lda = x->a.ld, step_a = x->step_a, b0 = x->b.offset,
                    ldb = x->b.ld, step_b = x->step_b, c0 = x->c.offset, ldc = x->c.ld,
                    step_c = x->step_c, count = x->count, each = products;
     const double work = (double)x->m * (double)x->n * (double)x->k * (double)x->count;
-    REAL_NUMBER(alpha, x->alpha);
-    REAL_NUMBER(beta, x->beta);
-    const struct stdcl_arg args[] = {VALUE_ARG(m),        VALUE_ARG(n),
-                                     VALUE_ARG(k),        VALUE_ARG(high),
-                                     REAL_ARG(mm, alpha), operand_arg(&x->a),
-                                     VALUE_ARG(a0),       VALUE_ARG(lda),
-                                     VALUE_ARG(step_a),   operand_arg(&x->b),
-                                     VALUE_ARG(b0),       VALUE_ARG(ldb),
-                                     VALUE_ARG(step_b),   REAL_ARG(mm, beta),
-                                     operand_arg(&x->c),  VALUE_ARG(c0),
-                                     VALUE_ARG(ldc),      VALUE_ARG(step_c),
-                                     VALUE_ARG(count),    VALUE_ARG(each),
-                                     operand_arg(&room),  local};
     clndrange_t ndr = clndrange_init1d(0, groups, 1);
     clprofile_work(v.multiply, 2.0 * work, 0,
                    mm->precision == MATMUL_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE);
-    return matmul_fork(mm, p, v.multiply, &ndr, work, COUNT_OF(args), args);
+    return matmul_fork(mm, p, v.multiply, &ndr, work,
+                       ARGS(m, n, k, high, REAL(mm, x->alpha), operand_arg(&x->a), a0, lda, step_a,
+                            operand_arg(&x->b), b0, ldb, step_b, REAL(mm, x->beta),
+                            operand_arg(&x->c), c0, ldc, step_c, count, each, operand_arg(&room),
+                            block));
 }

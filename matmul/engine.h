@@ -300,10 +300,7 @@ struct matmul {
 
 static inline struct stdcl_arg operand_arg(const struct operand *o)
 {
-    if (o->block)
-        return (struct stdcl_arg){.size = sizeof(void *), .kind = STDCL_GLOBAL, .value = &o->block};
-    return (struct stdcl_arg){
-        .size = sizeof(cl_mem), .kind = STDCL_VALUE, .value = &o->buffer, .type = "cl_mem"};
+    return o->block ? ARG_AT(o->block) : ARG_AT(o->buffer);
 }
 
 /* ---- check.c --------------------------------------------------------------------------------- */

@@ -111,13 +111,10 @@ static int pack(struct matmul *mm, struct share *p, struct side *a, bool pack_a,
                  tlb = (cl_int)ld_b;
     const cl_ulong a0 = a->x.offset, lda = a->x.ld, b0 = b->x.offset, ldb = b->x.ld, to_a = 0,
                    to_b = rows_a * ld_a;
-    const struct stdcl_arg args[] = {
-        VALUE_ARG(groups_a), operand_arg(&a->x), VALUE_ARG(a0),  VALUE_ARG(lda), VALUE_ARG(ra),
-        VALUE_ARG(ca),       VALUE_ARG(to_a),    VALUE_ARG(tra), VALUE_ARG(tla), operand_arg(&b->x),
-        VALUE_ARG(b0),       VALUE_ARG(ldb),     VALUE_ARG(rb),  VALUE_ARG(cb),  VALUE_ARG(to_b),
-        VALUE_ARG(trb),      VALUE_ARG(tlb),     BLOCK_ARG(to)};
     clndrange_t ndr = clndrange_init1d(0, (count_a + count_b) * group, group);
-    if (!kernel || matmul_fork(mm, p, kernel, &ndr, 0, COUNT_OF(args), args) != 0)
+    if (!kernel || matmul_fork(mm, p, kernel, &ndr, 0,
+                               ARGS(groups_a, operand_arg(&a->x), a0, lda, ra, ca, to_a, tra, tla,
+                                    operand_arg(&b->x), b0, ldb, rb, cb, to_b, trb, tlb, to)) != 0)
         return -1;
     if (pack_a)
         a->x = (struct operand){.block = to, .offset = 0, .ld = ld_a}, a->wide = true,
@@ -157,18 +154,13 @@ static int join(struct matmul *mm, struct share *p, const struct product *x,
     const cl_int m = (cl_int)x->m, n = (cl_int)x->n, ldc = (cl_int)x->c.ld,
                  whole = (cl_int)plan->whole, parts = (cl_int)plan->splits;
     const cl_ulong c0 = x->c.offset, sums0 = PLAN_SHARED * sizeof(cl_uint) / mm->real;
-    REAL_NUMBER(alpha, x->alpha);
-    REAL_NUMBER(beta, x->beta);
-    const struct stdcl_arg args[] = {
-        VALUE_ARG(m),        VALUE_ARG(n),
-        REAL_ARG(mm, alpha), REAL_ARG(mm, beta),
-        operand_arg(&x->c),  VALUE_ARG(c0),
-        VALUE_ARG(ldc),      VALUE_ARG(whole),
-        VALUE_ARG(parts),    BLOCK_ARG(p->scratch[SCRATCH_SPLIT].block),
-        VALUE_ARG(sums0)};
     clndrange_t ndr = clndrange_init1d(
         0, (plan->tiles - plan->whole) * (size_t)s->bm * (size_t)s->bn / run, items);
-    return kernel ? matmul_fork(mm, p, kernel, &ndr, 0, COUNT_OF(args), args) : -1;
+    return kernel
+               ? matmul_fork(mm, p, kernel, &ndr, 0,
+                             ARGS(m, n, REAL(mm, x->alpha), REAL(mm, x->beta), operand_arg(&x->c),
+                                  c0, ldc, whole, parts, p->scratch[SCRATCH_SPLIT].block, sums0))
+               : -1;
 }
 
 static int launch(struct matmul *mm, struct share *p, const struct product *x, const struct side *a,
@@ -205,15 +197,28 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
                    sums0 = PLAN_SHARED * sizeof(cl_uint) / mm->real;
     const struct operand scratch =
         shared ? (struct operand){.block = shared} : x->c; /* any, when unused */
-    REAL_NUMBER(alpha, x->alpha);
-    REAL_NUMBER(beta, x->beta);
-    const struct stdcl_arg args[] = {
-        VALUE_ARG(m),          VALUE_ARG(n),     VALUE_ARG(k),          REAL_ARG(mm, alpha),
-        operand_arg(&a->x),    VALUE_ARG(a0),    VALUE_ARG(lda),        operand_arg(&b->x),
-        VALUE_ARG(b0),         VALUE_ARG(ldb),   REAL_ARG(mm, beta),    operand_arg(&c.x),
-        VALUE_ARG(c0),         VALUE_ARG(ldc),   VALUE_ARG(whole),      VALUE_ARG(splits),
-        operand_arg(&scratch), VALUE_ARG(sums0), operand_arg(&scratch), VALUE_ARG(step_a),
-        VALUE_ARG(step_b),     VALUE_ARG(step_c)};
+    const struct stdcl_arg args[] = {ARG(m),
+                                     ARG(n),
+                                     ARG(k),
+                                     ARG(REAL(mm, x->alpha)),
+                                     ARG(operand_arg(&a->x)),
+                                     ARG(a0),
+                                     ARG(lda),
+                                     ARG(operand_arg(&b->x)),
+                                     ARG(b0),
+                                     ARG(ldb),
+                                     ARG(REAL(mm, x->beta)),
+                                     ARG(operand_arg(&c.x)),
+                                     ARG(c0),
+                                     ARG(ldc),
+                                     ARG(whole),
+                                     ARG(splits),
+                                     ARG(operand_arg(&scratch)),
+                                     ARG(sums0),
+                                     ARG(operand_arg(&scratch)),
+                                     ARG(step_a),
+                                     ARG(step_b),
+                                     ARG(step_c)};
     const size_t count = x->count ? x->count : 1, nargs = COUNT_OF(args) - (x->count ? 0 : 3);
     const size_t groups = (plan.whole + (plan.tiles - plan.whole) * plan.splits) * count;
     const double work = (double)x->m * (double)x->n * (double)x->k * (double)count;

@@ -234,8 +234,7 @@ int matmul_scale(struct matmul *mm, struct share *p, size_t m, size_t n, double 
     const cl_int cols = (cl_int)n;
     const cl_ulong at = c->offset, ld = c->ld;
     clndrange_t ndr = clndrange_init2d(0, round_up(n, group), group, 0, m, 1);
-    REAL_NUMBER(beta, beta_);
-    const struct stdcl_arg args[] = {VALUE_ARG(cols), REAL_ARG(mm, beta), operand_arg(c),
-                                     VALUE_ARG(at), VALUE_ARG(ld)};
-    return kernel ? matmul_fork(mm, p, kernel, &ndr, 0, COUNT_OF(args), args) : -1;
+    return kernel ? matmul_fork(mm, p, kernel, &ndr, 0,
+                                ARGS(cols, REAL(mm, beta_), operand_arg(c), at, ld))
+                  : -1;
 }

@@ -106,20 +106,15 @@ static int launch(struct matmul *mm, struct share *p, const struct matmul_shape 
                    c_step_v = t->c_step_v, sums0 = PLAN_SHARED * sizeof(cl_uint) / mm->real;
     const struct operand scratch =
         shared ? (struct operand){.block = shared} : t->c; /* any, when unused */
-    REAL_NUMBER(alpha, alpha_);
-    REAL_NUMBER(beta, beta_);
-    const struct stdcl_arg args[] = {
-        VALUE_ARG(rows),      VALUE_ARG(vectors),  VALUE_ARG(k),          REAL_ARG(mm, alpha),
-        operand_arg(&t->x),   VALUE_ARG(x0),       VALUE_ARG(ldx),        operand_arg(&t->y),
-        VALUE_ARG(y0),        VALUE_ARG(y_step_v), VALUE_ARG(y_step_x),   REAL_ARG(mm, beta),
-        operand_arg(&t->c),   VALUE_ARG(c0),       VALUE_ARG(c_step_r),   VALUE_ARG(c_step_v),
-        VALUE_ARG(parts),     VALUE_ARG(span),     operand_arg(&scratch), VALUE_ARG(sums0),
-        operand_arg(&scratch)};
     const double work = (double)t->rows * (double)t->vectors * (double)t->k;
     clndrange_t ndr = clndrange_init1d(0, l.blocks * l.parts * l.items, l.items);
     clprofile_work(kernel, 2.0 * work, (double)t->rows * (double)t->k * (double)mm->real,
                    mm->precision == MATMUL_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE);
-    return matmul_fork(mm, p, kernel, &ndr, work, COUNT_OF(args), args);
+    return matmul_fork(mm, p, kernel, &ndr, work,
+                       ARGS(rows, vectors, k, REAL(mm, alpha_), operand_arg(&t->x), x0, ldx,
+                            operand_arg(&t->y), y0, y_step_v, y_step_x, REAL(mm, beta_),
+                            operand_arg(&t->c), c0, c_step_r, c_step_v, parts, span,
+                            operand_arg(&scratch), sums0, operand_arg(&scratch)));
 }
 
 /* All the depth of some rows and vectors. */

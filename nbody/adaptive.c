@@ -17,10 +17,9 @@ static int start_largest(struct nbody *nb, struct share *p)
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
                   slots = p->slots - (nb->nfields > 0), nfields = (cl_uint)nb->nfields;
     void *const fields = nb->nfields ? nb->field_table : nb->posm;
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(p->phi),  VALUE_ARG(first),
-                                     VALUE_ARG(rows),     VALUE_ARG(count),   VALUE_ARG(slots),
-                                     BLOCK_ARG(fields),   VALUE_ARG(nfields), BLOCK_ARG(p->bad)};
-    return nbody_device_visit(nb, p, p->kernel[LARGEST], p->count, 1, COUNT_OF(args), args);
+    return nbody_device_visit(
+        nb, p, p->kernel[LARGEST], p->count, 1,
+        ARGS(nb->posm, p->phi, first, rows, count, slots, fields, nfields, p->bad));
 }
 
 /* The square of the greatest frequency; negative after an error. The kernel leaves it as the bits

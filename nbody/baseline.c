@@ -111,27 +111,18 @@ static int start_force(const struct nbody *nb, size_t first, size_t count)
 {
     struct share *p = &nb->share[0];
     const cl_uint n = (cl_uint)nb->n, rows = (cl_uint)p->rows;
-    const stdcl_local_t tile = {(size_t)p->shape.flat * 4 * nb->real};
     bool none;
-    REAL_NUMBER(eps, sqrt(nbody_forces_softening(nb, FORCES, &none)));
-    const struct stdcl_arg on_structures[] = {BLOCK_ARG(nb->ladder.bodies), VALUE_ARG(n),
-                                              REAL_ARG(nb, eps)};
-    const struct stdcl_arg on_tiles[] = {
-        BLOCK_ARG(nb->posm),
-        BLOCK_ARG(p->partial),
-        {.size = sizeof tile, .kind = STDCL_LOCAL, .value = &tile},
-        VALUE_ARG(n),
-        VALUE_ARG(rows),
-        REAL_ARG(nb, eps),
-    };
+    const double eps = sqrt(nbody_forces_softening(nb, FORCES, &none));
     const double work = nbody_forces_sum(nb)->flops * (double)nb->n * (double)count;
     if (clprofile_work(nb->ladder.force, work, 0,
                        nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
         return -1;
     pace_started(&p->pace, work);
     if (nb->kernel == NBODY_TILED)
-        return start(nb, nb->ladder.force, first, count, COUNT_OF(on_tiles), on_tiles);
-    return start(nb, nb->ladder.force, first, count, COUNT_OF(on_structures), on_structures);
+        return start(nb, nb->ladder.force, first, count,
+                     ARGS(nb->posm, p->partial, clarg_local((size_t)p->shape.flat * 4 * nb->real),
+                          n, rows, REAL(nb, eps)));
+    return start(nb, nb->ladder.force, first, count, ARGS(nb->ladder.bodies, n, REAL(nb, eps)));
 }
 
 /* In launches of a slice, as the tuned kernel's are, but at least one group each. */
@@ -156,18 +147,15 @@ static int start_pack(const struct nbody *nb)
 {
     const struct share *p = &nb->share[0];
     const cl_uint n = (cl_uint)nb->n, rows = (cl_uint)p->rows;
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(p->state),
-                                     BLOCK_ARG(nb->ladder.bodies), VALUE_ARG(n), VALUE_ARG(rows)};
-    return start(nb, nb->ladder.pack, 0, nb->n, COUNT_OF(args), args);
+    return start(nb, nb->ladder.pack, 0, nb->n,
+                 ARGS(nb->posm, p->state, nb->ladder.bodies, n, rows));
 }
 
 static int start_unpack(const struct nbody *nb)
 {
     const struct share *p = &nb->share[0];
     const cl_uint n = (cl_uint)nb->n, rows = (cl_uint)p->rows;
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->ladder.bodies), BLOCK_ARG(p->partial),
-                                     VALUE_ARG(n), VALUE_ARG(rows)};
-    return start(nb, nb->ladder.unpack, 0, nb->n, COUNT_OF(args), args);
+    return start(nb, nb->ladder.unpack, 0, nb->n, ARGS(nb->ladder.bodies, p->partial, n, rows));
 }
 
 int nbody_baseline_evaluate(struct nbody *nb)

@@ -125,12 +125,10 @@ static int start_levels(struct nbody *nb, struct blocks *b)
 {
     struct share *p = b->share;
     const cl_uint rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
-    REAL_NUMBER(root_eta, sqrt(nb->eta));
-    const struct stdcl_arg args[] = {
-        BLOCK_ARG(p->state), BLOCK_ARG(b->level), BLOCK_ARG(b->clock),   VALUE_ARG(rows),
-        VALUE_ARG(count),    REAL_ARG(nb, dt),    REAL_ARG(nb, root_eta)};
-    return nbody_device_visit(nb, p, b->kernel[LEVELS], p->count, 1, COUNT_OF(args), args);
+    return nbody_device_visit(nb, p, b->kernel[LEVELS], p->count, 1,
+                              ARGS(p->state, b->level, b->clock, rows, count,
+                                   REAL(nb, nb->dt * nbody_units_factor(&nb->units, 0, -1)),
+                                   REAL(nb, sqrt(nb->eta))));
 }
 
 static int start_predict(struct nbody *nb, struct blocks *b, double tick_length, cl_uint turn)
@@ -138,12 +136,9 @@ static int start_predict(struct nbody *nb, struct blocks *b, double tick_length,
     struct share *p = b->share;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
                   shared = nb->stepping == NBODY_ADAPTIVE;
-    REAL_NUMBER(tick, tick_length);
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(nb->velo), BLOCK_ARG(p->state),
-                                     BLOCK_ARG(b->level), BLOCK_ARG(b->list),  BLOCK_ARG(b->clock),
-                                     VALUE_ARG(first),    VALUE_ARG(rows),     VALUE_ARG(count),
-                                     REAL_ARG(nb, tick),  VALUE_ARG(turn),     VALUE_ARG(shared)};
-    return nbody_device_visit(nb, p, b->kernel[PREDICT], p->count, 1, COUNT_OF(args), args);
+    return nbody_device_visit(nb, p, b->kernel[PREDICT], p->count, 1,
+                              ARGS(nb->posm, nb->velo, p->state, b->level, b->list, b->clock, first,
+                                   rows, count, REAL(nb, tick_length), turn, shared));
 }
 
 static int start_pulls(struct nbody *nb, struct blocks *b, cl_uint turn, cl_uint part,
@@ -157,15 +152,11 @@ static int start_pulls(struct nbody *nb, struct blocks *b, cl_uint turn, cl_uint
                  most = (p->count + b->width - 1) / b->width * b->stretches * MOST_LANES;
     clndrange_t ndr = clndrange_init1d(0, group * (groups < most ? groups : most), group);
     bool none;
-    REAL_NUMBER(eps2, nbody_forces_softening(nb, JERKS, &none));
-    REAL_NUMBER(zero, none ? eps2 : -1);
-    const struct stdcl_arg args[] = {
-        BLOCK_ARG(nb->posm), BLOCK_ARG(nb->velo),  BLOCK_ARG(b->partial), BLOCK_ARG(b->list),
-        BLOCK_ARG(b->clock), VALUE_ARG(first),     VALUE_ARG(rows),       VALUE_ARG(room),
-        VALUE_ARG(stretch),  VALUE_ARG(stretches), VALUE_ARG(end),        REAL_ARG(nb, eps2),
-        REAL_ARG(nb, zero),  VALUE_ARG(turn),      VALUE_ARG(part),       VALUE_ARG(parts)};
+    const double eps2 = nbody_forces_softening(nb, JERKS, &none);
     return clforkv(nb->ctx, p->dev, b->kernel[PULLS], &ndr, nb->flags | CL_EVENT_CHECKED,
-                   COUNT_OF(args), args) == (cl_event)-1
+                   ARGS(nb->posm, nb->velo, b->partial, b->list, b->clock, first, rows, room,
+                        stretch, stretches, end, REAL(nb, eps2), REAL(nb, none ? eps2 : -1), turn,
+                        part, parts)) == (cl_event)-1
                ? -1
                : 0;
 }
@@ -178,15 +169,11 @@ static int start_correct(struct nbody *nb, struct blocks *b, double tick_length,
                   nfields = (cl_uint)nb->nfields;
     const int number = 1;
     void *const fields = nfields ? nb->field_table : nb->posm;
-    REAL_NUMBER(tick, tick_length);
-    REAL_NUMBER(eta, nb->eta);
-    const struct stdcl_arg args[] = {
-        BLOCK_ARG(nb->posm), BLOCK_ARG(nb->velo), BLOCK_ARG(p->state), BLOCK_ARG(b->partial),
-        BLOCK_ARG(b->level), BLOCK_ARG(b->list),  BLOCK_ARG(b->clock), VALUE_ARG(first),
-        VALUE_ARG(rows),     REAL_ARG(nb, tick),  VALUE_ARG(room),     VALUE_ARG(slots),
-        REAL_ARG(nb, eta),   VALUE_ARG(turn),     VALUE_ARG(shared),   BLOCK_ARG(fields),
-        VALUE_ARG(nfields),  BLOCK_ARG(p->bad),   VALUE_ARG(number)};
-    return nbody_device_visit(nb, p, b->kernel[CORRECT], p->count, 1, COUNT_OF(args), args);
+    return nbody_device_visit(nb, p, b->kernel[CORRECT], p->count, 1,
+                              ARGS(nb->posm, nb->velo, p->state, b->partial, b->level, b->list,
+                                   b->clock, first, rows, REAL(nb, tick_length), room, slots,
+                                   REAL(nb, nb->eta), turn, shared, fields, nfields, p->bad,
+                                   number));
 }
 
 /* A sum for all bodies may take long, and only the device knows for how many it is: so the list is

@@ -18,13 +18,10 @@ static int start(const struct nbody *nb, struct share *p)
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
                   slots = p->slots - (nb->nfields > 0), nfields = (cl_uint)nb->nfields;
     void *const fields = nb->nfields ? nb->field_table : nb->posm;
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(p->state), BLOCK_ARG(p->phi),
-                                     VALUE_ARG(first),    VALUE_ARG(rows),     VALUE_ARG(count),
-                                     VALUE_ARG(slots),    BLOCK_ARG(fields),   VALUE_ARG(nfields),
-                                     BLOCK_ARG(p->sums)};
     clndrange_t ndr = clndrange_init1d(0, group * nbody_sum_blocks(p), group);
     if (clforkv(nb->ctx, p->dev, p->kernel[DIAGNOSE], &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
-                COUNT_OF(args), args) == (cl_event)-1)
+                ARGS(nb->posm, p->state, p->phi, first, rows, count, slots, fields, nfields,
+                     p->sums)) == (cl_event)-1)
         return -1;
     return clflush(nb->ctx, p->dev, 0);
 }

@@ -454,10 +454,9 @@ int nbody_domain_adopt(struct nbody *nb, struct share *p, void *cells, size_t fi
 {
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)first_, count = (cl_uint)count_;
-    const struct stdcl_arg args[] = {BLOCK_ARG(cells),    VALUE_ARG(first),   VALUE_ARG(count),
-                                     BLOCK_ARG(t->down),  BLOCK_ARG(t->link), BLOCK_ARG(t->com),
-                                     BLOCK_ARG(t->poles), BLOCK_ARG(t->size), BLOCK_ARG(t->body)};
-    return nbody_tree_launch_1d(nb, p, TREE_ADOPT, count, COUNT_OF(args), args);
+    return nbody_tree_launch_1d(
+        nb, p, TREE_ADOPT, count,
+        ARGS(cells, first, count, t->down, t->link, t->com, t->poles, t->size, t->body));
 }
 
 /* ---- Where to cut. --------------------------------------------------------------------------- */
@@ -596,13 +595,12 @@ static int cut_part(struct nbody *nb, struct share *p, const uint64_t *cost, dou
         which[n++] = cut_in(nb, t, group_at(nb, t, at, before));
     }
     const cl_uint from = TREE_MARGIN / sizeof(cl_ulong);
-    const struct stdcl_arg args[] = {BLOCK_ARG(t->keys), VALUE_ARG(from), BLOCK_ARG(t->which),
-                                     VALUE_ARG(n), BLOCK_ARG(t->picked)};
     int status = n == 0                                                              ? 0
                  : clmsync(nb->ctx, p->dev, t->which, CL_MEM_DEVICE) == (cl_event)-1 ? -1
                                                                                      : 0;
     if (n && status == 0)
-        status = nbody_tree_launch_1d(nb, p, TREE_PICK, n, COUNT_OF(args), args);
+        status =
+            nbody_tree_launch_1d(nb, p, TREE_PICK, n, ARGS(t->keys, from, t->which, n, t->picked));
     if (n && status == 0)
         status = nbody_device_fetch(nb, p, t->picked, n * sizeof(cl_ulong));
     for (cl_uint k = 0; k < n; k++)

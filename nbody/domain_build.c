@@ -19,10 +19,8 @@ static int start_box(struct nbody *nb, struct share *p, cl_event *ev)
 {
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, end = first + (cl_uint)p->count;
-    const struct stdcl_arg box[] = {BLOCK_ARG(nb->posm), VALUE_ARG(first), VALUE_ARG(end),
-                                    BLOCK_ARG(t->part)};
-    if (nbody_tree_launch(nb, p, TREE_BOX, t->parts, (size_t)p->shape.flat, COUNT_OF(box), box) !=
-        0)
+    if (nbody_tree_launch(nb, p, TREE_BOX, t->parts, (size_t)p->shape.flat,
+                          ARGS(nb->posm, first, end, t->part)) != 0)
         return -1;
     *ev = clmsync(nb->ctx, p->dev, t->part, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_CHECKED);
     return *ev == (cl_event)-1 ? -1 : clflush(nb->ctx, p->dev, 0);
@@ -166,10 +164,9 @@ static int find_cuts(struct nbody *nb, double side)
     {
         const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, some = TREE_SAMPLES,
                       at = some * p->tree->number;
-        const struct stdcl_arg sample[] = {
-            BLOCK_ARG(nb->posm), VALUE_ARG(first), VALUE_ARG(count),     BLOCK_ARG(p->tree->cube),
-            VALUE_ARG(some),     VALUE_ARG(at),    BLOCK_ARG(s->samples)};
-        if (nbody_tree_launch_1d(nb, p, TREE_SAMPLE, some, COUNT_OF(sample), sample) != 0)
+        if (nbody_tree_launch_1d(
+                nb, p, TREE_SAMPLE, some,
+                ARGS(nb->posm, first, count, p->tree->cube, some, at, s->samples)) != 0)
             return -1;
     }
     const struct gathered g = {s->samples, TREE_SAMPLES * sizeof *s->samples};
@@ -197,18 +194,14 @@ static int start_keys(struct nbody *nb, struct share *p)
     t->low = t->low < room ? t->low : (cl_uint)room;
     const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n,
                   groups = groups_of_rows(p), at = s->most * t->number;
-    const struct stdcl_arg keys[] = {
-        BLOCK_ARG(nb->posm), VALUE_ARG(first),    VALUE_ARG(count),  VALUE_ARG(t->low),
-        BLOCK_ARG(t->cube),  BLOCK_ARG(s->cut),   VALUE_ARG(n),      VALUE_ARG(t->number),
-        BLOCK_ARG(t->key),   BLOCK_ARG(t->order), VALUE_ARG(groups), BLOCK_ARG(t->count)};
-    const struct stdcl_arg starts[] = {BLOCK_ARG(t->count), VALUE_ARG(groups), VALUE_ARG(n),
-                                       BLOCK_ARG(t->cells), VALUE_ARG(at),     BLOCK_ARG(s->found)};
     const struct arrays_scan_job scan = {
         .x = t->count, .sums = t->count, .total = t->cells, .bytes = 4, .most = (size_t)groups * n};
-    return nbody_tree_launch(nb, p, TREE_ROUTE_KEYS, groups, (size_t)p->shape.flat, COUNT_OF(keys),
-                             keys) != 0 ||
+    return nbody_tree_launch(nb, p, TREE_ROUTE_KEYS, groups, (size_t)p->shape.flat,
+                             ARGS(nb->posm, first, count, t->low, t->cube, s->cut, n, t->number,
+                                  t->key, t->order, groups, t->count)) != 0 ||
                    arrays_scan_start(t->sorter, &scan) != 0 ||
-                   nbody_tree_launch_1d(nb, p, TREE_STARTS, n + 1, COUNT_OF(starts), starts) != 0
+                   nbody_tree_launch_1d(nb, p, TREE_STARTS, n + 1,
+                                        ARGS(t->count, groups, n, t->cells, at, s->found)) != 0
                ? -1
                : 0;
 }
@@ -222,13 +215,10 @@ static int start_posts(struct nbody *nb, struct share *p, cl_uint none)
     const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n,
                   groups = groups_of_rows(p), room = (cl_uint)s->room, to = t->number * room,
                   leaving = groups * n;
-    const struct stdcl_arg write[] = {
-        BLOCK_ARG(nb->posm), BLOCK_ARG(t->felt), VALUE_ARG(first),    VALUE_ARG(count),
-        VALUE_ARG(t->low),   BLOCK_ARG(t->cube), BLOCK_ARG(s->cut),   VALUE_ARG(n),
-        BLOCK_ARG(t->order), VALUE_ARG(groups),  BLOCK_ARG(t->count), VALUE_ARG(leaving),
-        VALUE_ARG(to),       VALUE_ARG(room),    BLOCK_ARG(s->post),  BLOCK_ARG(s->post_row)};
     return nbody_tree_launch(nb, p, TREE_ROUTE_WRITE, groups, (size_t)p->shape.flat,
-                             COUNT_OF(write), write);
+                             ARGS(nb->posm, t->felt, first, count, t->low, t->cube, s->cut, n,
+                                  t->order, groups, t->count, leaving, to, room, s->post,
+                                  s->post_row));
 }
 
 /* The bodies that a device sends to a part: how many, and the slot of the first. */
@@ -369,11 +359,9 @@ static int start_arrivals(struct nbody *nb, struct share *p, cl_uint none)
     for (cl_uint from = 0; from < s->n; from++) {
         const cl_uint count = (cl_uint)sent(s, from, t->number, &slot), first = (cl_uint)slot,
                       to = from < t->number ? before : behind;
-        const struct stdcl_arg arrive[] = {
-            BLOCK_ARG(s->post), VALUE_ARG(first),    VALUE_ARG(count),   VALUE_ARG(to),
-            BLOCK_ARG(t->cube), BLOCK_ARG(nb->posm), BLOCK_ARG(t->felt), BLOCK_ARG(t->slot),
-            BLOCK_ARG(t->key),  BLOCK_ARG(t->order)};
-        if (nbody_tree_launch_1d(nb, p, TREE_ARRIVE, count, COUNT_OF(arrive), arrive) != 0)
+        if (nbody_tree_launch_1d(nb, p, TREE_ARRIVE, count,
+                                 ARGS(s->post, first, count, to, t->cube, nb->posm, t->felt,
+                                      t->slot, t->key, t->order)) != 0)
             return -1;
         *(from < t->number ? &before : &behind) += count;
     }
@@ -415,11 +403,8 @@ static int start_word(struct nbody *nb, struct share *p, cl_uint word, cl_uint n
 {
     struct tree *t = p->tree;
     const cl_uint again = true;
-    const struct stdcl_arg keys[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n),     BLOCK_ARG(t->cube),
-                                     VALUE_ARG(word),     VALUE_ARG(again), BLOCK_ARG(to),
-                                     BLOCK_ARG(t->order)};
     return nbody_tree_launch(nb, p, TREE_KEYS, nbody_tree_groups(p, n), (size_t)p->shape.flat,
-                             COUNT_OF(keys), keys);
+                             ARGS(nb->posm, n, t->cube, word, again, to, t->order));
 }
 
 static int sort_part(const struct share *p)
@@ -438,14 +423,7 @@ static int start_part(struct nbody *nb, struct share *p, cl_uint none)
 {
     struct domains *s = nb->parts;
     struct tree *t = p->tree;
-    const struct stdcl_arg gather[] = {
-        BLOCK_ARG(nb->posm), BLOCK_ARG(t->felt), VALUE_ARG(t->bodies), BLOCK_ARG(t->order),
-        VALUE_ARG(t->begin), BLOCK_ARG(t->body), BLOCK_ARG(t->feel)};
     const cl_uint from = MARGIN;
-    const struct stdcl_arg edges[] = {
-        BLOCK_ARG(t->keys),   BLOCK_ARG(t->seconds), VALUE_ARG(from),
-        VALUE_ARG(t->bodies), BLOCK_ARG(t->body),    BLOCK_ARG(t->feel),
-        VALUE_ARG(t->begin),  VALUE_ARG(t->number),  BLOCK_ARG(s->edge)};
     if (start_arrivals(nb, p, none) != 0)
         return -1;
     if (t->bodies == 0)
@@ -454,9 +432,12 @@ static int start_part(struct nbody *nb, struct share *p, cl_uint none)
                           start_word(nb, p, 0, t->keyed, t->key) != 0)) ||
         sort_part(p) != 0 || (t->words > 1 && start_word(nb, p, 1, t->bodies, t->second) != 0))
         return -1;
-    return nbody_tree_launch_1d(nb, p, TREE_GATHER, t->bodies, COUNT_OF(gather), gather) != 0 ||
-                   nbody_tree_launch_1d(nb, p, TREE_EDGES, 2 * TREE_GROUP, COUNT_OF(edges),
-                                        edges) != 0
+    return nbody_tree_launch_1d(
+               nb, p, TREE_GATHER, t->bodies,
+               ARGS(nb->posm, t->felt, t->bodies, t->order, t->begin, t->body, t->feel)) != 0 ||
+                   nbody_tree_launch_1d(nb, p, TREE_EDGES, 2 * TREE_GROUP,
+                                        ARGS(t->keys, t->seconds, from, t->bodies, t->body, t->feel,
+                                             t->begin, t->number, s->edge)) != 0
                ? -1
                : 0;
 }
@@ -485,10 +466,6 @@ static int start_halo(struct nbody *nb, struct share *p)
     const cl_uint counter = nbody_let_counter(nb, t->number);
     const size_t body = 8 * nb->real, key = 2 * sizeof(cl_ulong), bodies = TREE_SEEN * key,
                  edge = nbody_domain_edge_bytes(nb);
-    const struct stdcl_arg halo[] = {
-        BLOCK_ARG(t->halo),   VALUE_ARG(before),   VALUE_ARG(after),   VALUE_ARG(from),
-        VALUE_ARG(t->bodies), VALUE_ARG(t->begin), BLOCK_ARG(t->keys), BLOCK_ARG(t->seconds),
-        BLOCK_ARG(t->body),   BLOCK_ARG(t->feel),  VALUE_ARG(counter), BLOCK_ARG(s->found)};
     if (t->bodies == 0)
         return 0;
     for (cl_uint j = 0; j < before + after; j++) {
@@ -501,7 +478,10 @@ static int start_halo(struct nbody *nb, struct share *p)
     }
     return nbody_domain_bring(nb, p, t->halo, edge) != 0
                ? -1
-               : nbody_tree_launch_1d(nb, p, TREE_HALO, TREE_SEEN, COUNT_OF(halo), halo);
+               : nbody_tree_launch_1d(nb, p, TREE_HALO, TREE_SEEN,
+                                      ARGS(t->halo, before, after, from, t->bodies, t->begin,
+                                           t->keys, t->seconds, t->body, t->feel, counter,
+                                           s->found));
 }
 
 static struct key_range range_of(const struct nbody *nb, const struct tree *t)
@@ -598,13 +578,10 @@ static int start_tops(struct nbody *nb, struct share *p)
 {
     struct domains *s = nb->parts;
     struct tree *t = p->tree;
-    const struct stdcl_arg tops[] = {
-        VALUE_ARG(t->bodies), BLOCK_ARG(t->span), BLOCK_ARG(t->bridge), BLOCK_ARG(t->cells),
-        BLOCK_ARG(t->down),   BLOCK_ARG(t->link), BLOCK_ARG(t->com),    BLOCK_ARG(t->poles),
-        BLOCK_ARG(t->size),   BLOCK_ARG(t->body), VALUE_ARG(t->number), BLOCK_ARG(s->tops)};
     const size_t bytes = (size_t)levels(nb) * TREE_TOPS * nbody_domain_cell_bytes(nb);
-    if (nbody_tree_launch_1d(nb, p, TREE_TOPS_WRITE, (size_t)levels(nb) * TREE_TOPS, COUNT_OF(tops),
-                             tops) != 0)
+    if (nbody_tree_launch_1d(nb, p, TREE_TOPS_WRITE, (size_t)levels(nb) * TREE_TOPS,
+                             ARGS(t->bodies, t->span, t->bridge, t->cells, t->down, t->link, t->com,
+                                  t->poles, t->size, t->body, t->number, s->tops)) != 0)
         return -1;
     return world_size(nb->world) > 1
                ? 0
@@ -656,7 +633,6 @@ static int join_parts(struct nbody *nb, struct share *p, cl_uint geometric)
 {
     struct domains *s = nb->parts;
     struct tree *t = p->tree;
-    REAL_NUMBER(blur, nbody_tree_com_margin(nb));
     const size_t each = (size_t)levels(nb) * TREE_TOPS;
     if (s->begun_walks ? nbody_domain_await(nb, p, s->topping[t->number]) != 0
                        : bring_tops(nb, p, false) != 0)
@@ -668,14 +644,11 @@ static int join_parts(struct nbody *nb, struct share *p, cl_uint geometric)
     const cl_uint off = nbody_let_off(nb, t->number);
     while (deepest > 0 && !any_bridge(nb, deepest - 1))
         deepest--;
-    const struct stdcl_arg args[] = {BLOCK_ARG(t->body),   BLOCK_ARG(t->cube),  VALUE_ARG(deepest),
-                                     VALUE_ARG(geometric), REAL_ARG(nb, blur),  BLOCK_ARG(s->tops),
-                                     VALUE_ARG(s->n),      BLOCK_ARG(t->down),  BLOCK_ARG(t->link),
-                                     BLOCK_ARG(t->com),    BLOCK_ARG(t->poles), BLOCK_ARG(t->size),
-                                     BLOCK_ARG(s->found),  VALUE_ARG(off)};
     t->rooted = true;
     return nbody_tree_launch(nb, p, TREE_MOMENTS_OF_BRIDGES, 1, (size_t)p->shape.flat,
-                             COUNT_OF(args), args);
+                             ARGS(t->body, t->cube, deepest, geometric,
+                                  REAL(nb, nbody_tree_com_margin(nb)), s->tops, s->n, t->down,
+                                  t->link, t->com, t->poles, t->size, s->found, off));
 }
 
 /* What neighbours see has come: boxes of groups, and how many cells there are, of so many
@@ -685,15 +658,13 @@ static int start_count(struct nbody *nb, struct share *p, cl_uint n)
     struct domains *s = nb->parts;
     struct tree *t = p->tree;
     const cl_uint at = s->most * t->number;
-    const struct stdcl_arg starts[] = {BLOCK_ARG(t->count), VALUE_ARG(t->runs),
-                                       VALUE_ARG(n),        BLOCK_ARG(t->cells),
-                                       VALUE_ARG(at),       BLOCK_ARG(s->found)};
     if (start_halo(nb, p) != 0)
         return -1;
     return t->bodies == 0 ? 0
            : nbody_tree_count(nb, p, range_of(nb, t), counted_early(p)) != 0
                ? -1
-               : nbody_tree_launch_1d(nb, p, TREE_STARTS, n + 1, COUNT_OF(starts), starts);
+               : nbody_tree_launch_1d(nb, p, TREE_STARTS, n + 1,
+                                      ARGS(t->count, t->runs, n, t->cells, at, s->found));
 }
 
 /* What devices do while numbers of cells are on their way. */
@@ -782,20 +753,15 @@ static int start_home(struct nbody *nb, struct share *p, enum kernel sum)
     struct domains *s = nb->parts;
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    const struct stdcl_arg planes[] = {
-        BLOCK_ARG(nb->pulled), VALUE_ARG(t->bodies), BLOCK_ARG(t->order), VALUE_ARG(t->begin),
-        VALUE_ARG(first),      VALUE_ARG(rows),      VALUE_ARG(count),    BLOCK_ARG(p->partial),
-        BLOCK_ARG(t->felt),    BLOCK_ARG(t->slot),   BLOCK_ARG(s->sums),  BLOCK_ARG(t->again),
-        BLOCK_ARG(p->bad)};
-    const struct stdcl_arg potentials[] = {
-        BLOCK_ARG(nb->pulled), VALUE_ARG(t->bodies), BLOCK_ARG(t->order), VALUE_ARG(t->begin),
-        VALUE_ARG(first),      VALUE_ARG(count),     BLOCK_ARG(p->phi),   BLOCK_ARG(t->slot),
-        BLOCK_ARG(s->sums),    BLOCK_ARG(t->again)};
     t->walking = false;
     return sum == FORCES
-               ? nbody_tree_launch_1d(nb, p, TREE_HOME, t->bodies, COUNT_OF(planes), planes)
-               : nbody_tree_launch_1d(nb, p, TREE_HOME_POTENTIALS, t->bodies, COUNT_OF(potentials),
-                                      potentials);
+               ? nbody_tree_launch_1d(nb, p, TREE_HOME, t->bodies,
+                                      ARGS(nb->pulled, t->bodies, t->order, t->begin, first, rows,
+                                           count, p->partial, t->felt, t->slot, s->sums, t->again,
+                                           p->bad))
+               : nbody_tree_launch_1d(nb, p, TREE_HOME_POTENTIALS, t->bodies,
+                                      ARGS(nb->pulled, t->bodies, t->order, t->begin, first, count,
+                                           p->phi, t->slot, s->sums, t->again));
 }
 
 /* What came back to slots, to rows. */
@@ -805,16 +771,11 @@ static int start_slots(struct nbody *nb, struct share *p, enum kernel sum)
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows,
                   from = t->number * (cl_uint)s->room, n = sent_in_all(s, t->number);
-    const struct stdcl_arg planes[] = {
-        BLOCK_ARG(s->sums),     VALUE_ARG(from),    VALUE_ARG(n),
-        BLOCK_ARG(s->post_row), VALUE_ARG(first),   VALUE_ARG(rows),
-        BLOCK_ARG(p->partial),  BLOCK_ARG(t->felt), BLOCK_ARG(p->bad)};
-    const struct stdcl_arg potentials[] = {BLOCK_ARG(s->sums), VALUE_ARG(from),
-                                           VALUE_ARG(n),       BLOCK_ARG(s->post_row),
-                                           VALUE_ARG(first),   BLOCK_ARG(p->phi)};
-    return sum == FORCES ? nbody_tree_launch_1d(nb, p, TREE_HOME_SLOTS, n, COUNT_OF(planes), planes)
+    return sum == FORCES ? nbody_tree_launch_1d(nb, p, TREE_HOME_SLOTS, n,
+                                                ARGS(s->sums, from, n, s->post_row, first, rows,
+                                                     p->partial, t->felt, p->bad))
                          : nbody_tree_launch_1d(nb, p, TREE_HOME_SLOTS_POTENTIALS, n,
-                                                COUNT_OF(potentials), potentials);
+                                                ARGS(s->sums, from, n, s->post_row, first, p->phi));
 }
 
 /* Rows whose sums come later. */
@@ -824,9 +785,8 @@ static int start_expect(struct nbody *nb, struct share *p)
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows,
                   from = t->number * (cl_uint)s->room, n = sent_in_all(s, t->number);
-    const struct stdcl_arg args[] = {VALUE_ARG(from),  VALUE_ARG(n),    BLOCK_ARG(s->post_row),
-                                     VALUE_ARG(first), VALUE_ARG(rows), BLOCK_ARG(p->partial)};
-    return nbody_tree_launch_1d(nb, p, TREE_EXPECT, n, COUNT_OF(args), args);
+    return nbody_tree_launch_1d(nb, p, TREE_EXPECT, n,
+                                ARGS(from, n, s->post_row, first, rows, p->partial));
 }
 
 int nbody_domain_return(struct nbody *nb, enum kernel sum)

@@ -191,11 +191,9 @@ static double work(const nbody_ensemble *e, const struct part *p)
 static int start(nbody_ensemble *e, cl_uint dev, cl_uint n, cl_uint steps)
 {
     struct part *p = &e->part[dev];
-    const struct stdcl_arg args[] = {BLOCK_ARG(p->state), BLOCK_ARG(p->gm), VALUE_ARG(n),
-                                     VALUE_ARG(e->dt), VALUE_ARG(steps)};
     clndrange_t ndr = clndrange_init1d(0, (p->n + GROUP - 1) / GROUP * GROUP, GROUP);
-    return clforkv(e->ctx, dev, e->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args),
-                   args) == (cl_event)-1
+    return clforkv(e->ctx, dev, e->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
+                   ARGS(p->state, p->gm, n, e->dt, steps)) == (cl_event)-1
                ? -1
                : clflush(e->ctx, dev, 0);
 }

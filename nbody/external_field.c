@@ -88,13 +88,9 @@ static int start(struct nbody *nb, struct share *p, enum kernel sum)
     void *const out = sum == POTENTIALS ? p->phi : p->partial,
                 *const velo = nb->velo ? nb->velo : nb->posm,
                 *const acce = nb->acce ? nb->acce : nb->posm;
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(velo),
-                                     BLOCK_ARG(acce),     BLOCK_ARG(out),
-                                     VALUE_ARG(first),    VALUE_ARG(rows),
-                                     VALUE_ARG(count),    VALUE_ARG(slot),
-                                     VALUE_ARG(planes),   BLOCK_ARG(nb->field_table),
-                                     VALUE_ARG(n)};
-    return nbody_device_visit(nb, p, p->kernel[FIELD], p->count, 1, COUNT_OF(args), args);
+    return nbody_device_visit(
+        nb, p, p->kernel[FIELD], p->count, 1,
+        ARGS(nb->posm, velo, acce, out, first, rows, count, slot, planes, nb->field_table, n));
 }
 
 int nbody_field_start(struct nbody *nb, enum kernel sum)

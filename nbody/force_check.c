@@ -42,14 +42,12 @@ static int sum(struct nbody *nb, struct share *p, cl_kernel kernel, const cl_uin
     const double eps = nb->eps * nbody_units_factor(&nb->units, -1, 0), eps2 = eps * eps;
     const cl_uint softened = nb->soft != NULL;
     void *const soft = nb->soft ? nb->soft : nb->posm;
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n),        BLOCK_ARG(which),
-                                     VALUE_ARG(samples),  VALUE_ARG(span),     VALUE_ARG(eps2),
-                                     BLOCK_ARG(soft),     VALUE_ARG(softened), BLOCK_ARG(part)};
     clndrange_t ndr =
         clndrange_init2d(0, (samples + GROUP - 1) / GROUP * GROUP, GROUP, 0, splits, 1);
     if (clmsync(nb->ctx, p->dev, (void *)(uintptr_t)which, CL_MEM_DEVICE) == (cl_event)-1 ||
-        clforkv(nb->ctx, p->dev, kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, COUNT_OF(args),
-                args) == (cl_event)-1)
+        clforkv(nb->ctx, p->dev, kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
+                ARGS(nb->posm, n, which, samples, span, eps2, soft, softened, part)) ==
+            (cl_event)-1)
         return -1;
     return nbody_device_fetch(nb, p, (void *)(uintptr_t)part, splits * samples * sizeof *part);
 }

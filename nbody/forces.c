@@ -34,49 +34,50 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
     const size_t deep = p->chain || from == until ? 1 : until - from;
     clndrange_t ndr = clndrange_init2d(0, groups * group, group, 0, deep, 1);
     bool none;
-    REAL_NUMBER(eps2, nbody_forces_softening(nb, sum, &none));
-    REAL_NUMBER(zero,
-                none ? eps2
-                     : -1); /* with softenings of single bodies, which have no other eps, too */
+    const double softening = nbody_forces_softening(nb, sum, &none);
+    const float eps2_single = (float)softening;
+    const struct arg_real eps2 = REAL(nb, softening);
+    /* with softenings of single bodies, which have no other eps, too */
+    const struct arg_real zero = REAL(nb, none ? softening : -1);
     void *out = nbody_forces_sum_of(sum)->planes == 1 ? p->phi : p->partial;
     const bool many = nstep && nb->together > 1;
     const cl_uint together = many ? (cl_uint)nb->together : 1;
     const cl_kernel kernel = many ? p->steps : nstep ? p->step : p->kernel[sum];
     struct stdcl_arg args[28];
     cl_uint nargs = 0;
-#define PUT(arg) args[nargs++] = (struct stdcl_arg)arg
-    PUT(BLOCK_ARG(nb->posm));
+#define PUT(v) args[nargs++] = ARG_AT(v)
+    PUT(nb->posm);
     if (nbody_forces_sum_of(sum)->velocities)
-        PUT(BLOCK_ARG(nb->velo));
+        PUT(nb->velo);
     if (nbody_forces_sum_of(sum)->accelerations)
-        PUT(BLOCK_ARG(nb->acce));
-    PUT(BLOCK_ARG(out));
-    PUT(VALUE_ARG(first));
-    PUT(VALUE_ARG(rows));
-    PUT(VALUE_ARG(top));
-    PUT(VALUE_ARG(stretch));
-    PUT(VALUE_ARG(from));
-    PUT(VALUE_ARG(until));
-    PUT(VALUE_ARG(end));
+        PUT(nb->acce);
+    PUT(out);
+    PUT(first);
+    PUT(rows);
+    PUT(top);
+    PUT(stretch);
+    PUT(from);
+    PUT(until);
+    PUT(end);
     const bool mixed = nb->precision == NBODY_MIXED && sum == FORCES;
     if (mixed)
-        PUT(VALUE_ARG(eps2_single));
+        PUT(eps2_single);
     else
-        PUT(REAL_ARG(nb, eps2));
+        PUT(eps2);
     if (sum != FORCES)
-        PUT(REAL_ARG(nb, zero));
+        PUT(zero);
     for (int c = 0; mixed && c < 3; c++)
-        PUT(VALUE_ARG(nb->centre[c]));
+        PUT(nb->centre[c]);
     if (mixed)
-        PUT(VALUE_ARG(all));
+        PUT(all);
     if (nb->soft)
-        PUT(BLOCK_ARG(nb->soft));
+        PUT(nb->soft);
     for (cl_uint a = 0; a < nstep; a++)
         args[nargs++] = step[a];
     if (many) {
-        PUT(VALUE_ARG(together));
-        PUT(VALUE_ARG(nb->met));
-        PUT(VALUE_ARG(p->patience));
+        PUT(together);
+        PUT(nb->met);
+        PUT(p->patience);
     }
 #undef PUT
     const double work = together * nbody_forces_sum_of(sum)->flops * (double)rows_of_launch *

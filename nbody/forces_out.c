@@ -32,11 +32,9 @@ int nbody_forces_collect(struct nbody *nb, struct share *p, void *from, cl_uint 
 {
     const cl_uint rows = (cl_uint)p->rows;
     void *joined = clmalloc(nb->ctx, planes * p->rows * nb->real, CL_MEM_ZEROCOPY);
-    const struct stdcl_arg args[] = {BLOCK_ARG(from), BLOCK_ARG(joined), VALUE_ARG(rows),
-                                     VALUE_ARG(slots)};
-    int status =
-        joined ? nbody_device_visit(nb, p, p->kernel[JOIN], p->rows, planes, COUNT_OF(args), args)
-               : -1;
+    int status = joined ? nbody_device_visit(nb, p, p->kernel[JOIN], p->rows, planes,
+                                             ARGS(from, joined, rows, slots))
+                        : -1;
     if (status == 0)
         status = nbody_device_fetch(nb, p, joined, planes * p->rows * nb->real);
     if (status == 0)

@@ -35,9 +35,8 @@ static int wait_all(struct nbody *nb)
 static int move(const struct nbody *nb, const struct share *p, struct numbers from,
                 struct numbers to, cl_uint n)
 {
-    const struct stdcl_arg args[] = {BLOCK_ARG(from.at), VALUE_ARG(from.from), VALUE_ARG(n),
-                                     BLOCK_ARG(to.at), VALUE_ARG(to.from)};
-    return nbody_tree_launch_1d(nb, p, TREE_NUMBERS_MOVE, n, COUNT_OF(args), args);
+    return nbody_tree_launch_1d(nb, p, TREE_NUMBERS_MOVE, n,
+                                ARGS(from.at, from.from, n, to.at, to.from));
 }
 
 static int keep_felt(const struct nbody *nb, const struct share *p, bool back)
@@ -64,9 +63,8 @@ int nbody_hilbert_find_device(struct nbody *nb, struct share *p, cl_uint *order)
 {
     struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n;
-    const struct stdcl_arg args[] = {BLOCK_ARG(t->order), VALUE_ARG(n), BLOCK_ARG(t->felt)};
     if (nbody_tree_order(nb, p) != 0 || keep_felt(nb, p, false) != 0 ||
-        nbody_tree_launch_1d(nb, p, TREE_ORDER_OUT, nb->n, COUNT_OF(args), args) != 0 ||
+        nbody_tree_launch_1d(nb, p, TREE_ORDER_OUT, nb->n, ARGS(t->order, n, t->felt)) != 0 ||
         nbody_device_fetch(nb, p, t->felt, nb->n * sizeof *order) != 0) {
         nb->known = false; /* what bodies felt is lost */
         return -1;
@@ -80,13 +78,12 @@ static int begin(struct nbody *nb, struct share *p, const cl_uint *order)
 {
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count;
-    const struct stdcl_arg rows[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(t->felt), VALUE_ARG(first),
-                                     VALUE_ARG(count), BLOCK_ARG(t->body)};
     nbody_each_block(nb->n, copy_block, &(struct copying){order, t->felt});
     return keep_felt(nb, p, false) != 0 || clmsyncn(nb->ctx, p->dev, t->felt, nb->n * sizeof *order,
                                                     CL_MEM_DEVICE) == (cl_event)-1
                ? -1
-               : nbody_tree_launch_1d(nb, p, TREE_ROWS_PICK, p->count, COUNT_OF(rows), rows);
+               : nbody_tree_launch_1d(nb, p, TREE_ROWS_PICK, p->count,
+                                      ARGS(nb->posm, t->felt, first, count, t->body));
 }
 
 /* ---- Numbers of rows. ------------------------------------------------------------------------ */
@@ -139,10 +136,8 @@ static int pick(const struct nbody *nb, const struct share *p, size_t place, str
 {
     const cl_ulong from = place * nb->n;
     const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count;
-    const struct stdcl_arg args[] = {
-        BLOCK_ARG(nb->posm), VALUE_ARG(from),  BLOCK_ARG(p->tree->felt), VALUE_ARG(first),
-        VALUE_ARG(count),    BLOCK_ARG(to.at), VALUE_ARG(to.from)};
-    return nbody_tree_launch_1d(nb, p, TREE_NUMBERS_PICK, p->count, COUNT_OF(args), args);
+    return nbody_tree_launch_1d(nb, p, TREE_NUMBERS_PICK, p->count,
+                                ARGS(nb->posm, from, p->tree->felt, first, count, to.at, to.from));
 }
 
 /* Collective. */
@@ -174,11 +169,10 @@ int nbody_hilbert_move_device(struct nbody *nb, const cl_uint *order)
     EACH_PART(nb, p)
     {
         const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count;
-        const struct stdcl_arg rows[] = {BLOCK_ARG(p->tree->body), VALUE_ARG(count),
-                                         BLOCK_ARG(nb->posm), VALUE_ARG(first)};
         p->tree->gathered = false;
         if (status == 0)
-            status |= nbody_tree_launch_1d(nb, p, TREE_ROWS_PUT, p->count, COUNT_OF(rows), rows) |
+            status |= nbody_tree_launch_1d(nb, p, TREE_ROWS_PUT, p->count,
+                                           ARGS(p->tree->body, count, nb->posm, first)) |
                       keep_felt(nb, p, true);
     }
     status = world_reduce_status(nb->world, wait_all(nb) | status);

@@ -11,22 +11,17 @@ enum { HERMITE6, SETTLE };
 static int visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
-    REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
-    const struct stdcl_arg args[] = {
-        BLOCK_ARG(nb->posm),   BLOCK_ARG(nb->velo), BLOCK_ARG(nb->acce), BLOCK_ARG(p->state),
-        BLOCK_ARG(p->partial), VALUE_ARG(first),    VALUE_ARG(rows),     VALUE_ARG(count),
-        VALUE_ARG(p->slots),   VALUE_ARG(phases),   REAL_ARG(nb, dt),    BLOCK_ARG(p->bad),
-        VALUE_ARG(step)};
-    return nbody_device_visit(nb, p, p->own[HERMITE6], p->count, 3, COUNT_OF(args), args);
+    return nbody_device_visit(
+        nb, p, p->own[HERMITE6], p->count, 3,
+        ARGS(nb->posm, nb->velo, nb->acce, p->state, p->partial, first, rows, count, p->slots,
+             phases, REAL(nb, nb->dt * nbody_units_factor(&nb->units, 0, -1)), p->bad, step));
 }
 
 static int end(struct nbody *nb, struct share *p)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(nb->velo), BLOCK_ARG(nb->acce),
-                                     BLOCK_ARG(p->state), VALUE_ARG(first),    VALUE_ARG(rows),
-                                     VALUE_ARG(count)};
-    return nbody_device_visit(nb, p, p->own[SETTLE], p->count, 3, COUNT_OF(args), args);
+    return nbody_device_visit(nb, p, p->own[SETTLE], p->count, 3,
+                              ARGS(nb->posm, nb->velo, nb->acce, p->state, first, rows, count));
 }
 
 /* Derivatives of a body's coordinate, and what they are at the end of a step. */

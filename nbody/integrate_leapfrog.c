@@ -9,25 +9,19 @@ int nbody_leapfrog_visit(struct nbody *nb, struct share *p, cl_uint count, cl_ui
                          double closing_dt, double opening_dt)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
-    REAL_NUMBER(closing, closing_dt);
-    REAL_NUMBER(opening, opening_dt);
-    const struct stdcl_arg with_sums[] = {
-        BLOCK_ARG(nb->moved),  BLOCK_ARG(p->state),   VALUE_ARG(count),  VALUE_ARG(phases),
-        REAL_ARG(nb, closing), REAL_ARG(nb, opening), BLOCK_ARG(p->bad), VALUE_ARG(step)};
     if (phases & PULL)
-        return nbody_forces_step(nb, p, count > 0, COUNT_OF(with_sums), with_sums);
-    const struct stdcl_arg args[] = {
-        BLOCK_ARG(nb->posm),   BLOCK_ARG(p->state),   BLOCK_ARG(p->partial), VALUE_ARG(first),
-        VALUE_ARG(rows),       VALUE_ARG(count),      VALUE_ARG(p->slots),   VALUE_ARG(phases),
-        REAL_ARG(nb, closing), REAL_ARG(nb, opening), BLOCK_ARG(p->bad),     VALUE_ARG(step)};
-    const struct stdcl_arg late[] = {
-        BLOCK_ARG(nb->posm),     BLOCK_ARG(p->state),     BLOCK_ARG(p->partial), VALUE_ARG(first),
-        VALUE_ARG(rows),         VALUE_ARG(count),        VALUE_ARG(p->slots),   VALUE_ARG(phases),
-        REAL_ARG(nb, closing),   REAL_ARG(nb, opening),   BLOCK_ARG(p->bad),     VALUE_ARG(step),
-        BLOCK_ARG(p->late.list), VALUE_ARG(p->late.from), VALUE_ARG(p->late.n)};
-    return p->late.list ? nbody_device_visit(nb, p, p->own[1], p->late.n, 1, COUNT_OF(late), late)
+        return nbody_forces_step(nb, p, count > 0,
+                                 ARGS(nb->moved, p->state, count, phases, REAL(nb, closing_dt),
+                                      REAL(nb, opening_dt), p->bad, step));
+    return p->late.list ? nbody_device_visit(nb, p, p->own[1], p->late.n, 1,
+                                             ARGS(nb->posm, p->state, p->partial, first, rows,
+                                                  count, p->slots, phases, REAL(nb, closing_dt),
+                                                  REAL(nb, opening_dt), p->bad, step, p->late.list,
+                                                  p->late.from, p->late.n))
                         : nbody_device_visit(nb, p, p->own[0], p->count, p->slots > 1 ? 3 : 1,
-                                             COUNT_OF(args), args);
+                                             ARGS(nb->posm, p->state, p->partial, first, rows,
+                                                  count, p->slots, phases, REAL(nb, closing_dt),
+                                                  REAL(nb, opening_dt), p->bad, step));
 }
 
 static int visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step)

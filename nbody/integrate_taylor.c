@@ -8,12 +8,10 @@ EMBEDDED(source, "nbody/integrate_taylor.cl", nbody_integrate_taylor_cl);
 static int visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
-    REAL_NUMBER(dt, nb->dt * nbody_units_factor(&nb->units, 0, -1));
-    const struct stdcl_arg args[] = {
-        BLOCK_ARG(nb->posm), BLOCK_ARG(p->state), BLOCK_ARG(p->partial), VALUE_ARG(first),
-        VALUE_ARG(rows),     VALUE_ARG(count),    VALUE_ARG(p->slots),   VALUE_ARG(phases),
-        REAL_ARG(nb, dt),    BLOCK_ARG(p->bad),   VALUE_ARG(step)};
-    return nbody_device_visit(nb, p, p->own[0], p->count, 3, COUNT_OF(args), args);
+    return nbody_device_visit(nb, p, p->own[0], p->count, 3,
+                              ARGS(nb->posm, p->state, p->partial, first, rows, count, p->slots,
+                                   phases, REAL(nb, nb->dt * nbody_units_factor(&nb->units, 0, -1)),
+                                   p->bad, step));
 }
 
 static void twin(const struct nbody_ref_system *s, double dt, size_t steps, double *x, double *v,

@@ -142,13 +142,9 @@ static int start_some(struct nbody *nb, struct share *p, cl_uint much)
     const size_t groups = groups_of(nb->parts, t->number, &slot);
     const cl_uint to = (cl_uint)slot, some = (cl_uint)groups,
                   counter = nbody_let_counter(nb, t->number);
-    const struct stdcl_arg args[] = {
-        BLOCK_ARG(t->body),        BLOCK_ARG(t->feel), VALUE_ARG(n),
-        VALUE_ARG(t->from),        VALUE_ARG(some),    VALUE_ARG(to),
-        BLOCK_ARG(nb->parts->box), VALUE_ARG(counter), BLOCK_ARG(nb->parts->found),
-        BLOCK_ARG(t->info),        VALUE_ARG(much),    BLOCK_ARG(t->lone)};
     return nbody_tree_launch(nb, p, TREE_BOXES, united(groups), (size_t)p->shape.flat,
-                             COUNT_OF(args), args);
+                             ARGS(t->body, t->feel, n, t->from, some, to, nb->parts->box, counter,
+                                  nb->parts->found, t->info, much, t->lone));
 }
 
 static cl_uint much_of(const struct nbody *nb)
@@ -162,10 +158,8 @@ static int forget_lone(struct nbody *nb, struct share *p)
 {
     const struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nbody_let_lone(nb), none = 0;
-    const struct stdcl_arg forget[] = {BLOCK_ARG(t->lone), VALUE_ARG(n),
-                                       BLOCK_ARG(nb->parts->found), VALUE_ARG(none),
-                                       VALUE_ARG(none)};
-    return nbody_tree_launch_1d(nb, p, TREE_FORGET, n, COUNT_OF(forget), forget);
+    return nbody_tree_launch_1d(nb, p, TREE_FORGET, n,
+                                ARGS(t->lone, n, nb->parts->found, none, none));
 }
 
 /* Starts that nothing was found yet. */
@@ -174,11 +168,9 @@ static int forget(struct nbody *nb, struct share *p)
     struct domains *s = nb->parts;
     struct tree *t = p->tree;
     const cl_uint own = t->number * s->most, all = TREE_COUNTS * s->n;
-    const struct stdcl_arg args[] = {BLOCK_ARG(t->mark), VALUE_ARG(t->room), BLOCK_ARG(s->found),
-                                     VALUE_ARG(own), VALUE_ARG(all)};
     t->forgot = true;
-    return nbody_tree_launch_1d(nb, p, TREE_FORGET, t->room > all ? t->room : all, COUNT_OF(args),
-                                args);
+    return nbody_tree_launch_1d(nb, p, TREE_FORGET, t->room > all ? t->room : all,
+                                ARGS(t->mark, t->room, s->found, own, all));
 }
 
 /* Boxes that a part sends before it is known how many of single groups there are: a few more of
@@ -284,24 +276,13 @@ static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, siz
                   to = t->number * s->most + TREE_COUNTS * other, cells_to = (cl_uint)at[0],
                   bodies_to = (cl_uint)at[1],
                   flags_to = (cl_uint)flags_at(s, t->number, other, GROUPS);
-    REAL_NUMBER(eps2, nbody_forces_softening(nb, FORCES, &none));
-    REAL_NUMBER(opening, nbody_tree_opening(nb, geometric));
-    const struct stdcl_arg args[] = {BLOCK_ARG(t->body),    BLOCK_ARG(t->link),
-                                     BLOCK_ARG(t->down),    BLOCK_ARG(t->com),
-                                     BLOCK_ARG(t->poles),   BLOCK_ARG(t->size),
-                                     BLOCK_ARG(t->span),    BLOCK_ARG(t->bridge),
-                                     BLOCK_ARG(box),        VALUE_ARG(first),
-                                     VALUE_ARG(several),    VALUE_ARG(odd),
-                                     REAL_ARG(nb, opening), VALUE_ARG(geometric),
-                                     REAL_ARG(nb, eps2),    VALUE_ARG(limit),
-                                     VALUE_ARG(stamp),      BLOCK_ARG(t->mark),
-                                     BLOCK_ARG(s->found),   VALUE_ARG(to),
-                                     VALUE_ARG(cells_to),   VALUE_ARG(s->fits[2 * pair]),
-                                     VALUE_ARG(bodies_to),  VALUE_ARG(s->fits[2 * pair + 1]),
-                                     BLOCK_ARG(s->cells),   BLOCK_ARG(s->bodies),
-                                     BLOCK_ARG(s->flag),    VALUE_ARG(flags_to)};
-    return nbody_tree_launch(nb, p, TREE_ESSENTIAL, count, (size_t)nbody_tree_items(&p->shape),
-                             COUNT_OF(args), args);
+    const double eps2 = nbody_forces_softening(nb, FORCES, &none);
+    return nbody_tree_launch(
+        nb, p, TREE_ESSENTIAL, count, (size_t)nbody_tree_items(&p->shape),
+        ARGS(t->body, t->link, t->down, t->com, t->poles, t->size, t->span, t->bridge, box, first,
+             several, odd, REAL(nb, nbody_tree_opening(nb, geometric)), geometric, REAL(nb, eps2),
+             limit, stamp, t->mark, s->found, to, cells_to, s->fits[2 * pair], bodies_to,
+             s->fits[2 * pair + 1], s->cells, s->bodies, s->flag, flags_to));
 }
 
 /* What was found for a part, as it is sent; `more`: since it was noted. */
@@ -315,15 +296,10 @@ static int pack(struct nbody *nb, struct share *p, cl_uint other, cl_uint more)
     const cl_uint to = t->number * s->most + TREE_COUNTS * other,
                   noted = t->number * s->most + TREE_COUNTS * s->n + 2 * other,
                   cells_to = (cl_uint)at[0], bodies_to = (cl_uint)at[1];
-    const struct stdcl_arg args[] = {BLOCK_ARG(t->body),   BLOCK_ARG(t->link),
-                                     BLOCK_ARG(t->down),   BLOCK_ARG(t->com),
-                                     BLOCK_ARG(t->poles),  BLOCK_ARG(t->size),
-                                     VALUE_ARG(more),      BLOCK_ARG(s->found),
-                                     VALUE_ARG(to),        VALUE_ARG(noted),
-                                     VALUE_ARG(cells_to),  VALUE_ARG(s->fits[2 * pair]),
-                                     VALUE_ARG(bodies_to), VALUE_ARG(s->fits[2 * pair + 1]),
-                                     BLOCK_ARG(s->cells),  BLOCK_ARG(s->bodies)};
-    return nbody_tree_launch(nb, p, TREE_PACK, 8 * (size_t)p->units, flat, COUNT_OF(args), args);
+    return nbody_tree_launch(nb, p, TREE_PACK, 8 * (size_t)p->units, flat,
+                             ARGS(t->body, t->link, t->down, t->com, t->poles, t->size, more,
+                                  s->found, to, noted, cells_to, s->fits[2 * pair], bodies_to,
+                                  s->fits[2 * pair + 1], s->cells, s->bodies));
 }
 
 /* What is essential: cells, and bodies. */
@@ -413,12 +389,9 @@ static int loosen(struct nbody *nb, struct share *p)
         const cl_uint count = flags(s, part, t->number, GROUPS),
                       from = (cl_uint)flags_at(s, part, t->number, GROUPS),
                       to = (cl_uint)loose_at(s, part, t->number);
-        const struct stdcl_arg args[] = {BLOCK_ARG(t->body), BLOCK_ARG(t->feel),  VALUE_ARG(n),
-                                         BLOCK_ARG(s->flag), VALUE_ARG(from),     VALUE_ARG(count),
-                                         VALUE_ARG(t->from), BLOCK_ARG(s->loose), VALUE_ARG(to),
-                                         BLOCK_ARG(t->info)};
-        if (nbody_tree_launch_1d(nb, p, TREE_LOOSEN, (size_t)count * TREE_GROUP, COUNT_OF(args),
-                                 args) != 0)
+        if (nbody_tree_launch_1d(nb, p, TREE_LOOSEN, (size_t)count * TREE_GROUP,
+                                 ARGS(t->body, t->feel, n, s->flag, from, count, t->from, s->loose,
+                                      to, t->info)) != 0)
             return -1;
     }
     return 0;
@@ -619,11 +592,10 @@ static int take(struct nbody *nb, struct share *p, cl_uint geometric)
         size_t at[2];
         place_of(s, part, t->number, at);
         const cl_uint *found = counts(s, part, t->number), first = (cl_uint)at[1], count = found[1];
-        const struct stdcl_arg bodies[] = {BLOCK_ARG(s->bodies), VALUE_ARG(first), VALUE_ARG(count),
-                                           BLOCK_ARG(t->body)};
         if (part != t->number &&
             (nbody_domain_adopt(nb, p, s->cells, at[0], found[0]) != 0 ||
-             nbody_tree_launch_1d(nb, p, TREE_ADOPT_BODIES, count, COUNT_OF(bodies), bodies) != 0))
+             nbody_tree_launch_1d(nb, p, TREE_ADOPT_BODIES, count,
+                                  ARGS(s->bodies, first, count, t->body)) != 0))
             return -1;
     }
     return nbody_tree_walk_now(nb, p, s->sum, geometric);
@@ -644,17 +616,15 @@ static int start_apart(struct nbody *nb, struct share *p, cl_uint much)
     const struct domains *s = nb->parts;
     const struct tree *t = p->tree;
     const cl_uint none = 0, one = 1, counter = nbody_let_counter(nb, t->number);
-    const struct stdcl_arg forget[] = {BLOCK_ARG(t->mark), VALUE_ARG(none), BLOCK_ARG(s->found),
-                                       VALUE_ARG(counter), VALUE_ARG(one)};
     for (cl_uint part = 0; part < s->n; part++) {
         const cl_uint count = flags(s, part, t->number, BOXES),
                       from = (cl_uint)flags_at(s, part, t->number, BOXES);
-        const struct stdcl_arg args[] = {BLOCK_ARG(s->flag), VALUE_ARG(from), VALUE_ARG(count),
-                                         BLOCK_ARG(t->lone)};
-        if (nbody_tree_launch_1d(nb, p, TREE_PART_WITH, count, COUNT_OF(args), args) != 0)
+        if (nbody_tree_launch_1d(nb, p, TREE_PART_WITH, count,
+                                 ARGS(s->flag, from, count, t->lone)) != 0)
             return -1;
     }
-    return nbody_tree_launch_1d(nb, p, TREE_FORGET, 1, COUNT_OF(forget), forget) != 0
+    return nbody_tree_launch_1d(nb, p, TREE_FORGET, 1,
+                                ARGS(t->mark, none, s->found, counter, one)) != 0
                ? -1
                : start_some(nb, p, much);
 }

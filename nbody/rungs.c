@@ -118,24 +118,18 @@ static int start_levels(struct nbody *nb, struct rungs *r)
     struct share *p = r->share;
     const cl_uint rows = (cl_uint)p->rows, count = (cl_uint)p->count;
     const struct lengths l = lengths_of(nb);
-    REAL_NUMBER(dt, l.dt);
-    REAL_NUMBER(want2, l.want2);
-    const struct stdcl_arg args[] = {BLOCK_ARG(p->state), BLOCK_ARG(r->level), BLOCK_ARG(r->clock),
-                                     VALUE_ARG(rows),     VALUE_ARG(count),    REAL_ARG(nb, dt),
-                                     REAL_ARG(nb, want2)};
-    return nbody_device_visit(nb, p, r->kernel[LEVELS], p->count, 1, COUNT_OF(args), args);
+    return nbody_device_visit(
+        nb, p, r->kernel[LEVELS], p->count, 1,
+        ARGS(p->state, r->level, r->clock, rows, count, REAL(nb, l.dt), REAL(nb, l.want2)));
 }
 
 static int start_drift(struct nbody *nb, struct rungs *r, cl_ulong now, cl_ulong next)
 {
     struct share *p = r->share;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    REAL_NUMBER(dt, lengths_of(nb).dt);
-    const struct stdcl_arg args[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(p->state), BLOCK_ARG(r->level),
-                                     BLOCK_ARG(r->clock), VALUE_ARG(first),    VALUE_ARG(rows),
-                                     VALUE_ARG(count),    VALUE_ARG(now),      VALUE_ARG(next),
-                                     REAL_ARG(nb, dt)};
-    return nbody_device_visit(nb, p, r->kernel[DRIFT], p->count, 3, COUNT_OF(args), args);
+    return nbody_device_visit(nb, p, r->kernel[DRIFT], p->count, 3,
+                              ARGS(nb->posm, p->state, r->level, r->clock, first, rows, count, now,
+                                   next, REAL(nb, lengths_of(nb).dt)));
 }
 
 /* The bodies whose steps end, from the tree's order. */
@@ -144,17 +138,14 @@ static int start_gather(struct nbody *nb, struct rungs *r, cl_ulong next)
     struct share *p = r->share;
     const struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, n = (cl_uint)nb->n;
-    const struct stdcl_arg mark[] = {BLOCK_ARG(t->order), BLOCK_ARG(r->level), VALUE_ARG(first),
-                                     VALUE_ARG(n),        VALUE_ARG(next),     BLOCK_ARG(r->mark)};
     const struct arrays_scan_job scan = {.x = r->mark, .sums = r->mark, .bytes = 4, .most = nb->n};
-    const struct stdcl_arg gather[] = {
-        BLOCK_ARG(t->order),  BLOCK_ARG(r->level), BLOCK_ARG(t->body), BLOCK_ARG(t->feel),
-        VALUE_ARG(first),     VALUE_ARG(n),        VALUE_ARG(next),    BLOCK_ARG(r->mark),
-        BLOCK_ARG(r->target), BLOCK_ARG(r->feel),  BLOCK_ARG(r->row)};
-    return nbody_device_visit(nb, p, r->kernel[MARK], nb->n, 1, COUNT_OF(mark), mark) != 0 ||
+    return nbody_device_visit(nb, p, r->kernel[MARK], nb->n, 1,
+                              ARGS(t->order, r->level, first, n, next, r->mark)) != 0 ||
                    arrays_scan_start(t->sorter, &scan) != 0
                ? -1
-               : nbody_device_visit(nb, p, r->kernel[GATHER], nb->n, 1, COUNT_OF(gather), gather);
+               : nbody_device_visit(nb, p, r->kernel[GATHER], nb->n, 1,
+                                    ARGS(t->order, r->level, t->body, t->feel, first, n, next,
+                                         r->mark, r->target, r->feel, r->row));
 }
 
 static int start_kick(struct nbody *nb, struct rungs *r, cl_uint active, cl_ulong next)
@@ -165,16 +156,12 @@ static int start_kick(struct nbody *nb, struct rungs *r, cl_uint active, cl_ulon
                   nfields = (cl_uint)nb->nfields;
     const struct lengths l = lengths_of(nb);
     void *const fields = nfields ? nb->field_table : nb->posm;
-    REAL_NUMBER(dt, l.dt);
-    REAL_NUMBER(want2, l.want2);
-    const struct stdcl_arg args[] = {
-        BLOCK_ARG(nb->posm), BLOCK_ARG(p->state), BLOCK_ARG(nb->pulled), BLOCK_ARG(r->row),
-        VALUE_ARG(active),   BLOCK_ARG(r->level), BLOCK_ARG(r->clock),   BLOCK_ARG(t->felt),
-        BLOCK_ARG(t->again), VALUE_ARG(first),    VALUE_ARG(rows),       VALUE_ARG(next),
-        REAL_ARG(nb, dt),    REAL_ARG(nb, want2), BLOCK_ARG(fields),     VALUE_ARG(nfields)};
     t->walking = false;
     t->gathered = false; /* what bodies felt is not what they feel now */
-    return nbody_device_visit(nb, p, r->kernel[KICK], active, 1, COUNT_OF(args), args);
+    return nbody_device_visit(nb, p, r->kernel[KICK], active, 1,
+                              ARGS(nb->posm, p->state, nb->pulled, r->row, active, r->level,
+                                   r->clock, t->felt, t->again, first, rows, next, REAL(nb, l.dt),
+                                   REAL(nb, l.want2), fields, nfields));
 }
 
 /* ---- A step of the engine. ------------------------------------------------------------------- */

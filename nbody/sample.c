@@ -137,11 +137,9 @@ static int pick(struct nbody *nb, struct share *p, size_t bodies, void *from, si
     const struct sampler *s = nb->sampler;
     const cl_uint n = (cl_uint)bodies, first = (cl_uint)p->first, count = (cl_uint)p->count,
                   length = (cl_uint)plane;
-    REAL_NUMBER(scale, factor);
-    const struct stdcl_arg args[] = {BLOCK_ARG(from),   BLOCK_ARG(s->which), BLOCK_ARG(to),
-                                     VALUE_ARG(n),      VALUE_ARG(first),    VALUE_ARG(count),
-                                     VALUE_ARG(length), REAL_ARG(nb, scale)};
-    if (nbody_device_visit(nb, p, s->kernel, bodies, 1, COUNT_OF(args), args) != 0)
+    if (nbody_device_visit(nb, p, s->kernel, bodies, 1,
+                           ARGS(from, s->which, to, n, first, count, length, REAL(nb, factor))) !=
+        0)
         return -1;
     return clmsyncn(nb->ctx, p->dev, to, 3 * bodies * sizeof *to, CL_MEM_HOST) == (cl_event)-1 ? -1
                                                                                                : 0;

@@ -132,9 +132,6 @@ static int start(struct work *w, enum kernel k, size_t items, cl_uint nargs,
                ? -1
                : 0;
 }
-#define START(w, k, items, ...)                                                                    \
-    start(w, k, items, COUNT_OF(((struct stdcl_arg[]){__VA_ARGS__})),                              \
-          (struct stdcl_arg[]){__VA_ARGS__})
 
 static int copy(struct work *w, void *block, size_t bytes, int direction)
 {
@@ -221,20 +218,17 @@ static int find_neighbours(struct work *w, struct vector corner)
 {
     const struct arrays_sort_job sort = {
         .keys = w->key, .values = w->order, .most = w->n, .bytes = 8, .bits = 63};
-    if (START(w, CURVE, w->n, BLOCK_ARG(w->posm), VALUE_ARG(w->n), VALUE_ARG(corner),
-              BLOCK_ARG(w->key), BLOCK_ARG(w->order)) != 0 ||
+    if (start(w, CURVE, w->n, ARGS(w->posm, w->n, AS("double4", corner), w->key, w->order)) != 0 ||
         arrays_sort_start(w->sorter, &sort) != 0 ||
-        START(w, LOWEST, w->has[0], BLOCK_ARG(w->posm), BLOCK_ARG(w->order), VALUE_ARG(w->n),
-              BLOCK_ARG(w->at), BLOCK_ARG(w->lo), BLOCK_ARG(w->hi)) != 0)
+        start(w, LOWEST, w->has[0], ARGS(w->posm, w->order, w->n, w->at, w->lo, w->hi)) != 0)
         return -1;
     for (cl_uint l = 1; l < w->levels; l++)
-        if (START(w, UPPER, w->has[l], VALUE_ARG(w->first[l - 1]), VALUE_ARG(w->has[l - 1]),
-                  VALUE_ARG(w->first[l]), VALUE_ARG(w->has[l]), BLOCK_ARG(w->lo),
-                  BLOCK_ARG(w->hi)) != 0)
+        if (start(w, UPPER, w->has[l],
+                  ARGS(w->first[l - 1], w->has[l - 1], w->first[l], w->has[l], w->lo, w->hi)) != 0)
             return -1;
-    return START(w, NEIGHBOURS_OF, w->n, BLOCK_ARG(w->at), BLOCK_ARG(w->order), VALUE_ARG(w->n),
-                 BLOCK_ARG(w->lo), BLOCK_ARG(w->hi), BLOCK_ARG(w->level), VALUE_ARG(w->levels),
-                 BLOCK_ARG(w->near), BLOCK_ARG(w->second), BLOCK_ARG(w->density));
+    return start(w, NEIGHBOURS_OF, w->n,
+                 ARGS(w->at, w->order, w->n, w->lo, w->hi, w->level, w->levels, w->near, w->second,
+                      w->density));
 }
 
 static int find_centre(struct work *w, struct nbody_structure *s)
@@ -242,17 +236,17 @@ static int find_centre(struct work *w, struct nbody_structure *s)
     double sum[TERMS], core[2];
     const cl_uint dense = w->n > NEIGHBOURS;
     struct vector centre = {{0}};
-    if (START(w, WEIGH, w->blocks * GROUP, BLOCK_ARG(w->posm), BLOCK_ARG(w->velp),
-              BLOCK_ARG(w->density), VALUE_ARG(w->n), VALUE_ARG(dense), BLOCK_ARG(w->sums)) != 0 ||
+    if (start(w, WEIGH, w->blocks * GROUP,
+              ARGS(w->posm, w->velp, w->density, w->n, dense, w->sums)) != 0 ||
         fetch_sums(w, TERMS, sum) != 0)
         return -1;
     for (int c = 0; c < 3; c++) {
         s->centre[c] = centre.at[c] = sum[1 + c] / sum[0];
         s->velocity[c] = sum[4 + c] / sum[0];
     }
-    if (START(w, RADII, w->blocks * GROUP, BLOCK_ARG(w->posm), BLOCK_ARG(w->density),
-              VALUE_ARG(w->n), VALUE_ARG(centre), BLOCK_ARG(w->key), BLOCK_ARG(w->order),
-              BLOCK_ARG(w->sums)) != 0 ||
+    if (start(w, RADII, w->blocks * GROUP,
+              ARGS(w->posm, w->density, w->n, AS("double4", centre), w->key, w->order, w->sums)) !=
+            0 ||
         fetch_sums(w, 2, core) != 0)
         return -1;
     s->core_radius = dense && core[0] > 0 ? sqrt(core[1] / core[0]) : 0;
@@ -271,13 +265,12 @@ static int find_counts(struct work *w, double total, cl_uint fractions)
     const struct arrays_scan_job scan = {
         .x = w->second, .sums = w->second, .total = w->total, .bytes = 8, .most = w->n};
     if (arrays_sort_start(w->sorter, &sort) != 0 ||
-        START(w, MASSES, w->n, BLOCK_ARG(w->posm), BLOCK_ARG(w->order), VALUE_ARG(w->n),
-              VALUE_ARG(scale), BLOCK_ARG(w->second)) != 0 ||
+        start(w, MASSES, w->n, ARGS(w->posm, w->order, w->n, scale, w->second)) != 0 ||
         arrays_scan_start(w->sorter, &scan) != 0 ||
         copy(w, w->fraction, fractions * sizeof(double), CL_MEM_DEVICE) != 0 ||
-        START(w, COUNTS, fractions, BLOCK_ARG(w->second), BLOCK_ARG(w->total), BLOCK_ARG(w->key),
-              VALUE_ARG(w->n), BLOCK_ARG(w->fraction), VALUE_ARG(fractions), BLOCK_ARG(w->count),
-              BLOCK_ARG(w->radius)) != 0)
+        start(w, COUNTS, fractions,
+              ARGS(w->second, w->total, w->key, w->n, w->fraction, fractions, w->count,
+                   w->radius)) != 0)
         return -1;
     return copy(w, w->count, fractions * sizeof(cl_uint), CL_MEM_HOST) == 0
                ? copy(w, w->radius, fractions * sizeof(double), CL_MEM_HOST)
@@ -289,11 +282,11 @@ static int start_shell(struct work *w, cl_uint from, cl_uint end, const struct n
 {
     const struct vector centre = {{s->centre[0], s->centre[1], s->centre[2], 0}},
                         velocity = {{s->velocity[0], s->velocity[1], s->velocity[2], 0}};
-    return from == end ? 0
-                       : START(w, SHELLS, blocks_of(end - from) * GROUP, BLOCK_ARG(w->posm),
-                               BLOCK_ARG(w->velp), BLOCK_ARG(w->key), BLOCK_ARG(w->order),
-                               VALUE_ARG(from), VALUE_ARG(end), VALUE_ARG(centre),
-                               VALUE_ARG(velocity), BLOCK_ARG(w->sums), VALUE_ARG(block));
+    return from == end
+               ? 0
+               : start(w, SHELLS, blocks_of(end - from) * GROUP,
+                       ARGS(w->posm, w->velp, w->key, w->order, from, end, AS("double4", centre),
+                            AS("double4", velocity), w->sums, block));
 }
 
 static int measure_shells(struct work *w, size_t shells, struct nbody_shell *shell,
@@ -339,9 +332,9 @@ static int count_escapers(struct work *w, struct nbody_structure *s)
 {
     const struct vector velocity = {{s->velocity[0], s->velocity[1], s->velocity[2], 0}};
     double count;
-    if (START(w, ESCAPERS, w->blocks * GROUP, BLOCK_ARG(w->velp), BLOCK_ARG(w->key),
-              BLOCK_ARG(w->order), VALUE_ARG(w->n), VALUE_ARG(velocity),
-              VALUE_ARG(s->half_mass_radius), BLOCK_ARG(w->sums)) != 0 ||
+    if (start(w, ESCAPERS, w->blocks * GROUP,
+              ARGS(w->velp, w->key, w->order, w->n, AS("double4", velocity), s->half_mass_radius,
+                   w->sums)) != 0 ||
         fetch_sums(w, 1, &count) != 0)
         return -1;
     s->escapers = (size_t)count;
@@ -355,9 +348,9 @@ static int find_binaries(struct work *w, const struct bodies *b, struct nbody_st
     cl_uint *const count = w->count;
     *count = 0;
     if (copy(w, count, sizeof *count, CL_MEM_DEVICE) != 0 ||
-        START(w, PAIRS, w->n, BLOCK_ARG(w->posm), BLOCK_ARG(w->velp), VALUE_ARG(w->n),
-              VALUE_ARG(w->G), BLOCK_ARG(w->near), BLOCK_ARG(w->second), BLOCK_ARG(w->count),
-              BLOCK_ARG(w->pair), BLOCK_ARG(w->third)) != 0 ||
+        start(w, PAIRS, w->n,
+              ARGS(w->posm, w->velp, w->n, w->G, w->near, w->second, w->count, w->pair,
+                   w->third)) != 0 ||
         copy(w, count, sizeof *count, CL_MEM_HOST) != 0)
         return -1;
     const cl_uint found = *count;

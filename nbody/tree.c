@@ -25,16 +25,15 @@ static int start_word(struct nbody *nb, struct share *p, cl_uint word, cl_uint a
 {
     const struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n;
-    const struct stdcl_arg keys[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n),     BLOCK_ARG(t->cube),
-                                     VALUE_ARG(word),     VALUE_ARG(again), BLOCK_ARG(t->key),
-                                     BLOCK_ARG(t->order)};
     const struct arrays_sort_job sort = {.keys = t->key,
                                          .values = t->order,
                                          .bytes = 8,
                                          .bits = 3 * TREE_LEVELS,
                                          .most = nb->n,
                                          .work = t->sort};
-    return start_keys(nb, p, COUNT_OF(keys), keys) != 0 ? -1 : arrays_sort_start(t->sorter, &sort);
+    return start_keys(nb, p, ARGS(nb->posm, n, t->cube, word, again, t->key, t->order)) != 0
+               ? -1
+               : arrays_sort_start(t->sorter, &sort);
 }
 
 /* By the last word first. */
@@ -42,21 +41,16 @@ int nbody_tree_order(struct nbody *nb, struct share *p)
 {
     const struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n, last = 1, again = 1, first = 0;
-    const struct stdcl_arg box[] = {BLOCK_ARG(nb->posm), VALUE_ARG(first), VALUE_ARG(n),
-                                    BLOCK_ARG(t->part)};
-    const struct stdcl_arg frame[] = {BLOCK_ARG(t->part), VALUE_ARG(t->parts), BLOCK_ARG(t->cube)};
-    const struct stdcl_arg second[] = {BLOCK_ARG(nb->posm), VALUE_ARG(n),     BLOCK_ARG(t->cube),
-                                       VALUE_ARG(last),     VALUE_ARG(again), BLOCK_ARG(t->second),
-                                       BLOCK_ARG(t->order)};
-    if (nbody_tree_launch(nb, p, TREE_BOX, t->parts, (size_t)p->shape.flat, COUNT_OF(box), box) !=
-            0 ||
-        nbody_tree_launch(nb, p, TREE_FRAME, 1, (size_t)p->shape.flat, COUNT_OF(frame), frame) != 0)
+    if (nbody_tree_launch(nb, p, TREE_BOX, t->parts, (size_t)p->shape.flat,
+                          ARGS(nb->posm, first, n, t->part)) != 0 ||
+        nbody_tree_launch(nb, p, TREE_FRAME, 1, (size_t)p->shape.flat,
+                          ARGS(t->part, t->parts, t->cube)) != 0)
         return -1;
     if (t->words == 1)
         return start_word(nb, p, 0, false);
     return start_word(nb, p, 1, false) != 0 || start_word(nb, p, 0, true) != 0
                ? -1
-               : start_keys(nb, p, COUNT_OF(second), second);
+               : start_keys(nb, p, ARGS(nb->posm, n, t->cube, last, again, t->second, t->order));
 }
 
 /* Bodies in the tree's order; sums have taken their place since they were last there. */
@@ -64,11 +58,9 @@ static int start_bodies(struct nbody *nb, struct share *p)
 {
     struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n;
-    const struct stdcl_arg gather[] = {BLOCK_ARG(nb->posm), BLOCK_ARG(t->felt),  VALUE_ARG(n),
-                                       BLOCK_ARG(t->order), VALUE_ARG(t->begin), BLOCK_ARG(t->body),
-                                       BLOCK_ARG(t->feel)};
     t->gathered = true;
-    return nbody_tree_launch_1d(nb, p, TREE_GATHER, nb->n, COUNT_OF(gather), gather);
+    return nbody_tree_launch_1d(nb, p, TREE_GATHER, nb->n,
+                                ARGS(nb->posm, t->felt, n, t->order, t->begin, t->body, t->feel));
 }
 
 int nbody_tree_lists(struct nbody *nb, struct share *p, void *lists, cl_uint room)
@@ -83,22 +75,16 @@ static int start_scatter(struct nbody *nb, struct share *p, enum kernel sum)
     struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n, first = (cl_uint)p->first, rows = (cl_uint)p->rows,
                   count = (cl_uint)p->count;
-    const struct stdcl_arg forces[] = {BLOCK_ARG(nb->pulled), VALUE_ARG(n),
-                                       BLOCK_ARG(t->order),   VALUE_ARG(t->begin),
-                                       BLOCK_ARG(t->body),    BLOCK_ARG(t->again)};
-    const struct stdcl_arg planes[] = {BLOCK_ARG(t->body), VALUE_ARG(n),     VALUE_ARG(first),
-                                       VALUE_ARG(rows),    VALUE_ARG(count), BLOCK_ARG(p->partial),
-                                       BLOCK_ARG(t->felt), BLOCK_ARG(p->bad)};
-    const struct stdcl_arg potentials[] = {
-        BLOCK_ARG(nb->pulled), VALUE_ARG(n),      BLOCK_ARG(t->order), VALUE_ARG(first),
-        VALUE_ARG(count),      BLOCK_ARG(p->phi), BLOCK_ARG(t->again)};
     t->gathered = t->walking = false;
     if (sum == FORCES)
-        return nbody_tree_launch_1d(nb, p, TREE_SCATTER, nb->n, COUNT_OF(forces), forces) == 0
-                   ? nbody_tree_launch_1d(nb, p, TREE_PLANES, nb->n, COUNT_OF(planes), planes)
+        return nbody_tree_launch_1d(nb, p, TREE_SCATTER, nb->n,
+                                    ARGS(nb->pulled, n, t->order, t->begin, t->body, t->again)) == 0
+                   ? nbody_tree_launch_1d(
+                         nb, p, TREE_PLANES, nb->n,
+                         ARGS(t->body, n, first, rows, count, p->partial, t->felt, p->bad))
                    : -1;
-    return nbody_tree_launch_1d(nb, p, TREE_SCATTER_POTENTIALS, nb->n, COUNT_OF(potentials),
-                                potentials);
+    return nbody_tree_launch_1d(nb, p, TREE_SCATTER_POTENTIALS, nb->n,
+                                ARGS(nb->pulled, n, t->order, first, count, p->phi, t->again));
 }
 
 /* ---- Sums. ----------------------------------------------------------------------------------- */

@@ -37,12 +37,9 @@ int nbody_tree_count_some(struct nbody *nb, struct share *p, struct key_range r,
                           cl_uint before, cl_uint gap)
 {
     const struct tree *t = p->tree;
-    const struct stdcl_arg count[] = {
-        BLOCK_ARG(t->keys), BLOCK_ARG(t->seconds), VALUE_ARG(r.lo),     VALUE_ARG(r.n),
-        VALUE_ARG(r.from),  VALUE_ARG(r.to),       VALUE_ARG(t->runs),  VALUE_ARG(before),
-        VALUE_ARG(gap),     BLOCK_ARG(t->count),   BLOCK_ARG(t->cells), BLOCK_ARG(t->bridge)};
-    return nbody_tree_launch(nb, p, TREE_COUNT, some, (size_t)p->shape.flat, COUNT_OF(count),
-                             count);
+    return nbody_tree_launch(nb, p, TREE_COUNT, some, (size_t)p->shape.flat,
+                             ARGS(t->keys, t->seconds, r.lo, r.n, r.from, r.to, t->runs, before,
+                                  gap, t->count, t->cells, t->bridge));
 }
 
 int nbody_tree_count(struct nbody *nb, struct share *p, struct key_range r, cl_uint counted)
@@ -64,15 +61,11 @@ int nbody_tree_write(struct nbody *nb, struct share *p, struct key_range r, cl_u
     const struct tree *t = p->tree;
     const cl_int sum = nb->in_burst ? (cl_int)nb->sum : -1;
     const cl_uint deepen = t->words == 1 && !t->shallow && !nb->parts;
-    const struct stdcl_arg write[] = {
-        BLOCK_ARG(t->keys), BLOCK_ARG(t->seconds), BLOCK_ARG(t->body),  VALUE_ARG(r.lo),
-        VALUE_ARG(r.n),     VALUE_ARG(r.from),     VALUE_ARG(r.to),     VALUE_ARG(t->begin),
-        VALUE_ARG(t->runs), BLOCK_ARG(t->count),   BLOCK_ARG(t->cells), VALUE_ARG(total),
-        BLOCK_ARG(t->add),  VALUE_ARG(t->room),    BLOCK_ARG(t->span),  BLOCK_ARG(t->bridge),
-        BLOCK_ARG(t->link), BLOCK_ARG(t->down),    VALUE_ARG(deepen),   VALUE_ARG(sum),
-        BLOCK_ARG(p->bad)};
     return nbody_tree_launch(nb, p, TREE_WRITE, nbody_tree_groups(p, t->bodies),
-                             (size_t)p->shape.flat, COUNT_OF(write), write);
+                             (size_t)p->shape.flat,
+                             ARGS(t->keys, t->seconds, t->body, r.lo, r.n, r.from, r.to, t->begin,
+                                  t->runs, t->count, t->cells, total, t->add, t->room, t->span,
+                                  t->bridge, t->link, t->down, deepen, sum, p->bad));
 }
 
 /* Measured for Plummer spheres of 10^4 to 2^17 bodies on a CPU, with moments up to second order:
@@ -114,20 +107,17 @@ double nbody_tree_com_margin(const struct nbody *nb)
 int nbody_tree_moments(struct nbody *nb, struct share *p, cl_uint geometric)
 {
     const struct tree *t = p->tree;
-    REAL_NUMBER(blur, nbody_tree_com_margin(nb));
+    const double blur = nbody_tree_com_margin(nb);
     const size_t flat = (size_t)p->shape.flat, most = round_up(t->bodies, flat) / flat,
                  some = 16 * (size_t)p->units;
     const cl_uint last = t->words * TREE_LEVELS;
     for (cl_uint level = last + 1; level-- > 0;) {
         if (nb->parts && t->on_level[level] == 0)
             continue;
-        const struct stdcl_arg args[] = {
-            BLOCK_ARG(t->body), BLOCK_ARG(t->cube), VALUE_ARG(level),     VALUE_ARG(geometric),
-            REAL_ARG(nb, blur), BLOCK_ARG(t->span), BLOCK_ARG(t->bridge), BLOCK_ARG(t->down),
-            BLOCK_ARG(t->link), BLOCK_ARG(t->com),  BLOCK_ARG(t->poles),  BLOCK_ARG(t->size)};
         if (nbody_tree_launch(nb, p, level == last ? TREE_MOMENTS_LAST : TREE_MOMENTS,
                               most < some ? most : some, level == last ? TREE_CROWD_PARTS : flat,
-                              COUNT_OF(args), args) != 0)
+                              ARGS(t->body, t->cube, level, geometric, REAL(nb, blur), t->span,
+                                   t->bridge, t->down, t->link, t->com, t->poles, t->size)) != 0)
             return -1;
     }
     return 0;

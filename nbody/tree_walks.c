@@ -31,22 +31,15 @@ static int walk_some(struct nbody *nb, struct share *p, enum kernel sum, cl_uint
     const cl_uint most =
         nbody_tree_usual(nb, 0.1 * (nb->parts ? nb->parts->limit : p->shape.limit));
     bool none;
-    REAL_NUMBER(eps2, nbody_forces_softening(nb, FORCES, &none));
-    REAL_NUMBER(zero, none ? eps2 : -1);
-    REAL_NUMBER(open, nbody_tree_opening(nb, geometric));
-    const struct stdcl_arg args[] = {
-        BLOCK_ARG(t->body),    BLOCK_ARG(t->target.body), VALUE_ARG(t->target.n),
-        BLOCK_ARG(t->link),    BLOCK_ARG(t->com),         BLOCK_ARG(t->poles),
-        BLOCK_ARG(t->size),    BLOCK_ARG(t->span),        BLOCK_ARG(t->target.feel),
-        REAL_ARG(nb, open),    VALUE_ARG(geometric),      REAL_ARG(nb, eps2),
-        REAL_ARG(nb, zero),    VALUE_ARG(from),           VALUE_ARG(most),
-        BLOCK_ARG(t->turn),    BLOCK_ARG(t->info),        BLOCK_ARG(t->again),
-        BLOCK_ARG(nb->pulled), BLOCK_ARG(p->bad),         BLOCK_ARG(lists),
-        VALUE_ARG(room),       BLOCK_ARG(t->shared),      VALUE_ARG(shared)};
+    const double eps2 = nbody_forces_softening(nb, FORCES, &none);
     const size_t items = (size_t)nbody_tree_items(&p->shape);
     const size_t launched[] = {groups, 32 * (size_t)p->units, shared * TREE_GROUP / items};
-    return nbody_tree_launch(nb, p, (enum tree_kernel)((int)walk + which), launched[which], items,
-                             COUNT_OF(args), args);
+    return nbody_tree_launch(
+        nb, p, (enum tree_kernel)((int)walk + which), launched[which], items,
+        ARGS(t->body, t->target.body, t->target.n, t->link, t->com, t->poles, t->size, t->span,
+             t->target.feel, REAL(nb, nbody_tree_opening(nb, geometric)), geometric, REAL(nb, eps2),
+             REAL(nb, none ? eps2 : -1), from, most, t->turn, t->info, t->again, nb->pulled, p->bad,
+             lists, room, t->shared, shared));
 }
 
 int nbody_tree_forget_turns(struct nbody *nb, struct share *p)
@@ -69,9 +62,8 @@ static int start_turns(struct nbody *nb, struct share *p)
         return -1;
     t->walking = true;
     const cl_uint much = nb->known ? nbody_tree_usual(nb, 1.3) : UINT_MAX;
-    const struct stdcl_arg turns[] = {BLOCK_ARG(t->info), VALUE_ARG(t->from),  VALUE_ARG(t->groups),
-                                      VALUE_ARG(much),    BLOCK_ARG(t->again), BLOCK_ARG(t->turn)};
-    return nbody_tree_launch_1d(nb, p, TREE_TURNS, t->groups, COUNT_OF(turns), turns);
+    return nbody_tree_launch_1d(nb, p, TREE_TURNS, t->groups,
+                                ARGS(t->info, t->from, t->groups, much, t->again, t->turn));
 }
 
 /* Groups of a launch that takes a slice of time. */

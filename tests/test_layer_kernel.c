@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
+#include "core/args.h"
 #include "pocl.h"
 
 static CLCONTEXT *cp;
@@ -527,6 +528,104 @@ static void test_null_as_memory(void **state)
     assert_int_equal(result[0], 8);
     works(clfree(result));
     works(clclose(cp, tests));
+}
+
+/* ---- Lists of core/args.h, as engines launch their kernels. ---- */
+
+static cl_event start_advance(cl_kernel krn, cl_uint nargs, const struct stdcl_arg *args)
+{
+    return clforkv(cp, 0, krn, &one, CL_EVENT_WAIT, nargs, args);
+}
+
+#define refused(call, part)                                                                        \
+    do {                                                                                           \
+        assert_ptr_equal(call, NO_EVENT);                                                          \
+        assert_int_equal(clerrno, EINVAL);                                                         \
+        contains(clerror(), part);                                                                 \
+    } while (0)
+
+static void test_swapped_arguments_of_a_list_are_refused(void **state)
+{
+    (void)state;
+    static const char source[] = "__kernel void advance(__global float4 *posm, uint n, float eps,\n"
+                                 "                   float dt, __local float *tile)\n"
+                                 "{ posm[0] = (float4)(n, eps, dt, 0); (void)tile; }\n";
+    const struct {
+        size_t real;
+    } in_single = {sizeof(float)}, in_double = {sizeof(double)};
+    void *tests = clsopen(cp, source, CLLD_NOW), *posm = clmalloc(cp, sizeof(cl_float4), 0);
+    cl_kernel k = clsym(cp, tests, "advance", 0);
+    const stdcl_local_t tile = clarg_local(16);
+    const cl_uint n = 3;
+    const float eps = 0.5f;
+    ready(k), ready(posm);
+    done(start_advance(k, ARGS(posm, n, eps, REAL(&in_single, 0.25), tile)));
+    done(clmsync(cp, 0, posm, CL_MEM_HOST));
+    const float *const x = posm;
+    assert_true(x[0] == 3 && x[1] == 0.5f && x[2] == 0.25f);
+
+    refused(start_advance(k, ARGS(posm, eps, n, REAL(&in_single, 0.25), tile)),
+            "clforkv: argument 1 of kernel advance is uint n; a float of 4 bytes was given");
+    refused(start_advance(k, ARGS(posm, n, n, REAL(&in_single, 0.25), tile)),
+            "clforkv: argument 2 of kernel advance is float eps; a uint of 4 bytes was given");
+    refused(start_advance(k, ARGS(posm, n, eps, REAL(&in_double, 0.25), tile)),
+            "clforkv: argument 3 of kernel advance is float dt; a double of 8 bytes was given");
+    refused(start_advance(k, ARGS(n, posm, eps, REAL(&in_single, 0.25), tile)),
+            "clforkv: argument 0 of kernel advance is memory float4* posm; a uint");
+    refused(start_advance(k, ARGS(posm, posm, eps, REAL(&in_single, 0.25), tile)),
+            "clforkv: argument 1 of kernel advance is uint n; a void*");
+    refused(start_advance(k, ARGS(posm, n, eps, tile, tile)),
+            "clforkv: argument 3 of kernel advance is float dt; local memory was given");
+    refused(start_advance(k, ARGS(posm, n, eps, eps, tile, n)),
+            "clforkv: kernel advance has 5 arguments, 6 are given");
+    done(start_advance(k, ARGS(posm, n, eps, REAL(&in_single, 0.25), tile)));
+    works(clfree(posm));
+    works(clclose(cp, tests));
+}
+
+/* Types that have no name do not compile: tests/house/untyped.sh. */
+static void test_every_argument_of_a_list_has_a_type(void **state)
+{
+    (void)state;
+    const struct {
+        size_t real;
+    } in_single = {sizeof(float)}, in_double = {sizeof(double)};
+    const struct {
+        double at[4];
+    } centre = {{0}};
+    const double(*rows)[4] = NULL;
+    const cl_ulong all = 1;
+    const cl_float4 vector = {{0}};
+    void *block = NULL;
+    cl_mem buffer = NULL;
+    const struct stdcl_arg made = ARG_AT(all);
+    const struct stdcl_arg list[] = {ARG((cl_char)1),
+                                     ARG((cl_uchar)1),
+                                     ARG((cl_short)1),
+                                     ARG((cl_ushort)1),
+                                     ARG(1),
+                                     ARG(1u),
+                                     ARG((cl_long)1),
+                                     ARG(all),
+                                     ARG(1.0f),
+                                     ARG(1.0),
+                                     ARG(vector),
+                                     ARG(AS("double4", centre)),
+                                     ARG(REAL(&in_single, 1)),
+                                     ARG(REAL(&in_double, 1)),
+                                     ARG(block),
+                                     ARG(rows),
+                                     ARG(buffer),
+                                     ARG(made)};
+    static const char *const names[] = {"char",  "uchar",  "short", "ushort",  "int",    "uint",
+                                        "long",  "ulong",  "float", "double",  "float4", "double4",
+                                        "float", "double", "void*", "pointer", "cl_mem", "ulong"};
+    assert_int_equal(COUNT_OF(list), COUNT_OF(names));
+    for (cl_uint i = 0; i < COUNT_OF(list); i++)
+        assert_string_equal(list[i].type, names[i]);
+    assert_int_equal(list[11].size, 32);
+    assert_int_equal(list[12].size, sizeof(float));
+    assert_int_equal(list[13].size, sizeof(double));
 }
 
 static void test_freed_block_as_argument(void **state)
@@ -1089,6 +1188,8 @@ int main(void)
         cmocka_unit_test(test_global_refuses_unknown_pointers),
         cmocka_unit_test(test_null_as_memory),
         cmocka_unit_test(test_freed_block_as_argument),
+        cmocka_unit_test(test_swapped_arguments_of_a_list_are_refused),
+        cmocka_unit_test(test_every_argument_of_a_list_has_a_type),
         cmocka_unit_test(test_detached_block_as_argument),
         cmocka_unit_test(test_reallocated_block_as_argument),
         cmocka_unit_test(test_local_memory),

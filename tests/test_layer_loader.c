@@ -501,7 +501,7 @@ static void test_failed_build_hands_over_the_log(void **state)
     fails_null(ENOEXEC, clopen(cp, "kernels/broken.cl", CLLD_NOW));
     assert_null(clopen(cp, "kernels/broken.cl", CLLD_DEFAULT));
     const char *sentence = clerror();
-    contains(sentence, "broken.cl:10");      /* file and line */
+    contains(sentence, "broken.cl:10");     /* file and line */
     contains(sentence, "undeclared_thing"); /* the compiler's own words */
     fails_null(ENOEXEC,
                clsopen(cp, "__kernel void k(__global int *x) { x[0] = no_such_name; }", 0));
