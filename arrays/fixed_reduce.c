@@ -11,6 +11,7 @@
 #include "arrays/blocks.h"
 
 #include "core/untracked.h"
+#include "core/progress.h"
 
 #include <math.h>
 
@@ -273,10 +274,8 @@ static int tell(const struct order_job *job, uint64_t blocks)
 {
     const uint64_t all = job->n - job->first * BLOCK; /* to the end of the elements */
     const uint64_t done = blocks * BLOCK < all ? blocks * BLOCK : all;
-    if (!job->progress || job->progress(job->arg, done) == 0 || blocks == job->blocks)
-        return 0;
-    return clerror_set(ECANCELED, "%s: stopped after %llu of %llu %s", job->caller,
-                       (unsigned long long)done, (unsigned long long)job->n, job->elements);
+    return progress_count(job->progress, job->arg, done, blocks == job->blocks, job->caller, job->n,
+                          job->elements);
 }
 
 /* Where any device may have any block, or where there is one round: each has a share of it, and the

@@ -5,7 +5,7 @@
  */
 #include "arrays/blocks.h"
 
-#include "core/asked.h"
+#include "core/device_info.h"
 
 /* ---- Devices. ----------------------------------------------------------------------------- */
 
@@ -51,7 +51,7 @@ int arrays_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, siz
             device_ask(ctx, dev, CL_DEVICE_NAME, sizeof name, name, "arrays") != 0)
             return -1;
         k->on[dev].cpu = type & CL_DEVICE_TYPE_CPU &&
-                         !strstr(name, "Oclgrind"); /* which shares no memory: core/context.c */
+                         !name_is_oclgrind(name); /* which shares no memory: core/context.c */
         if (arrays_shape_choose(&k->on[dev].shape, &k->on[dev].row, ctx, dev, row, n, words) != 0)
             return -1;
     }

@@ -5,6 +5,7 @@
 #include "arrays/sorter.h"
 
 #include "core/handle.h"
+#include "core/round.h"
 
 EMBEDDED(sort_file, "arrays/sort.cl", arrays_sort_cl);
 
@@ -52,7 +53,7 @@ static size_t roomy(size_t most)
     size_t step = 1;
     while (step <= most / 64)
         step *= 2;
-    return (most + step - 1) / step * step;
+    return round_up(most, step);
 }
 
 static struct domains parts_of(const arrays_sorter *s, const struct sorter_program *p,

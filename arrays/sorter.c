@@ -6,6 +6,7 @@
 
 #include "arrays/blocks.h"
 #include "core/untracked.h"
+#include "core/device_info.h"
 #include "core/handle.h"
 #include "core/reserved.h"
 
@@ -46,7 +47,7 @@ static size_t local_bytes(const struct sorter_shape *s, const struct place *plac
 {
     const size_t room = 2 * (size_t)s->group * (size_t)place->source->bytes;
     const size_t tile = (size_t)s->group * (size_t)s->items * (size_t)place->source->bytes;
-    const bool warps = s->match && strstr(place->info->dev_vendor, "NVIDIA");
+    const bool warps = s->match && vendor_is_nvidia(place->info->dev_vendor);
     const size_t teams = (size_t)s->group / 32 * (warps ? 1 : 3) * SORT_DIGITS * 4;
     return place->source->sorts ? 5 * SORT_DIGITS * 4 + (tile > teams ? tile : teams) : tile + room;
 }

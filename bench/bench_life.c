@@ -22,6 +22,7 @@
  */
 #include "bench/common.h"
 #include "core/clock.h"
+#include "core/device_info.h"
 #include "formats/life.h"
 #include "life/internal.h"
 #include "stdcl/life.h"
@@ -55,7 +56,7 @@ static double limit_of(CLCONTEXT *cp, unsigned n)
     double sum = 0;
     for (unsigned i = 0; i < n; i++) {
         const double clock = 1e6 * info[i].dev_max_freq * info[i].dev_max_core;
-        if (strstr(info[i].dev_vendor, "NVIDIA"))
+        if (vendor_is_nvidia(info[i].dev_vendor))
             sum += clock * 64 * 32 / 10;
         else if (info[i].dev_type & CL_DEVICE_TYPE_CPU && info[i].dev_pref_vec_float >= 16)
             sum += clock * 2 * 512 / 10;

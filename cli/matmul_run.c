@@ -7,7 +7,7 @@
  */
 #include "matmul_job.h"
 
-#include "core/asked.h"
+#include "core/device_info.h"
 #include "profile/profile.h"
 
 #include <errno.h>

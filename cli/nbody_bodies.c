@@ -8,7 +8,7 @@
  */
 #include "nbody_job.h"
 
-#include "core/asked.h"
+#include "core/device_info.h"
 
 #include <math.h>
 

@@ -10,7 +10,7 @@
  */
 #include "nbody_job.h"
 
-#include "core/asked.h"
+#include "core/device_info.h"
 #include "nbody/nbody_ref.h"
 
 #include <jansson.h>

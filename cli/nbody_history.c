@@ -7,7 +7,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "nbody_job.h"
 
-#include "core/asked.h"
+#include "core/device_info.h"
 #include "formats/gnuplot.h"
 #include "formats/number.h"
 

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
+#include "core/device_info.h"
 #include "core/pocl.h"
 
 #include <ctype.h>
@@ -22,28 +23,12 @@ static bool refused(cl_int status)
     return status != CL_SUCCESS;
 }
 
-#ifndef CL_DEVICE_UUID_KHR
-#define CL_DEVICE_UUID_KHR 0x106A
-#endif
-
-static bool has_extension(cl_device_id id, const char *name)
-{
-    size_t size = 0;
-    clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, 0, NULL, &size);
-    char *all = calloc(size + 1, 1);
-    const bool has = all &&
-                     clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, size, all, NULL) == CL_SUCCESS &&
-                     strstr(all, name);
-    free(all);
-    return has;
-}
-
 /* key = the device's UUID where it tells one, else platform and device name; then its number among
  * the devices of the same key so far, so that keys are unique. */
 static void make_key(struct candidate *c)
 {
     unsigned char uuid[16];
-    if (has_extension(c->id, "cl_khr_device_uuid") &&
+    if (device_has_extension(c->id, "cl_khr_device_uuid") &&
         clGetDeviceInfo(c->id, CL_DEVICE_UUID_KHR, sizeof uuid, uuid, NULL) == CL_SUCCESS) {
         for (int i = 0; i < 16; i++)
             snprintf(c->key + 2 * i, 3, "%02x", uuid[i]);

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/internal.h"
+#include "core/round.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,7 +13,7 @@
 static size_t page_round(size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t rounded = (size + page - 1) / page * page;
+    size_t rounded = round_up(size, page);
     return rounded ? rounded : page;
 }
 

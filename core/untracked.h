@@ -13,9 +13,8 @@
 #ifndef STDCL_CORE_BARE_H
 #define STDCL_CORE_BARE_H
 
+#include "core/device_info.h"
 #include "stdcl.h"
-
-#include <CL/cl_ext.h>
 
 #define CL_EVENT_BARE 0x400000 /* no other flag's bit */
 
@@ -23,9 +22,8 @@
  * for others, of which that is not known, none. */
 static inline int bare_on(CLCONTEXT *cp, cl_uint dev)
 {
-    cl_uint major = 0;
-    return clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV,
-                           sizeof major, &major, NULL) == CL_SUCCESS
+    cl_uint capability = 0;
+    return device_compute_capability(clgetdevice(cp, dev), &capability) == CL_SUCCESS
                ? CL_EVENT_BARE
                : 0;
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "core/handle.h"
+#include "core/progress.h"
 #include "gas/maxwell.h"
 
 EMBEDDED(draw_file, "gas/draw.cl", gas_draw_cl);
@@ -39,10 +40,7 @@ CLONES static void draw_slice(uint64_t first, size_t count, cl_uint k0, cl_uint 
 /* What the caller says when it hears how many molecules are done. */
 static int tell(const gas *g, const char *call, uint64_t done)
 {
-    if (!g->progress || g->progress(g->arg, done) == 0 || done == g->own)
-        return 0;
-    return clerror_set(ECANCELED, "%s: stopped after %llu of %llu molecules", call,
-                       (unsigned long long)done, (unsigned long long)g->n);
+    return progress_count(g->progress, g->arg, done, done == g->own, call, g->n, "molecules");
 }
 
 static int draw_on_host(gas *g)

@@ -3,7 +3,7 @@
  */
 #include "life/internal.h"
 
-#include <errno.h>
+#include "core/progress.h"
 
 void life_call_begin(life *lf, double total)
 {
@@ -14,7 +14,7 @@ void life_call_begin(life *lf, double total)
 int life_call_tell(life *lf, double part)
 {
     const double done = lf->call.done + part;
-    if (!lf->progress || lf->progress(lf->arg, lf->call.total > 0 ? done / lf->call.total : 0) == 0)
-        return 0;
-    return clerror_set(ECANCELED, "life: stopped before the end");
+    return progress_cancels(lf->progress, lf->arg, done, lf->call.total)
+               ? progress_cancelled("life")
+               : 0;
 }

@@ -18,6 +18,7 @@
 #include "core/parallel_for.h"
 #include "core/embedded.h"
 #include "core/handle.h"
+#include "core/progress.h"
 
 #include <errno.h>
 #include <math.h>
@@ -572,7 +573,7 @@ static int turn(life_census *c, struct deck *d, bool idle)
 
 static int tell(life_census *c)
 {
-    if (!c->progress || c->stop || c->progress(c->arg, (double)c->done / (double)c->asked) == 0)
+    if (c->stop || !progress_cancels(c->progress, c->arg, (double)c->done, (double)c->asked))
         return 0;
     c->stop = true;
     c->stopped = seconds_now();

@@ -4,6 +4,7 @@
 #include "life/internal.h"
 
 #include "core/embedded.h"
+#include "core/round.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -141,11 +142,6 @@ static int wait_all(life *lf)
 {
     struct planes *p = lf->state;
     return life_rows_wait(lf, &p->pace);
-}
-
-static size_t round_up(size_t n, size_t group)
-{
-    return (n + group - 1) / group * group;
 }
 
 /* Starts rows y ... y + rows - 1. */

@@ -5,6 +5,7 @@
 #include "life/transitions.h"
 
 #include "core/embedded.h"
+#include "core/round.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,11 +48,6 @@ struct bytes {
 static int failed(cl_event event)
 {
     return event == (cl_event)-1 ? -1 : 0;
-}
-
-static size_t round_up(size_t n, size_t group)
-{
-    return (n + group - 1) / group * group;
 }
 
 /* ---- Making and freeing. --------------------------------------------------------------------- */

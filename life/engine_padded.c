@@ -9,6 +9,7 @@
 #include "life/internal.h"
 
 #include "core/embedded.h"
+#include "core/round.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -195,18 +196,12 @@ static int padded_download(life *lf)
 
 /* ---- Stepping. ------------------------------------------------------------------------------- */
 
-/* The next multiple of `group` from n up. */
-static size_t round_up(size_t n, int group)
-{
-    return (n + (size_t)group - 1) / (size_t)group * (size_t)group;
-}
-
 static int ghosts(life *lf)
 {
     struct padded *p = lf->state;
     const size_t group = (size_t)p->shape.ghosts;
-    clndrange_t across = clndrange_init1d(0, round_up(lf->width, p->shape.ghosts), group);
-    clndrange_t down = clndrange_init1d(0, round_up(lf->height + 2, p->shape.ghosts), group);
+    clndrange_t across = clndrange_init1d(0, round_up(lf->width, group), group);
+    clndrange_t down = clndrange_init1d(0, round_up(lf->height + 2, group), group);
     lf->launches += 2;
     return failed(clforka(lf->ctx, DEVICE, p->rows, &across, UNWAITED, p->grid[p->now],
                           (cl_int)lf->width, (cl_int)lf->height)) ||
@@ -220,8 +215,8 @@ static int ghosts(life *lf)
 static int joined_ghosts(life *lf)
 {
     struct padded *p = lf->state;
-    clndrange_t ndr = clndrange_init1d(
-        0, round_up(2 * (pitch_of(lf) + lf->height), p->shape.ghosts), (size_t)p->shape.ghosts);
+    const size_t group = (size_t)p->shape.ghosts;
+    clndrange_t ndr = clndrange_init1d(0, round_up(2 * (pitch_of(lf) + lf->height), group), group);
     lf->launches++;
     return failed(clforka(lf->ctx, DEVICE, p->joined, &ndr, UNWAITED, p->grid[p->now],
                           (cl_int)lf->width, (cl_int)lf->height, (cl_int)lf->grid.how,
@@ -239,8 +234,9 @@ static int start_cells(life *lf, size_t y, size_t rows)
 {
     struct padded *p = lf->state;
     const struct shape *s = &p->shape;
-    clndrange_t ndr = clndrange_init2d(0, round_up(lf->width, s->group_x), (size_t)s->group_x, y,
-                                       round_up(rows, s->group_y), (size_t)s->group_y);
+    clndrange_t ndr =
+        clndrange_init2d(0, round_up(lf->width, (size_t)s->group_x), (size_t)s->group_x, y,
+                         round_up(rows, (size_t)s->group_y), (size_t)s->group_y);
     return failed(clforka(lf->ctx, DEVICE, p->cells, &ndr, UNWAITED, p->grid[p->now],
                           p->grid[!p->now], (cl_int)lf->width, (cl_int)lf->height));
 }

@@ -7,6 +7,7 @@
 #include "life/hash.h"
 
 #include "core/clock.h"
+#include "core/progress.h"
 
 #include <errno.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static bool look(struct worker *w)
     if (!h->progress || now - h->told < TELL)
         return true;
     h->told = now;
-    if (h->progress(h->arg, h->done / h->total) == 0)
+    if (!progress_cancels(h->progress, h->arg, h->done, h->total))
         return true;
     hash_give_up(h, ECANCELED);
     return false;

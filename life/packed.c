@@ -6,6 +6,7 @@
 #include "life/packed.h"
 
 #include "core/embedded.h"
+#include "core/round.h"
 
 #include <errno.h>
 #include <math.h>
@@ -154,11 +155,6 @@ static void set_passes(const life *lf, struct packed *p)
     p->passes = alone ? (int)fmin(p->share[0].shape.passes, 1 + most_cells / pass) : 1;
 }
 
-static int divide(size_t a, size_t b)
-{
-    return (int)((a + b - 1) / b);
-}
-
 static void tile_share(struct share *s, const life *lf, const struct cldev_info *info)
 {
     const struct packed *p = lf->state;
@@ -170,23 +166,23 @@ static void tile_share(struct share *s, const life *lf, const struct cldev_info 
         const size_t words = 2 * p->words, across = (size_t)shape->items * (size_t)shape->words;
         t->whole = lf->bounds == LIFE_TORUS && 32 * across % p->width == 0;
         t->own_words = (int)(t->whole ? across : across - 2);
-        t->columns = (size_t)divide(words, (size_t)t->own_words);
+        t->columns = divide_up(words, (size_t)t->own_words);
         t->own_rows = life_tile_rows(shape) - 2 * shape->generations;
     } else {
         const size_t span = (size_t)shape->span;
         t->own_words = (int)(p->words <= span ? p->words : span - 2);
-        t->columns = (size_t)divide(p->words, (size_t)t->own_words);
+        t->columns = divide_up(p->words, (size_t)t->own_words);
         t->stride = life_rows_stride(shape, p->words <= span ? p->words : span);
         t->local = life_rows_local(shape, t->stride, shape->generations);
         /* A band is not lower than the halo that it computes anew, unless units would idle. */
-        size_t bands = (s->units * (size_t)shape->bands + t->columns - 1) / t->columns;
+        size_t bands = divide_up(s->units * (size_t)shape->bands, t->columns);
         const size_t useful = rows / (size_t)shape->generations;
         bands = bands > useful ? useful : bands;
-        t->own_rows = divide(rows, bands ? bands : 1);
+        t->own_rows = (int)divide_up(rows, bands ? bands : 1);
     }
-    t->bands = (size_t)divide(rows, (size_t)t->own_rows);
-    t->own_rows = divide(rows, t->bands); /* of equal height */
-    t->bands = (size_t)divide(rows, (size_t)t->own_rows);
+    t->bands = divide_up(rows, (size_t)t->own_rows);
+    t->own_rows = (int)divide_up(rows, t->bands); /* of equal height */
+    t->bands = divide_up(rows, (size_t)t->own_rows);
 }
 
 /* ---- Kernels. -------------------------------------------------------------------------------- */

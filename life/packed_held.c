@@ -8,7 +8,9 @@
  */
 #include "life/packed.h"
 
+#include "core/device_info.h"
 #include "core/embedded.h"
+#include "core/round.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,11 +33,6 @@ static bool is_cpu(const struct cldev_info *info)
     return info->dev_type & CL_DEVICE_TYPE_CPU;
 }
 
-static bool is_nvidia(const struct cldev_info *info)
-{
-    return strstr(info->dev_vendor, "NVIDIA") != NULL;
-}
-
 /* How long a generation takes with such tiles, in clocks of one part of a multiprocessor: 10
  * operations a word, two clocks each, and some more that nothing hides; 0 where the grid cannot be
  * cut so, or the device has no room. */
@@ -47,7 +44,7 @@ static size_t time_of(const life *lf, const struct cldev_info *info, const struc
     if (lf->width % (32 * own_words) || lf->height % own_rows || words > MOST_WORDS || !parts)
         return 0;
     const size_t tiles = lf->width / 32 / own_words * (lf->height / own_rows),
-                 turns = (tiles + parts - 1) / parts;
+                 turns = divide_up(tiles, parts);
     if (turns > (is_cpu(info) ? 1 : MOST_TURNS) || 4 * WARP * turns * (2 * words + 64) > REGISTERS)
         return 0;
     return turns * words * 20 + 60;
@@ -75,7 +72,7 @@ static bool choose(struct held *h, const life *lf, const struct life_shape *shap
         return false;
     h->columns = lf->width / 32 / (size_t)(h->words - 1);
     h->tiles = h->columns * (lf->height / (size_t)(WARP * h->rows - 2 * DEPTH));
-    h->warps = !is_nvidia(info) ? 1 : shape->held_warps ? shape->held_warps : 4;
+    h->warps = !vendor_is_nvidia(info->dev_vendor) ? 1 : shape->held_warps ? shape->held_warps : 4;
     while (h->tiles % (size_t)h->warps)
         h->warps--;
     return true;
@@ -145,7 +142,7 @@ static int open_kernel(life *lf, struct held *h, const struct life_shape *shape,
                        const struct cldev_info *info)
 {
     char line[256];
-    const bool nvidia = is_nvidia(info);
+    const bool nvidia = vendor_is_nvidia(info->dev_vendor);
     snprintf(line, sizeof line,
              "-D WORDS=%d -D ROWS=%d -D WARPS=%d -D SHUFFLE=%d -D TERNARY=%d -D MULTIPLY=%d%s\n",
              h->words, h->rows, h->warps, nvidia, shape->ternary, shape->multiply,

@@ -5,6 +5,7 @@
 #include "life/packed.h"
 
 #include "core/embedded.h"
+#include "core/round.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -56,8 +57,7 @@ static int open_look(life *lf, size_t bytes)
 /* n items across, in groups of the device's. */
 static size_t groups_of(const struct share *s, size_t n)
 {
-    const size_t group = (size_t)s->shape.group;
-    return (n + group - 1) / group * group;
+    return round_up(n, (size_t)s->shape.group);
 }
 
 static int fetch(life *lf, size_t i, size_t bytes)

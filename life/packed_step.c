@@ -10,6 +10,9 @@
  */
 #include "life/packed.h"
 
+#include "core/progress.h"
+#include "core/round.h"
+
 #include <errno.h>
 
 enum { BACKLOG = 256 }; /* launches that are started before the first of them is waited for */
@@ -286,7 +289,7 @@ static int tell_within(life *lf, double part)
 static void order_bands(const struct packed *p, struct share *s, bool early)
 {
     const size_t height = (size_t)s->tiling.own_rows, bands = s->tiling.bands;
-    const size_t top = (s->above + p->halo + height - 1) / height,
+    const size_t top = divide_up(s->above + p->halo, height),
                  bottom = (s->above + s->rows - p->halo) / height;
     s->band = 0;
     s->turn = early && top < bottom ? bottom : 0;
@@ -400,7 +403,7 @@ static int talk(life *lf)
         return -1;
     p->talk = all.next;
     p->talked = now;
-    return all.end ? clerror_set(ECANCELED, "life: stopped before the end") : 0;
+    return all.end ? progress_cancelled("life") : 0;
 }
 
 int packed_advance(life *lf, uint64_t generations)

@@ -7,6 +7,9 @@
  */
 #include "life/shape.h"
 
+#include "core/device_info.h"
+#include "core/round.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -32,7 +35,7 @@ static bool cpu_has_funnel(void)
 
 bool life_hands_over(cl_device_id id, const struct cldev_info *info)
 {
-    if (strstr(info->dev_vendor, "NVIDIA"))
+    if (vendor_is_nvidia(info->dev_vendor))
         return true; /* by its own instructions */
 #if defined(__x86_64__) || defined(__i386__)
     const cl_bitfield needed = CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_SCOPE_DEVICE;
@@ -60,7 +63,7 @@ static bool hands_over(cl_device_id id, const struct cldev_info *info)
 static void take_back(struct life_shape *s, const struct cldev_info *info)
 {
     const bool cpu = info->dev_type & CL_DEVICE_TYPE_CPU;
-    const bool nvidia = strstr(info->dev_vendor, "NVIDIA") != NULL;
+    const bool nvidia = vendor_is_nvidia(info->dev_vendor);
     if (!nvidia)
         s->shuffle = s->multiply = 0;
     if (s->tile ? !nvidia : !cpu)
@@ -97,7 +100,7 @@ int life_tile_rows(const struct life_shape *s)
 int life_rows_stride(const struct life_shape *s, size_t words)
 {
     const size_t lanes = (size_t)s->lanes;
-    return (int)((words + lanes - 1) / lanes * lanes + lanes);
+    return (int)(round_up(words, lanes) + lanes);
 }
 
 size_t life_rows_local(const struct life_shape *s, int stride, int generations)

@@ -10,6 +10,7 @@
 
 #include "core/embedded.h"
 #include "core/handle.h"
+#include "core/progress.h"
 #include "core/reserved.h"
 
 #include <errno.h>
@@ -291,10 +292,9 @@ static int burst(life_sparse *s, unsigned generations, uint64_t *passes)
 
 static int tell(life_sparse *s, uint64_t began, uint64_t all)
 {
-    if (!s->progress ||
-        s->progress(s->arg, all ? (double)(s->generation - began) / (double)all : 0) == 0)
-        return 0;
-    return clerror_set(ECANCELED, "life_sparse_step: stopped before the end");
+    return progress_cancels(s->progress, s->arg, (double)(s->generation - began), (double)all)
+               ? progress_cancelled("life_sparse_step")
+               : 0;
 }
 
 /* So many passes of so many generations, 1 to 8. Tiles that sleep stay as they are only if those

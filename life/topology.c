@@ -11,6 +11,7 @@
 #include "life/packed.h"
 
 #include "core/embedded.h"
+#include "core/progress.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -194,7 +195,7 @@ static int joined_step(life *lf, uint64_t generations)
         return -1;
     if (wait_all(lf) < 0)
         return -1;
-    return stopped ? clerror_set(ECANCELED, "life: stopped before the end") : status;
+    return stopped ? progress_cancelled("life") : status;
 }
 
 static int joined_trace(life *lf, size_t n, struct life_sample *sample)

@@ -4,6 +4,8 @@
  */
 #include "life/internal.h"
 
+#include "core/progress.h"
+
 #include <errno.h>
 
 int life_trace_slots(life *lf, const struct life_counting *by, size_t n, struct life_sample *sample)
@@ -19,7 +21,7 @@ int life_trace_slots(life *lf, const struct life_counting *by, size_t n, struct 
                     clwait(lf->ctx, dev, CL_ALL_EVENT);
                 if (!stopped || (slot > 0 && by->collect(lf, slot, sample + done) < 0))
                     return -1;
-                return clerror_set(ECANCELED, "life_trace: stopped before the end");
+                return progress_cancelled("life_trace");
             }
         if (by->collect(lf, slots, sample + done) < 0)
             return -1;

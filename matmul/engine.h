@@ -30,6 +30,7 @@
 #include "core/args.h"
 #include "core/embedded.h"
 #include "core/pace.h"
+#include "core/round.h"
 #include "stdcl/matmul.h"
 
 /* ---- Products. ------------------------------------------------------------------------------- */
@@ -86,14 +87,6 @@ static inline size_t place_of(bool trans, size_t ld, size_t i, size_t j)
     return trans ? j * ld + i : i * ld + j;
 }
 
-static inline size_t round_up(size_t n, size_t to)
-{
-    return (n + to - 1) / to * to;
-}
-static inline size_t divide_up(size_t n, size_t by)
-{
-    return (n + by - 1) / by;
-}
 static inline size_t smaller(size_t a, size_t b)
 {
     return a < b ? a : b;

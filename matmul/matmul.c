@@ -5,11 +5,9 @@
  */
 #include "matmul/engine.h"
 
-#include "core/asked.h"
+#include "core/device_info.h"
 #include "core/handle.h"
 #include "core/reserved.h"
-
-#include <CL/cl_ext.h>
 
 /* ---- Making. ------------------------------------------------------------------------------ */
 
@@ -46,15 +44,12 @@ static void weigh(struct matmul *mm)
 /* NVIDIA's compute capability, which says what PTX a device takes. */
 static int find_capability(const struct matmul *mm, struct share *p)
 {
-    cl_uint major = 0, minor = 0;
-    if (strcasestr(p->info.dev_vendor, "nvidia") &&
-        (device_ask(mm->ctx, p->dev, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, sizeof major, &major,
-                    "matmul_create") != 0 ||
-         device_ask(mm->ctx, p->dev, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV, sizeof minor, &minor,
-                    "matmul_create") != 0))
-        return -1;
-    p->capability = (int)(10 * major + minor);
-    return 0;
+    cl_uint capability = 0;
+    cl_int err = CL_SUCCESS;
+    if (vendor_is_nvidia(p->info.dev_vendor))
+        err = device_compute_capability(clgetdevice(mm->ctx, p->dev), &capability);
+    p->capability = (int)capability;
+    return device_answered(err, p->dev, "matmul_create");
 }
 
 static int check_device(const struct matmul *mm, const struct share *p)

@@ -8,6 +8,7 @@
 
 #include "core/clock.h"
 #include "core/handle.h"
+#include "core/progress.h"
 
 /* ---- Copies under way. ----------------------------------------------------------------------- */
 
@@ -271,7 +272,7 @@ static int tell(void *arg, double work)
 {
     struct telling *t = arg;
     t->done += work;
-    return t->mm->progress(t->mm->arg, t->done < t->total ? t->done / t->total : 1);
+    return progress_cancels(t->mm->progress, t->mm->arg, t->done, t->total);
 }
 
 static int compute_devices(struct matmul *mm, double alpha, double beta)

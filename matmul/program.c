@@ -9,10 +9,11 @@
 
 #include "core/untracked.h"
 #include "core/clock.h"
+#include "core/progress.h"
 
 #include <sys/mman.h>
 
-EMBEDDED(meet, "matmul/meet.cl", matmul_meet_cl);
+EMBEDDED(last_group, "matmul/last_group.cl", matmul_last_group_cl);
 EMBEDDED(tile, "matmul/tile.cl", matmul_tile_cl);
 EMBEDDED(fma_file, "matmul/fma.cl", matmul_fma_cl);
 EMBEDDED(mma_file, "matmul/mma.cl", matmul_mma_cl);
@@ -23,15 +24,16 @@ EMBEDDED(thin, "matmul/skinny.cl", matmul_skinny_cl);
 
 /* ---- Programs. ------------------------------------------------------------------------------- */
 
-/* The sources of tiles stand behind meet.cl and tile.cl, and that of few vectors behind meet.cl.
- * One that defines what tile.cl is to know gets that as an option instead. Kernels for CPUs are
- * stored for the next process, but for shapes of the caller's, of which a search tries many. */
+/* The sources of tiles stand behind last_group.cl and tile.cl, and that of few vectors behind
+ * last_group.cl. One that defines what tile.cl is to know gets that as an option instead. Kernels
+ * for CPUs are stored for the next process, but for shapes of the caller's, of which a search tries
+ * many. */
 static void *build(struct matmul *mm, enum matmul_source s, const char *options)
 {
     static const struct embedded *const source[SOURCES] = {
         [SOURCE_FMA] = &fma_file, [SOURCE_MMA] = &mma_file,  [SOURCE_PACK] = &pack,
         [SOURCE_CPU] = &cpu,      [SOURCE_LADDER] = &ladder, [SOURCE_THIN] = &thin};
-    const struct embedded *const front[] = {&meet, &tile};
+    const struct embedded *const front[] = {&last_group, &tile};
     const size_t fronts = s == SOURCE_FMA || s == SOURCE_MMA ? 2 : s == SOURCE_THIN ? 1 : 0;
     char line[1024];
     snprintf(line, sizeof line, "%s%s", options,
@@ -175,7 +177,7 @@ static int make_room(struct matmul *mm, struct share *p)
         return 0;
     p->scratch[SCRATCH_SPLIT].size =
         0; /* its counters count groups that will not come: the next product gets new ones */
-    return clerror_set(ECANCELED, "matmul: stopped before the end");
+    return progress_cancelled("matmul");
 }
 
 static int fork_range(struct matmul *mm, struct share *p, cl_kernel kernel, const clndrange_t *ndr,

@@ -25,8 +25,8 @@
  * order of all additions follows from sizes and shape alone.
  * SPDX-License-Identifier: MIT
  */
-#ifndef MATMUL_MEET
-#include "meet.cl"
+#ifndef MATMUL_LAST_GROUP
+#include "last_group.cl"
 #endif
 
 #ifdef DOUBLES
@@ -334,7 +334,7 @@ __kernel void matmul_thin(int rows, int vectors, int k, T alpha, __global const 
         return;
     barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
     if (item == 0)
-        arrived = arrive(counter + block);
+        arrived = last_group_arrive(counter + block);
     barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
     if (arrived != (uint)parts - 1)
         return;

@@ -16,6 +16,7 @@
 #include "matmul/engine.h"
 
 #include "core/clock.h"
+#include "core/progress.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -57,8 +58,8 @@ static bool go_on(struct worker *w, double work)
 {
     struct stream *s = w->s;
     atomic_fetch_add(&s->done, (unsigned long long)work);
-    if (w->telling && s->mm->progress && !s->cancelled &&
-        s->mm->progress(s->mm->arg, (double)atomic_load(&s->done) / s->total) != 0) {
+    if (w->telling && !s->cancelled &&
+        progress_cancels(s->mm->progress, s->mm->arg, (double)atomic_load(&s->done), s->total)) {
         s->cancelled = true;
         atomic_store(&s->stop, true);
     }
@@ -533,7 +534,7 @@ static int run_workers(struct stream *s, struct worker *w, cl_uint count)
         }
     }
     if (status == 0 && s->cancelled)
-        status = clerror_set(ECANCELED, "matmul_multiply: stopped before the end");
+        status = progress_cancelled("matmul_multiply");
     return status;
 }
 

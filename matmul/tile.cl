@@ -22,14 +22,14 @@
  *   multiply a part of the depth each and leave their sums in `partial`. Those that come last add
  *   them up, or a kernel behind this one, always in the same order.
  *
- * Host code puts this file, behind meet.cl, before the other two; read from a folder, they include
- * it.
+ * Host code puts this file, behind last_group.cl, before the other two; read from a folder, they
+ * include it.
  * SPDX-License-Identifier: MIT
  */
 #ifndef MATMUL_TILE
 #define MATMUL_TILE
-#ifndef MATMUL_MEET
-#include "meet.cl"
+#ifndef MATMUL_LAST_GROUP
+#include "last_group.cl"
 #endif
 
 #ifdef DOUBLES
@@ -300,7 +300,7 @@ static int join_parts(struct work w, T *sum, int regs, __global volatile T *part
             leave_sums(partial, first + own * apart, sum, regs);
             barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
             if (thread == 0)
-                *arrived = arrive(counter + first + level);
+                *arrived = last_group_arrive(counter + first + level);
             barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
             if (*arrived != (uint)count - 1)
                 return 0;

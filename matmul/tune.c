@@ -8,7 +8,7 @@
  */
 #include "matmul/engine.h"
 
-#include "core/asked.h"
+#include "core/device_info.h"
 
 /* clang-format off */
 static const struct cltune_knob tiles[] = {

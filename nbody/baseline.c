@@ -11,6 +11,8 @@
 
 #include "nbody/baseline.h"
 
+#include "core/round.h"
+
 #include <math.h>
 
 /* ---- What the ladder cannot do. -------------------------------------------------------------- */
@@ -99,7 +101,7 @@ static int start(const struct nbody *nb, cl_kernel kernel, size_t first, size_t 
                  cl_uint nargs, const struct stdcl_arg *args)
 {
     const size_t group = (size_t)nb->share[0].shape.flat;
-    clndrange_t ndr = clndrange_init1d(first, (count + group - 1) / group * group, group);
+    clndrange_t ndr = clndrange_init1d(first, round_up(count, group), group);
     return clforkv(nb->ctx, 0, kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, nargs, args) ==
                    (cl_event)-1
                ? -1

@@ -4,7 +4,7 @@
 #include "nbody/integrate.h"
 #include "nbody/tree.h"
 
-#include "core/meet.h"
+#include "core/grid_barrier.h"
 
 #include <limits.h>
 
@@ -69,7 +69,7 @@ static int bad_steps(struct nbody *nb, int direction)
                 ? nbody_device_fetch(nb, p, p->bad, BAD_WORDS * sizeof *p->bad) != 0
                 : clmsync(nb->ctx, p->dev, p->bad, direction) == (cl_event)-1)
             return -1;
-        if (direction == CL_MEM_HOST && (cl_uint)p->bad[MEET_PLACE] & MEET_LOST)
+        if (direction == CL_MEM_HOST && (cl_uint)p->bad[MEET_PLACE] & GRID_BARRIER_TIMEOUT)
             return clerror_set(
                 EIO,
                 "nbody_step: work-groups of one launch waited in vain for each other, as device %u is busy otherwise; "

@@ -9,6 +9,8 @@
  */
 #include "nbody/block_steps.h"
 
+#include "core/round.h"
+
 #include <limits.h>
 #include <math.h>
 
@@ -40,8 +42,8 @@ static void divide(const struct nbody *nb, struct blocks *b)
 {
     size_t wanted = nb->n / (PIECE * MOST_LANES);
     wanted = wanted < 1 ? 1 : wanted < STRETCHES ? wanted : STRETCHES;
-    b->stretch = ((nb->n + wanted - 1) / wanted + PIECE - 1) / PIECE * PIECE;
-    b->stretches = (nb->n + b->stretch - 1) / b->stretch;
+    b->stretch = round_up(divide_up(nb->n, wanted), PIECE);
+    b->stretches = divide_up(nb->n, b->stretch);
     const size_t filling = (size_t)b->share->shape.fill * b->share->units * b->width,
                  most = ((size_t)1 << 22) / b->stretches;
     b->room = filling < most ? filling : most;
@@ -147,9 +149,9 @@ static int start_pulls(struct nbody *nb, struct blocks *b, cl_uint turn, cl_uint
     struct share *p = b->share;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, room = (cl_uint)b->room,
                   stretch = (cl_uint)b->stretch, stretches = (cl_uint)b->stretches,
-                  end = (cl_uint)((nb->n + PIECE - 1) / PIECE * PIECE);
+                  end = (cl_uint)round_up(nb->n, PIECE);
     const size_t group = (size_t)p->shape.group, groups = GROUPS_OF_UNIT * (size_t)p->units,
-                 most = (p->count + b->width - 1) / b->width * b->stretches * MOST_LANES;
+                 most = divide_up(p->count, b->width) * b->stretches * MOST_LANES;
     clndrange_t ndr = clndrange_init1d(0, group * (groups < most ? groups : most), group);
     bool none;
     const double eps2 = nbody_forces_softening(nb, JERKS, &none);

@@ -10,9 +10,11 @@
  */
 #include "nbody/integrate.h"
 
+#include "core/round.h"
+
 /* ---- Kernels. -------------------------------------------------------------------------------- */
 
-EMBEDDED(meeting, "core/meet.cl", core_meet_cl);
+EMBEDDED(grid_barrier, "core/grid_barrier.cl", core_grid_barrier_cl);
 EMBEDDED(root, "nbody/root.cl", nbody_root_cl);
 EMBEDDED(pairs, "nbody/pairs.cl", nbody_pairs_cl);
 EMBEDDED(direct, "nbody/direct.cl", nbody_direct_cl);
@@ -65,7 +67,7 @@ static bool makes_many(const struct nbody *nb, const struct share *p)
 static int open_programs(struct nbody *nb, struct share *p)
 {
     const struct embedded
-        *const before[] = {&meeting, &step, nb->integrator->source, &root, &pairs},
+        *const before[] = {&grid_barrier, &step, nb->integrator->source, &root, &pairs},
                *const *const before_sums = before + 3, *const before_diagnose[] = {&step, &field};
     const bool mixed_too = nb->precision == NBODY_MIXED, steps = makes_steps(nb, p),
                many = makes_many(nb, p);
@@ -163,7 +165,7 @@ int nbody_device_visit(const struct nbody *nb, const struct share *p, cl_kernel 
                        size_t components, cl_uint nargs, const struct stdcl_arg *args)
 {
     const size_t flat = (size_t)p->shape.flat;
-    clndrange_t ndr = clndrange_init2d(0, (rows + flat - 1) / flat * flat, flat, 0, components, 1);
+    clndrange_t ndr = clndrange_init2d(0, round_up(rows, flat), flat, 0, components, 1);
     cl_event ev =
         clforkv(nb->ctx, p->dev, kernel, &ndr, nb->flags | CL_EVENT_CHECKED | p->bare, nargs, args);
     return ev == (cl_event)-1 ? -1 : 0;

@@ -176,8 +176,8 @@ struct share {
     } late;            /* rows that a visit is for, if there is a list */
     cl_kernel step;    /* sums over pairs and the integrator's visit in one launch; NULL where that
                           takes two */
-    cl_kernel steps;   /* many of those in one launch, whose groups meet after each (core/meet.h);
-                          NULL where they do not */
+    cl_kernel steps;   /* many of those in one launch, whose groups meet after each
+                          (core/grid_barrier.h); NULL where they do not */
     int bare;          /* a flag of launches without an event (core/untracked.h), or 0 */
     const char *meets; /* build options for that, NULL where groups cannot */
     bool for_many;     /* the shape is of a row for such launches */

@@ -6,10 +6,11 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/args.h"
-#include "core/asked.h"
+#include "core/device_info.h"
 #include "core/embedded.h"
 #include "core/handle.h"
 #include "core/pace.h"
+#include "core/progress.h"
 #include "core/reserved.h"
 #include "stdcl/nbody.h"
 
@@ -307,7 +308,7 @@ int nbody_ensemble_step(nbody_ensemble *e, size_t steps)
         if (wait_all(e) != 0)
             return -1;
         e->steps += some;
-        if (e->progress && e->progress(e->arg, (double)(done + some) / (double)steps) != 0 &&
+        if (progress_cancels(e->progress, e->arg, (double)(done + some), (double)steps) &&
             done + some < steps)
             return clerror_set(ECANCELED, "nbody_ensemble_step: stopped after step %zu", e->steps);
     }

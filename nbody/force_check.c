@@ -7,7 +7,7 @@
  */
 #include "nbody/engine.h"
 
-#include "core/asked.h"
+#include "core/device_info.h"
 #include "core/handle.h"
 
 #include <math.h>

@@ -10,6 +10,8 @@
  */
 #include "nbody/integrate.h"
 
+#include "core/round.h"
+
 /* Bodies of so many stretches. */
 static size_t bodies(const struct nbody *nb, size_t from, size_t until)
 {
@@ -199,7 +201,7 @@ static int start_planned(struct nbody *nb, enum kernel sum)
 static void own_stretches(const struct nbody *nb, const struct share *p, size_t *from, size_t *to)
 {
     const size_t end = p->first + p->rows;
-    *from = (p->first + nb->stretch - 1) / nb->stretch;
+    *from = divide_up(p->first, nb->stretch);
     *to = end >= nb->n ? nb->stretches : end / nb->stretch;
     if (*from >= *to || (p->chain && *to - *from < nb->stretches))
         *from = *to = 0;

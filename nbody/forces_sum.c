@@ -4,6 +4,8 @@
  */
 #include "nbody/integrate.h"
 
+#include "core/round.h"
+
 #include <math.h>
 
 bool nbody_forces_in_doubles(const struct nbody *nb, enum kernel sum)
@@ -42,8 +44,8 @@ void nbody_forces_divide(struct nbody *nb, size_t tiles)
     wanted = wanted < room ? wanted : room;
     wanted = wanted > long_ones ? wanted : long_ones;
     wanted = wanted > 0 ? wanted : 1;
-    nb->stretch = ((n + wanted - 1) / wanted + grain - 1) / grain * grain;
-    nb->stretches = (n + nb->stretch - 1) / nb->stretch;
+    nb->stretch = round_up(divide_up(n, wanted), grain);
+    nb->stretches = divide_up(n, nb->stretch);
 }
 
 static const struct sum sums[SUMS] = {

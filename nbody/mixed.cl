@@ -56,7 +56,7 @@ static inline void split(double4 b, double4 centre, float4 *high, float4 *low)
 static inline void load_split(global const double4 *p, int c, double centre, vec *high, vec *low)
 {
     for (int lane = 0; lane < WIDTH; lane++) {
-        const double x = FRESH((global const double *)(p + lane) + c) - centre;
+        const double x = LOAD_COHERENT((global const double *)(p + lane) + c) - centre;
         ((float *)high)[lane] = HIGH(x);
         ((float *)low)[lane] = LOW(x);
     }
@@ -136,7 +136,7 @@ static inline INLINED double4 find_cluster(global const double4 *restrict posm, 
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
     for (uint i = begin + get_local_id(0); i < stop; i += GROUP) {
-        const float4 p = convert_float4(FRESH(posm + i) - centre);
+        const float4 p = convert_float4(LOAD_COHERENT(posm + i) - centre);
         low[0] = fmin(low[0], p.x), low[1] = fmin(low[1], p.y), low[2] = fmin(low[2], p.z);
         high[0] = fmax(high[0], p.x), high[1] = fmax(high[1], p.y), high[2] = fmax(high[2], p.z);
     }
@@ -147,7 +147,7 @@ static inline INLINED double4 find_cluster(global const double4 *restrict posm, 
     }
     const double4 m = centre + (double4)(middle[0], middle[1], middle[2], 0);
     for (uint i = begin + get_local_id(0); i < stop; i += GROUP) {
-        const float4 p = convert_float4(FRESH(posm + i) - m);
+        const float4 p = convert_float4(LOAD_COHERENT(posm + i) - m);
         far = fmax(far, p.x * p.x + p.y * p.y + p.z * p.z);
     }
     *border = 2.25f * of_rank(largest(rank_of(far), bounds + 6));
@@ -216,7 +216,7 @@ static inline INLINED void add_pulls(global const double4 *restrict posm, global
                     float4 highs_[PIECE], lows_[PIECE];
                     int near = !CLUSTER;
                     for (uint t = 0; t < PIECE; t++) {
-                        split(FRESH(posm + j + p + t), centre, &highs_[t], &lows_[t]);
+                        split(LOAD_COHERENT(posm + j + p + t), centre, &highs_[t], &lows_[t]);
                         near |= IS_NEAR(highs_[t]);
                     }
 #define HIGHS(t) highs_[t]
@@ -268,7 +268,7 @@ static inline INLINED void add_pulls(global const double4 *restrict posm, global
             UNROLLED for (int k = 0; k < ITEMS; k++) sum[0][k] += WIDEN(ax[k]),
                 sum[1][k] += WIDEN(ay[k]), sum[2][k] += WIDEN(az[k]);
         }
-        const double m = UNIFORM ? FRESH((global const double *)(posm + first) + 3) : 1;
+        const double m = UNIFORM ? LOAD_COHERENT((global const double *)(posm + first) + 3) : 1;
         UNROLLED for (int k = 0; UNIFORM && k < ITEMS; k++) sum[0][k] *= m, sum[1][k] *= m,
             sum[2][k] *= m;
         STORE(double, partial + SLOT(n) * 3 * rows, sum, 3, n, joint)

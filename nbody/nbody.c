@@ -8,7 +8,7 @@
 
 #include "core/untracked.h"
 #include "core/clock.h"
-#include "core/meet.h"
+#include "core/grid_barrier.h"
 #include "core/reserved.h"
 
 #include "nbody/blocks.h"
@@ -160,8 +160,8 @@ static int choose_shapes(struct nbody *nb, const struct cldev_info *info, const 
         p->pace = pace_of(1e8);
         p->units = info[d].dev_max_core ? info[d].dev_max_core : 1;
         p->bare = bare_on(nb->ctx, d);
-        p->meets = meet_options(nb->ctx, d, &info[d]);
-        p->patience = meet_patience(&info[d]);
+        p->meets = grid_barrier_options(nb->ctx, d, &info[d]);
+        p->patience = grid_barrier_max_polls(&info[d]);
         if (nbody_shape_choose(nb, p, &info[d], words) != 0)
             return -1;
     }

@@ -59,10 +59,10 @@
 #ifndef BLOCK
 #define BLOCK 256 /* bodies j summed before they join the total; a multiple of TILE */
 #endif
-#ifndef MEETS /* 1: groups meet after each step, and a launch makes many; core/meet.cl is in front \
-                 then */
+#ifndef MEETS /* 1: groups meet after each step, and a launch makes many; core/grid_barrier.cl is  \
+                 in front then */
 #define MEETS 0
-#define FRESH(p) (*(p))
+#define LOAD_COHERENT(p) (*(p))
 #endif
 
 /* ---- Which bodies an item holds, and how a group meets the others. --------------------------- */
@@ -87,7 +87,7 @@ static inline vec load_component(global const real4 *p, int c)
 {
     vec v;
     for (int lane = 0; lane < WIDTH; lane++)
-        ((real *)&v)[lane] = FRESH((global const real *)(p + lane) + c);
+        ((real *)&v)[lane] = LOAD_COHERENT((global const real *)(p + lane) + c);
     return v;
 }
 
@@ -136,7 +136,8 @@ static inline vec load_component(global const real4 *p, int c)
 #define EACH_NEXT(u, t)                                                                            \
     UNROLLED for (uint u = 0, t = get_local_id(0); u < NEXT;                                       \
                   u++, t += GROUP) if (NEXT * GROUP == DEEP * TILE || t < DEEP * TILE)
-#define LOOK(next, source, n, off) EACH_NEXT(u_, t_) next[u_] = FRESH(source + BODY_OF(n, off, t_))
+#define LOOK(next, source, n, off)                                                                 \
+    EACH_NEXT(u_, t_) next[u_] = LOAD_COHERENT(source + BODY_OF(n, off, t_))
 #define TAKE(tile, next) EACH_NEXT(u_, t_) tile[t_] = next[u_]
 /* Before the first tile of a stretch, and for each: look(n, off) and take are the two halves. */
 #define FETCH_FIRST(n, look)                                                                       \
@@ -224,8 +225,8 @@ static inline vec load_component(global const real4 *p, int c)
          left_ > 0 && (phases = left_ > 1 ? SUM | FINISH | BEGIN : last_, true); left_--, step++)
 #define MEET_AFTER(told)                                                                           \
     if (left_ > 1) {                                                                               \
-        if (!meet((volatile global uint *)bad + MEET_PLACE, get_num_groups(0) * ++met, patience,   \
-                  told))                                                                           \
+        if (!grid_barrier((volatile global uint *)bad + MEET_PLACE, get_num_groups(0) * ++met,     \
+                          patience, told))                                                         \
             left_ = 1;                                                                             \
         global number4 *const was_ = posm;                                                         \
         posm = moved, moved = was_;                                                                \

@@ -9,6 +9,8 @@
  */
 #include "nbody/ranks.h"
 
+#include "core/round.h"
+
 #include <math.h>
 
 struct part {
@@ -66,7 +68,7 @@ static int divide(struct nbody *nb, struct share *share, cl_uint n, const double
     size_t g = grain(nb);
     if (nbody_ranks_multiple(nb, &g) != 0)
         return -1;
-    const size_t grains = (nb->n + g - 1) / g;
+    const size_t grains = divide_up(nb->n, g);
     double all = 0, below = 0;
     size_t first = 0;
     for (cl_uint d = 0; d < n; d++)
@@ -368,7 +370,7 @@ int nbody_ranks_spread(struct nbody *nb, void *rows, size_t bytes, size_t bodies
         const struct part p = nb->ranks->part[k];
         const size_t from = p.first < nb->n ? p.first : nb->n,
                      to = p.first + p.rows < nb->n ? p.first + p.rows : nb->n;
-        const size_t first = from / bodies, end = (to + bodies - 1) / bodies;
+        const size_t first = from / bodies, end = divide_up(to, bodies);
         if (end > first && to > from &&
             world_broadcast(nb->world, k, (char *)rows + first * bytes, (end - first) * bytes) != 0)
             return -1;

@@ -14,7 +14,7 @@
  */
 #include "nbody/integrate.h"
 
-#include "core/asked.h"
+#include "core/device_info.h"
 #include "core/handle.h"
 
 static double instructions(const struct nbody *nb, cl_device_type type)

@@ -7,6 +7,8 @@
  */
 #include "nbody/tree.h"
 
+#include "core/round.h"
+
 #include <stddef.h>
 
 static const struct cltune_key keys[] = {
@@ -64,7 +66,7 @@ static int fit(void *shape, int stored, void *device)
         s->deep = 1;
     if (s->meet) { /* as few rows as `meet` groups need to have all bodies */
         const size_t each = (size_t)s->meet * (size_t)(s->group / s->deep) * (size_t)s->width,
-                     items = (d->n + each - 1) / each;
+                     items = divide_up(d->n, each);
         s->items = items < MOST_ITEMS ? (int)items : MOST_ITEMS;
     }
     const size_t plane = s->deep > 1 ? (size_t)s->deep * nbody_shape_rows(s) * d->real : 0,

@@ -3,7 +3,7 @@
  */
 #include "nbody/integrate.h"
 
-#include <math.h>
+#include "core/progress.h"
 
 void nbody_task_begin(struct nbody *nb, const char *call, double work)
 {
@@ -15,10 +15,10 @@ void nbody_task_begin(struct nbody *nb, const char *call, double work)
 int nbody_task_tell(struct nbody *nb)
 {
     struct task *t = &nb->task;
-    if (nb->progress && !t->asked)
-        t->asked = nb->progress(nb->arg, fmin(t->done / t->work, 1)) != 0;
+    if (!t->asked)
+        t->asked = progress_cancels(nb->progress, nb->arg, t->done, t->work);
     if (!t->asked || !t->stoppable)
         return 0;
     t->stopped = true;
-    return clerror_set(ECANCELED, "%s: stopped before the end", t->call);
+    return progress_cancelled(t->call);
 }

@@ -22,6 +22,7 @@
 #include "nbody/ranks.h"
 
 #include "stdcl/arrays.h"
+#include "core/round.h"
 
 enum { TREE_RUN = 16, TREE_AGAIN = 3, TREE_PARTS = 16 }; /* as in tree.cl, walk.cl, walk_gpu.cl */
 
@@ -166,7 +167,7 @@ int nbody_tree_launch_1d(const struct nbody *nb, const struct share *p, enum tre
 static inline cl_uint nbody_tree_groups(const struct share *p, size_t n)
 {
     const size_t each = (size_t)p->shape.flat * TREE_RUN;
-    return (cl_uint)((n + each - 1) / each);
+    return (cl_uint)divide_up(n, each);
 }
 
 /* What the criterion is compared with: theta, or alpha. */

@@ -10,6 +10,8 @@
  */
 #include "nbody/tree.h"
 
+#include "core/round.h"
+
 #include <limits.h>
 #include <math.h>
 
@@ -79,11 +81,7 @@ static int program_of(int kernel)
     return kernel >= TREE_FORGET ? 2 : kernel >= TREE_WALK && kernel < TREE_SAMPLE ? 1 : 0;
 }
 
-/* Blocks in t->work begin at multiples of this. */
-static size_t round_up(size_t bytes)
-{
-    return (bytes + 4095) / 4096 * 4096;
-}
+#define WORK_ALIGN 4096 /* blocks in t->work begin at multiples of it */
 
 /* ---- Kernels. -------------------------------------------------------------------------------- */
 
@@ -198,7 +196,7 @@ static size_t keys_of(const struct nbody *nb)
 /* Of keys, and in parts those of neighbours before and behind. */
 static size_t key_bytes(const struct nbody *nb)
 {
-    return round_up(keys_of(nb) * sizeof(cl_ulong)) + (nb->parts ? 2 * TREE_MARGIN : 0);
+    return round_up(keys_of(nb) * sizeof(cl_ulong), WORK_ALIGN) + (nb->parts ? 2 * TREE_MARGIN : 0);
 }
 
 static struct work work_of(const struct nbody *nb, const struct tree *t)

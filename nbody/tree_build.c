@@ -8,11 +8,6 @@
 
 /* ---- Launches. ------------------------------------------------------------------------------- */
 
-static size_t round_up(size_t n, size_t to)
-{
-    return (n + to - 1) / to * to;
-}
-
 int nbody_tree_launch(const struct nbody *nb, const struct share *p, enum tree_kernel k,
                       size_t groups, size_t group, cl_uint nargs, const struct stdcl_arg *args)
 {
@@ -28,7 +23,7 @@ int nbody_tree_launch_1d(const struct nbody *nb, const struct share *p, enum tre
                          size_t n, cl_uint nargs, const struct stdcl_arg *args)
 {
     const size_t flat = (size_t)p->shape.flat;
-    return nbody_tree_launch(nb, p, k, round_up(n, flat) / flat, flat, nargs, args);
+    return nbody_tree_launch(nb, p, k, divide_up(n, flat), flat, nargs, args);
 }
 
 /* ---- Cells. ---------------------------------------------------------------------------------- */

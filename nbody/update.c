@@ -3,7 +3,7 @@
  */
 #include "nbody/integrate.h"
 
-#include "core/meet.h"
+#include "core/grid_barrier.h"
 
 int nbody_update_all(struct nbody *nb, cl_uint phases, int step)
 {
@@ -26,7 +26,7 @@ static int try_meeting(struct nbody *nb, struct share *p)
                            ? -1
                            : 0;
     nb->together = 0;
-    if ((cl_uint)p->bad[MEET_PLACE] & MEET_LOST)
+    if ((cl_uint)p->bad[MEET_PLACE] & GRID_BARRIER_TIMEOUT)
         p->steps = NULL;
     return status;
 }

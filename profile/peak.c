@@ -8,9 +8,8 @@
 #include "profile/profile.h"
 
 #include "core/clock.h"
+#include "core/device_info.h"
 #include "core/embedded.h"
-
-#include <CL/cl_ext.h>
 
 #include <math.h>
 
@@ -158,13 +157,11 @@ static double measure_copy(const struct bench *b)
 static double tensor_flops(cl_device_id id, double flops_double)
 {
     char vendor[128] = "";
-    cl_uint major = 0, minor = 0;
+    cl_uint capability = 0;
     clGetDeviceInfo(id, CL_DEVICE_VENDOR, sizeof vendor - 1, vendor, NULL);
-    if (!strstr(vendor, "NVIDIA"))
-        return 0;
-    clGetDeviceInfo(id, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, sizeof major, &major, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV, sizeof minor, &minor, NULL);
-    return major == 9 && minor == 0 ? 2 * flops_double : 0;
+    if (vendor_is_nvidia(vendor))
+        device_compute_capability(id, &capability);
+    return capability == 90 ? 2 * flops_double : 0;
 }
 
 /* Measure the requested parts that are not known yet. */
@@ -258,7 +255,7 @@ static bool is_emulator(cl_device_id id)
 {
     char name[256] = "";
     clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof name - 1, name, NULL);
-    return strstr(name, "Oclgrind") != NULL;
+    return name_is_oclgrind(name);
 }
 
 int peak_measure(CLCONTEXT *cp, cl_uint dev, unsigned parts, struct clpeak_info *peak)

@@ -8,7 +8,7 @@
 #include "builds_once.h"
 #include "files.h"
 
-#include "core/meet.h"
+#include "core/grid_barrier.h"
 #include "nbody/engine.h"
 
 #include <math.h>
@@ -122,7 +122,7 @@ static void skip_unless_groups_meet(void)
 {
     struct cldev_info info[64];
     works(clgetdevinfo(ctx, info));
-    if (!meet_options(ctx, 0, &info[0])) {
+    if (!grid_barrier_options(ctx, 0, &info[0])) {
         print_message("the device does not order memory between work-groups\n");
         skip();
     }

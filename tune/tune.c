@@ -8,7 +8,8 @@
  */
 #include "tune/tune.h"
 
-#include <CL/cl_ext.h>
+#include "core/device_info.h"
+
 #include <math.h>
 #include <sys/stat.h>
 
@@ -132,7 +133,7 @@ void tune_families(cl_device_type type, const char *vendor, cl_uint capability,
 #endif
         family[n++] = "family:cpu";
     } else {
-        if (strcasestr(vendor, "nvidia")) {
+        if (vendor_is_nvidia(vendor)) {
             if (capability == 9)
                 family[n++] = "family:hopper";
             family[n++] = "family:nvidia";
@@ -149,14 +150,11 @@ static cl_int families_of(cl_device_id id, cl_device_type type,
     char vendor[256] = "";
     cl_uint capability = 0;
     cl_int err = clGetDeviceInfo(id, CL_DEVICE_VENDOR, sizeof vendor, vendor, NULL);
-    if (err == CL_SUCCESS && type & CL_DEVICE_TYPE_GPU && strcasestr(vendor, "nvidia"))
-        err = clGetDeviceInfo(id, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, sizeof capability,
-                              &capability, NULL);
-    if (err == CL_INVALID_VALUE) { /* an NVIDIA GPU under another driver, without this query */
+    if (err == CL_SUCCESS && type & CL_DEVICE_TYPE_GPU && vendor_is_nvidia(vendor))
+        err = device_compute_capability(id, &capability);
+    if (err == CL_INVALID_VALUE) /* an NVIDIA GPU under another driver */
         err = CL_SUCCESS;
-        capability = 0;
-    }
-    tune_families(type, vendor, capability, family);
+    tune_families(type, vendor, capability / 10, family);
     return err;
 }
 

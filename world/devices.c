@@ -8,6 +8,8 @@
  */
 #include "world/internal.h"
 
+#include "core/device_info.h"
+
 #include <stdio.h>
 
 enum { MOST = 64, NAME = 48 };
@@ -19,19 +21,9 @@ struct seen { /* devices visible to a rank */
 
 /* ---- Names. ---------------------------------------------------------------------------------- */
 
-#ifndef CL_DEVICE_UUID_KHR
-#define CL_DEVICE_UUID_KHR 0x106A
-#endif
 #ifndef CL_DEVICE_PCI_BUS_INFO_KHR
 #define CL_DEVICE_PCI_BUS_INFO_KHR 0x410F
 #endif
-
-static bool device_has_extension(cl_device_id id, const char *name)
-{
-    char all[8192] = "";
-    return clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, sizeof all, all, NULL) == CL_SUCCESS &&
-           strstr(all, name);
-}
 
 static bool device_uuid(cl_device_id id, char *name)
 {

@@ -4,7 +4,7 @@
     bench/studies/registers.py [TREE] [--arch sm_90] [--family family:hopper]
 
 For each row of tuning/matmul.json: registers of a work-item, and bytes of stores that spill, with tiles that no groups share
-(split 0), with parts that groups add up (1), and that a kernel behind them adds up (2). clang makes PTX of meet.cl and tile.cl with fma.cl or mma.cl,
+(split 0), with parts that groups add up (1), and that a kernel behind them adds up (2). clang makes PTX of last_group.cl and tile.cl with fma.cl or mma.cl,
 and ptxas of the CUDA toolkit assembles it. NVIDIA's OpenCL compiler is another front of the same kind, so the numbers are near
 its own, not equal. TREE: another checkout, to compare with.
 SPDX-License-Identifier: MIT
@@ -68,8 +68,8 @@ def registers(tree, shape, double, split, arch, folder):
     options += ["-DPTX=90", "-DWIDE_A=1", "-DWIDE_B=1", "-DWIDE_C=1", "-DTAIL=1", "-DTRANS_A=0", "-DTRANS_B=0", f"-DSPLIT={split}"]
     options += ["-DRUN=2"] * mma + ["-DDOUBLES"] * double
     source, ptx = folder / "kernel.cl", folder / "kernel.ptx"
-    parts = ["meet.cl", "tile.cl", "mma.cl" if mma else "fma.cl"]
-    source.write_text(BUILT_IN + "".join((tree / "matmul" / part).read_text() for part in parts if (tree / "matmul" / part).exists()))  # meet.cl is younger than others
+    parts = ["last_group.cl", "meet.cl", "tile.cl", "mma.cl" if mma else "fma.cl"]
+    source.write_text(BUILT_IN + "".join((tree / "matmul" / part).read_text() for part in parts if (tree / "matmul" / part).exists()))  # older trees have meet.cl, or neither
     run("clang", "-x", "cl", "-cl-std=CL1.2", "-target", "nvptx64-nvidia-nvcl", "-Xclang", "-cl-ext=+cl_khr_fp64", "-O3", "-S", "-w",
         "-Xclang", "-target-cpu", "-Xclang", "sm_80", *options, "-o", str(ptx), str(source))
     text = re.sub(r"\.version \d\.\d", ".version 8.0", ptx.read_text())

@@ -1,0 +1,40 @@
+/* last_group.cl - a counter that tells the last-arriving group of several which share a result:
+ * tiles that several groups share (tile.cl), and split-K partials of a few vectors (skinny.cl).
+ *
+ * No group waits, unlike in core/grid_barrier.cl. Each group counts itself in after writing its
+ * partial, and the last-arriving group finds the partials of all. OpenCL 1.2 does not order writes
+ * of one group for another; NVIDIA's instructions do, and rows of other GPUs let no groups share
+ * (`span` and `part` are 0).
+ *
+ * Host code puts this file before the others; read from a folder, they include it.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef MATMUL_LAST_GROUP
+#define MATMUL_LAST_GROUP
+
+#ifndef PTX
+#define PTX                                                                                        \
+    0 /* NVIDIA's compute capability, 90 for 9.0, whose compiler takes inline PTX; 0: another      \
+         device */
+#endif
+
+#if PTX >= 70
+#define FENCE() __asm volatile("fence.acq_rel.gpu;" ::: "memory")
+#elif PTX
+#define FENCE() __asm volatile("membar.gl;" ::: "memory")
+#else
+#define FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
+#endif
+
+/* Count this group in and return how many groups were counted in before it: the last-arriving of n
+ * groups gets n - 1. Called by one item, between two barriers: the group's writes are visible to
+ * groups that arrive later, and the writes of groups that arrived earlier to this group. */
+static uint last_group_arrive(__global volatile uint *counter)
+{
+    FENCE();
+    const uint before = atomic_inc(counter);
+    FENCE();
+    return before;
+}
+
+#endif
