@@ -12,12 +12,12 @@
 #include <limits.h>
 #include <math.h>
 
-static int start_largest(struct nbody *nb, struct share *p)
+static int start_largest(struct nbody *nb, struct nbody_device *p)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
                   slots = p->slots - (nb->nfields > 0), nfields = (cl_uint)nb->nfields;
     void *const fields = nb->nfields ? nb->field_table : nb->posm;
-    return nbody_device_visit(
+    return nbody_device_launch_1d(
         nb, p, p->kernel[LARGEST], p->count, 1,
         ARGS(nb->posm, p->phi, first, rows, count, slots, fields, nfields, p->bad));
 }
@@ -29,7 +29,7 @@ static double greatest(struct nbody *nb)
     double most = 0;
     if (nbody_integrate_synchronize(nb) != 0 || nbody_forces_evaluate(nb, TIDES) != 0)
         return -1;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
         if (!p->count)
             continue;
         *p->bad = 0;
@@ -37,11 +37,11 @@ static double greatest(struct nbody *nb)
             start_largest(nb, p) != 0 || clflush(nb->ctx, p->dev, 0) != 0)
             return -1;
     }
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
         float found;
         if (!p->count)
             continue;
-        if (nbody_device_fetch(nb, p, p->bad, sizeof *p->bad) != 0)
+        if (nbody_device_download(nb, p, p->bad, sizeof *p->bad) != 0)
             return -1;
         memcpy(&found, p->bad, sizeof found);
         most = fmax(most, (double)found);

@@ -71,7 +71,7 @@ static size_t body_bytes(const struct nbody *nb)
 
 int nbody_baseline_open(struct nbody *nb)
 {
-    struct share *p = &nb->share[0];
+    struct nbody_device *p = &nb->device[0];
     if (nb->kernel == NBODY_TUNED)
         return 0;
     if (open_kernels(nb) != 0)
@@ -100,7 +100,7 @@ void nbody_baseline_free(struct nbody *nb)
 static int start(const struct nbody *nb, cl_kernel kernel, size_t first, size_t count,
                  cl_uint nargs, const struct stdcl_arg *args)
 {
-    const size_t group = (size_t)nb->share[0].shape.flat;
+    const size_t group = (size_t)nb->device[0].shape.flat;
     clndrange_t ndr = clndrange_init1d(first, round_up(count, group), group);
     return clforkv(nb->ctx, 0, kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, nargs, args) ==
                    (cl_event)-1
@@ -111,7 +111,7 @@ static int start(const struct nbody *nb, cl_kernel kernel, size_t first, size_t 
 /* The pull of all bodies on those from `first` on, `count` of them. */
 static int start_force(const struct nbody *nb, size_t first, size_t count)
 {
-    struct share *p = &nb->share[0];
+    struct nbody_device *p = &nb->device[0];
     const cl_uint n = (cl_uint)nb->n, rows = (cl_uint)p->rows;
     bool none;
     const double eps = sqrt(nbody_forces_softening(nb, FORCES, &none));
@@ -130,14 +130,14 @@ static int start_force(const struct nbody *nb, size_t first, size_t count)
 /* In launches of a slice, as the tuned kernel's are, but at least one group each. */
 static int start_forces(struct nbody *nb)
 {
-    struct share *p = &nb->share[0];
+    struct nbody_device *p = &nb->device[0];
     const double row = nbody_forces_sum(nb)->flops * (double)nb->n;
     const size_t group = (size_t)p->shape.flat;
     for (size_t first = 0, count; first < nb->n; first += count) {
         const double most = fmin(pace_slice(&p->pace) / row, (double)nb->n);
         count = most < (double)group ? group : (size_t)most / group * group;
         count = count < nb->n - first ? count : nb->n - first;
-        if (!pace_has_room(&p->pace, row * (double)count) && nbody_device_pause(nb) != 0)
+        if (!pace_has_room(&p->pace, row * (double)count) && nbody_device_wait_all(nb) != 0)
             return -1;
         if (start_force(nb, first, count) != 0)
             return -1;
@@ -147,7 +147,7 @@ static int start_forces(struct nbody *nb)
 
 static int start_pack(const struct nbody *nb)
 {
-    const struct share *p = &nb->share[0];
+    const struct nbody_device *p = &nb->device[0];
     const cl_uint n = (cl_uint)nb->n, rows = (cl_uint)p->rows;
     return start(nb, nb->ladder.pack, 0, nb->n,
                  ARGS(nb->posm, p->state, nb->ladder.bodies, n, rows));
@@ -155,7 +155,7 @@ static int start_pack(const struct nbody *nb)
 
 static int start_unpack(const struct nbody *nb)
 {
-    const struct share *p = &nb->share[0];
+    const struct nbody_device *p = &nb->device[0];
     const cl_uint n = (cl_uint)nb->n, rows = (cl_uint)p->rows;
     return start(nb, nb->ladder.unpack, 0, nb->n, ARGS(nb->ladder.bodies, p->partial, n, rows));
 }
@@ -167,6 +167,6 @@ int nbody_baseline_evaluate(struct nbody *nb)
         return -1;
     if (start_forces(nb) != 0 || (structures && start_unpack(nb) != 0))
         return -1;
-    nb->current = true;
+    nb->positions_current = true;
     return clflush(nb->ctx, 0, 0);
 }

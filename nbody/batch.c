@@ -21,19 +21,19 @@ static void swap(void **a, void **b)
  * nb->together. */
 static int stage(struct nbody *nb, int number, bool last)
 {
-    const bool begins = nb->integrator->begin != NULL, together = nb->together > 0;
+    const bool begins = nb->integrator->begin != NULL, together = nb->fused_steps > 0;
     const cl_uint phases = last || !begins ? SUM | FINISH : SUM | FINISH | BEGIN;
     if ((!together && nbody_forces_evaluate(nb, nb->integrator->sum) != 0) ||
         nbody_update_all(nb, together ? PULL | phases : phases, number) != 0 ||
-        nbody_domain_visit_late(nb, phases, number) != 0)
+        nbody_domain_update_late(nb, phases, number) != 0)
         return -1;
-    const size_t some = together ? nb->together : 1, moves = some - !(phases & BEGIN);
+    const size_t some = together ? nb->fused_steps : 1, moves = some - !(phases & BEGIN);
     if (together && moves % 2)
         swap(&nb->posm, &nb->moved);
-    nb->met += (cl_uint)some - 1;
+    nb->barrier_count += (cl_uint)some - 1;
     nb->evaluations += (double)some;
     if (!last || !begins)
-        nb->current = false;
+        nb->positions_current = false;
     return 0;
 }
 
@@ -42,15 +42,15 @@ static int stages_from(struct nbody *nb, size_t from, size_t steps)
 {
     const size_t each = (size_t)stages(nb), all = steps * each;
     int status = 0;
-    nb->in_burst = true;
+    nb->in_batch = true;
     size_t some = 1;
     for (nb->sum = from; status == 0 && nb->sum < all; nb->sum += some) {
         nb->stage = (int)(nb->sum % each);
-        nb->together = nbody_forces_steps_that_fit(nb, all - nb->sum);
-        some = nb->together > 1 ? nb->together : 1;
+        nb->fused_steps = nbody_forces_steps_that_fit(nb, all - nb->sum);
+        some = nb->fused_steps > 1 ? nb->fused_steps : 1;
         status = stage(nb, (int)(nb->sum / each) + 1, nb->sum + some == all);
     }
-    nb->in_burst = false;
+    nb->in_batch = false;
     return status;
 }
 
@@ -60,13 +60,13 @@ static int stages_from(struct nbody *nb, size_t from, size_t steps)
 static int bad_steps(struct nbody *nb, int direction)
 {
     int first = INT_MAX;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
         if (!p->rows)
             continue;
         if (direction == CL_MEM_DEVICE)
             *p->bad = INT_MAX, p->bad[MEET_PLACE] = 0;
         if (direction == CL_MEM_HOST
-                ? nbody_device_fetch(nb, p, p->bad, BAD_WORDS * sizeof *p->bad) != 0
+                ? nbody_device_download(nb, p, p->bad, BAD_WORDS * sizeof *p->bad) != 0
                 : clmsync(nb->ctx, p->dev, p->bad, direction) == (cl_event)-1)
             return -1;
         if (direction == CL_MEM_HOST && (cl_uint)p->bad[MEET_PLACE] & GRID_BARRIER_TIMEOUT)
@@ -95,9 +95,9 @@ int nbody_integrate_burst(struct nbody *nb, size_t steps)
     const struct integrator *integrator = nb->integrator;
     if (bad_steps(nb, CL_MEM_DEVICE) < 0 || (integrator->begin && integrator->begin(nb) != 0))
         return -1;
-    nb->primed = integrator->begin != NULL;
-    nb->settled = false;
-    nb->met = 0;
+    nb->forces_valid = integrator->begin != NULL;
+    nb->synchronized = false;
+    nb->barrier_count = 0;
     int bad = stages_from(nb, 0, steps) == 0 ? bad_steps(nb, CL_MEM_HOST) : -1;
     while (bad < -1)
         bad = burst_on(nb, steps, (size_t)(bad - INT_MIN));

@@ -81,12 +81,12 @@ static int open_kernels(struct nbody *nb, struct blocks *b)
 
 static int place(struct nbody *nb, struct blocks *b)
 {
-    struct share *p = b->share;
+    struct nbody_device *p = b->share;
     const size_t slots = p->rows > b->room * b->stretches ? p->rows : b->room * b->stretches;
-    b->level = nbody_device_block(nb, p, p->rows * sizeof(cl_uint), CL_MEM_DEVONLY);
-    b->list = nbody_device_block(nb, p, p->rows * sizeof(cl_uint), CL_MEM_DEVONLY);
-    b->partial = nbody_device_block(nb, p, 6 * slots * nb->real, CL_MEM_DEVONLY);
-    b->clock = nbody_device_block(nb, p, sizeof *b->clock, CL_MEM_ZEROCOPY);
+    b->level = nbody_device_alloc(nb, p, p->rows * sizeof(cl_uint), CL_MEM_DEVONLY);
+    b->list = nbody_device_alloc(nb, p, p->rows * sizeof(cl_uint), CL_MEM_DEVONLY);
+    b->partial = nbody_device_alloc(nb, p, 6 * slots * nb->real, CL_MEM_DEVONLY);
+    b->clock = nbody_device_alloc(nb, p, sizeof *b->clock, CL_MEM_ZEROCOPY);
     return b->level && b->list && b->partial && b->clock ? 0 : -1;
 }
 
@@ -97,7 +97,7 @@ int nbody_blocks_open(struct nbody *nb)
     struct blocks *b = nb->blocks = calloc(1, sizeof *b);
     if (!b)
         return clerror_set(ENOMEM, "nbody_create: no memory on the host");
-    b->share = nb->share;
+    b->share = nb->device;
     while (!b->share->rows)
         b->share++;
     b->width = (size_t)(b->share->shape.group * b->share->shape.width);
@@ -125,28 +125,28 @@ void nbody_blocks_free(struct nbody *nb)
 
 static int start_levels(struct nbody *nb, struct blocks *b)
 {
-    struct share *p = b->share;
+    struct nbody_device *p = b->share;
     const cl_uint rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    return nbody_device_visit(nb, p, b->kernel[LEVELS], p->count, 1,
-                              ARGS(p->state, b->level, b->clock, rows, count,
-                                   REAL(nb, nb->dt * nbody_units_factor(&nb->units, 0, -1)),
-                                   REAL(nb, sqrt(nb->eta))));
+    return nbody_device_launch_1d(nb, p, b->kernel[LEVELS], p->count, 1,
+                                  ARGS(p->state, b->level, b->clock, rows, count,
+                                       REAL(nb, nb->dt * nbody_units_factor(&nb->units, 0, -1)),
+                                       REAL(nb, sqrt(nb->eta))));
 }
 
 static int start_predict(struct nbody *nb, struct blocks *b, double tick_length, cl_uint turn)
 {
-    struct share *p = b->share;
+    struct nbody_device *p = b->share;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
                   shared = nb->stepping == NBODY_ADAPTIVE;
-    return nbody_device_visit(nb, p, b->kernel[PREDICT], p->count, 1,
-                              ARGS(nb->posm, nb->velo, p->state, b->level, b->list, b->clock, first,
-                                   rows, count, REAL(nb, tick_length), turn, shared));
+    return nbody_device_launch_1d(nb, p, b->kernel[PREDICT], p->count, 1,
+                                  ARGS(nb->posm, nb->velo, p->state, b->level, b->list, b->clock,
+                                       first, rows, count, REAL(nb, tick_length), turn, shared));
 }
 
 static int start_pulls(struct nbody *nb, struct blocks *b, cl_uint turn, cl_uint part,
                        cl_uint parts)
 {
-    struct share *p = b->share;
+    struct nbody_device *p = b->share;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, room = (cl_uint)b->room,
                   stretch = (cl_uint)b->stretch, stretches = (cl_uint)b->stretches,
                   end = (cl_uint)round_up(nb->n, PIECE);
@@ -165,17 +165,17 @@ static int start_pulls(struct nbody *nb, struct blocks *b, cl_uint turn, cl_uint
 
 static int start_correct(struct nbody *nb, struct blocks *b, double tick_length, cl_uint turn)
 {
-    struct share *p = b->share;
+    struct nbody_device *p = b->share;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, room = (cl_uint)b->room,
                   slots = (cl_uint)b->stretches, shared = nb->stepping == NBODY_ADAPTIVE,
                   nfields = (cl_uint)nb->nfields;
     const int number = 1;
     void *const fields = nfields ? nb->field_table : nb->posm;
-    return nbody_device_visit(nb, p, b->kernel[CORRECT], p->count, 1,
-                              ARGS(nb->posm, nb->velo, p->state, b->partial, b->level, b->list,
-                                   b->clock, first, rows, REAL(nb, tick_length), room, slots,
-                                   REAL(nb, nb->eta), turn, shared, fields, nfields, p->bad,
-                                   number));
+    return nbody_device_launch_1d(nb, p, b->kernel[CORRECT], p->count, 1,
+                                  ARGS(nb->posm, nb->velo, p->state, b->partial, b->level, b->list,
+                                       b->clock, first, rows, REAL(nb, tick_length), room, slots,
+                                       REAL(nb, nb->eta), turn, shared, fields, nfields, p->bad,
+                                       number));
 }
 
 /* A sum for all bodies may take long, and only the device knows for how many it is: so the list is
@@ -203,14 +203,14 @@ static int start_block(struct nbody *nb, struct blocks *b, cl_uint turn, cl_uint
 
 static int begin(struct nbody *nb, struct blocks *b)
 {
-    struct share *p = b->share;
+    struct nbody_device *p = b->share;
     *b->clock = (struct block_clock){.first_bad = INT_MAX};
     *p->bad = INT_MAX;
     if (clmsync(nb->ctx, p->dev, b->clock, CL_MEM_DEVICE) == (cl_event)-1 ||
         clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1 ||
         nbody_integrate_init_forces(nb) != 0 || start_levels(nb, b) != 0)
         return -1;
-    nb->settled = nb->planted = false;
+    nb->synchronized = nb->tree_valid = false;
     return 0;
 }
 
@@ -237,7 +237,7 @@ static int run_batch(struct nbody *nb, struct blocks *b, cl_uint *turn)
     for (size_t k = 0; k < blocks; k++, *turn = !*turn)
         if (start_block(nb, b, *turn, parts) != 0)
             return -1;
-    if (nbody_device_fetch(nb, b->share, b->clock, sizeof *b->clock) != 0)
+    if (nbody_device_download(nb, b->share, b->clock, sizeof *b->clock) != 0)
         return -1;
     const double took = seconds_now() - since, done = (double)b->clock->pulled - pulled;
     b->rate = fmax(b->rate, done * (double)nb->n * nbody_forces_sum_of(JERKS)->flops / took);
@@ -251,7 +251,7 @@ static int run_batch(struct nbody *nb, struct blocks *b, cl_uint *turn)
 }
 
 /* The body that is nearest to body i, as they are now. */
-static size_t nearest(const struct nbody *nb, const struct share *p, size_t i)
+static size_t nearest(const struct nbody *nb, const struct nbody_device *p, size_t i)
 {
     double least = INFINITY;
     size_t found = i;
@@ -273,8 +273,8 @@ static size_t nearest(const struct nbody *nb, const struct share *p, size_t i)
 /* Whether all is well; else the sentence. */
 static int check(struct nbody *nb, const struct blocks *b)
 {
-    struct share *p = b->share;
-    if (nbody_device_fetch(nb, p, p->bad, sizeof *p->bad) != 0)
+    struct nbody_device *p = b->share;
+    if (nbody_device_download(nb, p, p->bad, sizeof *p->bad) != 0)
         return -1;
     if (*p->bad != INT_MAX)
         return clerror_set(
@@ -285,7 +285,7 @@ static int check(struct nbody *nb, const struct blocks *b)
     if (b->clock->first_bad == INT_MAX)
         return 0;
     const size_t i = (size_t)b->clock->first_bad, plane = p->rows * nb->real;
-    if (nbody_device_fetch(nb, p, (char *)p->state + STATE_POS * plane, 3 * plane) != 0)
+    if (nbody_device_download(nb, p, (char *)p->state + STATE_POS * plane, 3 * plane) != 0)
         return -1;
     const size_t j = nearest(nb, p, i);
     return clerror_set(

@@ -19,7 +19,7 @@ enum block_kernel { LEVELS, PREDICT, CORRECT, PULLS, BLOCK_KERNELS };
 
 /* What there is for it, on one device. */
 struct blocks {
-    struct share *share; /* the device's */
+    struct nbody_device *share; /* the device's */
     void *program[2];
     cl_kernel kernel[BLOCK_KERNELS];
     void *level, *list, *partial;

@@ -52,19 +52,19 @@ static bool needs_tides(const struct nbody *nb)
 
 /* Whether a launch sums and makes a step, too: where one device has all bodies, and its groups all
  * sums of their rows. With ranks, those without bodies wait for positions of each sum. */
-static bool makes_steps(const struct nbody *nb, const struct share *p)
+static bool makes_steps(const struct nbody *nb, const struct nbody_device *p)
 {
-    return nbody_forces_pull(nb) && p->chain && p->rows == nb->padded;
+    return nbody_forces_can_fuse(nb) && p->chain && p->rows == nb->padded;
 }
 
-static bool makes_many(const struct nbody *nb, const struct share *p)
+static bool makes_many(const struct nbody *nb, const struct nbody_device *p)
 {
-    return p->shape.meet && p->meets && makes_steps(nb, p) && nbody_forces_pull_many(nb);
+    return p->shape.meet && p->meets && makes_steps(nb, p) && nbody_forces_can_fuse_steps(nb);
 }
 
 /* Each program is told what it depends on, no more, so that drivers find the others compiled. Fast
  * mathematics is for the sums over pairs alone: with it a compiler may take isfinite() for true. */
-static int open_programs(struct nbody *nb, struct share *p)
+static int open_programs(struct nbody *nb, struct nbody_device *p)
 {
     const struct embedded
         *const before[] = {&grid_barrier, &step, nb->integrator->source, &root, &pairs},
@@ -114,9 +114,9 @@ static bool is_needed(const struct nbody *nb, int kernel)
     return (kernel != JERKS && kernel != SNAPS) || nb->integrator->sum == (enum kernel)kernel;
 }
 
-static int build_share(struct nbody *nb, struct share *p)
+static int build_share(struct nbody *nb, struct nbody_device *p)
 {
-    for (struct share *q = nb->share; q < p && !p->program[0]; q++)
+    for (struct nbody_device *q = nb->device; q < p && !p->program[0]; q++)
         if (q->owner && q->chain == p->chain && strcmp(q->row.shape, p->row.shape) == 0)
             memcpy(p->program, q->program, sizeof p->program);
     if (!p->program[0] && open_programs(nb, p) != 0)
@@ -142,27 +142,27 @@ static int build_share(struct nbody *nb, struct share *p)
 
 /* A group meets one stretch of attracting bodies where rows alone do not make enough groups, and
  * its items do not divide stretches. */
-static void choose_slots(const struct nbody *nb, struct share *p)
+static void choose_slots(const struct nbody *nb, struct nbody_device *p)
 {
     const size_t groups = p->rows / nbody_shape_rows(&p->shape);
     p->chain = nb->kernel != NBODY_TUNED || p->shape.deep > 1 ||
                groups >= (size_t)p->shape.fill * p->units;
-    p->slots =
-        (p->chain || nb->method == NBODY_TREE ? 1 : (cl_uint)nb->stretches) + (nb->nfields > 0);
+    p->slots = (p->chain || nb->method == NBODY_TREE ? 1 : (cl_uint)nb->chunks) + (nb->nfields > 0);
 }
 
 int nbody_device_build(struct nbody *nb)
 {
     for (cl_uint d = 0; d < nb->ndev; d++)
-        choose_slots(nb, &nb->share[d]);
+        choose_slots(nb, &nb->device[d]);
     for (cl_uint d = 0; d < nb->ndev; d++)
-        if (nb->share[d].rows && build_share(nb, &nb->share[d]) != 0)
+        if (nb->device[d].rows && build_share(nb, &nb->device[d]) != 0)
             return -1;
     return 0;
 }
 
-int nbody_device_visit(const struct nbody *nb, const struct share *p, cl_kernel kernel, size_t rows,
-                       size_t components, cl_uint nargs, const struct stdcl_arg *args)
+int nbody_device_launch_1d(const struct nbody *nb, const struct nbody_device *p, cl_kernel kernel,
+                           size_t rows, size_t components, cl_uint nargs,
+                           const struct stdcl_arg *args)
 {
     const size_t flat = (size_t)p->shape.flat;
     clndrange_t ndr = clndrange_init2d(0, round_up(rows, flat), flat, 0, components, 1);
@@ -171,30 +171,30 @@ int nbody_device_visit(const struct nbody *nb, const struct share *p, cl_kernel 
     return ev == (cl_event)-1 ? -1 : 0;
 }
 
-void nbody_device_waited(struct nbody *nb, struct share *p)
+void nbody_device_mark_idle(struct nbody *nb, struct nbody_device *p)
 {
     nb->task.done += p->pace.queued;
     pace_waited(&p->pace);
 }
 
-int nbody_device_wait(struct nbody *nb, struct share *p)
+int nbody_device_wait(struct nbody *nb, struct nbody_device *p)
 {
     const cl_event ev = clwait(nb->ctx, p->dev, CL_ALL_EVENT);
-    nbody_device_waited(nb, p);
+    nbody_device_mark_idle(nb, p);
     p->incoming = p->outgoing = NULL; /* waited for, and forgotten */
     return ev == (cl_event)-1 ? -1 : 0;
 }
 
-int nbody_device_pause(struct nbody *nb)
+int nbody_device_wait_all(struct nbody *nb)
 {
     int status = 0;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->rows && nbody_device_wait(nb, p) != 0)
             status = -1;
     return status == 0 ? nbody_task_tell(nb) : -1;
 }
 
-int nbody_device_fetch(struct nbody *nb, struct share *p, void *from, size_t size)
+int nbody_device_download(struct nbody *nb, struct nbody_device *p, void *from, size_t size)
 {
     if (clmsyncn(nb->ctx, p->dev, from, size, CL_MEM_HOST) == (cl_event)-1)
         return -1;
@@ -203,7 +203,7 @@ int nbody_device_fetch(struct nbody *nb, struct share *p, void *from, size_t siz
 
 /* ---- Memory. --------------------------------------------------------------------------------- */
 
-void *nbody_device_block(struct nbody *nb, struct share *p, size_t size, int flags)
+void *nbody_device_alloc(struct nbody *nb, struct nbody_device *p, size_t size, int flags)
 {
     void *block = clmalloc(nb->ctx, size, flags);
     if (!block || !clgetbuffer(nb->ctx, p->dev, block))
@@ -212,7 +212,7 @@ void *nbody_device_block(struct nbody *nb, struct share *p, size_t size, int fla
     return block;
 }
 
-size_t nbody_device_planned(const struct nbody *nb, const struct share *p)
+size_t nbody_device_bytes_needed(const struct nbody *nb, const struct nbody_device *p)
 {
     const size_t four = nb->padded * 4 * nb->real, plane = p->rows * nb->real;
     const size_t partial = nb->integrator->keeps_sums || p->slots > 1
@@ -221,30 +221,30 @@ size_t nbody_device_planned(const struct nbody *nb, const struct share *p)
     return four + nb->planes * plane + partial + p->rows / SUM_BLOCK * SUM_TERMS * sizeof(double);
 }
 
-int nbody_device_place(struct nbody *nb, struct share *p)
+int nbody_device_allocate(struct nbody *nb, struct nbody_device *p)
 {
     const size_t plane = p->rows * nb->real;
     p->bytes = nb->padded * 4 * nb->real *
                (1u + (nb->velo != NULL) + (nb->acce != NULL) + (nb->moved != NULL));
-    p->state = nbody_device_block(nb, p, nb->planes * plane, CL_MEM_ZEROCOPY);
+    p->state = nbody_device_alloc(nb, p, nb->planes * plane, CL_MEM_ZEROCOPY);
     p->partial = p->state;
     if (p->state && (nb->integrator->keeps_sums || p->slots > 1))
-        p->partial = nbody_device_block(nb, p, p->slots * nbody_forces_sum(nb)->planes * plane,
+        p->partial = nbody_device_alloc(nb, p, p->slots * nbody_forces_sum(nb)->planes * plane,
                                         CL_MEM_DEVONLY);
     p->phi = p->partial;
     if (p->partial && p->partial == p->state &&
         nb->method != NBODY_TREE) /* which has room for them */
-        p->phi = nbody_device_block(nb, p, plane, CL_MEM_DEVONLY);
-    p->sums = nbody_device_block(
+        p->phi = nbody_device_alloc(nb, p, plane, CL_MEM_DEVONLY);
+    p->sums = nbody_device_alloc(
         nb, p, (p->rows + SUM_BLOCK - 1) / SUM_BLOCK * SUM_TERMS * sizeof(double), CL_MEM_ZEROCOPY);
-    p->bad = nbody_device_block(nb, p, BAD_WORDS * sizeof *p->bad, CL_MEM_ZEROCOPY);
+    p->bad = nbody_device_alloc(nb, p, BAD_WORDS * sizeof *p->bad, CL_MEM_ZEROCOPY);
     return p->state && p->partial && p->phi && p->sums && p->bad ? 0 : -1;
 }
 
 void nbody_device_free(struct nbody *nb)
 {
-    for (cl_uint d = 0; nb->share && d < nb->ndev; d++) {
-        struct share *p = &nb->share[d];
+    for (cl_uint d = 0; nb->device && d < nb->ndev; d++) {
+        struct nbody_device *p = &nb->device[d];
         for (int s = 0; p->owner && s < PROGRAMS; s++)
             if (p->program[s])
                 clclose(nb->ctx, p->program[s]);

@@ -13,7 +13,7 @@
 
 struct hand {
     struct device_threads *all;
-    struct share *share;
+    struct nbody_device *share;
     pthread_t thread;
     int status, code;
     char text[512]; /* what went wrong, since errors are a thread's own */
@@ -62,7 +62,7 @@ static void *work(void *hand)
 
 /* Whether a device is worth a thread. On CPUs kernels take longer than launches, and PoCL 3.1 may
  * end a program in which two threads launch the same kernel for the first time. */
-static bool is_gpu(const struct nbody *nb, const struct share *p)
+static bool is_gpu(const struct nbody *nb, const struct nbody_device *p)
 {
     cl_device_type type = 0;
     return clGetDeviceInfo(clgetdevice(nb->ctx, p->dev), CL_DEVICE_TYPE, sizeof type, &type,
@@ -80,10 +80,10 @@ int nbody_device_threads_open(struct nbody *nb)
     pthread_mutex_init(&all->lock, NULL);
     pthread_cond_init(&all->begun, NULL);
     pthread_cond_init(&all->done, NULL);
-    nb->parts->hands = all;
-    struct share *const first = nbody_domain_next(nb, nb->share);
+    nb->domains->hands = all;
+    struct nbody_device *const first = nbody_domain_next(nb, nb->device);
     const size_t at_once = parallel_for_threads(nb->ndev);
-    for (struct share *p = nb->share + nb->ndev; p-- > first + 1 && all->n + 1 < at_once;) {
+    for (struct nbody_device *p = nb->device + nb->ndev; p-- > first + 1 && all->n + 1 < at_once;) {
         struct hand *h = &all->hand[all->n];
         if (!p->tree || !is_gpu(nb, p))
             continue;
@@ -97,7 +97,7 @@ int nbody_device_threads_open(struct nbody *nb)
 
 void nbody_device_threads_free(struct nbody *nb)
 {
-    struct device_threads *all = nb->parts->hands;
+    struct device_threads *all = nb->domains->hands;
     if (!all)
         return;
     pthread_mutex_lock(&all->lock);
@@ -110,10 +110,10 @@ void nbody_device_threads_free(struct nbody *nb)
     pthread_cond_destroy(&all->begun);
     pthread_mutex_destroy(&all->lock);
     free(all);
-    nb->parts->hands = NULL;
+    nb->domains->hands = NULL;
 }
 
-static bool has_hand(const struct device_threads *all, const struct share *p)
+static bool has_hand(const struct device_threads *all, const struct nbody_device *p)
 {
     bool any = false;
     for (size_t k = 0; k < all->n; k++)
@@ -123,7 +123,7 @@ static bool has_hand(const struct device_threads *all, const struct share *p)
 
 int nbody_device_threads_all(struct nbody *nb, start_on start, cl_uint arg)
 {
-    struct device_threads *all = nb->parts->hands;
+    struct device_threads *all = nb->domains->hands;
     int status = 0;
     pthread_mutex_lock(&all->lock);
     all->start = start;

@@ -12,7 +12,7 @@
 #include <float.h>
 #include <math.h>
 
-static int start(const struct nbody *nb, struct share *p)
+static int start(const struct nbody *nb, struct nbody_device *p)
 {
     const size_t group = (size_t)p->shape.flat;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
@@ -28,10 +28,10 @@ static int start(const struct nbody *nb, struct share *p)
 
 /* Puts a device's blocks among those of all bodies. A sum is a double, or on devices without them a
  * pair of floats. */
-static int fetch(struct nbody *nb, struct share *p, double (*all)[SUM_TERMS])
+static int fetch(struct nbody *nb, struct nbody_device *p, double (*all)[SUM_TERMS])
 {
     const size_t blocks = nbody_sum_blocks(p);
-    if (nbody_device_fetch(nb, p, p->sums, blocks * SUM_TERMS * sizeof(double)) != 0)
+    if (nbody_device_download(nb, p, p->sums, blocks * SUM_TERMS * sizeof(double)) != 0)
         return -1;
     for (size_t block = 0; block < blocks; block++)
         for (size_t k = 0; k < SUM_TERMS; k++) {
@@ -54,7 +54,7 @@ static int add(struct nbody *nb, double *sum)
     int status =
         all ? 0
             : clerror_set(ENOMEM, "nbody_diagnose: no memory for the sums of %zu bodies", nb->n);
-    for (struct share *p = nb->share; p < nb->share + nb->ndev && status == 0; p++)
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev && status == 0; p++)
         if (p->count)
             status = fetch(nb, p, all);
     if (status == 0)
@@ -91,7 +91,7 @@ int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d)
     nbody_task_begin(nb, "nbody_diagnose", nbody_forces_work(nb, POTENTIALS));
     if (nbody_integrate_synchronize(nb) != 0 || nbody_forces_evaluate(nb, POTENTIALS) != 0)
         return -1;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->count && start(nb, p) != 0)
             return -1;
     if (add(nb, sum) != 0 || check_range(nb, sum) != 0)

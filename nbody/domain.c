@@ -19,9 +19,9 @@ void *nbody_domain_block(struct nbody *nb, size_t bytes)
     return clmalloc(nb->ctx, bytes < 32768 ? 32768 : bytes, CL_MEM_PER_DEVICE);
 }
 
-int nbody_domain_room(struct nbody *nb, size_t slots)
+int nbody_domain_reserve(struct nbody *nb, size_t slots)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     clfree(s->post);
     clfree(s->post_row);
     clfree(s->sums);
@@ -34,7 +34,7 @@ int nbody_domain_room(struct nbody *nb, size_t slots)
 
 static int place(struct nbody *nb)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     const size_t n = s->n, four = 4 * nb->real;
     const size_t counts = (TREE_COUNTS + 2) * n;
     s->most = (cl_uint)(counts > 2 * TREE_LEVELS + 2 ? counts : 2 * TREE_LEVELS + 2) +
@@ -53,7 +53,7 @@ static int place(struct nbody *nb)
     s->cut = nbody_domain_block(nb, (n + 1) * sizeof *s->cut);
     s->pulled = clmalloc(nb->ctx, nb->n * four, CL_MEM_DEVONLY);
     s->words = 1;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         p->bytes += p->tree ? nb->n * four : 0;
     s->found = nbody_domain_block(nb, n * s->most * sizeof *s->found);
     s->samples = nbody_domain_block(nb, n * TREE_SAMPLES * sizeof *s->samples);
@@ -63,7 +63,7 @@ static int place(struct nbody *nb)
     return s->begin && s->start && s->down && s->homing && s->seconds && s->timed && s->sent &&
                    s->come && s->cut && s->posted && s->pulled && s->found && s->samples &&
                    s->edge && s->tops
-               ? nbody_domain_room(nb, TREE_SAMPLES)
+               ? nbody_domain_reserve(nb, TREE_SAMPLES)
                : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
 }
 
@@ -71,10 +71,10 @@ int nbody_domain_open(struct nbody *nb)
 {
     size_t n;
     struct holder *holder = nbody_ranks_holders(nb, &n);
-    struct share *p = nb->share;
+    struct nbody_device *p = nb->device;
     if (!holder || n < 2)
         return free(holder), n < 2 ? 0 : clerror_set(ENOMEM, "nbody_create: no memory on the host");
-    struct domains *s = nb->parts = calloc(1, sizeof *s);
+    struct domains *s = nb->domains = calloc(1, sizeof *s);
     struct owner *owner = calloc(n, sizeof *owner);
     if (s) {
         s->n = (cl_uint)n;
@@ -97,14 +97,14 @@ int nbody_domain_open(struct nbody *nb)
     return s && owner ? 0 : clerror_set(ENOMEM, "nbody_create: no memory on the host");
 }
 
-int nbody_domain_place(struct nbody *nb)
+int nbody_domain_allocate(struct nbody *nb)
 {
-    return nb->parts ? place(nb) : 0;
+    return nb->domains ? place(nb) : 0;
 }
 
 void nbody_domain_free(struct nbody *nb)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     if (!s)
         return;
     if (s->sent)
@@ -124,68 +124,69 @@ void nbody_domain_free(struct nbody *nb)
     free(s->sent);
     free(s->come);
     free(s);
-    nb->parts = NULL;
+    nb->domains = NULL;
 }
 
 /* ---- Bytes from one to another. -------------------------------------------------------------- */
 
-static int start_copy(struct nbody *nb, const struct share *p, void *at, size_t bytes,
+static int start_copy(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes,
                       int direction, cl_event *ev)
 {
     *ev = clmsyncn(nb->ctx, p->dev, at, bytes, direction | CL_EVENT_NOWAIT | CL_EVENT_CHECKED);
     return *ev == (cl_event)-1 ? -1 : 0;
 }
 
-static int copy(struct nbody *nb, const struct share *p, void *at, size_t bytes, int direction)
+static int copy(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes,
+                int direction)
 {
     cl_event ev;
     return start_copy(nb, p, at, bytes, direction, &ev);
 }
 
-int nbody_domain_await(struct nbody *nb, const struct share *p, cl_event ev)
+int nbody_domain_await(struct nbody *nb, const struct nbody_device *p, cl_event ev)
 {
     return clwaitev(nb->ctx, p->dev, ev, 0) == (cl_event)-1 ? -1 : 0;
 }
 
-int nbody_domain_bring(struct nbody *nb, const struct share *p, void *at, size_t bytes)
+int nbody_domain_upload(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes)
 {
     return copy(nb, p, at, bytes, CL_MEM_DEVICE);
 }
 
-int nbody_domain_bring_beside(struct nbody *nb, const struct share *p, void *at, size_t bytes,
-                              cl_event *ev)
+int nbody_domain_upload_side_queue(struct nbody *nb, const struct nbody_device *p, void *at,
+                                   size_t bytes, cl_event *ev)
 {
     return start_copy(nb, p, at, bytes, CL_MEM_DEVICE | CL_EVENT_SIDE_QUEUE, ev);
 }
 
-int nbody_domain_begin_down(struct nbody *nb, const struct share *p, void *at, size_t bytes,
-                            bool after, cl_event *ev)
+int nbody_domain_begin_download(struct nbody *nb, const struct nbody_device *p, void *at,
+                                size_t bytes, bool after, cl_event *ev)
 {
     return start_copy(nb, p, at, bytes,
                       CL_MEM_HOST | CL_EVENT_SIDE_QUEUE | (after ? CL_EVENT_BARRIER : 0), ev);
 }
 
-int nbody_domain_after(struct nbody *nb, const struct share *p)
+int nbody_domain_after(struct nbody *nb, const struct nbody_device *p)
 {
-    return copy(nb, p, nb->parts->found, 0, CL_MEM_HOST | CL_EVENT_BARRIER);
+    return copy(nb, p, nb->domains->found, 0, CL_MEM_HOST | CL_EVENT_BARRIER);
 }
 
-int nbody_domain_brought(struct nbody *nb, const struct share *p)
+int nbody_domain_wait_uploads(struct nbody *nb, const struct nbody_device *p)
 {
-    const cl_event ev = nb->parts->rising[p->tree->number];
-    nb->parts->rising[p->tree->number] = NULL;
+    const cl_event ev = nb->domains->rising[p->tree->number];
+    nb->domains->rising[p->tree->number] = NULL;
     return ev ? nbody_domain_await(nb, p, ev) : 0;
 }
 
-int nbody_domain_mark(struct nbody *nb, const struct share *p, cl_event *ev)
+int nbody_domain_mark(struct nbody *nb, const struct nbody_device *p, cl_event *ev)
 {
-    return start_copy(nb, p, nb->parts->found, 0, CL_MEM_HOST, ev);
+    return start_copy(nb, p, nb->domains->found, 0, CL_MEM_HOST, ev);
 }
 
 /* Devices that have parts are waited for by turns: of the first it is known when it ended. */
-static struct share *waited_first(const struct nbody *nb)
+static struct nbody_device *waited_first(const struct nbody *nb)
 {
-    const struct domains *s = nb->parts;
+    const struct domains *s = nb->domains;
     for (cl_uint k = 0; k < s->n; k++) {
         const struct owner *o = &s->owner[(s->turn + k) % s->n];
         if (o->share)
@@ -195,7 +196,7 @@ static struct share *waited_first(const struct nbody *nb)
 }
 
 /* A device's walks have ended. */
-static void note_seconds(struct domains *s, const struct share *first)
+static void note_seconds(struct domains *s, const struct nbody_device *first)
 {
     if (first && s->walks_began > 0) {
         s->seconds[first->tree->number] += seconds_now() - s->walks_began;
@@ -207,9 +208,9 @@ static void note_seconds(struct domains *s, const struct share *first)
 
 int nbody_domain_wait(struct nbody *nb)
 {
-    struct share *const first = waited_first(nb);
+    struct nbody_device *const first = waited_first(nb);
     int status = first ? nbody_device_wait(nb, first) : 0;
-    note_seconds(nb->parts, first);
+    note_seconds(nb->domains, first);
     EACH_PART(nb, p)
     if (p != first && nbody_device_wait(nb, p) != 0)
         status = -1;
@@ -218,7 +219,7 @@ int nbody_domain_wait(struct nbody *nb)
 
 /* What is complete is collected while devices walk, so that a device that has ended is not kept
  * waiting for that. Parcels go down as soon as walks have ended, beside what is started then. */
-int nbody_domain_begin_home(struct nbody *nb, const struct parcel *parcel, size_t n)
+int nbody_domain_begin_return(struct nbody *nb, const struct transfer *parcel, size_t n)
 {
     cl_event ev;
     EACH_PART(nb, p)
@@ -226,38 +227,38 @@ int nbody_domain_begin_home(struct nbody *nb, const struct parcel *parcel, size_
         bool after = true;
         if (clwait(nb->ctx, p->dev, CL_ALL_EVENT | CL_EVENT_NOWAIT) == (cl_event)-1)
             return -1;
-        for (const struct parcel *c = parcel; c < parcel + n; c++) {
+        for (const struct transfer *c = parcel; c < parcel + n; c++) {
             if (c->from != p->tree->number)
                 continue;
-            if (nbody_domain_begin_down(nb, p, c->at, c->bytes, after, &ev) != 0)
+            if (nbody_domain_begin_download(nb, p, c->at, c->bytes, after, &ev) != 0)
                 return -1;
             after = false;
         }
-        if (nbody_domain_begin_down(nb, p, nb->parts->found, 0, after,
-                                    &nb->parts->down[p->tree->number]) != 0 ||
+        if (nbody_domain_begin_download(nb, p, nb->domains->found, 0, after,
+                                        &nb->domains->down[p->tree->number]) != 0 ||
             clflush(nb->ctx, p->dev, 0) != 0)
             return -1;
     }
     return 0;
 }
 
-int nbody_domain_end_home(struct nbody *nb, const struct parcel *parcel, size_t n)
+int nbody_domain_end_return(struct nbody *nb, const struct transfer *parcel, size_t n)
 {
-    struct share *const first = waited_first(nb);
-    const struct owner *o = nb->parts->owner;
+    struct nbody_device *const first = waited_first(nb);
+    const struct owner *o = nb->domains->owner;
     cl_event ev;
     int status = 0;
     if (first)
-        status = nbody_domain_await(nb, first, nb->parts->down[first->tree->number]);
-    note_seconds(nb->parts, first);
+        status = nbody_domain_await(nb, first, nb->domains->down[first->tree->number]);
+    note_seconds(nb->domains, first);
     EACH_PART(nb, p)
     {
         if (status == 0 && p != first)
-            status = nbody_domain_await(nb, p, nb->parts->down[p->tree->number]);
-        nbody_device_waited(nb, p);
+            status = nbody_domain_await(nb, p, nb->domains->down[p->tree->number]);
+        nbody_device_mark_idle(nb, p);
     }
-    for (const struct parcel *c = parcel; status == 0 && c < parcel + n; c++)
-        status = nbody_domain_bring_beside(nb, o[c->to].share, c->at, c->bytes, &ev);
+    for (const struct transfer *c = parcel; status == 0 && c < parcel + n; c++)
+        status = nbody_domain_upload_side_queue(nb, o[c->to].share, c->at, c->bytes, &ev);
     EACH_PART(nb, p)
     if (status == 0)
         status = nbody_domain_after(nb, p);
@@ -266,7 +267,7 @@ int nbody_domain_end_home(struct nbody *nb, const struct parcel *parcel, size_t 
 
 static int flush_all(struct nbody *nb)
 {
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->tree && clflush(nb->ctx, p->dev, 0) != 0)
             return -1;
     return 0;
@@ -275,7 +276,7 @@ static int flush_all(struct nbody *nb)
 /* Mail of a part's bytes. */
 static int post(struct nbody *nb, bool send, int rank, cl_uint part, void *bytes, size_t size)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     world_request *mail = send ? world_send(nb->world, rank, 16 + (int)part, bytes, size)
                                : world_receive(nb->world, rank, 16 + (int)part, bytes, size);
     if (!mail)
@@ -289,7 +290,7 @@ static int post(struct nbody *nb, bool send, int rank, cl_uint part, void *bytes
 
 static int wait_mail(struct nbody *nb)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     const size_t come = s->ncome, sent = s->nsent;
     s->ncome = s->nsent = 0;
     const int status = world_wait(nb->world, s->come, come);
@@ -298,7 +299,7 @@ static int wait_mail(struct nbody *nb)
 
 /* Whether a parcel's bytes are on their way already, since another part gets them, too: to the
  * host, or to a rank. */
-static bool follows(const struct parcel *c, const struct parcel *first, int rank,
+static bool follows(const struct transfer *c, const struct transfer *first, int rank,
                     const struct owner *o)
 {
     return c > first && c[-1].from == c->from && c[-1].at == c->at &&
@@ -307,9 +308,9 @@ static bool follows(const struct parcel *c, const struct parcel *first, int rank
 
 /* All that goes from this rank's devices to the host, and room for what comes from other ranks. */
 static int start_down(struct nbody *nb, const struct gathered *g, size_t ng,
-                      const struct parcel *parcel, size_t n)
+                      const struct transfer *parcel, size_t n)
 {
-    const struct domains *s = nb->parts;
+    const struct domains *s = nb->domains;
     const struct owner *o = s->owner;
     for (size_t b = 0; b < ng; b++)
         for (cl_uint k = 0; k < s->n; k++) {
@@ -318,11 +319,11 @@ static int start_down(struct nbody *nb, const struct gathered *g, size_t ng,
                            : post(nb, false, o[k].rank, k, at, g[b].each) != 0)
                 return -1;
         }
-    for (const struct parcel *c = parcel; c < parcel + n; c++)
+    for (const struct transfer *c = parcel; c < parcel + n; c++)
         if (c->bytes && o[c->from].share && !follows(c, parcel, -1, o) &&
             copy(nb, o[c->from].share, c->at, c->bytes, CL_MEM_HOST) != 0)
             return -1;
-    for (const struct parcel *c = parcel; c < parcel + n; c++)
+    for (const struct transfer *c = parcel; c < parcel + n; c++)
         if (c->bytes && !o[c->from].share && o[c->to].share &&
             !follows(c, parcel, o[c->to].rank, o) &&
             post(nb, false, o[c->from].rank, c->from, c->at, c->bytes) != 0)
@@ -333,7 +334,7 @@ static int start_down(struct nbody *nb, const struct gathered *g, size_t ng,
 /* Each part's to all other ranks. */
 static int tell(struct nbody *nb, const struct gathered *g, cl_uint part)
 {
-    const struct owner *o = &nb->parts->owner[part];
+    const struct owner *o = &nb->domains->owner[part];
     for (int r = 0; r < world_size(nb->world); r++)
         if (o->share && r != world_rank(nb->world) &&
             post(nb, true, r, part, (char *)g->block + part * g->each, g->each) != 0)
@@ -343,14 +344,14 @@ static int tell(struct nbody *nb, const struct gathered *g, cl_uint part)
 
 /* What is there now goes to other ranks, and to this one's devices. */
 static int pass_on(struct nbody *nb, const struct gathered *g, size_t ng,
-                   const struct parcel *parcel, size_t n)
+                   const struct transfer *parcel, size_t n)
 {
-    const struct owner *o = nb->parts->owner;
+    const struct owner *o = nb->domains->owner;
     for (size_t b = 0; b < ng; b++)
-        for (cl_uint k = 0; k < nb->parts->n; k++)
+        for (cl_uint k = 0; k < nb->domains->n; k++)
             if (tell(nb, &g[b], k) != 0)
                 return -1;
-    for (const struct parcel *c = parcel; c < parcel + n; c++) {
+    for (const struct transfer *c = parcel; c < parcel + n; c++) {
         if (c->bytes && o[c->from].share && !o[c->to].share &&
             !follows(c, parcel, o[c->to].rank, o) &&
             post(nb, true, o[c->to].rank, c->from, c->at, c->bytes) != 0)
@@ -362,9 +363,9 @@ static int pass_on(struct nbody *nb, const struct gathered *g, size_t ng,
     return flush_all(nb);
 }
 
-static int pass(struct nbody *nb, const struct parcel *c, cl_event down)
+static int pass(struct nbody *nb, const struct transfer *c, cl_event down)
 {
-    const struct owner *o = nb->parts->owner;
+    const struct owner *o = nb->domains->owner;
     if (c->bytes == 0)
         return 0;
     if (down && nbody_domain_await(nb, o[c->from].share, down) != 0)
@@ -374,7 +375,7 @@ static int pass(struct nbody *nb, const struct parcel *c, cl_event down)
                    CL_MEM_DEVICE | (c->beside ? CL_EVENT_SIDE_QUEUE : 0), &ev) != 0)
         return -1;
     if (c->beside)
-        nb->parts->rising[c->to] = ev;
+        nb->domains->rising[c->to] = ev;
     return clflush(nb->ctx, o[c->to].share->dev, 0);
 }
 
@@ -382,13 +383,13 @@ static int pass(struct nbody *nb, const struct parcel *c, cl_event down)
  * order of parcels, first those that were under way. Only these copies are waited for: to collect
  * all that was started takes time, for which nobody should wait in the middle of a sum. */
 static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng,
-                     const struct parcel *parcel, size_t n, start_on meanwhile)
+                     const struct transfer *parcel, size_t n, start_on meanwhile)
 {
-    const struct owner *o = nb->parts->owner;
-    cl_event *ev = calloc(n + ng * nb->parts->n + 1, sizeof *ev), *next = ev;
+    const struct owner *o = nb->domains->owner;
+    cl_event *ev = calloc(n + ng * nb->domains->n + 1, sizeof *ev), *next = ev;
     int status = ev ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host");
     for (size_t b = 0; status == 0 && b < ng; b++)
-        for (cl_uint k = 0; status == 0 && k < nb->parts->n; k++)
+        for (cl_uint k = 0; status == 0 && k < nb->domains->n; k++)
             status = start_copy(nb, o[k].share, (char *)g[b].block + k * g[b].each, g[b].each,
                                 CL_MEM_HOST, next++);
     for (size_t c = 0; status == 0 && c < n; c++, next++)
@@ -401,11 +402,11 @@ static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng,
         status = flush_all(nb);
     if (status == 0 && meanwhile)
         status = nbody_device_threads_all(nb, meanwhile, 0);
-    next = ev + ng * nb->parts->n;
+    next = ev + ng * nb->domains->n;
     for (size_t c = 0; status == 0 && c < n; c++)
         status = parcel[c].begun ? pass(nb, &parcel[c], next[c]) : 0;
-    for (size_t k = 0; status == 0 && k < ng * nb->parts->n; k++)
-        status = nbody_domain_await(nb, o[k % nb->parts->n].share, ev[k]);
+    for (size_t k = 0; status == 0 && k < ng * nb->domains->n; k++)
+        status = nbody_domain_await(nb, o[k % nb->domains->n].share, ev[k]);
     for (size_t c = 0; status == 0 && c < n; c++)
         status = parcel[c].begun ? 0 : pass(nb, &parcel[c], next[c]);
     free(ev);
@@ -413,23 +414,23 @@ static int pass_each(struct nbody *nb, const struct gathered *g, size_t ng,
 }
 
 int nbody_domain_exchange(struct nbody *nb, const struct gathered *g, size_t ng,
-                          const struct parcel *parcel, size_t n, start_on meanwhile)
+                          const struct transfer *parcel, size_t n, start_on meanwhile)
 {
-    const struct owner *o = nb->parts->owner;
+    const struct owner *o = nb->domains->owner;
     if (world_size(nb->world) == 1)
         return pass_each(nb, g, ng, parcel, n, meanwhile);
     if (start_down(nb, g, ng, parcel, n) != 0 || flush_all(nb) != 0 ||
         (meanwhile && nbody_device_threads_all(nb, meanwhile, 0) != 0) ||
         nbody_domain_wait(nb) != 0 || pass_on(nb, g, ng, parcel, n) != 0 || wait_mail(nb) != 0)
         return -1;
-    for (const struct parcel *c = parcel; c < parcel + n; c++)
+    for (const struct transfer *c = parcel; c < parcel + n; c++)
         if (c->bytes && !o[c->from].share && o[c->to].share &&
             copy(nb, o[c->to].share, c->at, c->bytes, CL_MEM_DEVICE) != 0)
             return -1;
     return 0;
 }
 
-int nbody_domain_swap(struct nbody *nb, const struct parcel *parcel, size_t n)
+int nbody_domain_exchange_transfers(struct nbody *nb, const struct transfer *parcel, size_t n)
 {
     return nbody_domain_exchange(nb, NULL, 0, parcel, n, NULL);
 }
@@ -450,7 +451,8 @@ int nbody_domain_fill(struct nbody *nb, uint64_t *words, size_t n)
     return world_reduce(nb->world, words, n * sizeof *words, either, &n);
 }
 
-int nbody_domain_adopt(struct nbody *nb, struct share *p, void *cells, size_t first_, size_t count_)
+int nbody_domain_import_nodes(struct nbody *nb, struct nbody_device *p, void *cells, size_t first_,
+                              size_t count_)
 {
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)first_, count = (cl_uint)count_;
@@ -502,20 +504,20 @@ static cl_uint group_at(const struct nbody *nb, const struct tree *t, double wan
 /* The costs of all parts. */
 static int costs(struct nbody *nb, uint64_t *cost)
 {
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
         const struct tree *t = p->tree;
         if (!t || !t->groups)
             continue;
         const cl_uint(*info)[4] = t->info;
         double sum = 0;
-        if (nbody_device_fetch(nb, p, (void *)(uintptr_t)(info + t->from),
-                               t->groups * sizeof *info) != 0)
+        if (nbody_device_download(nb, p, (void *)(uintptr_t)(info + t->from),
+                                  t->groups * sizeof *info) != 0)
             return -1;
         for (cl_uint g = first_group(t); g < t->from + t->groups; g++)
             sum += cost_of(nb, info[g]);
         cost[t->number] = bits_of(sum);
     }
-    return nbody_domain_fill(nb, cost, nb->parts->n);
+    return nbody_domain_fill(nb, cost, nb->domains->n);
 }
 
 /* Walks that end sooner tell how fast the host is. */
@@ -527,7 +529,7 @@ static const double LEAST_SECONDS = 4e-3;
  * times. */
 static int speeds(struct nbody *nb, const uint64_t *cost)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     uint64_t *each = calloc(s->n, sizeof *each);
     double mean = 0;
     bool all = true;
@@ -544,7 +546,7 @@ static int speeds(struct nbody *nb, const uint64_t *cost)
     for (cl_uint k = 0; status == 0 && all && k < s->n; k++) {
         const double now = number_of(each[k]) / s->owner[k].part / mean;
         s->owner[k].speed +=
-            (fmin(fmax(now, 0.9), 1.1) - s->owner[k].speed) / (nbody_domain_settled(nb) ? 8 : 2);
+            (fmin(fmax(now, 0.9), 1.1) - s->owner[k].speed) / (nbody_domain_balanced(nb) ? 8 : 2);
         s->seconds[k] = 0;
         s->timed[k] = 0;
     }
@@ -575,11 +577,11 @@ static cl_uint cut_in(const struct nbody *nb, const struct tree *t, cl_uint grou
 }
 
 /* Fills the cuts that fall into a part; they are the keys of the first bodies of groups. */
-static int cut_part(struct nbody *nb, struct share *p, const uint64_t *cost, double all,
+static int cut_part(struct nbody *nb, struct nbody_device *p, const uint64_t *cost, double all,
                     uint64_t *cut)
 {
     struct tree *t = p->tree;
-    const struct domains *s = nb->parts;
+    const struct domains *s = nb->domains;
     const double own = number_of(cost[t->number]);
     double before = 0;
     cl_uint *which = t->which, n = 0, *number = malloc(s->n * sizeof *number);
@@ -602,7 +604,7 @@ static int cut_part(struct nbody *nb, struct share *p, const uint64_t *cost, dou
         status =
             nbody_tree_launch_1d(nb, p, TREE_PICK, n, ARGS(t->keys, from, t->which, n, t->picked));
     if (n && status == 0)
-        status = nbody_device_fetch(nb, p, t->picked, n * sizeof(cl_ulong));
+        status = nbody_device_download(nb, p, t->picked, n * sizeof(cl_ulong));
     for (cl_uint k = 0; k < n; k++)
         cut[number[k]] = ((const cl_ulong *)t->picked)[k];
     free(number);
@@ -612,7 +614,7 @@ static int cut_part(struct nbody *nb, struct share *p, const uint64_t *cost, dou
 /* Whether parts differ from what they should cost by more than four thousandths. */
 static bool uneven(const struct nbody *nb, const uint64_t *cost, double all)
 {
-    const struct domains *s = nb->parts;
+    const struct domains *s = nb->domains;
     const double most = 1.004;
     bool any = false;
     for (cl_uint k = 0; k < s->n; k++)
@@ -622,7 +624,7 @@ static bool uneven(const struct nbody *nb, const uint64_t *cost, double all)
 
 int nbody_domain_cut(struct nbody *nb)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     s->checks++;
     uint64_t *cost = calloc(2 * s->n, sizeof *cost), *cut = cost ? cost + s->n : NULL;
     double all = 0;
@@ -633,7 +635,7 @@ int nbody_domain_cut(struct nbody *nb)
         all += number_of(cost[k]);
     if (status != 0 || !uneven(nb, cost, all))
         return free(cost), status;
-    for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
         if (p->tree && p->tree->groups)
             status = cut_part(nb, p, cost, all, cut);
     if (status == 0)

@@ -15,7 +15,7 @@ enum { MARGIN = TREE_MARGIN / sizeof(cl_ulong), NONE = -1 };
 
 /* ---- The cube, and where it is cut. ---------------------------------------------------------- */
 
-static int start_box(struct nbody *nb, struct share *p, cl_event *ev)
+static int start_box(struct nbody *nb, struct nbody_device *p, cl_event *ev)
 {
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, end = first + (cl_uint)p->count;
@@ -92,13 +92,13 @@ static int join_boxes(struct nbody *nb, double cube[4])
 
 static int set_cube(struct nbody *nb, const double cube[4])
 {
-    memcpy(nb->parts->cube, cube, sizeof nb->parts->cube);
-    nb->parts->cube_known = true;
+    memcpy(nb->domains->cube, cube, sizeof nb->domains->cube);
+    nb->domains->cube_known = true;
     EACH_PART(nb, p)
     {
         for (size_t c = 0; c < 4; c++)
             real_put(nb, p->tree->cube, c, cube[c]);
-        if (nbody_domain_bring(nb, p, p->tree->cube, 4 * nb->real) != 0)
+        if (nbody_domain_upload(nb, p, p->tree->cube, 4 * nb->real) != 0)
             return -1;
     }
     return 0;
@@ -111,10 +111,10 @@ static int find_cube(struct nbody *nb)
     int status = ev ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host");
     EACH_PART(nb, p)
     if (status == 0)
-        status = start_box(nb, p, &ev[p - nb->share]);
+        status = start_box(nb, p, &ev[p - nb->device]);
     EACH_PART(nb, p)
     if (status == 0)
-        status = nbody_domain_await(nb, p, ev[p - nb->share]);
+        status = nbody_domain_await(nb, p, ev[p - nb->device]);
     free(ev);
     return status != 0 || join_boxes(nb, cube) != 0 ? -1 : set_cube(nb, cube);
 }
@@ -133,7 +133,7 @@ static int by_key(const void *a, const void *b)
 /* Cuts at which each part has as many bodies as its device moves, nearly. */
 static int cut_by_samples(struct nbody *nb)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     const size_t n = (size_t)s->n * TREE_SAMPLES;
     struct sampled *all = malloc(n * sizeof *all);
     if (!all)
@@ -157,7 +157,7 @@ static int cut_by_samples(struct nbody *nb)
 /* Where the side of the cube is another, keys say nothing of where they were. */
 static int find_cuts(struct nbody *nb, double side)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     if (s->cut_known && !(side < s->side) && !(side > s->side))
         return 0;
     EACH_PART(nb, p)
@@ -180,15 +180,15 @@ static int find_cuts(struct nbody *nb, double side)
 /* ---- Bodies to their parts. ------------------------------------------------------------------ */
 
 /* How many work-groups look at a device's rows. */
-static cl_uint groups_of_rows(const struct share *p)
+static cl_uint groups_of_rows(const struct nbody_device *p)
 {
     return p->count ? nbody_tree_groups(p, p->count) : 1;
 }
 
 /* The keys of a device's rows, and how many of them go where. */
-static int start_keys(struct nbody *nb, struct share *p)
+static int start_keys(struct nbody *nb, struct nbody_device *p)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     struct tree *t = p->tree;
     const size_t room = nb->n + TREE_SPARE - p->count;
     t->low = t->low < room ? t->low : (cl_uint)room;
@@ -207,10 +207,10 @@ static int start_keys(struct nbody *nb, struct share *p)
 }
 
 /* Those that go, to their slots. */
-static int start_posts(struct nbody *nb, struct share *p, cl_uint none)
+static int start_posts(struct nbody *nb, struct nbody_device *p, cl_uint none)
 {
     (void)none;
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n,
                   groups = groups_of_rows(p), room = (cl_uint)s->room, to = t->number * room,
@@ -237,7 +237,7 @@ static cl_uint sent_in_all(const struct domains *s, cl_uint from)
 /* Between all pairs: `bytes` a slot of bodies that lie in the part of another, but for the first
  * posted[] of each part; back: of all of them, as sums return. How many parcels that is. */
 static size_t list_slots(const struct domains *s, void *block, size_t bytes, bool back,
-                         struct parcel *all)
+                         struct transfer *all)
 {
     size_t n = 0;
     for (cl_uint from = 0; from < s->n; from++)
@@ -246,29 +246,29 @@ static size_t list_slots(const struct domains *s, void *block, size_t bytes, boo
             const size_t begin = from * s->room + (back ? 0 : s->posted[from]), end = slot + count;
             slot = slot > begin ? slot : begin;
             if (from != to && end > slot)
-                all[n++] = (struct parcel){back ? to : from,
-                                           back ? from : to,
-                                           (char *)block + slot * bytes,
-                                           (end - slot) * bytes,
-                                           false,
-                                           NULL};
+                all[n++] = (struct transfer){back ? to : from,
+                                             back ? from : to,
+                                             (char *)block + slot * bytes,
+                                             (end - slot) * bytes,
+                                             false,
+                                             NULL};
         }
     return n;
 }
 
 static int swap_posts_left(struct nbody *nb)
 {
-    const struct domains *s = nb->parts;
-    struct parcel *all = calloc((size_t)s->n * s->n, sizeof *all);
+    const struct domains *s = nb->domains;
+    struct transfer *all = calloc((size_t)s->n * s->n, sizeof *all);
     const size_t n = all ? list_slots(s, s->post, 8 * nb->real, false, all) : 0;
     const int status = !all ? clerror_set(ENOMEM, "nbody: no memory on the host")
-                       : n  ? nbody_domain_swap(nb, all, n)
+                       : n  ? nbody_domain_exchange_transfers(nb, all, n)
                             : 0;
     free(all);
     return status;
 }
 
-static int start_box_meanwhile(struct nbody *nb, struct share *p, cl_uint none)
+static int start_box_meanwhile(struct nbody *nb, struct nbody_device *p, cl_uint none)
 {
     cl_event ev;
     (void)none;
@@ -280,25 +280,25 @@ static int start_box_meanwhile(struct nbody *nb, struct share *p, cl_uint none)
  * posts otherwise, behind which NVIDIA's driver puts the numbers. */
 static int swap_posts(struct nbody *nb)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     const size_t body = 8 * nb->real;
     const struct gathered found = {s->found, s->most * sizeof *s->found};
     const bool beside = world_size(nb->world) == 1;
-    struct parcel all[2];
+    struct transfer all[2];
     size_t n = 0;
     EACH_PART(nb, p)
-    if (beside && nbody_domain_begin_down(nb, p, &s->found[p->tree->number * s->most], found.each,
-                                          true, &s->counting[p->tree->number]) != 0)
+    if (beside && nbody_domain_begin_download(nb, p, &s->found[p->tree->number * s->most],
+                                              found.each, true, &s->counting[p->tree->number]) != 0)
         return -1;
     for (cl_uint from = 0; s->n == 2 && from < 2; from++) {
-        struct parcel *c = &all[n];
+        struct transfer *c = &all[n];
         if (s->posted[from] == 0)
             continue;
-        *c = (struct parcel){
+        *c = (struct transfer){
             from,   1 - from, (char *)s->post + from * s->room * body, s->posted[from] * body,
             beside, NULL};
-        if (beside && nbody_domain_begin_down(nb, s->owner[from].share, c->at, c->bytes, false,
-                                              &c->begun) != 0)
+        if (beside && nbody_domain_begin_download(nb, s->owner[from].share, c->at, c->bytes, false,
+                                                  &c->begun) != 0)
             return -1;
         n++;
     }
@@ -317,12 +317,12 @@ static int swap_posts(struct nbody *nb)
 /* The others, for which there may be no room yet. */
 static int swap_rest(struct nbody *nb)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     size_t most = 0;
     for (cl_uint k = 0; k < s->n; k++)
         most = sent_in_all(s, k) > most ? sent_in_all(s, k) : most;
     if (most > s->room) {
-        if (nbody_domain_room(nb, most + most / 4) != 0)
+        if (nbody_domain_reserve(nb, most + most / 4) != 0)
             return -1;
         memset(s->posted, 0, s->n * sizeof *s->posted);
         if (nbody_device_threads_all(nb, start_posts, 0) != 0)
@@ -339,9 +339,9 @@ static int swap_rest(struct nbody *nb)
 
 /* Rows of others, among the keys of a part: where those of devices before this one end, its own
  * begin. */
-static int start_arrivals(struct nbody *nb, struct share *p, cl_uint none)
+static int start_arrivals(struct nbody *nb, struct nbody_device *p, cl_uint none)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     struct tree *t = p->tree;
     size_t slot, low = 0, high = 0;
     (void)none;
@@ -369,10 +369,10 @@ static int start_arrivals(struct nbody *nb, struct share *p, cl_uint none)
     return 0;
 }
 
-static int start_route(struct nbody *nb, struct share *p, cl_uint moved)
+static int start_route(struct nbody *nb, struct nbody_device *p, cl_uint moved)
 {
-    const struct domains *s = nb->parts;
-    return (moved && nbody_domain_bring(nb, p, s->cut, s->n * sizeof *s->cut) != 0) ||
+    const struct domains *s = nb->domains;
+    return (moved && nbody_domain_upload(nb, p, s->cut, s->n * sizeof *s->cut) != 0) ||
                    start_keys(nb, p) != 0
                ? -1
                : start_posts(nb, p, 0);
@@ -380,7 +380,7 @@ static int start_route(struct nbody *nb, struct share *p, cl_uint moved)
 
 static int route(struct nbody *nb)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     if (nbody_device_threads_all(nb, start_route, s->moved) != 0)
         return -1;
     s->moved = false;
@@ -399,7 +399,7 @@ static int route(struct nbody *nb)
 /* ---- A part in order. ------------------------------------------------------------------------ */
 
 /* A word of the keys of a part's bodies, in the order that there is. */
-static int start_word(struct nbody *nb, struct share *p, cl_uint word, cl_uint n, void *to)
+static int start_word(struct nbody *nb, struct nbody_device *p, cl_uint word, cl_uint n, void *to)
 {
     struct tree *t = p->tree;
     const cl_uint again = true;
@@ -407,7 +407,7 @@ static int start_word(struct nbody *nb, struct share *p, cl_uint word, cl_uint n
                              ARGS(nb->posm, n, t->cube, word, again, to, t->order));
 }
 
-static int sort_part(const struct share *p)
+static int sort_part(const struct nbody_device *p)
 {
     const struct tree *t = p->tree;
     const struct arrays_sort_job sort = {.keys = t->key,
@@ -419,9 +419,9 @@ static int sort_part(const struct share *p)
     return arrays_sort_start(t->sorter, &sort);
 }
 
-static int start_part(struct nbody *nb, struct share *p, cl_uint none)
+static int start_part(struct nbody *nb, struct nbody_device *p, cl_uint none)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     struct tree *t = p->tree;
     const cl_uint from = MARGIN;
     if (start_arrivals(nb, p, none) != 0)
@@ -456,9 +456,9 @@ static size_t seen_at(const struct domains *s, cl_uint body, cl_uint *part)
 }
 
 /* What stands before and after a part: from the nearest on. */
-static int start_halo(struct nbody *nb, struct share *p)
+static int start_halo(struct nbody *nb, struct nbody_device *p)
 {
-    const struct domains *s = nb->parts;
+    const struct domains *s = nb->domains;
     struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = MARGIN;
     const cl_uint before = t->begin < TREE_GROUP ? t->begin : TREE_GROUP,
@@ -476,7 +476,7 @@ static int start_halo(struct nbody *nb, struct share *p)
         memcpy((char *)t->halo + to * key, its + at * key, key);
         memcpy((char *)t->halo + bodies + to * body, its + bodies + at * body, body);
     }
-    return nbody_domain_bring(nb, p, t->halo, edge) != 0
+    return nbody_domain_upload(nb, p, t->halo, edge) != 0
                ? -1
                : nbody_tree_launch_1d(nb, p, TREE_HALO, TREE_SEEN,
                                       ARGS(t->halo, before, after, from, t->bodies, t->begin,
@@ -495,13 +495,13 @@ static struct key_range range_of(const struct nbody *nb, const struct tree *t)
 }
 
 /* Work-groups that count cells while what neighbours see is on its way: none near a cut. */
-static cl_uint counted_early(const struct share *p)
+static cl_uint counted_early(const struct nbody_device *p)
 {
     const cl_uint groups = nbody_tree_groups(p, p->tree->bodies);
     return groups >= 4 * TREE_AT_CUT ? groups / 2 - TREE_AT_CUT : 0;
 }
 
-static int start_count_early(struct nbody *nb, struct share *p, cl_uint none)
+static int start_count_early(struct nbody *nb, struct nbody_device *p, cl_uint none)
 {
     const cl_uint early = counted_early(p);
     (void)none;
@@ -515,7 +515,7 @@ static int start_count_early(struct nbody *nb, struct share *p, cl_uint none)
 /* 1 when the cube is another than was guessed. */
 static int check_guess(struct nbody *nb)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     double cube[4];
     if (s->guessing && join_boxes(nb, cube) != 0)
         return -1;
@@ -526,7 +526,7 @@ static int check_guess(struct nbody *nb)
 /* 1 when all is to be done again. */
 static int order(struct nbody *nb)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     EACH_PART(nb, p)
     {
         struct tree *t = p->tree;
@@ -547,7 +547,7 @@ static int order(struct nbody *nb)
 
 static cl_uint levels(const struct nbody *nb)
 {
-    return nb->parts->words * TREE_LEVELS + 1;
+    return nb->domains->words * TREE_LEVELS + 1;
 }
 
 /* Cells of a level, of a part: there are none of one without bodies. */
@@ -574,9 +574,9 @@ static cl_uint number_cells(const struct domains *s, cl_uint part, cl_uint all_l
 }
 
 /* The cells that all have; on one rank they go down at once, since walks for boxes may follow. */
-static int start_tops(struct nbody *nb, struct share *p)
+static int start_tops(struct nbody *nb, struct nbody_device *p)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     struct tree *t = p->tree;
     const size_t bytes = (size_t)levels(nb) * TREE_TOPS * nbody_domain_cell_bytes(nb);
     if (nbody_tree_launch_1d(nb, p, TREE_TOPS_WRITE, (size_t)levels(nb) * TREE_TOPS,
@@ -585,19 +585,19 @@ static int start_tops(struct nbody *nb, struct share *p)
         return -1;
     return world_size(nb->world) > 1
                ? 0
-               : nbody_domain_begin_down(nb, p, (char *)s->tops + t->number * bytes, bytes, true,
-                                         &s->topping[t->number]);
+               : nbody_domain_begin_download(nb, p, (char *)s->tops + t->number * bytes, bytes,
+                                             true, &s->topping[t->number]);
 }
 
-static int start_cells(struct nbody *nb, struct share *p, cl_uint geometric)
+static int start_cells(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
     struct tree *t = p->tree;
-    const cl_uint all = t->all = number_cells(nb->parts, t->number, levels(nb), t->add);
+    const cl_uint all = t->all = number_cells(nb->domains, t->number, levels(nb), t->add);
     for (cl_uint l = 0; l < levels(nb); l++)
-        t->on_level[l] = cells_of(nb->parts, t->number, l);
+        t->on_level[l] = cells_of(nb->domains, t->number, l);
     if (all > t->room && nbody_tree_grow(nb, p, all + all / 4) != 0)
         return -1;
-    if (t->bodies && (nbody_domain_bring(nb, p, t->add, levels(nb) * sizeof(cl_uint)) != 0 ||
+    if (t->bodies && (nbody_domain_upload(nb, p, t->add, levels(nb) * sizeof(cl_uint)) != 0 ||
                       nbody_tree_write(nb, p, range_of(nb, t), all) != 0 ||
                       nbody_tree_moments(nb, p, geometric) != 0))
         return -1;
@@ -607,38 +607,38 @@ static int start_cells(struct nbody *nb, struct share *p, cl_uint geometric)
 static bool any_bridge(const struct nbody *nb, cl_uint level)
 {
     bool any = false;
-    for (cl_uint k = 0; k < nb->parts->n; k++)
-        any |= nbody_domain_bridge(nb, k, level, 0) != (cl_uint)NONE;
+    for (cl_uint k = 0; k < nb->domains->n; k++)
+        any |= nbody_domain_shared_node(nb, k, level, 0) != (cl_uint)NONE;
     return any;
 }
 
 /* Cells of other parts that all have, to a device; beside its walks, when the last of them has its
  * event in s->topping. */
-static int bring_tops(struct nbody *nb, struct share *p, bool beside)
+static int bring_tops(struct nbody *nb, struct nbody_device *p, bool beside)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     const cl_uint own = p->tree->number;
     const size_t bytes = (size_t)levels(nb) * TREE_TOPS * nbody_domain_cell_bytes(nb);
     int status = 0;
     for (cl_uint k = 0; k < s->n; k++)
         if (status == 0 && k != own)
-            status = beside ? nbody_domain_bring_beside(nb, p, (char *)s->tops + k * bytes, bytes,
-                                                        &s->topping[own])
-                            : nbody_domain_bring(nb, p, (char *)s->tops + k * bytes, bytes);
+            status = beside ? nbody_domain_upload_side_queue(nb, p, (char *)s->tops + k * bytes,
+                                                             bytes, &s->topping[own])
+                            : nbody_domain_upload(nb, p, (char *)s->tops + k * bytes, bytes);
     return status != 0 ? -1 : clflush(nb->ctx, p->dev, 0);
 }
 
 /* Cells of other parts that all have; and moments of bridges, from the deepest. */
-static int join_parts(struct nbody *nb, struct share *p, cl_uint geometric)
+static int join_parts(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     struct tree *t = p->tree;
     const size_t each = (size_t)levels(nb) * TREE_TOPS;
     if (s->begun_walks ? nbody_domain_await(nb, p, s->topping[t->number]) != 0
                        : bring_tops(nb, p, false) != 0)
         return -1;
     for (cl_uint k = 0; k < s->n; k++)
-        if (k != t->number && nbody_domain_adopt(nb, p, s->tops, k * each, each) != 0)
+        if (k != t->number && nbody_domain_import_nodes(nb, p, s->tops, k * each, each) != 0)
             return -1;
     cl_uint deepest = levels(nb);
     const cl_uint off = nbody_let_off(nb, t->number);
@@ -653,9 +653,9 @@ static int join_parts(struct nbody *nb, struct share *p, cl_uint geometric)
 
 /* What neighbours see has come: boxes of groups, and how many cells there are, of so many
  * levels. */
-static int start_count(struct nbody *nb, struct share *p, cl_uint n)
+static int start_count(struct nbody *nb, struct nbody_device *p, cl_uint n)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     struct tree *t = p->tree;
     const cl_uint at = s->most * t->number;
     if (start_halo(nb, p) != 0)
@@ -668,7 +668,7 @@ static int start_count(struct nbody *nb, struct share *p, cl_uint n)
 }
 
 /* What devices do while numbers of cells are on their way. */
-static int start_boxes(struct nbody *nb, struct share *p, cl_uint none)
+static int start_boxes(struct nbody *nb, struct nbody_device *p, cl_uint none)
 {
     (void)none;
     return nbody_let_start_boxes(nb, p) != 0 ? -1 : clflush(nb->ctx, p->dev, 0);
@@ -688,7 +688,7 @@ static bool is_rooted(const struct nbody *nb, bool geometric)
 static int pass_tops(struct nbody *nb)
 {
     EACH_PART(nb, p)
-    if (nbody_domain_await(nb, p, nb->parts->topping[p->tree->number]) != 0)
+    if (nbody_domain_await(nb, p, nb->domains->topping[p->tree->number]) != 0)
         return -1;
     EACH_PART(nb, p)
     if (bring_tops(nb, p, true) != 0)
@@ -699,7 +699,7 @@ static int pass_tops(struct nbody *nb)
 /* 1 when bodies are crowded, and keys get a second word. */
 static int cells(struct nbody *nb, bool geometric)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     const cl_uint n = levels(nb);
     s->begun_walks = false;
     if (nbody_device_threads_all(nb, start_count, n) != 0)
@@ -711,11 +711,11 @@ static int cells(struct nbody *nb, bool geometric)
     const struct gathered tops[] = {{s->tops, (size_t)n * TREE_TOPS * nbody_domain_cell_bytes(nb)},
                                     found};
     if (is_rooted(nb, geometric) ? nbody_let_begin(nb, geometric) != 0 || pass_tops(nb) != 0
-                                 : nbody_let_swap_boxes(nb, tops, COUNT_OF(tops)) != 0)
+                                 : nbody_let_exchange_boxes(nb, tops, COUNT_OF(tops)) != 0)
         return -1;
     bool crowded = false;
     for (cl_uint k = 0; k < s->n; k++)
-        crowded |= nbody_domain_bridge(nb, k, 0, 2) != 0;
+        crowded |= nbody_domain_shared_node(nb, k, 0, 2) != 0;
     if (crowded && s->words == 1 && !s->shallow)
         return nbody_tree_extend_keys(nb) < 0 ? -1 : 1;
     return 0;
@@ -723,17 +723,17 @@ static int cells(struct nbody *nb, bool geometric)
 
 /* ---- All of it. ------------------------------------------------------------------------------ */
 
-int nbody_domain_plant(struct nbody *nb, enum kernel sum, bool geometric)
+int nbody_domain_build(struct nbody *nb, enum kernel sum, bool geometric)
 {
-    nb->parts->recut = false;
-    struct domains *s = nb->parts;
+    nb->domains->recut = false;
+    struct domains *s = nb->domains;
     int status = 1;
     s->sum = sum;
     EACH_PART(nb, p)
     {
         p->tree->walked = false;
         s->rising[p->tree->number] = NULL; /* of a sum that was given up */
-        if (nbody_tree_forget_turns(nb, p) != 0)
+        if (nbody_tree_discard_deferred(nb, p) != 0)
             return -1;
     }
     while (status == 1) {
@@ -748,26 +748,26 @@ int nbody_domain_plant(struct nbody *nb, enum kernel sum, bool geometric)
 }
 
 /* Sums of a part to rows of this device, and to slots. */
-static int start_home(struct nbody *nb, struct share *p, enum kernel sum)
+static int start_home(struct nbody *nb, struct nbody_device *p, enum kernel sum)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
     t->walking = false;
     return sum == FORCES
                ? nbody_tree_launch_1d(nb, p, TREE_HOME, t->bodies,
-                                      ARGS(nb->pulled, t->bodies, t->order, t->begin, first, rows,
-                                           count, p->partial, t->felt, t->slot, s->sums, t->again,
-                                           p->bad))
+                                      ARGS(nb->forces_sorted, t->bodies, t->order, t->begin, first,
+                                           rows, count, p->partial, t->felt, t->slot, s->sums,
+                                           t->again, p->bad))
                : nbody_tree_launch_1d(nb, p, TREE_HOME_POTENTIALS, t->bodies,
-                                      ARGS(nb->pulled, t->bodies, t->order, t->begin, first, count,
-                                           p->phi, t->slot, s->sums, t->again));
+                                      ARGS(nb->forces_sorted, t->bodies, t->order, t->begin, first,
+                                           count, p->phi, t->slot, s->sums, t->again));
 }
 
 /* What came back to slots, to rows. */
-static int start_slots(struct nbody *nb, struct share *p, enum kernel sum)
+static int start_slots(struct nbody *nb, struct nbody_device *p, enum kernel sum)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows,
                   from = t->number * (cl_uint)s->room, n = sent_in_all(s, t->number);
@@ -779,9 +779,9 @@ static int start_slots(struct nbody *nb, struct share *p, enum kernel sum)
 }
 
 /* Rows whose sums come later. */
-static int start_expect(struct nbody *nb, struct share *p)
+static int start_expect(struct nbody *nb, struct nbody_device *p)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows,
                   from = t->number * (cl_uint)s->room, n = sent_in_all(s, t->number);
@@ -791,17 +791,17 @@ static int start_expect(struct nbody *nb, struct share *p)
 
 int nbody_domain_return(struct nbody *nb, enum kernel sum)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     EACH_PART(nb, p)
     if (start_home(nb, p, sum) != 0)
         return -1;
     s->nhoming = list_slots(s, s->sums, 4 * nb->real, true, s->homing);
-    s->late = nb->in_burst && sum == FORCES && nb->integrator->late && world_size(nb->world) == 1;
-    if (world_size(nb->world) > 1 ? nbody_domain_swap(nb, s->homing, s->nhoming) != 0
-                                  : nbody_domain_begin_home(nb, s->homing, s->nhoming) != 0)
+    s->late = nb->in_batch && sum == FORCES && nb->integrator->late && world_size(nb->world) == 1;
+    if (world_size(nb->world) > 1 ? nbody_domain_exchange_transfers(nb, s->homing, s->nhoming) != 0
+                                  : nbody_domain_begin_return(nb, s->homing, s->nhoming) != 0)
         return -1;
     if (!s->late && world_size(nb->world) == 1 &&
-        nbody_domain_end_home(nb, s->homing, s->nhoming) != 0)
+        nbody_domain_end_return(nb, s->homing, s->nhoming) != 0)
         return -1;
     EACH_PART(nb, p)
     if ((s->late ? start_expect(nb, p) : start_slots(nb, p, sum)) != 0)
@@ -809,14 +809,14 @@ int nbody_domain_return(struct nbody *nb, enum kernel sum)
     return 0;
 }
 
-int nbody_domain_visit_late(struct nbody *nb, cl_uint phases, int step)
+int nbody_domain_update_late(struct nbody *nb, cl_uint phases, int step)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     int status = 0;
     if (!s || !s->late)
         return 0;
     s->late = false;
-    if (nbody_domain_end_home(nb, s->homing, s->nhoming) != 0)
+    if (nbody_domain_end_return(nb, s->homing, s->nhoming) != 0)
         return -1;
     EACH_PART(nb, p)
     {

@@ -76,13 +76,13 @@ struct nbody_shape {
 #undef X
 };
 
-struct share;
+struct nbody_device;
 
 /* Chooses the shape for a share whose device is known: the store's row, then the caller's words
  * "KEY=NUMBER ..." (may be NULL); fills shape and row. -1 with EINVAL for an unknown word, or for
  * numbers that do not go together or that the device cannot do. */
-int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cldev_info *info,
-                       const char *words);
+int nbody_shape_choose(const struct nbody *nb, struct nbody_device *p,
+                       const struct cldev_info *info, const char *words);
 
 /* Makes the shape one whose groups have rows of one cluster, and whose tiles are whole pieces
  * (mixed.cl). -1 with EINVAL if that cannot be. */
@@ -93,8 +93,8 @@ int nbody_shape_cluster(struct nbody_shape *shape);
 size_t nbody_shape_crossover(const struct nbody *nb);
 
 /* Writes the build options of the kernels that sum over pairs, in doubles or floats, into text. */
-void nbody_shape_options(const struct nbody *nb, const struct share *p, bool doubles, char *text,
-                         size_t size);
+void nbody_shape_options(const struct nbody *nb, const struct nbody_device *p, bool doubles,
+                         char *text, size_t size);
 
 /* Bodies that one work-group moves. */
 size_t nbody_shape_rows(const struct nbody_shape *shape);
@@ -125,7 +125,7 @@ double nbody_units_factor(const struct units *u, int l, int t);
 /* ---- The engine. ----------------------------------------------------------------------------- */
 
 enum {
-    MAX_BURST = 256,
+    MAX_BATCH = 256,
     SUM_TERMS = 9,
     SUM_BLOCK = 64
 }; /* bodies of a block of energies, as diagnose.cl has it */
@@ -162,7 +162,7 @@ struct todo {
 
 /* One device's share of the bodies, and what there is for it on the device. rows is 0, and the
  * device idle, when there are too few bodies. */
-struct share {
+struct nbody_device {
     cl_uint dev;
     cl_uint units; /* compute units of the device */
     struct nbody_shape shape;
@@ -240,13 +240,13 @@ struct nbody {
     double centre[3]; /* of the bodies at first, in the engine's units: where NBODY_MIXED counts
                          coordinates from */
     size_t n, padded;
-    size_t grain;              /* a share begins at multiples of it */
-    size_t stretch, stretches; /* bodies of a stretch of attracting ones, how many stretches there
+    size_t grain;         /* a share begins at multiples of it */
+    size_t chunk, chunks; /* bodies of a stretch of attracting ones, how many stretches there
                                   are: forces_sum.c */
-    size_t burst;
+    size_t batch;
     int flags; /* that kernels are started with */
     cl_uint ndev;
-    struct share *share; /* ndev of them */
+    struct nbody_device *device; /* ndev of them */
     stdcl_world *world;
     struct ranks *ranks; /* ranks.h; NULL with one rank */
     void *posm;          /* {x, y, z, G m} of all bodies, at the places where forces are wanted */
@@ -262,18 +262,18 @@ struct nbody {
     void *field_table; /* the same for kernels, four numbers each */
     double mass;  /* the power of two below G times that of all bodies, in the caller's units */
     bool uniform; /* all bodies have the same mass */
-    bool shares_given; /* by the caller */
-    bool current;      /* every device holds everybody's positions */
-    bool primed;       /* state holds the sums that the next step begins with */
-    bool settled;      /* posm and velo are those of the current time, not predictions */
-    bool in_burst;     /* steps are started without looking at what they do */
-    size_t sum;        /* number of a sum in the burst */
-    bool one_by_one; /* rows for launches of many steps are not for this engine: groups were tried,
-                        and did not meet */
-    size_t together; /* steps that the next launch makes, if it makes any */
-    cl_uint met;     /* how often groups met in the burst */
-    int stage;       /* the sum over pairs of the step under way: 0, or more where an integrator has
-                        stages */
+    bool shares_given;      /* by the caller */
+    bool positions_current; /* every device holds everybody's positions */
+    bool forces_valid;      /* state holds the sums that the next step begins with */
+    bool synchronized;      /* posm and velo are those of the current time, not predictions */
+    bool in_batch;          /* steps are started without looking at what they do */
+    size_t sum;             /* number of a sum in the burst */
+    bool fused_disabled;    /* rows for launches of many steps are not for this engine: groups were
+                           tried,    and did not meet */
+    size_t fused_steps;     /* steps that the next launch makes, if it makes any */
+    cl_uint barrier_count;  /* how often groups met in the burst */
+    int stage; /* the sum over pairs of the step under way: 0, or more where an integrator has
+                  stages */
     size_t steps;
     size_t base_steps; /* time = base_time + (steps - base_steps) dt */
     double base_time;
@@ -288,20 +288,20 @@ struct nbody {
     void *arg;
     struct task task;
     struct {
-        bool primed, settled;
-    } saved;                 /* with share->saved */
-    void *pulled;            /* sums of all bodies in the tree's order */
-    struct domains *parts;   /* tree.h; NULL where one device has the tree */
-    bool scattered;          /* devices have the positions of their own bodies alone */
-    struct sampler *sampler; /* sample.c; NULL until it is asked for */
-    struct held *held;       /* save.c; NULL until it is asked for */
-    bool planted;            /* trees are those of the current positions */
-    bool known;              /* the tree's devices have everybody's acceleration, of the last sum */
-    bool ordered; /* rows lie along a curve (hilbert_sort.c): with the tree, and of many bodies in
+        bool forces_valid, synchronized;
+    } saved;                   /* with share->saved */
+    void *forces_sorted;       /* sums of all bodies in the tree's order */
+    struct domains *domains;   /* tree.h; NULL where one device has the tree */
+    bool positions_local;      /* devices have the positions of their own bodies alone */
+    struct sampler *sampler;   /* sample.c; NULL until it is asked for */
+    struct snapshot *snapshot; /* save.c; NULL until it is asked for */
+    bool tree_valid;           /* trees are those of the current positions */
+    bool a_old_valid; /* the tree's devices have everybody's acceleration, of the last sum */
+    bool sorted; /* rows lie along a curve (hilbert_sort.c): with the tree, and of many bodies in
                      mixed precision */
-    cl_uint *body, *row; /* then: which body has a row, and which row a body; else NULL */
-    size_t order_steps;  /* then: ORDER_STEPS; tests take less */
-    size_t orders;       /* how often `row` changed */
+    cl_uint *body, *row;  /* then: which body has a row, and which row a body; else NULL */
+    size_t sort_interval; /* then: ORDER_STEPS; tests take less */
+    size_t sort_count;    /* how often `row` changed */
 };
 
 /* Whether the state is in doubles. */
@@ -313,7 +313,7 @@ static inline bool nbody_has_doubles(const struct nbody *nb)
 /* Whether direct sums are over rows along a curve (mixed.cl). */
 static inline bool nbody_is_clustered(const struct nbody *nb)
 {
-    return nb->ordered && nb->method == NBODY_DIRECT;
+    return nb->sorted && nb->method == NBODY_DIRECT;
 }
 
 /* Number k of an array in the engine's precision. */
@@ -343,7 +343,7 @@ static inline size_t common_multiple(size_t a, size_t b)
 }
 
 /* Blocks of bodies whose energies a device adds up. */
-static inline size_t nbody_sum_blocks(const struct share *p)
+static inline size_t nbody_sum_blocks(const struct nbody_device *p)
 {
     return (p->count + SUM_BLOCK - 1) / SUM_BLOCK;
 }
@@ -355,33 +355,34 @@ int nbody_device_build(struct nbody *nb);
 
 /* The bytes that a share whose rows are known will take, with an integrator that needs no
  * derivatives of forces, and without the tree's. */
-size_t nbody_device_planned(const struct nbody *nb, const struct share *p);
+size_t nbody_device_bytes_needed(const struct nbody *nb, const struct nbody_device *p);
 
 /* Makes the memory of a share whose rows are known. */
-int nbody_device_place(struct nbody *nb, struct share *p);
+int nbody_device_allocate(struct nbody *nb, struct nbody_device *p);
 
 /* clmalloc, counted in p->bytes, and made on the device at once so that a lack of memory shows
  * here; NULL then. */
-void *nbody_device_block(struct nbody *nb, struct share *p, size_t size, int flags);
+void *nbody_device_alloc(struct nbody *nb, struct nbody_device *p, size_t size, int flags);
 
 /* Closes programs and frees memory, after work in flight. */
 void nbody_device_free(struct nbody *nb);
 
 /* Starts a kernel that visits `components` numbers of each of `rows` rows. */
-int nbody_device_visit(const struct nbody *nb, const struct share *p, cl_kernel kernel, size_t rows,
-                       size_t components, cl_uint nargs, const struct stdcl_arg *args);
+int nbody_device_launch_1d(const struct nbody *nb, const struct nbody_device *p, cl_kernel kernel,
+                           size_t rows, size_t components, cl_uint nargs,
+                           const struct stdcl_arg *args);
 
 /* Copies from a device to the host, and waits for all that the device was given: a kernel that
  * failed there fails this call, since its results are what is copied. */
-int nbody_device_fetch(struct nbody *nb, struct share *p, void *from, size_t size);
+int nbody_device_download(struct nbody *nb, struct nbody_device *p, void *from, size_t size);
 
 /* Waits for all that a device was given; -1 when anything failed there. */
-int nbody_device_wait(struct nbody *nb, struct share *p);
-void nbody_device_waited(struct nbody *nb,
-                         struct share *p); /* by other ways: all that was started is done */
+int nbody_device_wait(struct nbody *nb, struct nbody_device *p);
+void nbody_device_mark_idle(
+    struct nbody *nb, struct nbody_device *p); /* by other ways: all that was started is done */
 
 /* Waits for all devices, and tells the caller how far the call is; as nbody_task_tell. */
-int nbody_device_pause(struct nbody *nb);
+int nbody_device_wait_all(struct nbody *nb);
 
 /* ---- sample.c -------------------------------------------------------------------------------- */
 
@@ -408,7 +409,7 @@ const struct sum *nbody_forces_sum(const struct nbody *nb);
 
 /* Cuts the attracting bodies into stretches, by how many there are; `tiles` is a multiple of the
  * tiles of all devices. */
-void nbody_forces_divide(struct nbody *nb, size_t tiles);
+void nbody_forces_chunk(struct nbody *nb, size_t tiles);
 
 /* The square of the softening in the engine's units. When that is as good as nothing (*none), a
  * number big enough for a finite pull on oneself, and so small that it changes no pull between
@@ -417,8 +418,8 @@ void nbody_forces_divide(struct nbody *nb, size_t tiles);
 double nbody_forces_softening(const struct nbody *nb, enum kernel sum, bool *none);
 
 /* Whether a launch may sum over pairs and make a step, too; and many of them, if shapes say so. */
-bool nbody_forces_pull(const struct nbody *nb);
-bool nbody_forces_pull_many(const struct nbody *nb);
+bool nbody_forces_can_fuse(const struct nbody *nb);
+bool nbody_forces_can_fuse_steps(const struct nbody *nb);
 
 /* Whether a sum is computed in doubles. */
 bool nbody_forces_in_doubles(const struct nbody *nb, enum kernel sum);
@@ -426,7 +427,7 @@ bool nbody_forces_in_doubles(const struct nbody *nb, enum kernel sum);
 /* ---- forces.c -------------------------------------------------------------------------------- */
 
 /* Starts the kernel that a step sums with, over no bodies. */
-int nbody_forces_warm(const struct nbody *nb, struct share *p);
+int nbody_forces_warm(const struct nbody *nb, struct nbody_device *p);
 
 /* How many of `left` steps the next launch makes: more than one where its groups meet, and as many
  * as do not take too long; 0 where they do not fit. */
@@ -434,7 +435,7 @@ size_t nbody_forces_steps_that_fit(const struct nbody *nb, size_t left);
 
 /* Starts that launch of nb->together steps, over all bodies or none; `args` are those of the
  * integrator's STEP_PARAMETERS. */
-int nbody_forces_step(const struct nbody *nb, struct share *p, bool all, cl_uint nargs,
+int nbody_forces_step(const struct nbody *nb, struct nbody_device *p, bool all, cl_uint nargs,
                       const struct stdcl_arg *args);
 
 /* Starts the sum on all devices over all bodies, after an exchange of positions if they are not
@@ -476,7 +477,7 @@ void nbody_soften_free(struct nbody *nb);
 
 /* Joins partial sums of p that stand in `from`, `planes` a slot, and copies the first `wanted`
  * planes, times factor, to rows of out, n x wanted numbers for all shares. Blocks. */
-int nbody_forces_collect(struct nbody *nb, struct share *p, void *from, cl_uint slots,
+int nbody_forces_collect(struct nbody *nb, struct nbody_device *p, void *from, cl_uint slots,
                          cl_uint planes, cl_uint wanted, double factor, double *out);
 
 /* ---- baseline.c --------------------------------------------------------------------------------
@@ -520,10 +521,10 @@ int nbody_tree_evaluate(struct nbody *nb, enum kernel sum);
 int nbody_tree_check(struct nbody *nb);
 
 /* Collective. Everybody's positions to all devices: sums by a tree in parts do without. */
-int nbody_tree_spread(struct nbody *nb);
+int nbody_tree_share_positions(struct nbody *nb);
 
 /* Starts to find the order of all bodies on a device that has their positions. */
-int nbody_tree_order(struct nbody *nb, struct share *p);
+int nbody_tree_sort(struct nbody *nb, struct nbody_device *p);
 
 /* Operations for so many bodies, roughly: what paces are measured by. */
 double nbody_tree_work(const struct nbody *nb, size_t bodies);
@@ -535,7 +536,7 @@ static inline int nbody_tree_items(const struct nbody_shape *shape)
 }
 
 /* Whether the accuracy calls for moments up to fourth order. */
-static inline bool nbody_tree_fine(const struct nbody *nb)
+static inline bool nbody_tree_needs_order_4(const struct nbody *nb)
 {
     return nb->accuracy < 4e-4;
 }
@@ -557,14 +558,14 @@ enum {
  * whether that is to be done before the next step, and left: how many steps may be made until
  * then. */
 int nbody_hilbert_open(struct nbody *nb);
-int nbody_hilbert_rows(struct nbody *nb);
-int nbody_hilbert_divide(struct nbody *nb);
+int nbody_hilbert_sort_rows(struct nbody *nb);
+int nbody_hilbert_repartition(struct nbody *nb);
 bool nbody_hilbert_due(const struct nbody *nb);
 size_t nbody_hilbert_left(const struct nbody *nb);
 void nbody_hilbert_free(struct nbody *nb);
 
 /* What rows have, so many numbers each, becomes what bodies have. */
-int nbody_hilbert_out(const struct nbody *nb, double *of, size_t numbers);
+int nbody_hilbert_unsort(const struct nbody *nb, double *of, size_t numbers);
 
 /* ---- exchange.c ------------------------------------------------------------------------------ */
 
@@ -589,7 +590,7 @@ struct changes {
     void *at[CHANGES];
     size_t bytes[CHANGES];
 };
-struct changes nbody_task_changes(const struct nbody *nb, const struct share *p);
+struct changes nbody_task_changes(const struct nbody *nb, const struct nbody_device *p);
 
 /* Keeps what a step changes on the host / brings it back to the devices. 1: no memory for that. */
 int nbody_task_save(struct nbody *nb);

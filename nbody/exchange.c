@@ -13,20 +13,20 @@
 /* ---- Positions to all devices. --------------------------------------------------------------- */
 
 /* Of other ranks only rows are known. */
-static size_t share_bytes(const struct nbody *nb, const struct share *p)
+static size_t share_bytes(const struct nbody *nb, const struct nbody_device *p)
 {
     return (p->count ? p->count : p->rows) * 4 * nb->real;
 }
 
-static void *rows_of(const struct nbody *nb, void *array, const struct share *p)
+static void *rows_of(const struct nbody *nb, void *array, const struct nbody_device *p)
 {
     return (char *)array + p->first * 4 * nb->real;
 }
 
 /* Copies the rows of `owner` between the host and device `dev`; the event is that of the last
  * copy. */
-static int copy_share(struct nbody *nb, const struct share *owner, cl_uint dev, int direction,
-                      cl_event *ev)
+static int copy_share(struct nbody *nb, const struct nbody_device *owner, cl_uint dev,
+                      int direction, cl_event *ev)
 {
     void *const arrays[] = {nb->posm, nb->velo, nb->acce};
     for (int a = 0; a < 3 && arrays[a]; a++) {
@@ -45,19 +45,19 @@ static int await(struct nbody *nb, cl_uint dev, cl_event *ev)
     return waited && clwaitev(nb->ctx, dev, waited, 0) == (cl_event)-1 ? -1 : 0;
 }
 
-static bool alone(const struct nbody *nb, const struct share *p)
+static bool alone(const struct nbody *nb, const struct nbody_device *p)
 {
     return p->rows == nb->padded && p->count == nb->n;
 }
 
 int nbody_exchange_begin(struct nbody *nb)
 {
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (await(nb, p->dev, &p->incoming) != 0)
             return -1;
     if (nbody_ranks_receive(nb) != 0)
         return -1;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->rows && !alone(nb, p) &&
             (copy_share(nb, p, p->dev, CL_MEM_HOST, &p->outgoing) != 0 ||
              clflush(nb->ctx, p->dev, 0) != 0))
@@ -68,11 +68,11 @@ int nbody_exchange_begin(struct nbody *nb)
 /* What other ranks have sent. */
 static int bring_others(struct nbody *nb)
 {
-    struct share others[2];
+    struct nbody_device others[2];
     const size_t n = nbody_ranks_others(nb, others);
     if (n && nbody_ranks_finish(nb) != 0)
         return -1;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         for (size_t k = 0; p->rows && k < n; k++)
             if (others[k].rows &&
                 copy_share(nb, &others[k], p->dev, CL_MEM_DEVICE, &p->incoming) != 0)
@@ -82,14 +82,14 @@ static int bring_others(struct nbody *nb)
 
 int nbody_exchange_finish(struct nbody *nb)
 {
-    struct share *const end = nb->share + nb->ndev;
-    for (struct share *p = nb->share; p < end; p++)
+    struct nbody_device *const end = nb->device + nb->ndev;
+    for (struct nbody_device *p = nb->device; p < end; p++)
         if (await(nb, p->dev, &p->outgoing) != 0)
             return -1;
     if (nbody_ranks_send(nb) != 0)
         return -1;
-    for (struct share *p = nb->share; p < end; p++)
-        for (struct share *q = nb->share; p->rows && q < end; q++)
+    for (struct nbody_device *p = nb->device; p < end; p++)
+        for (struct nbody_device *q = nb->device; p->rows && q < end; q++)
             if (q != p && q->rows && copy_share(nb, q, p->dev, CL_MEM_DEVICE, &p->incoming) != 0)
                 return -1;
     return bring_others(nb);

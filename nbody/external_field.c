@@ -74,13 +74,13 @@ int nbody_field_place(struct nbody *nb)
         !(nb->field_table = clmalloc(nb->ctx, nb->nfields * NUMBERS * nb->real, CL_MEM_ZEROCOPY)))
         return -1;
     write_table(nb);
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->rows && clmsync(nb->ctx, p->dev, nb->field_table, CL_MEM_DEVICE) == (cl_event)-1)
             return -1;
     return 0;
 }
 
-static int start(struct nbody *nb, struct share *p, enum kernel sum)
+static int start(struct nbody *nb, struct nbody_device *p, enum kernel sum)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
                   planes = nbody_forces_sum_of(sum)->planes, slot = p->slots - 1,
@@ -88,14 +88,14 @@ static int start(struct nbody *nb, struct share *p, enum kernel sum)
     void *const out = sum == POTENTIALS ? p->phi : p->partial,
                 *const velo = nb->velo ? nb->velo : nb->posm,
                 *const acce = nb->acce ? nb->acce : nb->posm;
-    return nbody_device_visit(
+    return nbody_device_launch_1d(
         nb, p, p->kernel[FIELD], p->count, 1,
         ARGS(nb->posm, velo, acce, out, first, rows, count, slot, planes, nb->field_table, n));
 }
 
 int nbody_field_start(struct nbody *nb, enum kernel sum)
 {
-    for (struct share *p = nb->share; nb->nfields && p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; nb->nfields && p < nb->device + nb->ndev; p++)
         if (p->count && start(nb, p, sum) != 0)
             return -1;
     return 0;

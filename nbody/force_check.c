@@ -35,7 +35,7 @@ static void choose(const struct nbody *nb, size_t samples, uint64_t seed, cl_uin
         which[k] = samples == nb->n ? (cl_uint)k : (cl_uint)((double)nb->n * draw(&s));
 }
 
-static int sum(struct nbody *nb, struct share *p, cl_kernel kernel, const cl_uint *which,
+static int sum(struct nbody *nb, struct nbody_device *p, cl_kernel kernel, const cl_uint *which,
                cl_uint samples, const double (*part)[4])
 {
     const cl_uint n = (cl_uint)nb->n, splits = splits_of(nb->n), span = (n + splits - 1) / splits;
@@ -49,7 +49,7 @@ static int sum(struct nbody *nb, struct share *p, cl_kernel kernel, const cl_uin
                 ARGS(nb->posm, n, which, samples, span, eps2, soft, softened, part)) ==
             (cl_event)-1)
         return -1;
-    return nbody_device_fetch(nb, p, (void *)(uintptr_t)part, splits * samples * sizeof *part);
+    return nbody_device_download(nb, p, (void *)(uintptr_t)part, splits * samples * sizeof *part);
 }
 
 static int ascending(const void *a, const void *b)
@@ -106,7 +106,7 @@ int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_fo
 {
     if (no_handle(nb, __func__))
         return -1;
-    struct share *p = nb->share;
+    struct nbody_device *p = nb->device;
     cl_uint width = 0;
     while (!p->rows)
         p++;
@@ -131,7 +131,7 @@ int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_fo
                      ? nbody_forces(nb, acc, NULL)
                      : -1;
     if (status == 0)
-        status = nbody_tree_spread(nb);
+        status = nbody_tree_share_positions(nb);
     if (status == 0 && pos)
         status = nbody_state(nb, pos, NULL);
     if (!acc || !error || (!pos && nb->nfields))

@@ -15,21 +15,21 @@
 /* Bodies of so many stretches. */
 static size_t bodies(const struct nbody *nb, size_t from, size_t until)
 {
-    const size_t first = from * nb->stretch,
-                 end = until * nb->stretch < nb->n ? until * nb->stretch : nb->n;
+    const size_t first = from * nb->chunk,
+                 end = until * nb->chunk < nb->n ? until * nb->chunk : nb->n;
     return first < end ? end - first : 0;
 }
 
 /* One launch: the pull of the stretches from .. until - 1 on `rows` rows of p from `top` on. With
  * arguments of a step, it is also made. */
-static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size_t from_stretch,
-                  size_t until_stretch, size_t top_row, size_t rows_of_launch, cl_uint nstep,
-                  const struct stdcl_arg *step)
+static int launch(const struct nbody *nb, struct nbody_device *p, enum kernel sum,
+                  size_t from_stretch, size_t until_stretch, size_t top_row, size_t rows_of_launch,
+                  cl_uint nstep, const struct stdcl_arg *step)
 {
     const struct nbody_shape *s = &p->shape;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, top = (cl_uint)top_row,
-                  stretch = (cl_uint)nb->stretch, all = (cl_uint)nb->n,
-                  from = (cl_uint)from_stretch, until = (cl_uint)until_stretch,
+                  stretch = (cl_uint)nb->chunk, all = (cl_uint)nb->n, from = (cl_uint)from_stretch,
+                  until = (cl_uint)until_stretch,
                   end =
                       (cl_uint)((nb->n + (size_t)s->tile - 1) / (size_t)s->tile) * (cl_uint)s->tile;
     const size_t groups = rows_of_launch / nbody_shape_rows(s), group = (size_t)s->group;
@@ -42,8 +42,8 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
     /* with softenings of single bodies, which have no other eps, too */
     const struct arg_real zero = REAL(nb, none ? softening : -1);
     void *out = nbody_forces_sum_of(sum)->planes == 1 ? p->phi : p->partial;
-    const bool many = nstep && nb->together > 1;
-    const cl_uint together = many ? (cl_uint)nb->together : 1;
+    const bool many = nstep && nb->fused_steps > 1;
+    const cl_uint together = many ? (cl_uint)nb->fused_steps : 1;
     const cl_kernel kernel = many ? p->steps : nstep ? p->step : p->kernel[sum];
     struct stdcl_arg args[28];
     cl_uint nargs = 0;
@@ -78,7 +78,7 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
         args[nargs++] = step[a];
     if (many) {
         PUT(together);
-        PUT(nb->met);
+        PUT(nb->barrier_count);
         PUT(p->patience);
     }
 #undef PUT
@@ -94,46 +94,46 @@ static int launch(const struct nbody *nb, struct share *p, enum kernel sum, size
     return 0;
 }
 
-int nbody_forces_warm(const struct nbody *nb, struct share *p)
+int nbody_forces_warm(const struct nbody *nb, struct nbody_device *p)
 {
     return launch(nb, p, nb->integrator->sum, 0, 0, 0, p->rows, 0, NULL);
 }
 
 size_t nbody_forces_steps_that_fit(const struct nbody *nb, size_t left)
 {
-    const struct share *p = nb->share;
+    const struct nbody_device *p = nb->device;
     const double work = nbody_forces_work(nb, nb->integrator->sum);
-    while (p < nb->share + nb->ndev && !p->step)
+    while (p < nb->device + nb->ndev && !p->step)
         p++;
-    if (p == nb->share + nb->ndev || work > pace_slice(&p->pace) || !pace_has_room(&p->pace, work))
+    if (p == nb->device + nb->ndev || work > pace_slice(&p->pace) || !pace_has_room(&p->pace, work))
         return 0;
     const double most = (pace_slice(&p->pace) - p->pace.queued) / work;
     return !p->steps || most < 2 ? 1 : most < (double)left ? (size_t)most : left;
 }
 
-int nbody_forces_step(const struct nbody *nb, struct share *p, bool all, cl_uint nargs,
+int nbody_forces_step(const struct nbody *nb, struct nbody_device *p, bool all, cl_uint nargs,
                       const struct stdcl_arg *args)
 {
-    return launch(nb, p, nb->integrator->sum, 0, all ? nb->stretches : 0, 0, p->rows, nargs, args);
+    return launch(nb, p, nb->integrator->sum, 0, all ? nb->chunks : 0, 0, p->rows, nargs, args);
 }
 
 /* ---- In pieces. -------------------------------------------------------------------------------
  * Of a sum that would take long a launch does some of the rows, which changes no sum. */
 
-static void plan(struct share *p, size_t from, size_t to, size_t later_from, size_t later_to)
+static void plan(struct nbody_device *p, size_t from, size_t to, size_t later_from, size_t later_to)
 {
     p->todo = (struct todo){{from, later_from}, {to, later_to}, 0};
     if (from >= to)
         p->todo = (struct todo){{later_from, 0}, {later_to, 0}, 0};
 }
 
-static bool is_left(const struct share *p)
+static bool is_left(const struct nbody_device *p)
 {
     return p->rows && p->todo.from[0] < p->todo.to[0];
 }
 
 /* Takes the first rows of what is left as done. */
-static void advance(struct share *p, size_t rows)
+static void advance(struct nbody_device *p, size_t rows)
 {
     struct todo *t = &p->todo;
     t->top += rows;
@@ -142,7 +142,7 @@ static void advance(struct share *p, size_t rows)
 }
 
 /* Starts as much of what is left as a slice holds. */
-static int start_slice(const struct nbody *nb, struct share *p, enum kernel sum)
+static int start_slice(const struct nbody *nb, struct nbody_device *p, enum kernel sum)
 {
     const size_t group = nbody_shape_rows(&p->shape);
     while (is_left(p)) {
@@ -166,14 +166,14 @@ static int start_slice(const struct nbody *nb, struct share *p, enum kernel sum)
  * leave it idle. */
 static int wait_for_one(struct nbody *nb)
 {
-    struct share *first = NULL;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    struct nbody_device *first = NULL;
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (is_left(p) && (!first || pace_time(&p->pace, p->pace.queued) <
                                          pace_time(&first->pace, first->pace.queued)))
             first = p;
     if (nbody_device_wait(nb, first) == 0 && nbody_task_tell(nb) == 0)
         return 0;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev;
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev;
          p++) /* nothing runs on when a sum is given up */
         if (p->rows)
             nbody_device_wait(nb, p);
@@ -185,7 +185,7 @@ static int start_planned(struct nbody *nb, enum kernel sum)
 {
     for (bool left = true; left;) {
         left = false;
-        for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
+        for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
             if (is_left(p) && start_slice(nb, p, sum) != 0)
                 return -1;
             left |= is_left(p);
@@ -198,19 +198,20 @@ static int start_planned(struct nbody *nb, enum kernel sum)
 
 /* The stretches whose bodies are all p's own, before any others arrive; none where sums of
  * stretches are chained, since these are added in order. */
-static void own_stretches(const struct nbody *nb, const struct share *p, size_t *from, size_t *to)
+static void own_stretches(const struct nbody *nb, const struct nbody_device *p, size_t *from,
+                          size_t *to)
 {
     const size_t end = p->first + p->rows;
-    *from = divide_up(p->first, nb->stretch);
-    *to = end >= nb->n ? nb->stretches : end / nb->stretch;
-    if (*from >= *to || (p->chain && *to - *from < nb->stretches))
+    *from = divide_up(p->first, nb->chunk);
+    *to = end >= nb->n ? nb->chunks : end / nb->chunk;
+    if (*from >= *to || (p->chain && *to - *from < nb->chunks))
         *from = *to = 0;
 }
 
 static int sum_pairs(struct nbody *nb, enum kernel sum)
 {
-    struct share *const end = nb->share + nb->ndev;
-    const bool travel = !nb->current;
+    struct nbody_device *const end = nb->device + nb->ndev;
+    const bool travel = !nb->positions_current;
     size_t from, to;
     if (nb->method == NBODY_TREE)
         return nbody_tree_evaluate(nb, sum);
@@ -218,19 +219,19 @@ static int sum_pairs(struct nbody *nb, enum kernel sum)
         return nbody_baseline_evaluate(nb);
     if (travel && nbody_exchange_begin(nb) != 0)
         return -1;
-    for (struct share *p = nb->share; p < end; p++) {
+    for (struct nbody_device *p = nb->device; p < end; p++) {
         own_stretches(nb, p, &from, &to);
         plan(p, from, to, 0, 0);
     }
     if (start_planned(nb, sum) != 0 || (travel && nbody_exchange_finish(nb) != 0))
         return -1;
-    for (struct share *p = nb->share; p < end; p++) {
+    for (struct nbody_device *p = nb->device; p < end; p++) {
         own_stretches(nb, p, &from, &to);
-        plan(p, 0, from, to, nb->stretches);
+        plan(p, 0, from, to, nb->chunks);
     }
     if (start_planned(nb, sum) != 0)
         return -1;
-    nb->current = true;
+    nb->positions_current = true;
     return 0;
 }
 

@@ -11,7 +11,7 @@
 
 struct collecting {
     const struct nbody *nb;
-    const struct share *p;
+    const struct nbody_device *p;
     const void *joined;
     cl_uint wanted;
     double factor, *out;
@@ -27,16 +27,16 @@ static void collect_block(void *collecting, size_t block, size_t first, size_t e
                 k->factor * real_at(k->nb, k->joined, c * k->p->rows + i);
 }
 
-int nbody_forces_collect(struct nbody *nb, struct share *p, void *from, cl_uint slots,
+int nbody_forces_collect(struct nbody *nb, struct nbody_device *p, void *from, cl_uint slots,
                          cl_uint planes, cl_uint wanted, double factor, double *out)
 {
     const cl_uint rows = (cl_uint)p->rows;
     void *joined = clmalloc(nb->ctx, planes * p->rows * nb->real, CL_MEM_ZEROCOPY);
-    int status = joined ? nbody_device_visit(nb, p, p->kernel[JOIN], p->rows, planes,
-                                             ARGS(from, joined, rows, slots))
+    int status = joined ? nbody_device_launch_1d(nb, p, p->kernel[JOIN], p->rows, planes,
+                                                 ARGS(from, joined, rows, slots))
                         : -1;
     if (status == 0)
-        status = nbody_device_fetch(nb, p, joined, planes * p->rows * nb->real);
+        status = nbody_device_download(nb, p, joined, planes * p->rows * nb->real);
     if (status == 0)
         nbody_each_block(p->count, collect_block,
                          &(struct collecting){nb, p, joined, wanted, factor, out});
@@ -52,7 +52,7 @@ static int start_accelerations(struct nbody *nb)
                         : nbody_integrate_init_forces(nb);
 }
 
-static int accelerations(struct nbody *nb, struct share *p, double *out)
+static int accelerations(struct nbody *nb, struct nbody_device *p, double *out)
 {
     const double factor = nbody_units_factor(&nb->units, 1, -2);
     if (predicts(nb))
@@ -72,26 +72,26 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
         return -1;
     if (acc && start_accelerations(nb) != 0)
         return -1;
-    for (struct share *p = nb->share; acc && p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; acc && p < nb->device + nb->ndev; p++)
         if (p->rows && accelerations(nb, p, acc[0]) != 0)
             return -1;
-    if (acc &&
-        (nbody_ranks_spread(nb, acc, sizeof *acc, 1) != 0 || nbody_hilbert_out(nb, acc[0], 3) != 0))
+    if (acc && (nbody_ranks_spread(nb, acc, sizeof *acc, 1) != 0 ||
+                nbody_hilbert_unsort(nb, acc[0], 3) != 0))
         return -1;
     if (potential && nbody_forces_evaluate(nb, POTENTIALS) != 0)
         return -1;
-    for (struct share *p = nb->share; potential && p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; potential && p < nb->device + nb->ndev; p++)
         if (p->rows && nbody_forces_collect(nb, p, p->phi, p->slots, 1, 1,
                                             nbody_units_factor(&nb->units, 2, -2), potential) != 0)
             return -1;
     if (potential && nbody_ranks_spread(nb, potential, sizeof *potential, 1) != 0)
         return -1;
-    return potential ? nbody_hilbert_out(nb, potential, 1) : 0;
+    return potential ? nbody_hilbert_unsort(nb, potential, 1) : 0;
 }
 
 static int wait_all(struct nbody *nb)
 {
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->rows && nbody_device_wait(nb, p) != 0)
             return -1;
     return 0;

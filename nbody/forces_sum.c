@@ -21,15 +21,16 @@ double nbody_forces_softening(const struct nbody *nb, enum kernel sum, bool *non
     return *none ? tiny : eps * eps;
 }
 
-bool nbody_forces_pull(const struct nbody *nb)
+bool nbody_forces_can_fuse(const struct nbody *nb)
 {
     return nb->integrator->pulls && world_size(nb->world) == 1 && nb->kernel == NBODY_TUNED &&
            nb->method == NBODY_DIRECT && nb->nfields == 0 && !nb->own_eps;
 }
 
-bool nbody_forces_pull_many(const struct nbody *nb)
+bool nbody_forces_can_fuse_steps(const struct nbody *nb)
 {
-    return nbody_forces_pull(nb) && nb->ndev == 1 && stages(nb) == 1 && nb->stepping == NBODY_FIXED;
+    return nbody_forces_can_fuse(nb) && nb->ndev == 1 && stages(nb) == 1 &&
+           nb->stepping == NBODY_FIXED;
 }
 
 /* Enough stretches to keep a large device busy with few bodies, and no more than their sums have
@@ -37,15 +38,15 @@ bool nbody_forces_pull_many(const struct nbody *nb)
  * one of several devices does before positions arrive is many groups; but none of much over 2^20
  * bodies, so that rounding errors stay small. 128: the largest tile in use; a larger one changes
  * where stretches begin. */
-void nbody_forces_divide(struct nbody *nb, size_t tiles)
+void nbody_forces_chunk(struct nbody *nb, size_t tiles)
 {
     const size_t n = nb->n, room = ((size_t)1 << 24) / n, long_ones = n >> 20;
     size_t wanted = n / 256 < 64 ? n / 256 : 64, grain = common_multiple(128, tiles);
     wanted = wanted < room ? wanted : room;
     wanted = wanted > long_ones ? wanted : long_ones;
     wanted = wanted > 0 ? wanted : 1;
-    nb->stretch = round_up(divide_up(n, wanted), grain);
-    nb->stretches = divide_up(n, nb->stretch);
+    nb->chunk = round_up(divide_up(n, wanted), grain);
+    nb->chunks = divide_up(n, nb->chunk);
 }
 
 static const struct sum sums[SUMS] = {

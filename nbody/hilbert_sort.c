@@ -28,7 +28,7 @@ enum { FEW_STEPS = 4 }; /* of a burst while parts of a tree are still made even 
 
 /* ---- Rows to the host and back. -------------------------------------------------------------- */
 
-static char *felt(const struct nbody *nb, const struct share *p, size_t which)
+static char *felt(const struct nbody *nb, const struct nbody_device *p, size_t which)
 {
     (void)which;
     return p->tree ? (char *)p->tree->felt + p->first * nb->real : NULL;
@@ -36,7 +36,7 @@ static char *felt(const struct nbody *nb, const struct share *p, size_t which)
 
 /* What is moved, between a device and the host: the positions of its rows, their state, and what
  * they felt. */
-static int copy_rows(struct nbody *nb, struct share *p, int direction)
+static int copy_rows(struct nbody *nb, struct nbody_device *p, int direction)
 {
     const struct changes c = nbody_task_changes(nb, p);
     for (int i = 0; i <= CHANGES; i++) {
@@ -51,7 +51,7 @@ static int copy_rows(struct nbody *nb, struct share *p, int direction)
 static int copy_all(struct nbody *nb, int direction)
 {
     int status = 0;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->count && copy_rows(nb, p, direction) != 0)
             status = -1;
     return world_reduce_status(nb->world, status);
@@ -63,7 +63,7 @@ static int copy_all(struct nbody *nb, int direction)
 static int sort_by_device(struct nbody *nb, cl_uint *order)
 {
     size_t n;
-    struct share *p = nb->share;
+    struct nbody_device *p = nb->device;
     struct holder *holder = nbody_ranks_holders(nb, &n);
     int status = holder ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host"),
         root = holder ? holder->rank : -1;
@@ -148,7 +148,7 @@ static int sort_by_host(struct nbody *nb, cl_uint *order)
 static int sort_rows(struct nbody *nb, cl_uint *order)
 {
     if (nb->method == NBODY_TREE)
-        return nbody_tree_spread(nb) == 0 ? sort_by_device(nb, order) : -1;
+        return nbody_tree_share_positions(nb) == 0 ? sort_by_device(nb, order) : -1;
     return sort_by_host(nb, order);
 }
 
@@ -249,12 +249,13 @@ static int divide_as(struct nbody *nb, const size_t *first)
 /* A number of each row. `own`: where the first row of a device has it, and from there on each
  * `step` numbers. */
 static int move_numbers(struct nbody *nb, const cl_uint *order, const struct division *d,
-                        char *(*own)(const struct nbody *nb, const struct share *p, size_t which),
+                        char *(*own)(const struct nbody *nb, const struct nbody_device *p,
+                                     size_t which),
                         size_t which, size_t step, char *all)
 {
     if (divide_as(nb, d->had) != 0)
         return -1;
-    for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         nbody_each_block(p->count, pick_block,
                          &(struct picking){.bytes = nb->real,
                                            .from_step = step,
@@ -263,7 +264,7 @@ static int move_numbers(struct nbody *nb, const cl_uint *order, const struct div
                                            .to = all + p->first * nb->real});
     if (nbody_ranks_spread(nb, all, nb->real, 1) != 0 || divide_as(nb, d->get) != 0)
         return -1;
-    for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         nbody_each_block(p->count, pick_block,
                          &(struct picking){.order = order,
                                            .first = p->first,
@@ -275,12 +276,12 @@ static int move_numbers(struct nbody *nb, const cl_uint *order, const struct div
     return 0;
 }
 
-static char *position(const struct nbody *nb, const struct share *p, size_t component)
+static char *position(const struct nbody *nb, const struct nbody_device *p, size_t component)
 {
     return (char *)nb->posm + (4 * p->first + component) * nb->real;
 }
 
-static char *plane(const struct nbody *nb, const struct share *p, size_t number)
+static char *plane(const struct nbody *nb, const struct nbody_device *p, size_t number)
 {
     return (char *)p->state + number * p->rows * nb->real;
 }
@@ -295,7 +296,7 @@ static int move_rows(struct nbody *nb, const cl_uint *order, const struct divisi
     for (size_t k = 0; k < nb->planes; k++)
         if (move_numbers(nb, order, d, plane, k, 1, all) != 0)
             return -1;
-    if (nb->known && move_numbers(nb, order, d, felt, 0, 1, all) != 0)
+    if (nb->a_old_valid && move_numbers(nb, order, d, felt, 0, 1, all) != 0)
         return -1;
     return copy_all(nb, CL_MEM_DEVICE);
 }
@@ -318,26 +319,26 @@ static void rename_rows(struct nbody *nb, const cl_uint *order, cl_uint *was)
                                        .to = (char *)nb->body});
     nbody_each_block(nb->n, invert_block,
                      &(struct inverse){.n = nb->n, .order = nb->body, .place = nb->row});
-    nb->orders++;
+    nb->sort_count++;
 }
 
 /* ---- When. ----------------------------------------------------------------------------------- */
 
 int nbody_hilbert_open(struct nbody *nb)
 {
-    if (!nb->ordered)
+    if (!nb->sorted)
         return 0;
-    nb->order_steps = ORDER_STEPS;
+    nb->sort_interval = ORDER_STEPS;
     nb->body = malloc(nb->n * sizeof *nb->body);
     nb->row = malloc(nb->n * sizeof *nb->row);
     if (!nb->body || !nb->row)
         return clerror_set(ENOMEM, "nbody_create: no memory on the host");
     for (size_t i = 0; i < nb->n; i++)
         nb->body[i] = nb->row[i] = (cl_uint)i;
-    return nbody_hilbert_rows(nb);
+    return nbody_hilbert_sort_rows(nb);
 }
 
-int nbody_hilbert_rows(struct nbody *nb)
+int nbody_hilbert_sort_rows(struct nbody *nb)
 {
     cl_uint *order = malloc(nb->n * sizeof *order);
     char *all = malloc(nb->n * nb->real);
@@ -355,7 +356,7 @@ int nbody_hilbert_rows(struct nbody *nb)
         rename_rows(nb, order, (cl_uint *)all);
     free(order);
     free(all);
-    nb->current = false;
+    nb->positions_current = false;
     return status;
 }
 
@@ -364,7 +365,7 @@ int nbody_hilbert_rows(struct nbody *nb)
 static bool divide_better(const struct nbody *nb, const struct holder *all, size_t n, size_t *had,
                           size_t *get)
 {
-    const struct domains *s = nb->parts;
+    const struct domains *s = nb->domains;
     size_t off = 0;
     for (size_t k = 0; k < n; k++) {
         had[k] = all[k].first;
@@ -383,24 +384,24 @@ static bool divide_better(const struct nbody *nb, const struct holder *all, size
  * hundredth of the time, or always with the caller's shares. */
 static bool is_due(const struct nbody *nb, double now)
 {
-    const struct domains *s = nb->parts;
+    const struct domains *s = nb->domains;
     return s->checks >= 3 &&
-           (nb->shares_given || s->dividing <= 0 || (nbody_domain_settled(nb) && !s->placed) ||
+           (nb->shares_given || s->dividing <= 0 || (nbody_domain_balanced(nb) && !s->placed) ||
             now - s->divided > 100 * s->dividing);
 }
 
-int nbody_hilbert_divide(struct nbody *nb)
+int nbody_hilbert_repartition(struct nbody *nb)
 {
     size_t n;
     const double began = seconds_now();
-    if (!nb->parts || !nb->known)
+    if (!nb->domains || !nb->a_old_valid)
         return 0;
-    int32_t due = !nb->parts->recut && is_due(nb, began);
+    int32_t due = !nb->domains->recut && is_due(nb, began);
     if (world_broadcast(nb->world, 0, &due, sizeof due) != 0)
         return -1;
     if (!due)
         return 0;
-    nb->parts->placed = nbody_domain_settled(nb);
+    nb->domains->placed = nbody_domain_balanced(nb);
     struct holder *all = nbody_ranks_holders(nb, &n);
     size_t *had = calloc(2 * n, sizeof *had), *get = had ? had + n : NULL;
     const bool better = all && had && divide_better(nb, all, n, had, get);
@@ -412,7 +413,7 @@ int nbody_hilbert_divide(struct nbody *nb)
         (better && move_rows(nb, NULL, &(struct division){had, get}, numbers) != 0))
         status = -1;
     for (size_t k = 0; status == 0 && better && k < n; k++) {
-        struct owner *o = &nb->parts->owner[k];
+        struct owner *o = &nb->domains->owner[k];
         o->first = get[k];
         o->count = (k + 1 < n ? get[k + 1] : nb->n) - get[k];
     }
@@ -420,28 +421,28 @@ int nbody_hilbert_divide(struct nbody *nb)
     free(had);
     free(numbers);
     if (better) {
-        nb->current = false;
-        nb->parts->divided = seconds_now();
-        nb->parts->dividing = nb->parts->divided - began;
+        nb->positions_current = false;
+        nb->domains->divided = seconds_now();
+        nb->domains->dividing = nb->domains->divided - began;
     }
     return status;
 }
 
 size_t nbody_hilbert_left(const struct nbody *nb)
 {
-    const size_t left = nb->ordered ? nb->order_steps - nb->steps % nb->order_steps : SIZE_MAX;
-    return nb->method != NBODY_TREE || nbody_domain_settled(nb) || left < FEW_STEPS ? left
-                                                                                    : FEW_STEPS;
+    const size_t left = nb->sorted ? nb->sort_interval - nb->steps % nb->sort_interval : SIZE_MAX;
+    return nb->method != NBODY_TREE || nbody_domain_balanced(nb) || left < FEW_STEPS ? left
+                                                                                     : FEW_STEPS;
 }
 
 bool nbody_hilbert_due(const struct nbody *nb)
 {
-    return nb->ordered && nb->steps > 0 && nb->steps % nb->order_steps == 0;
+    return nb->sorted && nb->steps > 0 && nb->steps % nb->sort_interval == 0;
 }
 
-int nbody_hilbert_out(const struct nbody *nb, double *of, size_t numbers)
+int nbody_hilbert_unsort(const struct nbody *nb, double *of, size_t numbers)
 {
-    if (!nb->ordered)
+    if (!nb->sorted)
         return 0;
     char *rows = malloc(nb->n * numbers * sizeof *of);
     if (!rows)

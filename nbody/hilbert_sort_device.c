@@ -32,14 +32,14 @@ static int wait_all(struct nbody *nb)
 }
 
 /* n numbers of `from`, to those of `to`. */
-static int move(const struct nbody *nb, const struct share *p, struct numbers from,
+static int move(const struct nbody *nb, const struct nbody_device *p, struct numbers from,
                 struct numbers to, cl_uint n)
 {
     return nbody_tree_launch_1d(nb, p, TREE_NUMBERS_MOVE, n,
                                 ARGS(from.at, from.from, n, to.at, to.from));
 }
 
-static int keep_felt(const struct nbody *nb, const struct share *p, bool back)
+static int keep_felt(const struct nbody *nb, const struct nbody_device *p, bool back)
 {
     const struct numbers felt = {p->tree->felt, p->first}, kept = {p->tree->feel, 0};
     return move(nb, p, back ? kept : felt, back ? felt : kept, (cl_uint)p->count);
@@ -59,14 +59,14 @@ static void copy_block(void *copying, size_t block, size_t first, size_t end)
     memcpy(c->to + first, c->from + first, (end - first) * sizeof *c->to);
 }
 
-int nbody_hilbert_find_device(struct nbody *nb, struct share *p, cl_uint *order)
+int nbody_hilbert_find_device(struct nbody *nb, struct nbody_device *p, cl_uint *order)
 {
     struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n;
-    if (nbody_tree_order(nb, p) != 0 || keep_felt(nb, p, false) != 0 ||
+    if (nbody_tree_sort(nb, p) != 0 || keep_felt(nb, p, false) != 0 ||
         nbody_tree_launch_1d(nb, p, TREE_ORDER_OUT, nb->n, ARGS(t->order, n, t->felt)) != 0 ||
-        nbody_device_fetch(nb, p, t->felt, nb->n * sizeof *order) != 0) {
-        nb->known = false; /* what bodies felt is lost */
+        nbody_device_download(nb, p, t->felt, nb->n * sizeof *order) != 0) {
+        nb->a_old_valid = false; /* what bodies felt is lost */
         return -1;
     }
     nbody_each_block(nb->n, copy_block, &(struct copying){t->felt, order});
@@ -74,7 +74,7 @@ int nbody_hilbert_find_device(struct nbody *nb, struct share *p, cl_uint *order)
 }
 
 /* The order to a device, and which positions its rows get. */
-static int begin(struct nbody *nb, struct share *p, const cl_uint *order)
+static int begin(struct nbody *nb, struct nbody_device *p, const cl_uint *order)
 {
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count;
@@ -88,7 +88,7 @@ static int begin(struct nbody *nb, struct share *p, const cl_uint *order)
 
 /* ---- Numbers of rows. ------------------------------------------------------------------------ */
 
-static struct numbers numbers_of(const struct nbody *nb, const struct share *p, size_t k)
+static struct numbers numbers_of(const struct nbody *nb, const struct nbody_device *p, size_t k)
 {
     return k < nb->planes ? (struct numbers){p->state, k * p->rows}
                           : (struct numbers){p->tree->feel, 0};
@@ -100,8 +100,8 @@ static char *staged(const struct nbody *nb, size_t place, size_t row)
     return (char *)nb->posm + (place * nb->n + row) * nb->real;
 }
 
-static int copy(struct nbody *nb, const struct share *p, size_t place, size_t first, size_t end,
-                int direction)
+static int copy(struct nbody *nb, const struct nbody_device *p, size_t place, size_t first,
+                size_t end, int direction)
 {
     return end > first &&
                    clmsyncn(nb->ctx, p->dev, staged(nb, place, first), (end - first) * nb->real,
@@ -114,7 +114,7 @@ static int copy(struct nbody *nb, const struct share *p, size_t place, size_t fi
  * started before. */
 static int exchange(struct nbody *nb, size_t some, int status)
 {
-    if (!nb->parts)
+    if (!nb->domains)
         return status;
     for (size_t k = 0; status == 0 && k < some; k++)
         EACH_PART(nb, p)
@@ -132,7 +132,8 @@ static int exchange(struct nbody *nb, size_t some, int status)
     return status;
 }
 
-static int pick(const struct nbody *nb, const struct share *p, size_t place, struct numbers to)
+static int pick(const struct nbody *nb, const struct nbody_device *p, size_t place,
+                struct numbers to)
 {
     const cl_ulong from = place * nb->n;
     const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count;
@@ -159,7 +160,7 @@ static int move_some(struct nbody *nb, size_t first, size_t some)
 
 int nbody_hilbert_move_device(struct nbody *nb, const cl_uint *order)
 {
-    const size_t all = nb->planes + nb->known;
+    const size_t all = nb->planes + nb->a_old_valid;
     int status = 0;
     EACH_PART(nb, p)
     status |= begin(nb, p, order);
@@ -176,6 +177,6 @@ int nbody_hilbert_move_device(struct nbody *nb, const cl_uint *order)
                       keep_felt(nb, p, true);
     }
     status = world_reduce_status(nb->world, wait_all(nb) | status);
-    nb->known &= status == 0;
+    nb->a_old_valid &= status == 0;
     return status;
 }

@@ -45,21 +45,21 @@ static int make(const struct nbody *nb, struct host_state *h)
     return 0;
 }
 
-static size_t plane_bytes(const struct nbody *nb, const struct share *p)
+static size_t plane_bytes(const struct nbody *nb, const struct nbody_device *p)
 {
     return p->rows * nb->real;
 }
 
-static void *velocities(const struct nbody *nb, const struct share *p)
+static void *velocities(const struct nbody *nb, const struct nbody_device *p)
 {
     return (char *)p->state + STATE_VEL * plane_bytes(nb, p);
 }
 
-static int fetch(struct nbody *nb, struct share *p, struct host_state *h)
+static int fetch(struct nbody *nb, struct nbody_device *p, struct host_state *h)
 {
     void *const own = (char *)nb->posm + p->first * 4 * nb->real;
-    if (nbody_device_fetch(nb, p, own, 4 * plane_bytes(nb, p)) != 0 ||
-        nbody_device_fetch(nb, p, velocities(nb, p), 3 * plane_bytes(nb, p)) != 0)
+    if (nbody_device_download(nb, p, own, 4 * plane_bytes(nb, p)) != 0 ||
+        nbody_device_download(nb, p, velocities(nb, p), 3 * plane_bytes(nb, p)) != 0)
         return -1;
     for (size_t row = 0; row < p->count; row++) {
         const size_t i = p->first + row;
@@ -74,10 +74,10 @@ static int fetch(struct nbody *nb, struct share *p, struct host_state *h)
 
 static int send(struct nbody *nb, const struct host_state *h)
 {
-    struct share *const end = nb->share + nb->ndev;
+    struct nbody_device *const end = nb->device + nb->ndev;
     for (size_t k = 0; k < 3 * nb->n; k++)
         real_put(nb, nb->posm, 4 * (k / 3) + k % 3, h->x[k]);
-    for (struct share *p = nb->share; p < end; p++) {
+    for (struct nbody_device *p = nb->device; p < end; p++) {
         for (size_t k = 0; k < 3 * p->count; k++)
             real_put(nb, p->state, (STATE_VEL + k % 3) * p->rows + k / 3, h->v[3 * p->first + k]);
         if (p->rows && (clmsync(nb->ctx, p->dev, nb->posm, CL_MEM_DEVICE) == (cl_event)-1 ||
@@ -85,8 +85,8 @@ static int send(struct nbody *nb, const struct host_state *h)
                                  CL_MEM_DEVICE) == (cl_event)-1))
             return -1;
     }
-    nb->current = nb->settled = true;
-    nb->primed = nb->planted = false;
+    nb->positions_current = nb->synchronized = true;
+    nb->forces_valid = nb->tree_valid = false;
     return 0;
 }
 
@@ -164,7 +164,7 @@ int nbody_host_step(struct nbody *nb, size_t steps)
     struct host_state h;
     int status = make(nb, &h);
     nbody_task_begin(nb, "nbody_step", (double)steps);
-    for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
         if (p->rows)
             status = fetch(nb, p, &h);
     nb->task.done = 0; /* fetching is no part of it */

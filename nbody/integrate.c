@@ -18,7 +18,7 @@ static const double STOP_SECONDS = 1; /* that steps may go on when the caller wa
 static double step_seconds(const struct nbody *nb)
 {
     double longest = 0;
-    for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
+    for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
         const double part = (double)p->rows / (double)nb->padded;
         longest =
             fmax(longest, pace_time(&p->pace, part * nbody_forces_work(nb, nb->integrator->sum)));
@@ -32,7 +32,7 @@ static double step_seconds(const struct nbody *nb)
 static ptrdiff_t prepare(struct nbody *nb, size_t steps)
 {
     const size_t left = nbody_hilbert_left(nb), some = steps < left ? steps : left,
-                 most = some < nb->burst ? some : nb->burst;
+                 most = some < nb->batch ? some : nb->batch;
     const double seconds = step_seconds(nb);
     nb->task.stoppable = false;
     if (!nb->progress || (double)most * seconds < STOP_SECONDS)
@@ -81,7 +81,7 @@ int nbody_step(nbody *nb, size_t steps)
     nbody_task_begin(nb, "nbody_step",
                      (double)steps * stages(nb) * nbody_forces_work(nb, nb->integrator->sum));
     while (steps > 0) {
-        if (nbody_hilbert_due(nb) && nbody_hilbert_rows(nb) != 0)
+        if (nbody_hilbert_due(nb) && nbody_hilbert_sort_rows(nb) != 0)
             return -1;
         const ptrdiff_t ready = prepare_all(nb, steps);
         const size_t now = ready > 0 ? (size_t)ready : 0;
@@ -94,7 +94,7 @@ int nbody_step(nbody *nb, size_t steps)
             return -1;
         nb->steps += now;
         if (nb->method == NBODY_TREE &&
-            (nbody_hilbert_divide(nb) != 0 ||
+            (nbody_hilbert_repartition(nb) != 0 ||
              nbody_tree_check(nb) < 0)) /* more room for the next, in time */
             return -1;
         if (bad <= (int)now + 1)

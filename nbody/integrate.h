@@ -59,11 +59,11 @@ struct integrator {
     /* After a sum over pairs: starts what the phases say for the first `count` bodies of a device,
      * and has the kernel note `step` in share->bad if a number is no longer finite. Does not
      * block. */
-    int (*visit)(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step);
+    int (*visit)(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases, int step);
 
     /* For an integrator that predicts, so that posm and velo are not the results, which stand in
      * `state`: starts copying those to posm and velo. NULL: posm is the result. */
-    int (*end)(struct nbody *nb, struct share *p);
+    int (*end)(struct nbody *nb, struct nbody_device *p);
 
     /* For an integrator that steps on the host (host.c), without begin and end: one step of dt for
      * positions x and velocities v, 3n numbers each, in the engine's units; `memory` has room for
@@ -98,8 +98,8 @@ static inline int stages(const struct nbody *nb)
 
 /* A visit of leapfrog's kernel, at the end of a step of one length and the beginning of one of
  * another, in the engine's units. */
-int nbody_leapfrog_visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step,
-                         double closing_dt, double opening_dt);
+int nbody_leapfrog_visit(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases,
+                         int step, double closing_dt, double opening_dt);
 
 /* nbody_step of such an integrator; EINVAL for more bodies than it takes. */
 int nbody_host_step(struct nbody *nb, size_t steps);

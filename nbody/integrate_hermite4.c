@@ -7,20 +7,20 @@ EMBEDDED(source, "nbody/integrate_hermite4.cl", nbody_integrate_hermite4_cl);
 
 enum { HERMITE4, SETTLE };
 
-static int visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step)
+static int visit(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases, int step)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
-    return nbody_device_visit(
+    return nbody_device_launch_1d(
         nb, p, p->own[HERMITE4], p->count, 3,
         ARGS(nb->posm, nb->velo, p->state, p->partial, first, rows, count, p->slots, phases,
              REAL(nb, nb->dt * nbody_units_factor(&nb->units, 0, -1)), p->bad, step));
 }
 
-static int end(struct nbody *nb, struct share *p)
+static int end(struct nbody *nb, struct nbody_device *p)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    return nbody_device_visit(nb, p, p->own[SETTLE], p->count, 3,
-                              ARGS(nb->posm, nb->velo, p->state, first, rows, count));
+    return nbody_device_launch_1d(nb, p, p->own[SETTLE], p->count, 3,
+                                  ARGS(nb->posm, nb->velo, p->state, first, rows, count));
 }
 
 static void twin(const struct nbody_ref_system *s, double dt, size_t steps, double *x, double *v,

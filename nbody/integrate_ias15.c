@@ -233,7 +233,8 @@ static enum host_end step(const struct nbody_ref_system *s, double dt, double *x
 }
 
 /* The kernel is for questions, which are asked of devices. */
-static int visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step_number)
+static int visit(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases,
+                 int step_number)
 {
     return nbody_leapfrog_visit(nb, p, count, phases, step_number, 0, 0);
 }

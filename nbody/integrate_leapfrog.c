@@ -5,26 +5,26 @@
 
 EMBEDDED(source, "nbody/integrate_leapfrog.cl", nbody_integrate_leapfrog_cl);
 
-int nbody_leapfrog_visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step,
-                         double closing_dt, double opening_dt)
+int nbody_leapfrog_visit(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases,
+                         int step, double closing_dt, double opening_dt)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
     if (phases & PULL)
         return nbody_forces_step(nb, p, count > 0,
                                  ARGS(nb->moved, p->state, count, phases, REAL(nb, closing_dt),
                                       REAL(nb, opening_dt), p->bad, step));
-    return p->late.list ? nbody_device_visit(nb, p, p->own[1], p->late.n, 1,
-                                             ARGS(nb->posm, p->state, p->partial, first, rows,
-                                                  count, p->slots, phases, REAL(nb, closing_dt),
-                                                  REAL(nb, opening_dt), p->bad, step, p->late.list,
-                                                  p->late.from, p->late.n))
-                        : nbody_device_visit(nb, p, p->own[0], p->count, p->slots > 1 ? 3 : 1,
-                                             ARGS(nb->posm, p->state, p->partial, first, rows,
-                                                  count, p->slots, phases, REAL(nb, closing_dt),
-                                                  REAL(nb, opening_dt), p->bad, step));
+    return p->late.list ? nbody_device_launch_1d(nb, p, p->own[1], p->late.n, 1,
+                                                 ARGS(nb->posm, p->state, p->partial, first, rows,
+                                                      count, p->slots, phases, REAL(nb, closing_dt),
+                                                      REAL(nb, opening_dt), p->bad, step,
+                                                      p->late.list, p->late.from, p->late.n))
+                        : nbody_device_launch_1d(nb, p, p->own[0], p->count, p->slots > 1 ? 3 : 1,
+                                                 ARGS(nb->posm, p->state, p->partial, first, rows,
+                                                      count, p->slots, phases, REAL(nb, closing_dt),
+                                                      REAL(nb, opening_dt), p->bad, step));
 }
 
-static int visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step)
+static int visit(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases, int step)
 {
     const double dt = nb->dt * nbody_units_factor(&nb->units, 0, -1);
     return nbody_leapfrog_visit(nb, p, count, phases, step, dt, dt);

@@ -5,13 +5,13 @@
 
 EMBEDDED(source, "nbody/integrate_taylor.cl", nbody_integrate_taylor_cl);
 
-static int visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step)
+static int visit(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases, int step)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
-    return nbody_device_visit(nb, p, p->own[0], p->count, 3,
-                              ARGS(nb->posm, p->state, p->partial, first, rows, count, p->slots,
-                                   phases, REAL(nb, nb->dt * nbody_units_factor(&nb->units, 0, -1)),
-                                   p->bad, step));
+    return nbody_device_launch_1d(
+        nb, p, p->own[0], p->count, 3,
+        ARGS(nb->posm, p->state, p->partial, first, rows, count, p->slots, phases,
+             REAL(nb, nb->dt * nbody_units_factor(&nb->units, 0, -1)), p->bad, step));
 }
 
 static void twin(const struct nbody_ref_system *s, double dt, size_t steps, double *x, double *v,

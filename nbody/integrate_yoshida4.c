@@ -12,7 +12,7 @@ EMBEDDED(source, "nbody/integrate_leapfrog.cl", nbody_integrate_leapfrog_cl);
 enum { STAGES = 3 };
 static const double weight[STAGES] = {1.3512071919596578, -1.7024143839193153, 1.3512071919596578};
 
-static int visit(struct nbody *nb, struct share *p, cl_uint count, cl_uint phases, int step)
+static int visit(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases, int step)
 {
     const double dt = nb->dt * nbody_units_factor(&nb->units, 0, -1);
     return nbody_leapfrog_visit(nb, p, count, phases, step, weight[nb->stage] * dt,

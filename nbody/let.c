@@ -46,14 +46,14 @@ static size_t united(size_t groups)
     return (groups + TREE_UNITED - 1) / TREE_UNITED;
 }
 
-size_t nbody_let_lone(const struct nbody *nb)
+size_t nbody_let_split_groups(const struct nbody *nb)
 {
     return united(nb->n / TREE_GROUP + 2);
 }
 
-int nbody_let_place(struct nbody *nb)
+int nbody_let_allocate(struct nbody *nb)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     const size_t n = s->n, groups = nb->n / TREE_GROUP + 1 + n, boxes = groups + united(groups) + n;
     s->box = nbody_domain_block(nb, boxes * 8 * nb->real);
     s->flag = nbody_domain_block(nb, n * n * 2 * TREE_FLAGS * sizeof *s->flag);
@@ -69,7 +69,7 @@ int nbody_let_place(struct nbody *nb)
     s->boxes_sent = calloc(n, sizeof *s->boxes_sent);
     for (size_t k = 0; s->fits && k < n * n; k++)
         s->fits[2 * k] = s->fits[2 * k + 1] = k / n == k % n ? 0 : 4096;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         p->bytes += p->tree ? boxes * 8 * nb->real : 0;
     return s->box && s->flag && s->fits && s->guess && s->had && s->early && s->begun &&
                    s->boxing && s->apart && s->boxes_sent
@@ -79,7 +79,7 @@ int nbody_let_place(struct nbody *nb)
 
 void nbody_let_free(struct nbody *nb)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     void *const blocks[] = {s->box, s->flag, s->loose, s->cells, s->bodies};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
@@ -95,7 +95,7 @@ void nbody_let_free(struct nbody *nb)
 
 static int room_for(struct nbody *nb, size_t cells, size_t bodies)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     if (cells > s->cells_room) {
         clfree(s->cells);
         s->cells = nbody_domain_block(nb, (cells + cells / 4) * nbody_domain_cell_bytes(nb));
@@ -134,38 +134,38 @@ static size_t groups_of(const struct domains *s, cl_uint part, size_t *slot)
 }
 
 /* Boxes of all groups of a part; alone where one of several met more than `much`. */
-static int start_some(struct nbody *nb, struct share *p, cl_uint much)
+static int start_some(struct nbody *nb, struct nbody_device *p, cl_uint much)
 {
     const struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n;
     size_t slot;
-    const size_t groups = groups_of(nb->parts, t->number, &slot);
+    const size_t groups = groups_of(nb->domains, t->number, &slot);
     const cl_uint to = (cl_uint)slot, some = (cl_uint)groups,
                   counter = nbody_let_counter(nb, t->number);
     return nbody_tree_launch(nb, p, TREE_BOXES, united(groups), (size_t)p->shape.flat,
-                             ARGS(t->body, t->feel, n, t->from, some, to, nb->parts->box, counter,
-                                  nb->parts->found, t->info, much, t->lone));
+                             ARGS(t->body, t->feel, n, t->from, some, to, nb->domains->box, counter,
+                                  nb->domains->found, t->info, much, t->lone));
 }
 
 static cl_uint much_of(const struct nbody *nb)
 {
-    return nb->known ? nbody_tree_usual(nb, 2) : 0;
+    return nb->a_old_valid ? nbody_tree_expected_interactions(nb, 2) : 0;
 }
 
 /* Which boxes met too much is forgotten when parts are cut elsewhere, and after many sums, as
  * others are among them then. */
-static int forget_lone(struct nbody *nb, struct share *p)
+static int forget_lone(struct nbody *nb, struct nbody_device *p)
 {
     const struct tree *t = p->tree;
-    const cl_uint n = (cl_uint)nbody_let_lone(nb), none = 0;
+    const cl_uint n = (cl_uint)nbody_let_split_groups(nb), none = 0;
     return nbody_tree_launch_1d(nb, p, TREE_FORGET, n,
-                                ARGS(t->lone, n, nb->parts->found, none, none));
+                                ARGS(t->lone, n, nb->domains->found, none, none));
 }
 
 /* Starts that nothing was found yet. */
-static int forget(struct nbody *nb, struct share *p)
+static int forget(struct nbody *nb, struct nbody_device *p)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     struct tree *t = p->tree;
     const cl_uint own = t->number * s->most, all = TREE_COUNTS * s->n;
     t->forgot = true;
@@ -184,27 +184,27 @@ static size_t boxes_guessed(const struct domains *s, cl_uint part)
 }
 
 /* Among the devices of one rank. */
-static int send_boxes(struct nbody *nb, struct share *p)
+static int send_boxes(struct nbody *nb, struct nbody_device *p)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     const cl_uint part = p->tree->number;
     const size_t box = 8 * nb->real;
     size_t slot;
     groups_of(s, part, &slot);
     s->boxing[part] = s->counting[part] = NULL;
     return world_size(nb->world) > 1 || p->tree->bodies == 0 ||
-                   (nbody_domain_begin_down(nb, p, (char *)s->box + slot * box,
-                                            boxes_guessed(s, part) * box, true,
-                                            &s->boxing[part]) == 0 &&
-                    nbody_domain_begin_down(nb, p, &s->found[nbody_let_counter(nb, part)],
-                                            sizeof *s->found, false, &s->counting[part]) == 0)
+                   (nbody_domain_begin_download(nb, p, (char *)s->box + slot * box,
+                                                boxes_guessed(s, part) * box, true,
+                                                &s->boxing[part]) == 0 &&
+                    nbody_domain_begin_download(nb, p, &s->found[nbody_let_counter(nb, part)],
+                                                sizeof *s->found, false, &s->counting[part]) == 0)
                ? 0
                : -1;
 }
 
-int nbody_let_start_boxes(struct nbody *nb, struct share *p)
+int nbody_let_start_boxes(struct nbody *nb, struct nbody_device *p)
 {
-    return (nb->parts->sums_lone == 0 && forget_lone(nb, p) != 0) ||
+    return (nb->domains->sums_lone == 0 && forget_lone(nb, p) != 0) ||
                    start_some(nb, p, much_of(nb)) != 0 || send_boxes(nb, p) != 0
                ? -1
                : forget(nb, p);
@@ -214,9 +214,9 @@ int nbody_let_start_boxes(struct nbody *nb, struct share *p)
 static int swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwith,
                       const cl_uint *from, const cl_uint *to)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     const size_t box = 8 * nb->real;
-    struct parcel *all = calloc((size_t)s->n * s->n, sizeof *all);
+    struct transfer *all = calloc((size_t)s->n * s->n, sizeof *all);
     size_t n = 0, slot;
     for (cl_uint k = 0; all && k < s->n * s->n; k++) {
         const cl_uint part = k / s->n;
@@ -224,7 +224,7 @@ static int swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwit
         const size_t first = from ? from[part] : 0, end = to[part];
         if (part == k % s->n || end <= first)
             continue;
-        all[n++] = (struct parcel){
+        all[n++] = (struct transfer){
             part, k % s->n,       (char *)s->box + (slot + first) * box, (end - first) * box,
             true, s->boxing[part]};
         s->boxing[part] = NULL;
@@ -236,9 +236,9 @@ static int swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwit
     return status;
 }
 
-int nbody_let_swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwith)
+int nbody_let_exchange_boxes(struct nbody *nb, const struct gathered *with, size_t nwith)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     size_t slot;
     for (cl_uint k = 0; k < s->n; k++)
         s->boxes_sent[k] = (cl_uint)boxes_guessed(s, k);
@@ -262,17 +262,17 @@ int nbody_let_swap_boxes(struct nbody *nb, const struct gathered *with, size_t n
 
 /* Walks for `count` boxes of another part, as let.cl numbers them. A CPU looks at the limit
  * after every 256 entries (BLOCK in walk.cl), which are added here. */
-static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, size_t first_,
+static int walk(struct nbody *nb, struct nbody_device *p, cl_uint other, void *box, size_t first_,
                 size_t united_, cl_uint odd, size_t count, bool limited, cl_uint geometric)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     struct tree *t = p->tree;
     const size_t pair = (size_t)t->number * s->n + other;
     size_t at[2];
     bool none;
     place_of(s, t->number, other, at);
     const cl_uint first = (cl_uint)first_, several = (cl_uint)united_, stamp = other + 1,
-                  limit = limited ? nbody_tree_usual(nb, 0.2 * s->limit) + 256 : 0,
+                  limit = limited ? nbody_tree_expected_interactions(nb, 0.2 * s->limit) + 256 : 0,
                   to = t->number * s->most + TREE_COUNTS * other, cells_to = (cl_uint)at[0],
                   bodies_to = (cl_uint)at[1],
                   flags_to = (cl_uint)flags_at(s, t->number, other, GROUPS);
@@ -286,9 +286,9 @@ static int walk(struct nbody *nb, struct share *p, cl_uint other, void *box, siz
 }
 
 /* What was found for a part, as it is sent; `more`: since it was noted. */
-static int pack(struct nbody *nb, struct share *p, cl_uint other, cl_uint more)
+static int pack(struct nbody *nb, struct nbody_device *p, cl_uint other, cl_uint more)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     struct tree *t = p->tree;
     const size_t pair = (size_t)t->number * s->n + other, flat = (size_t)p->shape.flat;
     size_t at[2];
@@ -308,7 +308,7 @@ enum { KINDS = 2 };
 static char *essence_at(const struct nbody *nb, cl_uint part, cl_uint other, size_t kind,
                         size_t first, size_t *bytes)
 {
-    const struct domains *s = nb->parts;
+    const struct domains *s = nb->domains;
     size_t at[KINDS];
     place_of(s, part, other, at);
     *bytes = kind == 0 ? nbody_domain_cell_bytes(nb) : nbody_domain_body_bytes(nb);
@@ -317,9 +317,10 @@ static char *essence_at(const struct nbody *nb, cl_uint part, cl_uint other, siz
 
 /* What was found goes down, from number from[] on (NULL: 0, once that is packed) up to to[], as
  * much as it was the last time, or nearly. Where it is for other ranks, nothing does. */
-static int begin_down(struct nbody *nb, struct share *p, const cl_uint *from, const cl_uint *to)
+static int begin_down(struct nbody *nb, struct nbody_device *p, const cl_uint *from,
+                      const cl_uint *to)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     const struct tree *t = p->tree;
     bool after = !from;
     for (cl_uint other = 0; other < s->n; other++)
@@ -332,8 +333,8 @@ static int begin_down(struct nbody *nb, struct share *p, const cl_uint *from, co
             s->begun[number] = NULL;
             if (world_size(nb->world) > 1 || end <= first)
                 continue;
-            if (nbody_domain_begin_down(nb, p, at, (end - first) * bytes, after,
-                                        &s->begun[number]) != 0)
+            if (nbody_domain_begin_download(nb, p, at, (end - first) * bytes, after,
+                                            &s->begun[number]) != 0)
                 return -1;
             after = false;
         }
@@ -341,11 +342,11 @@ static int begin_down(struct nbody *nb, struct share *p, const cl_uint *from, co
 }
 
 /* For every second box of several groups, and then for the others. */
-static int walk_groups(struct nbody *nb, struct share *p, cl_uint geometric)
+static int walk_groups(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     struct tree *t = p->tree;
-    if ((!t->forgot && forget(nb, p) != 0) || nbody_domain_brought(nb, p) != 0)
+    if ((!t->forgot && forget(nb, p) != 0) || nbody_domain_wait_uploads(nb, p) != 0)
         return -1;
     t->forgot = false;
     for (cl_uint odd = 0; odd < 2; odd++) {
@@ -364,9 +365,9 @@ static int walk_groups(struct nbody *nb, struct share *p, cl_uint geometric)
     return nbody_domain_mark(nb, p, &s->packed[t->number]) != 0 ? -1 : clflush(nb->ctx, p->dev, 0);
 }
 
-static int join_and_walk(struct nbody *nb, struct share *p, cl_uint geometric)
+static int join_and_walk(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
-    return nb->parts->join(nb, p, geometric) != 0 ? -1 : walk_groups(nb, p, geometric);
+    return nb->domains->join(nb, p, geometric) != 0 ? -1 : walk_groups(nb, p, geometric);
 }
 
 /* ---- Groups that are put off in any case. ---------------------------------------------------- */
@@ -380,9 +381,9 @@ static size_t loose_at(const struct domains *s, cl_uint part, cl_uint other)
     return at;
 }
 
-static int loosen(struct nbody *nb, struct share *p)
+static int loosen(struct nbody *nb, struct nbody_device *p)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n;
     for (cl_uint part = 0; part < s->n; part++) {
@@ -400,34 +401,35 @@ static int loosen(struct nbody *nb, struct share *p)
 /* Flags go to the parts whose groups they are, and these groups' boxes come back. */
 static int swap_loose(struct nbody *nb, bool back)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     const size_t box = 8 * nb->real;
-    struct parcel *all = calloc((size_t)s->n * s->n, sizeof *all);
+    struct transfer *all = calloc((size_t)s->n * s->n, sizeof *all);
     for (cl_uint k = 0; all && k < s->n * s->n; k++) {
         const cl_uint part = k / s->n, other = k % s->n, count = flags(s, part, other, GROUPS);
         char *const boxes = (char *)s->loose + loose_at(s, part, other) * box;
-        all[k] = back ? (struct parcel){other, part, boxes, count * TREE_GROUP * box, false, NULL}
-                      : (struct parcel){part,
-                                        other,
-                                        &s->flag[flags_at(s, part, other, GROUPS)],
-                                        count * sizeof *s->flag,
-                                        false,
-                                        NULL};
+        all[k] = back ? (struct transfer){other, part, boxes, count * TREE_GROUP * box, false, NULL}
+                      : (struct transfer){part,
+                                          other,
+                                          &s->flag[flags_at(s, part, other, GROUPS)],
+                                          count * sizeof *s->flag,
+                                          false,
+                                          NULL};
     }
-    const int status = all ? nbody_domain_swap(nb, all, (size_t)s->n * s->n) : no_memory();
+    const int status =
+        all ? nbody_domain_exchange_transfers(nb, all, (size_t)s->n * s->n) : no_memory();
     free(all);
     return status;
 }
 
 static int gather_counts(struct nbody *nb)
 {
-    const struct gathered g = {nb->parts->found, nb->parts->most * sizeof *nb->parts->found};
+    const struct gathered g = {nb->domains->found, nb->domains->most * sizeof *nb->domains->found};
     return nbody_domain_gather(nb, &g, 1, NULL);
 }
 
 static int walk_loose(struct nbody *nb, cl_uint geometric)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     const size_t all = loose_at(s, s->n, 0);
     if (all == 0)
         return 0;
@@ -481,17 +483,17 @@ static bool measure(struct domains *s)
 /* Parcels of what each part has found of a kind for each other, from number from[] on (NULL: 0), up
  * to to[] (NULL: all of it), with the copies that are begun. How many these are. */
 static size_t list_found(const struct nbody *nb, size_t kind, const cl_uint *from,
-                         const cl_uint *to, struct parcel *all)
+                         const cl_uint *to, struct transfer *all)
 {
-    const struct domains *s = nb->parts;
+    const struct domains *s = nb->domains;
     size_t n = 0, bytes;
     for (cl_uint k = 0; k < s->n * s->n; k++) {
         const size_t number = KINDS * k + kind, first = from ? from[number] : 0;
         const size_t end = to ? to[number] : counts(s, k / s->n, k % s->n)[kind];
         char *const at = essence_at(nb, k / s->n, k % s->n, kind, first, &bytes);
         if (k / s->n != k % s->n && end > first)
-            all[n++] = (struct parcel){k / s->n, k % s->n,        at, (end - first) * bytes,
-                                       true,     s->begun[number]};
+            all[n++] = (struct transfer){k / s->n, k % s->n,        at, (end - first) * bytes,
+                                         true,     s->begun[number]};
         s->begun[number] = NULL;
     }
     return n;
@@ -500,9 +502,9 @@ static size_t list_found(const struct nbody *nb, size_t kind, const cl_uint *fro
 /* With `counted`, the numbers of these, too. */
 static int swap_found(struct nbody *nb, const cl_uint *from, const cl_uint *to, bool counted)
 {
-    const struct domains *s = nb->parts;
+    const struct domains *s = nb->domains;
     const struct gathered found = {s->found, s->most * sizeof *s->found};
-    struct parcel *all = calloc(KINDS * s->n * s->n, sizeof *all);
+    struct transfer *all = calloc(KINDS * s->n * s->n, sizeof *all);
     size_t n = 0;
     for (size_t kind = 0; all && kind < KINDS; kind++)
         n += list_found(nb, kind, from, to, all + n);
@@ -519,7 +521,7 @@ static int swap_found(struct nbody *nb, const cl_uint *from, const cl_uint *to, 
  * it have ended. */
 static int send_rest(struct nbody *nb)
 {
-    const struct domains *s = nb->parts;
+    const struct domains *s = nb->domains;
     EACH_PART(nb, p)
     if (nbody_domain_await(nb, p, s->packed[p->tree->number]) != 0 ||
         begin_down(nb, p, s->early, s->guess) != 0)
@@ -531,16 +533,16 @@ static int send_rest(struct nbody *nb)
  * before the last of that, which comes down while devices find it. */
 static int pass_early(struct nbody *nb)
 {
-    const struct domains *s = nb->parts;
+    const struct domains *s = nb->domains;
     if (world_size(nb->world) > 1)
         return 0;
-    struct parcel *all = calloc(KINDS * s->n * s->n, sizeof *all);
+    struct transfer *all = calloc(KINDS * s->n * s->n, sizeof *all);
     const size_t cells = all ? list_found(nb, 0, NULL, s->early, all) : 0,
                  bodies = all ? list_found(nb, 1, NULL, s->early, all + cells) : 0;
     const int status = !all ? no_memory()
-                       : nbody_domain_swap(nb, all, cells) != 0 || send_rest(nb)
+                       : nbody_domain_exchange_transfers(nb, all, cells) != 0 || send_rest(nb)
                            ? -1
-                           : nbody_domain_swap(nb, all + cells, bodies);
+                           : nbody_domain_exchange_transfers(nb, all + cells, bodies);
     free(all);
     return status;
 }
@@ -548,7 +550,7 @@ static int pass_early(struct nbody *nb)
 /* Numbers that were found, and what was guessed of it. */
 static int swap_guess(struct nbody *nb)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     if (swap_found(nb, s->early, s->guess, true) != 0)
         return -1;
     for (cl_uint k = 0; k < s->n * s->n; k++)
@@ -568,7 +570,7 @@ static int swap_guess(struct nbody *nb)
  * is room. */
 static void guess_next(struct nbody *nb)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     for (cl_uint k = 0; k < s->n * s->n; k++)
         for (size_t w = 0; w < 2 && k / s->n != k % s->n; w++) {
             const cl_uint found = counts(s, k / s->n, k % s->n)[w], some = found + found / 64 + 64;
@@ -582,18 +584,18 @@ static void guess_next(struct nbody *nb)
 }
 
 /* What came from others; and all walks, where they are one launch. */
-static int take(struct nbody *nb, struct share *p, cl_uint geometric)
+static int take(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     struct tree *t = p->tree;
-    if (nbody_domain_brought(nb, p) != 0)
+    if (nbody_domain_wait_uploads(nb, p) != 0)
         return -1;
     for (cl_uint part = 0; part < s->n; part++) {
         size_t at[2];
         place_of(s, part, t->number, at);
         const cl_uint *found = counts(s, part, t->number), first = (cl_uint)at[1], count = found[1];
         if (part != t->number &&
-            (nbody_domain_adopt(nb, p, s->cells, at[0], found[0]) != 0 ||
+            (nbody_domain_import_nodes(nb, p, s->cells, at[0], found[0]) != 0 ||
              nbody_tree_launch_1d(nb, p, TREE_ADOPT_BODIES, count,
                                   ARGS(s->bodies, first, count, t->body)) != 0))
             return -1;
@@ -611,9 +613,9 @@ static bool too_large(const struct domains *s)
 }
 
 /* Boxes again, of which those that met too much are those of single groups. */
-static int start_apart(struct nbody *nb, struct share *p, cl_uint much)
+static int start_apart(struct nbody *nb, struct nbody_device *p, cl_uint much)
 {
-    const struct domains *s = nb->parts;
+    const struct domains *s = nb->domains;
     const struct tree *t = p->tree;
     const cl_uint none = 0, one = 1, counter = nbody_let_counter(nb, t->number);
     for (cl_uint part = 0; part < s->n; part++) {
@@ -631,37 +633,38 @@ static int start_apart(struct nbody *nb, struct share *p, cl_uint much)
 
 static int swap_apart(struct nbody *nb)
 {
-    const struct domains *s = nb->parts;
+    const struct domains *s = nb->domains;
     const struct gathered found = {s->found, s->most * sizeof *s->found};
-    struct parcel *all = calloc((size_t)s->n * s->n, sizeof *all);
+    struct transfer *all = calloc((size_t)s->n * s->n, sizeof *all);
     for (cl_uint k = 0; all && k < s->n * s->n; k++) {
         const cl_uint part = k / s->n, other = k % s->n;
-        all[k] = (struct parcel){part,
-                                 other,
-                                 &s->flag[flags_at(s, part, other, BOXES)],
-                                 flags(s, part, other, BOXES) * sizeof *s->flag,
-                                 false,
-                                 NULL};
+        all[k] = (struct transfer){part,
+                                   other,
+                                   &s->flag[flags_at(s, part, other, BOXES)],
+                                   flags(s, part, other, BOXES) * sizeof *s->flag,
+                                   false,
+                                   NULL};
     }
-    const int status = all ? nbody_domain_swap(nb, all, (size_t)s->n * s->n) : no_memory();
+    const int status =
+        all ? nbody_domain_exchange_transfers(nb, all, (size_t)s->n * s->n) : no_memory();
     free(all);
     return status != 0 || nbody_device_threads_all(nb, start_apart, much_of(nb)) != 0
                ? -1
-               : nbody_let_swap_boxes(nb, &found, 1);
+               : nbody_let_exchange_boxes(nb, &found, 1);
 }
 
 /* Room for what is found, by what fits. */
 static int room_for_all(struct nbody *nb)
 {
     size_t all[2];
-    place_of(nb->parts, nb->parts->n, 0, all);
+    place_of(nb->domains, nb->domains->n, 0, all);
     return room_for(nb, all[0], all[1]);
 }
 
 int nbody_let_begin(struct nbody *nb, bool geometric)
 {
-    nb->parts->begun_walks = true;
-    return nbody_let_swap_boxes(nb, NULL, 0) != 0 || room_for_all(nb) != 0
+    nb->domains->begun_walks = true;
+    return nbody_let_exchange_boxes(nb, NULL, 0) != 0 || room_for_all(nb) != 0
                ? -1
                : nbody_device_threads_all(nb, walk_groups, geometric);
 }
@@ -670,7 +673,7 @@ int nbody_let_begin(struct nbody *nb, bool geometric)
  * another. */
 static bool begun_in_vain(const struct nbody *nb)
 {
-    const struct domains *s = nb->parts;
+    const struct domains *s = nb->domains;
     bool off = false;
     for (cl_uint k = 0; k < s->n && s->begun_walks; k++)
         off |= s->found[nbody_let_off(nb, k)] != 0;
@@ -679,7 +682,7 @@ static bool begun_in_vain(const struct nbody *nb)
 
 int nbody_let_find(struct nbody *nb, bool geometric, start_on join)
 {
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     s->join = join;
     start_on start = join_and_walk;
     s->sums_lone = (s->sums_lone + 1) % SUMS_LONE;

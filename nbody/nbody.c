@@ -152,7 +152,7 @@ static void find_centre(size_t n, const double *mass, const double (*pos)[3], do
 static int choose_shapes(struct nbody *nb, const struct cldev_info *info, const char *words)
 {
     for (cl_uint d = 0; d < nb->ndev; d++) {
-        struct share *p = &nb->share[d];
+        struct nbody_device *p = &nb->device[d];
         if (nbody_has_doubles(nb) && !info[d].dev_pref_vec_double)
             return clerror_set(ENOTSUP, "nbody_create: %s has no double precision",
                                info[d].dev_name);
@@ -172,13 +172,13 @@ static int choose_shapes(struct nbody *nb, const struct cldev_info *info, const 
  * rank 0 says how many. */
 static int choose_order(struct nbody *nb)
 {
-    uint64_t least = (uint64_t)nb->share[0].shape.near;
+    uint64_t least = (uint64_t)nb->device[0].shape.near;
     if (world_broadcast(nb->world, 0, &least, sizeof least) != 0)
         return -1;
-    nb->ordered = nb->method == NBODY_TREE ||
-                  (nb->precision == NBODY_MIXED && nb->stepping == NBODY_FIXED && nb->n >= least);
+    nb->sorted = nb->method == NBODY_TREE ||
+                 (nb->precision == NBODY_MIXED && nb->stepping == NBODY_FIXED && nb->n >= least);
     for (cl_uint d = 0; nbody_is_clustered(nb) && d < nb->ndev; d++)
-        if (nbody_shape_cluster(&nb->share[d].shape) != 0)
+        if (nbody_shape_cluster(&nb->device[d].shape) != 0)
             return -1;
     return 0;
 }
@@ -189,7 +189,7 @@ static void *four_each(struct nbody *nb)
 {
     cl_uint owners = 0;
     for (cl_uint d = 0; d < nb->ndev; d++)
-        owners += nb->share[d].rows > 0;
+        owners += nb->device[d].rows > 0;
     return clmalloc(nb->ctx, nb->padded * 4 * nb->real,
                     owners == 1 && !nb->ranks ? CL_MEM_ZEROCOPY : 0);
 }
@@ -204,18 +204,18 @@ static int place_all(struct nbody *nb)
     if (nbody_forces_sum(nb)->accelerations && !(nb->acce = four_each(nb)))
         return -1;
     for (cl_uint d = 0; d < nb->ndev; d++)
-        if (nb->share[d].step && !(nb->moved = four_each(nb)))
+        if (nb->device[d].step && !(nb->moved = four_each(nb)))
             return -1;
     for (cl_uint d = 0; d < nb->ndev; d++)
-        if (nb->share[d].rows && nbody_device_place(nb, &nb->share[d]) != 0)
+        if (nb->device[d].rows && nbody_device_allocate(nb, &nb->device[d]) != 0)
             return -1;
     return 0;
 }
 
 /* Writes body i into the host images, in the engine's units. p is its share, or another rank has
  * it. */
-static void write_body(struct nbody *nb, struct share *p, size_t i, double gm, const double *pos,
-                       const double *vel)
+static void write_body(struct nbody *nb, struct nbody_device *p, size_t i, double gm,
+                       const double *pos, const double *vel)
 {
     for (size_t c = 0; c < 3; c++) {
         const double x = ldexp(pos[c], -nb->units.length);
@@ -255,7 +255,7 @@ static void write_block(void *given, size_t block, size_t first, size_t end)
     struct given *g = given;
     (void)block;
     for (size_t i = first; i < end; i++) {
-        struct share *p = g->nb->share, *const last = p + g->nb->ndev;
+        struct nbody_device *p = g->nb->device, *const last = p + g->nb->ndev;
         while (p < last && (i < p->first || i - p->first >= p->count))
             p++;
         if (too_fast(g->nb, g->vel[i]))
@@ -287,7 +287,7 @@ static int write_bodies(struct nbody *nb, const double *mass, const double (*pos
 
 static int send_all(struct nbody *nb)
 {
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
         void *const blocks[] = {nb->posm, p->state, p->bad, nb->velo, nb->acce, nb->moved};
         if (p->rows)
             *p->bad = INT_MAX; /* which sums look at before the first burst, too */
@@ -295,7 +295,7 @@ static int send_all(struct nbody *nb)
             if (blocks[b] && clmsync(nb->ctx, p->dev, blocks[b], CL_MEM_DEVICE) == (cl_event)-1)
                 return -1;
     }
-    nb->current = nb->settled = true;
+    nb->positions_current = nb->synchronized = true;
     return 0;
 }
 
@@ -373,7 +373,7 @@ static double roughly(double x)
  * alike; says so. */
 static bool left_to_one(struct nbody *nb, const struct nbody_options *options)
 {
-    const double least = nb->share[0].shape.alone * sqrt(nb->accuracy / 1e-3);
+    const double least = nb->device[0].shape.alone * sqrt(nb->accuracy / 1e-3);
     if (options->shares || nb->ndev == 1 || world_size(nb->world) > 1 || nb->method != NBODY_TREE ||
         (double)nb->n >= least)
         return false;
@@ -411,12 +411,12 @@ static int divide(struct nbody *nb, const struct cldev_info *info,
         status = check_weights(weight, nb->ndev);
     size_t tiles = 1;
     for (cl_uint d = 0; d < nb->ndev; d++)
-        tiles = common_multiple(tiles, (size_t)nb->share[d].shape.tile);
+        tiles = common_multiple(tiles, (size_t)nb->device[d].shape.tile);
     if (world_reduce_status(nb->world, status) != 0 || nbody_ranks_divide(nb, weight) != 0 ||
         nbody_ranks_multiple(nb, &tiles) != 0)
         status = -1;
     if (status == 0)
-        nbody_forces_divide(nb, tiles);
+        nbody_forces_chunk(nb, tiles);
     free(weight);
     return status;
 }
@@ -428,8 +428,9 @@ static int prepare(struct nbody *nb, const struct nbody_options *o, const double
                    const double (*pos)[3], const double (*vel)[3])
 {
     struct cldev_info *info = calloc(nb->ndev, sizeof *info);
-    nb->share = calloc(nb->ndev, sizeof *nb->share);
-    int status = info && nb->share ? 0 : clerror_set(ENOMEM, "nbody_create: no memory on the host");
+    nb->device = calloc(nb->ndev, sizeof *nb->device);
+    int status =
+        info && nb->device ? 0 : clerror_set(ENOMEM, "nbody_create: no memory on the host");
     if (status == 0)
         status = clgetdevinfo(nb->ctx, info);
     if (status == 0)
@@ -462,7 +463,7 @@ static double usual_eta(const struct nbody *nb)
 }
 
 static nbody *create(const struct nbody_options *o, size_t n, const double *mass,
-                     const double (*pos)[3], const double (*vel)[3], bool one_by_one)
+                     const double (*pos)[3], const double (*vel)[3], bool fused_disabled)
 {
     if (world_reduce_status(o->world, check_options(o, n) != 0 || check_ranks(o) != 0 ||
                                               check_bodies(n, mass, pos, vel) != 0
@@ -486,18 +487,18 @@ static nbody *create(const struct nbody_options *o, size_t n, const double *mass
                          .eps = o->eps,
                          .dt = o->dt,
                          .n = n,
-                         .burst = o->burst ? o->burst : MAX_BURST,
+                         .batch = o->burst ? o->burst : MAX_BATCH,
                          .shares_given = o->shares != NULL,
                          .flags = CL_EVENT_NOWAIT,
                          .progress = o->progress,
                          .arg = o->arg,
                          .world = o->world,
-                         .one_by_one = one_by_one,
+                         .fused_disabled = fused_disabled,
                          .ndev = clgetndev(ctx)};
     const bool by_body = nb->stepping != NBODY_FIXED && nb->integrator->block_steps;
     nb->eta = nb->stepping == NBODY_FIXED ? 0 : o->eta > 0 ? o->eta : usual_eta(nb);
     nb->planes = nb->integrator->planes + by_body;
-    nb->burst = nb->burst < MAX_BURST ? nb->burst : MAX_BURST;
+    nb->batch = nb->batch < MAX_BATCH ? nb->batch : MAX_BATCH;
     if (nb->precision == NBODY_MIXED)
         find_centre(n, mass, pos, nb->centre);
     nb->units =
@@ -527,8 +528,8 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
 {
     o = o ? o : &(const struct nbody_options){.ctx = NULL};
     nbody *nb = create(o, n, mass, pos, vel, false);
-    if (nb && nb->share[0].for_many &&
-        !nb->share[0].steps) { /* whose shape is not a good one for a launch a step */
+    if (nb && nb->device[0].for_many &&
+        !nb->device[0].steps) { /* whose shape is not a good one for a launch a step */
         nbody_free(nb);
         nb = create(o, n, mass, pos, vel, true);
     }
@@ -553,6 +554,6 @@ void nbody_free(nbody *nb)
     nbody_device_free(nb);
     nbody_field_free(nb);
     nbody_soften_free(nb);
-    free(nb->share);
+    free(nb->device);
     free(nb);
 }

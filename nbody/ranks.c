@@ -56,14 +56,14 @@ static size_t grain(const struct nbody *nb)
 {
     size_t g = nbody_is_clustered(nb) ? CLUSTER : SUM_BLOCK;
     for (cl_uint d = 0; d < nb->ndev; d++) {
-        g = common_multiple(g, nbody_shape_rows(&nb->share[d].shape));
-        g = common_multiple(g, (size_t)nb->share[d].shape.tile);
+        g = common_multiple(g, nbody_shape_rows(&nb->device[d].shape));
+        g = common_multiple(g, (size_t)nb->device[d].shape.tile);
     }
     return g;
 }
 
 /* Fills first, rows and count of n shares, by their weights, and nb->padded. */
-static int divide(struct nbody *nb, struct share *share, cl_uint n, const double *weight)
+static int divide(struct nbody *nb, struct nbody_device *share, cl_uint n, const double *weight)
 {
     size_t g = grain(nb);
     if (nbody_ranks_multiple(nb, &g) != 0)
@@ -74,7 +74,7 @@ static int divide(struct nbody *nb, struct share *share, cl_uint n, const double
     for (cl_uint d = 0; d < n; d++)
         all += weight[d];
     for (cl_uint d = 0; d < n; d++) {
-        struct share *p = &share[d];
+        struct nbody_device *p = &share[d];
         below += weight[d];
         size_t end = d + 1 == n ? grains : (size_t)floor((double)grains * (below / all) + 0.5);
         end = end > grains ? grains : end;
@@ -143,7 +143,7 @@ static size_t room_for(const struct nbody *nb, size_t rows)
 }
 
 /* The runs that the devices of each rank have together, and each of them. */
-static void add_up(struct nbody *nb, const struct share *all, const uint64_t *devices)
+static void add_up(struct nbody *nb, const struct nbody_device *all, const uint64_t *devices)
 {
     struct ranks *r = nb->ranks;
     for (int k = 0; k < world_size(nb->world); k++) {
@@ -159,7 +159,7 @@ static void add_up(struct nbody *nb, const struct share *all, const uint64_t *de
 
 static void make_room(struct nbody *nb)
 {
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         p->rows = p->rows ? room_for(nb, p->rows) : 0;
 }
 
@@ -171,7 +171,7 @@ int nbody_ranks_divide(struct nbody *nb, const double *weight)
     } own = {.devices = nb->ndev}, *each;
     const size_t ranks = (size_t)world_size(nb->world);
     if (ranks == 1)
-        return divide(nb, nb->share, nb->ndev, weight) == 0 ? make_room(nb), 0 : -1;
+        return divide(nb, nb->device, nb->ndev, weight) == 0 ? make_room(nb), 0 : -1;
     int status =
         nb->ndev <= MOST_DEVICES
             ? 0
@@ -180,7 +180,7 @@ int nbody_ranks_divide(struct nbody *nb, const double *weight)
            (nb->ndev < MOST_DEVICES ? nb->ndev : MOST_DEVICES) * sizeof *weight);
     nb->ranks = make(nb);
     each = calloc(ranks, sizeof *each);
-    struct share *all = calloc(ranks * MOST_DEVICES, sizeof *all);
+    struct nbody_device *all = calloc(ranks * MOST_DEVICES, sizeof *all);
     double *weights = calloc(ranks * MOST_DEVICES, sizeof *weights);
     uint64_t *devices = calloc(ranks, sizeof *devices);
     if (!each || !all || !weights || !devices || !nb->ranks || !nb->ranks->part ||
@@ -197,9 +197,9 @@ int nbody_ranks_divide(struct nbody *nb, const double *weight)
         }
         status = divide(nb, all, (cl_uint)n, weights);
         for (cl_uint d = 0; d < nb->ndev; d++) {
-            nb->share[d].first = all[before + d].first;
-            nb->share[d].rows = all[before + d].rows;
-            nb->share[d].count = all[before + d].count;
+            nb->device[d].first = all[before + d].first;
+            nb->device[d].rows = all[before + d].rows;
+            nb->device[d].count = all[before + d].count;
         }
         add_up(nb, all, devices);
         make_room(nb);
@@ -234,7 +234,7 @@ struct holder *nbody_ranks_holders(const struct nbody *nb, size_t *n)
     *n = 0;
     if (all && r)
         memcpy(all, r->holder, (*n = r->holders) * sizeof *all);
-    for (const struct share *p = nb->share; all && !r && p < nb->share + nb->ndev; p++)
+    for (const struct nbody_device *p = nb->device; all && !r && p < nb->device + nb->ndev; p++)
         if (p->rows)
             all[(*n)++] = (struct holder){0, p->first, p->count, p->rows};
     return all;
@@ -243,7 +243,7 @@ struct holder *nbody_ranks_holders(const struct nbody *nb, size_t *n)
 int nbody_ranks_redivide(struct nbody *nb, const size_t *first)
 {
     struct ranks *r = nb->ranks;
-    struct share *p = nb->share;
+    struct nbody_device *p = nb->device;
     size_t n;
     struct holder *const all = nbody_ranks_holders(nb, &n);
     if (!all)
@@ -351,14 +351,14 @@ int nbody_ranks_finish(struct nbody *nb)
     return world_wait(nb->world, r->come + of_row, come - of_row);
 }
 
-size_t nbody_ranks_others(const struct nbody *nb, struct share others[2])
+size_t nbody_ranks_others(const struct nbody *nb, struct nbody_device others[2])
 {
     if (!nb->ranks)
         return 0;
     const struct part own = nb->ranks->part[world_rank(nb->world)];
     const size_t end = own.first + own.rows;
-    others[0] = (struct share){.first = 0, .rows = own.first};
-    others[1] = (struct share){.first = end, .rows = nb->padded - end};
+    others[0] = (struct nbody_device){.first = 0, .rows = own.first};
+    others[1] = (struct nbody_device){.first = end, .rows = nb->padded - end};
     return 2;
 }
 

@@ -39,7 +39,7 @@ int nbody_ranks_finish(struct nbody *nb);
 
 /* The rows of other ranks, as shares of which only first and rows are set; how many of these there
  * are. */
-size_t nbody_ranks_others(const struct nbody *nb, struct share others[2]);
+size_t nbody_ranks_others(const struct nbody *nb, struct nbody_device others[2]);
 
 /* Collective. Gives all ranks what each has of an array, `bytes` for so many bodies: 1, or a
  * divisor of shares. */

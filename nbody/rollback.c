@@ -7,7 +7,7 @@
  */
 #include "nbody/integrate.h"
 
-struct changes nbody_task_changes(const struct nbody *nb, const struct share *p)
+struct changes nbody_task_changes(const struct nbody *nb, const struct nbody_device *p)
 {
     const size_t plane = p->rows * nb->real, at = p->first * 4 * nb->real,
                  four = p->count * 4 * nb->real;
@@ -18,14 +18,14 @@ struct changes nbody_task_changes(const struct nbody *nb, const struct share *p)
                             {four, velo ? four : 0, acce ? four : 0, nb->planes * plane}};
 }
 
-static int save(struct nbody *nb, struct share *p)
+static int save(struct nbody *nb, struct nbody_device *p)
 {
     const struct changes c = nbody_task_changes(nb, p);
     if (!p->saved)
         p->saved = malloc((12 + nb->planes) * p->rows * nb->real); /* the most that it may be */
     char *to = p->saved;
     for (int i = 0; to && i < CHANGES; to += c.bytes[i++]) {
-        if (c.bytes[i] && nbody_device_fetch(nb, p, c.at[i], c.bytes[i]) != 0)
+        if (c.bytes[i] && nbody_device_download(nb, p, c.at[i], c.bytes[i]) != 0)
             return -1;
         if (c.bytes[i])
             memcpy(to, c.at[i], c.bytes[i]);
@@ -36,17 +36,17 @@ static int save(struct nbody *nb, struct share *p)
 int nbody_task_save(struct nbody *nb)
 {
     int status = 0;
-    for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
         if (p->rows)
             status = save(nb, p);
-    nb->saved.primed = nb->primed;
-    nb->saved.settled = nb->settled;
+    nb->saved.forces_valid = nb->forces_valid;
+    nb->saved.synchronized = nb->synchronized;
     return status;
 }
 
 int nbody_task_restore(struct nbody *nb)
 {
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
         const struct changes c = nbody_task_changes(nb, p);
         const char *from = p->saved;
         for (int i = 0; p->rows && i < CHANGES; from += c.bytes[i++]) {
@@ -57,9 +57,9 @@ int nbody_task_restore(struct nbody *nb)
                 return -1;
         }
     }
-    nb->primed = nb->saved.primed;
-    nb->settled = nb->saved.settled;
-    nb->current = false;
+    nb->forces_valid = nb->saved.forces_valid;
+    nb->synchronized = nb->saved.synchronized;
+    nb->positions_current = false;
     return 0;
 }
 

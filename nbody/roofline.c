@@ -34,7 +34,7 @@ double nbody_peak_rate(const nbody *nb)
     if (no_handle(nb, __func__))
         return 0;
     double limit = 0;
-    for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
+    for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
         cl_device_type type = 0;
         if (!p->rows)
             continue;

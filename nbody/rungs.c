@@ -33,7 +33,7 @@ static const char *const kernel_name[RUNG_KERNELS] = {[LEVELS] = "rung_levels",
                                                       [KICK] = "rung_kick"};
 
 struct rungs {
-    struct share *share; /* the device's */
+    struct nbody_device *share; /* the device's */
     void *program;
     cl_kernel kernel[RUNG_KERNELS];
     void *level, *mark, *row, *target, *feel,
@@ -63,7 +63,7 @@ static int place(struct nbody *nb, struct rungs *r)
         {(void **)&r->clock, sizeof *r->clock, CL_MEM_ZEROCOPY},
     };
     for (size_t b = 0; b < COUNT_OF(each); b++)
-        if (!(*each[b].block = nbody_device_block(nb, r->share, each[b].size, each[b].flags)))
+        if (!(*each[b].block = nbody_device_alloc(nb, r->share, each[b].size, each[b].flags)))
             return -1;
     return 0;
 }
@@ -76,7 +76,7 @@ int nbody_rungs_open(struct nbody *nb)
     struct rungs *r = nb->rungs = calloc(1, sizeof *r);
     if (!r)
         return clerror_set(ENOMEM, "nbody_create: no memory on the host");
-    r->share = nb->share;
+    r->share = nb->device;
     while (!r->share->rows)
         r->share++;
     r->program = embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &rungs,
@@ -115,42 +115,42 @@ static struct lengths lengths_of(const struct nbody *nb)
 
 static int start_levels(struct nbody *nb, struct rungs *r)
 {
-    struct share *p = r->share;
+    struct nbody_device *p = r->share;
     const cl_uint rows = (cl_uint)p->rows, count = (cl_uint)p->count;
     const struct lengths l = lengths_of(nb);
-    return nbody_device_visit(
+    return nbody_device_launch_1d(
         nb, p, r->kernel[LEVELS], p->count, 1,
         ARGS(p->state, r->level, r->clock, rows, count, REAL(nb, l.dt), REAL(nb, l.want2)));
 }
 
 static int start_drift(struct nbody *nb, struct rungs *r, cl_ulong now, cl_ulong next)
 {
-    struct share *p = r->share;
+    struct nbody_device *p = r->share;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    return nbody_device_visit(nb, p, r->kernel[DRIFT], p->count, 3,
-                              ARGS(nb->posm, p->state, r->level, r->clock, first, rows, count, now,
-                                   next, REAL(nb, lengths_of(nb).dt)));
+    return nbody_device_launch_1d(nb, p, r->kernel[DRIFT], p->count, 3,
+                                  ARGS(nb->posm, p->state, r->level, r->clock, first, rows, count,
+                                       now, next, REAL(nb, lengths_of(nb).dt)));
 }
 
 /* The bodies whose steps end, from the tree's order. */
 static int start_gather(struct nbody *nb, struct rungs *r, cl_ulong next)
 {
-    struct share *p = r->share;
+    struct nbody_device *p = r->share;
     const struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, n = (cl_uint)nb->n;
     const struct arrays_scan_job scan = {.x = r->mark, .sums = r->mark, .bytes = 4, .most = nb->n};
-    return nbody_device_visit(nb, p, r->kernel[MARK], nb->n, 1,
-                              ARGS(t->order, r->level, first, n, next, r->mark)) != 0 ||
+    return nbody_device_launch_1d(nb, p, r->kernel[MARK], nb->n, 1,
+                                  ARGS(t->order, r->level, first, n, next, r->mark)) != 0 ||
                    arrays_scan_start(t->sorter, &scan) != 0
                ? -1
-               : nbody_device_visit(nb, p, r->kernel[GATHER], nb->n, 1,
-                                    ARGS(t->order, r->level, t->body, t->feel, first, n, next,
-                                         r->mark, r->target, r->feel, r->row));
+               : nbody_device_launch_1d(nb, p, r->kernel[GATHER], nb->n, 1,
+                                        ARGS(t->order, r->level, t->body, t->feel, first, n, next,
+                                             r->mark, r->target, r->feel, r->row));
 }
 
 static int start_kick(struct nbody *nb, struct rungs *r, cl_uint active, cl_ulong next)
 {
-    struct share *p = r->share;
+    struct nbody_device *p = r->share;
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows,
                   nfields = (cl_uint)nb->nfields;
@@ -158,22 +158,22 @@ static int start_kick(struct nbody *nb, struct rungs *r, cl_uint active, cl_ulon
     void *const fields = nfields ? nb->field_table : nb->posm;
     t->walking = false;
     t->gathered = false; /* what bodies felt is not what they feel now */
-    return nbody_device_visit(nb, p, r->kernel[KICK], active, 1,
-                              ARGS(nb->posm, p->state, nb->pulled, r->row, active, r->level,
-                                   r->clock, t->felt, t->again, first, rows, next, REAL(nb, l.dt),
-                                   REAL(nb, l.want2), fields, nfields));
+    return nbody_device_launch_1d(nb, p, r->kernel[KICK], active, 1,
+                                  ARGS(nb->posm, p->state, nb->forces_sorted, r->row, active,
+                                       r->level, r->clock, t->felt, t->again, first, rows, next,
+                                       REAL(nb, l.dt), REAL(nb, l.want2), fields, nfields));
 }
 
 /* ---- A step of the engine. ------------------------------------------------------------------- */
 
 static int read_clock(struct nbody *nb, struct rungs *r)
 {
-    return nbody_device_fetch(nb, r->share, r->clock, sizeof *r->clock);
+    return nbody_device_download(nb, r->share, r->clock, sizeof *r->clock);
 }
 
 static int begin(struct nbody *nb, struct rungs *r)
 {
-    struct share *p = r->share;
+    struct nbody_device *p = r->share;
     *r->clock = (struct rung_clock){.first_bad = INT_MAX, .bad = INT_MAX};
     *p->bad = INT_MAX;
     if (clmsync(nb->ctx, p->dev, r->clock, CL_MEM_DEVICE) == (cl_event)-1 ||
@@ -215,7 +215,7 @@ static int check(struct nbody *nb, const struct rungs *r)
 static int block_step(struct nbody *nb, struct rungs *r, cl_ulong now, cl_ulong next,
                       cl_uint active)
 {
-    if (start_drift(nb, r, now, next) != 0 || nbody_tree_plant_now(nb) != 0 ||
+    if (start_drift(nb, r, now, next) != 0 || nbody_tree_build_now(nb) != 0 ||
         start_gather(nb, r, next) != 0 ||
         nbody_tree_walk_some(nb, r->share, r->target, r->feel, active) != 0 ||
         start_kick(nb, r, active, next) != 0 || read_clock(nb, r) != 0)
@@ -247,7 +247,7 @@ static int run(struct nbody *nb, double done)
  * felt. */
 static int prepare(struct nbody *nb, struct rungs *r)
 {
-    if ((nbody_hilbert_due(nb) && nbody_hilbert_rows(nb) != 0) ||
+    if ((nbody_hilbert_due(nb) && nbody_hilbert_sort_rows(nb) != 0) ||
         nbody_integrate_init_forces(nb) != 0)
         return -1;
     return clmcopy(nb->ctx, r->share->dev, r->share->tree->felt, r->felt, CL_EVENT_NOWAIT) ==

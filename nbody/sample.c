@@ -73,7 +73,7 @@ static int make_room(struct nbody *nb, size_t count)
 static bool same_as_before(const struct nbody *nb, size_t count, const uint32_t *which)
 {
     const struct sampler *s = nb->sampler;
-    return which && count <= s->nasked && s->orders == nb->orders && s->n == nb->n &&
+    return which && count <= s->nasked && s->orders == nb->sort_count && s->n == nb->n &&
            memcmp(which, s->asked, count * sizeof *which) == 0;
 }
 
@@ -105,22 +105,22 @@ static int choose(struct nbody *nb, size_t count, const uint32_t *which)
             return clerror_set(EINVAL, "nbody_positions: there is no body %zu among %zu",
                                which ? (size_t)which[k] : k, nb->n);
     nbody_each_block(count, find_block, &(struct finding){nb, which});
-    for (const struct share *p = nb->share; count && p < nb->share + nb->ndev; p++)
+    for (const struct nbody_device *p = nb->device; count && p < nb->device + nb->ndev; p++)
         if (p->count && clmsyncn(nb->ctx, p->dev, s->which, count * sizeof(cl_uint),
                                  CL_MEM_DEVICE) == (cl_event)-1)
             return -1;
     if (which) {
         memcpy(s->asked, which, count * sizeof *which);
         s->nasked = count;
-        s->orders = nb->orders;
+        s->orders = nb->sort_count;
         s->n = nb->n;
     }
     return 0;
 }
 
 /* The rows of a device's bodies, in `from`. */
-static void take(const struct nbody *nb, const struct share *p, size_t count, const float *from,
-                 float (*to)[3])
+static void take(const struct nbody *nb, const struct nbody_device *p, size_t count,
+                 const float *from, float (*to)[3])
 {
     const struct sampler *s = nb->sampler;
     if (p->count == nb->n)
@@ -131,27 +131,27 @@ static void take(const struct nbody *nb, const struct share *p, size_t count, co
 }
 
 /* Starts to pick, and to copy to the host. */
-static int pick(struct nbody *nb, struct share *p, size_t bodies, void *from, size_t plane,
+static int pick(struct nbody *nb, struct nbody_device *p, size_t bodies, void *from, size_t plane,
                 double factor, float *to)
 {
     const struct sampler *s = nb->sampler;
     const cl_uint n = (cl_uint)bodies, first = (cl_uint)p->first, count = (cl_uint)p->count,
                   length = (cl_uint)plane;
-    if (nbody_device_visit(nb, p, s->kernel, bodies, 1,
-                           ARGS(from, s->which, to, n, first, count, length, REAL(nb, factor))) !=
-        0)
+    if (nbody_device_launch_1d(
+            nb, p, s->kernel, bodies, 1,
+            ARGS(from, s->which, to, n, first, count, length, REAL(nb, factor))) != 0)
         return -1;
     return clmsyncn(nb->ctx, p->dev, to, 3 * bodies * sizeof *to, CL_MEM_HOST) == (cl_event)-1 ? -1
                                                                                                : 0;
 }
 
 /* Where `state` has three planes from `index` on. */
-static void *planes(const struct nbody *nb, const struct share *p, size_t index)
+static void *planes(const struct nbody *nb, const struct nbody_device *p, size_t index)
 {
     return (char *)p->state + index * p->rows * nb->real;
 }
 
-static int sample_share(struct nbody *nb, struct share *p, size_t count, float (*pos)[3],
+static int sample_share(struct nbody *nb, struct nbody_device *p, size_t count, float (*pos)[3],
                         float (*vel)[3])
 {
     const double length = nbody_units_factor(&nb->units, 1, 0),
@@ -180,7 +180,7 @@ int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)
     if ((!nb->sampler && open_sampler(nb) != 0) || make_room(nb, count) != 0 ||
         choose(nb, count, which) != 0)
         return -1;
-    for (struct share *p = nb->share; count && p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; count && p < nb->device + nb->ndev; p++)
         if (p->count && sample_share(nb, p, count, pos, vel) != 0)
             return -1;
     if (pos && nbody_ranks_collect(nb, count, nb->sampler->which, pos) != 0)

@@ -36,7 +36,7 @@ size_t nbody_save_bytes(const nbody *nb)
     if (no_handle(nb, __func__))
         return 0;
     const size_t felt = nb->method == NBODY_TREE ? nb->real : 0,
-                 order = nb->ordered ? sizeof *nb->body : 0;
+                 order = nb->sorted ? sizeof *nb->body : 0;
     return sizeof(struct head) + nb->n * (nb->real * (4 * fours(nb) + nb->planes) + felt + order);
 }
 
@@ -60,11 +60,11 @@ static struct head head_of(const struct nbody *nb)
                      .method = (int32_t)nb->method,
                      .precision = (int32_t)nb->precision,
                      .stepping = (int32_t)nb->stepping,
-                     .primed = nb->primed,
-                     .settled = nb->settled,
-                     .known = nb->known};
+                     .primed = nb->forces_valid,
+                     .settled = nb->synchronized,
+                     .known = nb->a_old_valid};
     snprintf(h.name, sizeof h.name, "%s", nb->integrator->info.name);
-    for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->tree) {
             h.leaf = p->tree->leaf;
             h.words = p->tree->words;
@@ -98,7 +98,7 @@ struct kept {
     size_t bytes[KEPT]; /* 0: there is none */
 };
 
-static struct kept kept_of(const struct nbody *nb, const struct share *p)
+static struct kept kept_of(const struct nbody *nb, const struct nbody_device *p)
 {
     const struct changes c = nbody_task_changes(nb, p);
     struct kept k = {
@@ -116,7 +116,8 @@ static struct kept kept_of(const struct nbody *nb, const struct share *p)
 
 /* Copies a device's rows to their places among all, from where they are on the host; returns where
  * which body each row is stands. */
-static char *put_rows(const struct nbody *nb, const struct share *p, void *const at[KEPT], char *to)
+static char *put_rows(const struct nbody *nb, const struct nbody_device *p, void *const at[KEPT],
+                      char *to)
 {
     const size_t four = 4 * nb->real;
     for (int i = 0; i < CHANGES - 1; i++)
@@ -132,11 +133,11 @@ static char *put_rows(const struct nbody *nb, const struct share *p, void *const
     return to + nb->n * nb->real;
 }
 
-static int save_rows(struct nbody *nb, struct share *p, char *to)
+static int save_rows(struct nbody *nb, struct nbody_device *p, char *to)
 {
     const struct kept k = kept_of(nb, p);
     for (int i = 0; i < KEPT; i++)
-        if (k.bytes[i] && nbody_device_fetch(nb, p, k.at[i], k.bytes[i]) != 0)
+        if (k.bytes[i] && nbody_device_download(nb, p, k.at[i], k.bytes[i]) != 0)
             return -1;
     put_rows(nb, p, k.at, to);
     return 0;
@@ -146,7 +147,7 @@ static int save_all(struct nbody *nb, char *to)
 {
     const size_t four = 4 * nb->real;
     int status = 0;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev && status == 0; p++)
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev && status == 0; p++)
         if (p->count)
             status = save_rows(nb, p, to);
     status = world_reduce_status(nb->world, status);
@@ -155,7 +156,7 @@ static int save_all(struct nbody *nb, char *to)
     const bool tree = nb->method == NBODY_TREE;
     for (size_t k = 0; k < nb->planes + tree && status == 0; k++, to += nb->n * nb->real)
         status = nbody_ranks_spread(nb, to, nb->real, 1);
-    if (nb->ordered && status == 0)
+    if (nb->sorted && status == 0)
         memcpy(to, nb->body, nb->n * sizeof *nb->body);
     return status;
 }
@@ -183,7 +184,7 @@ struct spare {
     int events;
 };
 
-struct held {
+struct snapshot {
     struct spare *spare; /* of each share */
     struct head head;
     cl_uint *body;
@@ -208,7 +209,7 @@ static int wait_for(struct spare *s)
     return status;
 }
 
-static void free_spare(struct nbody *nb, struct held *h)
+static void free_spare(struct nbody *nb, struct snapshot *h)
 {
     for (cl_uint d = 0; h->spare && d < nb->ndev; d++) {
         wait_for(&h->spare[d]);
@@ -223,42 +224,42 @@ static void free_spare(struct nbody *nb, struct held *h)
 
 void nbody_save_free(struct nbody *nb)
 {
-    if (!nb->held)
+    if (!nb->snapshot)
         return;
-    free_spare(nb, nb->held);
-    free(nb->held->image);
-    free(nb->held);
+    free_spare(nb, nb->snapshot);
+    free(nb->snapshot->image);
+    free(nb->snapshot);
 }
 
 /* Spare blocks of a device; as blocks of the state, so that a CPU's are the host's, too. */
-static bool has_spare(struct nbody *nb, struct share *p, struct spare *s)
+static bool has_spare(struct nbody *nb, struct nbody_device *p, struct spare *s)
 {
     const struct kept k = kept_of(nb, p);
     for (int i = 0; p->count && i < KEPT; i++)
         if (k.bytes[i] && !s->block[i] &&
-            !(s->block[i] = nbody_device_block(nb, p, clsizeofmem(k.block[i]), CL_MEM_ZEROCOPY)))
+            !(s->block[i] = nbody_device_alloc(nb, p, clsizeofmem(k.block[i]), CL_MEM_ZEROCOPY)))
             return false;
     return true;
 }
 
-static struct held *open_held(struct nbody *nb)
+static struct snapshot *open_held(struct nbody *nb)
 {
-    struct held *h = nb->held ? nb->held : calloc(1, sizeof *h);
-    if (!h || nb->held)
+    struct snapshot *h = nb->snapshot ? nb->snapshot : calloc(1, sizeof *h);
+    if (!h || nb->snapshot)
         return h;
-    nb->held = h;
+    nb->snapshot = h;
     h->spare = nb->ranks ? NULL : calloc(nb->ndev, sizeof *h->spare);
     h->body = h->spare ? malloc(nb->n * sizeof *h->body) : NULL;
     bool whole = h->body;
     for (cl_uint d = 0; whole && d < nb->ndev; d++)
-        whole = has_spare(nb, &nb->share[d], &h->spare[d]);
+        whole = has_spare(nb, &nb->device[d], &h->spare[d]);
     if (!whole)
         free_spare(nb, h);
     return h;
 }
 
 /* Starts the copies of a device. */
-static int hold_rows(struct nbody *nb, struct share *p, struct spare *s)
+static int hold_rows(struct nbody *nb, struct nbody_device *p, struct spare *s)
 {
     const int flags = CL_EVENT_NOWAIT | CL_EVENT_OWN | CL_EVENT_CHECKED;
     const struct kept k = kept_of(nb, p);
@@ -278,19 +279,19 @@ static int hold_rows(struct nbody *nb, struct share *p, struct spare *s)
     return clflush(nb->ctx, p->dev, 0);
 }
 
-static int hold_all(struct nbody *nb, struct held *h)
+static int hold_all(struct nbody *nb, struct snapshot *h)
 {
     for (cl_uint d = 0; d < nb->ndev; d++)
         if (wait_for(&h->spare[d]) != 0 ||
-            (nb->share[d].count && hold_rows(nb, &nb->share[d], &h->spare[d]) != 0))
+            (nb->device[d].count && hold_rows(nb, &nb->device[d], &h->spare[d]) != 0))
             return -1;
     h->head = head_of(nb);
-    if (nb->ordered)
+    if (nb->sorted)
         memcpy(h->body, nb->body, nb->n * sizeof *h->body);
     return 0;
 }
 
-static int hold_image(struct nbody *nb, struct held *h)
+static int hold_image(struct nbody *nb, struct snapshot *h)
 {
     if (!h->image && !(h->image = malloc(nbody_save_bytes(nb))))
         clerror_set(ENOMEM, "nbody_snapshot_begin: no memory on the host for %zu bytes",
@@ -302,7 +303,7 @@ int nbody_snapshot_begin(nbody *nb)
 {
     if (no_handle(nb, __func__))
         return -1;
-    struct held *h = open_held(nb);
+    struct snapshot *h = open_held(nb);
     if (world_reduce_status(
             nb->world,
             h ? 0 : clerror_set(ENOMEM, "nbody_snapshot_begin: no memory on the host")) != 0)
@@ -321,7 +322,7 @@ int nbody_snapshot_read(nbody *nb, void *to_)
 {
     if (no_handle(nb, __func__))
         return -1;
-    const struct held *h = nb->held;
+    const struct snapshot *h = nb->snapshot;
     if (!h || !h->any)
         return clerror_set(EINVAL,
                            "nbody_snapshot_read: nothing is held; call nbody_snapshot_begin first");
@@ -333,10 +334,10 @@ int nbody_snapshot_read(nbody *nb, void *to_)
     for (cl_uint d = 0; d < nb->ndev; d++) {
         if (wait_for(&h->spare[d]) != 0)
             return -1;
-        if (nb->share[d].count)
-            end = put_rows(nb, &nb->share[d], h->spare[d].at, to);
+        if (nb->device[d].count)
+            end = put_rows(nb, &nb->device[d], h->spare[d].at, to);
     }
-    if (nb->ordered)
+    if (nb->sorted)
         memcpy(end, h->body, nb->n * sizeof *h->body);
     return 0;
 }
@@ -371,7 +372,7 @@ static int check_head(const struct nbody *nb, const struct head *h, size_t size)
 }
 
 /* A device's rows from their places among all. Those that pad a share stay as they are. */
-static int load_rows(struct nbody *nb, struct share *p, const char *from)
+static int load_rows(struct nbody *nb, struct nbody_device *p, const char *from)
 {
     const struct kept k = kept_of(nb, p);
     const size_t four = 4 * nb->real;
@@ -398,14 +399,14 @@ static void load_order(struct nbody *nb, const char *end)
     memcpy(nb->body, end - nb->n * sizeof *nb->body, nb->n * sizeof *nb->body);
     for (size_t i = 0; i < nb->n; i++)
         nb->row[nb->body[i]] = (cl_uint)i;
-    nb->orders++;
+    nb->sort_count++;
 }
 
 /* Whether trees are as deep as those that were saved. */
 static int deepen(struct nbody *nb, cl_uint words)
 {
-    bool any = nb->parts && nb->parts->words < words;
-    for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    bool any = nb->domains && nb->domains->words < words;
+    for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         any |= p->tree && p->tree->words < words;
     return any && nbody_tree_extend_keys(nb) < 0 ? -1 : 0;
 }
@@ -415,10 +416,10 @@ static int load(struct nbody *nb, const struct head *h, const char *from, size_t
 {
     if (check_head(nb, h, size) != 0 || deepen(nb, h->words) != 0)
         return -1;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->rows && load_rows(nb, p, from) != 0)
             return -1;
-    if (nb->ordered)
+    if (nb->sorted)
         load_order(nb, from + size - sizeof *h);
     return 0;
 }
@@ -445,9 +446,9 @@ int nbody_load(nbody *nb, const void *from_, size_t size)
     nb->evaluations = h.evaluations;
     nb->counts.blocks = h.blocks;
     nb->counts.steps = h.body_steps;
-    nb->primed = h.primed;
-    nb->settled = h.settled;
-    nb->known = h.known;
-    nb->current = nb->planted = false;
+    nb->forces_valid = h.primed;
+    nb->synchronized = h.settled;
+    nb->a_old_valid = h.known;
+    nb->positions_current = nb->tree_valid = false;
     return nbody_field_place(nb) == 0 ? nbody_soften_place(nb) : -1; /* in these units */
 }

@@ -101,7 +101,7 @@ static int fit(void *shape, int stored, void *device)
 static const char *tree_name(const struct nbody *nb)
 {
     const bool single = nb->precision == NBODY_SINGLE; /* there is none for mixed */
-    if (nbody_tree_fine(nb))
+    if (nbody_tree_needs_order_4(nb))
         return single ? "nbody.cells.single" : "nbody.cells.double";
     return single ? "nbody.walk.single" : "nbody.walk.double";
 }
@@ -130,8 +130,8 @@ static bool has_row(const struct nbody *nb, cl_uint dev, const char *name, bool 
 static bool has_many(const struct nbody *nb, cl_uint dev, const char *name, bool *own)
 {
     struct cltune_row row;
-    return name && !nb->one_by_one && nbody_forces_pull_many(nb) && has_row(nb, dev, name, own) &&
-           cltune_find(nb->ctx, dev, name, nb->n, &row) == 0 &&
+    return name && !nb->fused_disabled && nbody_forces_can_fuse_steps(nb) &&
+           has_row(nb, dev, name, own) && cltune_find(nb->ctx, dev, name, nb->n, &row) == 0 &&
            cltune_value(row.shape, "meet", 0) > 0;
 }
 
@@ -155,8 +155,8 @@ static const char *sum_name(const struct nbody *nb, cl_uint dev)
     return own || !usual_is_own ? equal : usual;
 }
 
-int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cldev_info *info,
-                       const char *words)
+int nbody_shape_choose(const struct nbody *nb, struct nbody_device *p,
+                       const struct cldev_info *info, const char *words)
 {
     const struct sum *sum = nbody_forces_sum(nb);
     struct device device = {info, 4 * nb->real * (size_t)(1 + sum->velocities + sum->accelerations),
@@ -167,8 +167,8 @@ int nbody_shape_choose(const struct nbody *nb, struct share *p, const struct cld
     return cltune_choose(&rules, nb->ctx, p->dev, name, nb->n, words, &p->shape, &p->row);
 }
 
-void nbody_shape_options(const struct nbody *nb, const struct share *p, bool doubles, char *text,
-                         size_t size)
+void nbody_shape_options(const struct nbody *nb, const struct nbody_device *p, bool doubles,
+                         char *text, size_t size)
 {
     const struct nbody_shape *s = &p->shape;
     snprintf(

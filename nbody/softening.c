@@ -57,7 +57,7 @@ int nbody_soften_place(struct nbody *nb)
         const double eps = i < nb->n ? length * nb->own_eps[i] : 0;
         real_put(nb, nb->soft, i, fmax(eps * eps / 2, least));
     }
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->rows && clmsync(nb->ctx, p->dev, nb->soft, CL_MEM_DEVICE) == (cl_event)-1)
             return -1;
     return 0;

@@ -10,20 +10,20 @@
 /* ---- Copying out. ------------------------------------------------------------------------- */
 
 /* Positions stand in `state` where posm holds predictions. */
-static int fetch(struct nbody *nb, struct share *p, bool pos, bool vel)
+static int fetch(struct nbody *nb, struct nbody_device *p, bool pos, bool vel)
 {
     const size_t plane = p->rows * nb->real;
     char *state = p->state, *own = (char *)nb->posm + p->first * 4 * nb->real;
-    if (vel && nbody_device_fetch(nb, p, state + STATE_VEL * plane, 3 * plane) != 0)
+    if (vel && nbody_device_download(nb, p, state + STATE_VEL * plane, 3 * plane) != 0)
         return -1;
     if (pos && predicts(nb))
-        return nbody_device_fetch(nb, p, state + STATE_POS * plane, 3 * plane);
-    return pos ? nbody_device_fetch(nb, p, own, p->count * 4 * nb->real) : 0;
+        return nbody_device_download(nb, p, state + STATE_POS * plane, 3 * plane);
+    return pos ? nbody_device_download(nb, p, own, p->count * 4 * nb->real) : 0;
 }
 
 struct copying {
     const struct nbody *nb;
-    const struct share *p;
+    const struct nbody_device *p;
     double (*pos)[3], (*vel)[3];
 };
 
@@ -32,7 +32,7 @@ static void copy_block(void *copying, size_t block, size_t first, size_t end)
 {
     const struct copying *c = copying;
     const struct nbody *nb = c->nb;
-    const struct share *p = c->p;
+    const struct nbody_device *p = c->p;
     const double length = nbody_units_factor(&nb->units, 1, 0),
                  speed = nbody_units_factor(&nb->units, 1, -1);
     (void)block;
@@ -52,7 +52,7 @@ int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
 {
     if (no_handle(nb, __func__))
         return -1;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
         struct copying copying = {nb, p, pos, vel};
         if (p->count && fetch(nb, p, pos != NULL, vel != NULL) != 0)
             return -1;
@@ -61,7 +61,7 @@ int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
     double *const out[] = {pos ? *pos : NULL, vel ? *vel : NULL};
     for (int k = 0; k < 2; k++)
         if (out[k] && (nbody_ranks_spread(nb, out[k], sizeof *pos, 1) != 0 ||
-                       nbody_hilbert_out(nb, out[k], 3) != 0))
+                       nbody_hilbert_unsort(nb, out[k], 3) != 0))
             return -1;
     return 0;
 }
@@ -118,7 +118,7 @@ size_t nbody_device_bytes(const nbody *nb)
         return 0;
     size_t most = 0;
     for (cl_uint d = 0; d < nb->ndev; d++)
-        most = nb->share[d].bytes > most ? nb->share[d].bytes : most;
+        most = nb->device[d].bytes > most ? nb->device[d].bytes : most;
     return most;
 }
 
@@ -128,7 +128,7 @@ unsigned nbody_devices(const nbody *nb)
         return 0;
     unsigned owners = 0;
     for (cl_uint d = 0; d < nb->ndev; d++)
-        owners += nb->share[d].rows > 0;
+        owners += nb->device[d].rows > 0;
     return owners;
 }
 
@@ -136,19 +136,19 @@ size_t nbody_device_bodies(const nbody *nb, unsigned dev)
 {
     if (no_handle(nb, __func__))
         return 0;
-    return dev < nb->ndev ? nb->share[dev].count : 0;
+    return dev < nb->ndev ? nb->device[dev].count : 0;
 }
 
 const char *nbody_shape(const nbody *nb, unsigned dev)
 {
     if (no_handle(nb, __func__))
         return "";
-    return dev < nb->ndev ? nb->share[dev].row.shape : "";
+    return dev < nb->ndev ? nb->device[dev].row.shape : "";
 }
 
 const char *nbody_explain(const nbody *nb, unsigned dev)
 {
     if (no_handle(nb, __func__))
         return "";
-    return dev < nb->ndev ? nb->share[dev].row.source : "";
+    return dev < nb->ndev ? nb->device[dev].row.source : "";
 }

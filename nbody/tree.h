@@ -158,13 +158,13 @@ struct tree {
 /* ---- tree_build.c ---------------------------------------------------------------------------- */
 
 /* Launches of a kernel: so many work-groups of so many items; an item for each of n. */
-int nbody_tree_launch(const struct nbody *nb, const struct share *p, enum tree_kernel k,
+int nbody_tree_launch(const struct nbody *nb, const struct nbody_device *p, enum tree_kernel k,
                       size_t groups, size_t group, cl_uint nargs, const struct stdcl_arg *args);
-int nbody_tree_launch_1d(const struct nbody *nb, const struct share *p, enum tree_kernel k,
+int nbody_tree_launch_1d(const struct nbody *nb, const struct nbody_device *p, enum tree_kernel k,
                          size_t n, cl_uint nargs, const struct stdcl_arg *args);
 
 /* Work-groups whose items look at TREE_RUN of n bodies each. */
-static inline cl_uint nbody_tree_groups(const struct share *p, size_t n)
+static inline cl_uint nbody_tree_groups(const struct nbody_device *p, size_t n)
 {
     const size_t each = (size_t)p->shape.flat * TREE_RUN;
     return (cl_uint)divide_up(n, each);
@@ -174,7 +174,7 @@ static inline cl_uint nbody_tree_groups(const struct share *p, size_t n)
 double nbody_tree_opening(const struct nbody *nb, bool geometric);
 
 /* So many times what a group usually meets. */
-cl_uint nbody_tree_usual(const struct nbody *nb, double times);
+cl_uint nbody_tree_expected_interactions(const struct nbody *nb, double times);
 
 /* Cells of a tree whose bodies are sorted: counts them; makes them, `total` in all of which there
  * are those of other devices; and their moments. */
@@ -184,11 +184,11 @@ struct key_range {
 /* Counts cells that begin in each run, and starts to number them: all but those of `counted`
  * work-groups that did so before. And counts with `some` work-groups of all alone: the first
  * `before`, and the others after a gap of so many. */
-int nbody_tree_count(struct nbody *nb, struct share *p, struct key_range r, cl_uint counted);
-int nbody_tree_count_some(struct nbody *nb, struct share *p, struct key_range r, size_t some,
+int nbody_tree_count(struct nbody *nb, struct nbody_device *p, struct key_range r, cl_uint counted);
+int nbody_tree_count_some(struct nbody *nb, struct nbody_device *p, struct key_range r, size_t some,
                           cl_uint before, cl_uint gap);
-int nbody_tree_write(struct nbody *nb, struct share *p, struct key_range r, cl_uint total);
-int nbody_tree_moments(struct nbody *nb, struct share *p, cl_uint geometric);
+int nbody_tree_write(struct nbody *nb, struct nbody_device *p, struct key_range r, cl_uint total);
+int nbody_tree_moments(struct nbody *nb, struct nbody_device *p, cl_uint geometric);
 
 /* By what cells count as larger, since the centre of mass is rounded (tree.cl). */
 double nbody_tree_com_margin(const struct nbody *nb);
@@ -197,7 +197,7 @@ double nbody_tree_com_margin(const struct nbody *nb);
  */
 
 /* Makes room for so many cells. */
-int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room);
+int nbody_tree_grow(struct nbody *nb, struct nbody_device *p, cl_uint room);
 
 /* Keys of two words from now on, on all devices; 1 where there is no memory for them, or there are
  * too many bodies. */
@@ -206,15 +206,15 @@ int nbody_tree_extend_keys(struct nbody *nb);
 /* ---- domain.c ---------------------------------------------------------------------------- */
 
 /* Starts something on a device. */
-typedef int (*start_on)(struct nbody *nb, struct share *p, cl_uint arg);
+typedef int (*start_on)(struct nbody *nb, struct nbody_device *p, cl_uint arg);
 
 /* A device of any rank, whose part of the tree is number k. */
 struct owner {
     int rank;
-    struct share *share; /* NULL: another rank's */
-    size_t first, count; /* of the bodies that it moves */
-    double part, speed;  /* the part of all work that it is to have; how fast it is beside the
-                            others, so far */
+    struct nbody_device *share; /* NULL: another rank's */
+    size_t first, count;        /* of the bodies that it moves */
+    double part, speed; /* the part of all work that it is to have; how fast it is beside the
+                           others, so far */
 };
 
 /* A tree in parts. Blocks are those of all devices of the rank, each of which has its own image:
@@ -230,7 +230,7 @@ struct domains {
     double side;               /* of the cube, when they were made */
     double cube[4];            /* of the last tree */
     bool cube_known, guessing; /* this one's is taken to be the same, until its box is known */
-    struct parcel *homing; /* sums on their way home: so many; when they are down, by parts; rows
+    struct transfer *homing; /* sums on their way home: so many; when they are down, by parts; rows
                               are visited before they are there */
     size_t nhoming;
     cl_event *down, *topping; /* topping: tops on their way to the host, by parts, and then the
@@ -289,7 +289,7 @@ struct domains {
 /* Prepares for parts where several devices have bodies; p->tree is there for those of this rank.
  * place: their memory. */
 int nbody_domain_open(struct nbody *nb);
-int nbody_domain_place(struct nbody *nb);
+int nbody_domain_allocate(struct nbody *nb);
 void nbody_domain_free(struct nbody *nb);
 
 /* A block of all devices. Small ones are as large as those that the layer registers with a GPU's
@@ -297,49 +297,49 @@ void nbody_domain_free(struct nbody *nb);
 void *nbody_domain_block(struct nbody *nb, size_t bytes);
 
 /* Room for so many bodies of each part on their way. */
-int nbody_domain_room(struct nbody *nb, size_t slots);
+int nbody_domain_reserve(struct nbody *nb, size_t slots);
 
 /* Some bytes of a block that one part has and another gets; those that several get follow each
  * other. Waits for what was started. */
-struct parcel {
+struct transfer {
     cl_uint from, to;
     void *at;
     size_t bytes;
     bool beside;    /* up in a further queue: what uses it follows nbody_domain_after or
-                       nbody_domain_brought */
+                       nbody_domain_wait_uploads */
     cl_event begun; /* its way down, where that was started before */
 };
-int nbody_domain_swap(struct nbody *nb, const struct parcel *parcel, size_t n);
+int nbody_domain_exchange_transfers(struct nbody *nb, const struct transfer *parcel, size_t n);
 
 /* A block's bytes to a device; or in a further queue, and what uses them follows
  * nbody_domain_after, or is started when the event is complete. */
-int nbody_domain_bring(struct nbody *nb, const struct share *p, void *at, size_t bytes);
-int nbody_domain_bring_beside(struct nbody *nb, const struct share *p, void *at, size_t bytes,
-                              cl_event *ev);
+int nbody_domain_upload(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes);
+int nbody_domain_upload_side_queue(struct nbody *nb, const struct nbody_device *p, void *at,
+                                   size_t bytes, cl_event *ev);
 
 /* A copy to the host in a further queue, after what was started in the first; and what follows in
  * the first waits for all copies in further queues. */
-int nbody_domain_begin_down(struct nbody *nb, const struct share *p, void *at, size_t bytes,
-                            bool after, cl_event *ev);
-int nbody_domain_after(struct nbody *nb, const struct share *p);
+int nbody_domain_begin_download(struct nbody *nb, const struct nbody_device *p, void *at,
+                                size_t bytes, bool after, cl_event *ev);
+int nbody_domain_after(struct nbody *nb, const struct nbody_device *p);
 
 /* Waits for the parcels that are on their way up beside. It takes less of a device's time than
  * nbody_domain_after, and more of the host's. */
-int nbody_domain_brought(struct nbody *nb, const struct share *p);
+int nbody_domain_wait_uploads(struct nbody *nb, const struct nbody_device *p);
 
 /* An event for all that was started in the first queue. */
-int nbody_domain_mark(struct nbody *nb, const struct share *p, cl_event *ev);
+int nbody_domain_mark(struct nbody *nb, const struct nbody_device *p, cl_event *ev);
 
 /* For a loop over those of this rank's shares from p on that have parts. */
-static inline struct share *nbody_domain_next(const struct nbody *nb, struct share *p)
+static inline struct nbody_device *nbody_domain_next(const struct nbody *nb, struct nbody_device *p)
 {
-    while (p < nb->share + nb->ndev && !p->tree)
+    while (p < nb->device + nb->ndev && !p->tree)
         p++;
     return p;
 }
 #define EACH_PART(nb, p)                                                                           \
-    for (struct share *p = nbody_domain_next(nb, (nb)->share); p < (nb)->share + (nb)->ndev;       \
-         p = nbody_domain_next(nb, p + 1))
+    for (struct nbody_device *p = nbody_domain_next(nb, (nb)->device);                             \
+         p < (nb)->device + (nb)->ndev; p = nbody_domain_next(nb, p + 1))
 
 /* Collective. Each part's `each` bytes of some blocks to the host of all ranks. Waits for what was
  * started, but not for `meanwhile`, which is started on all devices then (NULL: nothing). */
@@ -351,20 +351,21 @@ int nbody_domain_gather(struct nbody *nb, const struct gathered *g, size_t n, st
 
 /* Both with one wait. */
 int nbody_domain_exchange(struct nbody *nb, const struct gathered *g, size_t ng,
-                          const struct parcel *parcel, size_t n, start_on meanwhile);
+                          const struct transfer *parcel, size_t n, start_on meanwhile);
 
 /* Collective. Numbers that only one rank knows, and that are 0 on the others, to all. */
 int nbody_domain_fill(struct nbody *nb, uint64_t *words, size_t n);
 
 /* Takes over cells of others, which stand from `first` on in this block. */
-int nbody_domain_adopt(struct nbody *nb, struct share *p, void *cells, size_t first, size_t count);
+int nbody_domain_import_nodes(struct nbody *nb, struct nbody_device *p, void *cells, size_t first,
+                              size_t count);
 
 /* Collective. Cuts anew, by what the last walks cost and how long they took. Blocks. */
 int nbody_domain_cut(struct nbody *nb);
 
-static inline bool nbody_domain_settled(const struct nbody *nb)
+static inline bool nbody_domain_balanced(const struct nbody *nb)
 {
-    return !nb->parts || nb->parts->checks > 8;
+    return !nb->domains || nb->domains->checks > 8;
 }
 
 /* All that was started on this rank's devices that have parts. */
@@ -372,11 +373,11 @@ int nbody_domain_wait(struct nbody *nb);
 
 /* Sums that go home: down, when walks have ended; and up, when they are down, where it is noted how
  * long walks took. Between both other things may be started. */
-int nbody_domain_begin_home(struct nbody *nb, const struct parcel *parcel, size_t n);
-int nbody_domain_end_home(struct nbody *nb, const struct parcel *parcel, size_t n);
+int nbody_domain_begin_return(struct nbody *nb, const struct transfer *parcel, size_t n);
+int nbody_domain_end_return(struct nbody *nb, const struct transfer *parcel, size_t n);
 
 /* A copy that was started. */
-int nbody_domain_await(struct nbody *nb, const struct share *p, cl_event ev);
+int nbody_domain_await(struct nbody *nb, const struct nbody_device *p, cl_event ev);
 
 /* Bytes of struct edge in domain.cl. */
 static inline size_t nbody_domain_edge_bytes(const struct nbody *nb)
@@ -397,12 +398,13 @@ static inline size_t nbody_domain_body_bytes(const struct nbody *nb)
 
 /* Number w of {cell, first body, -, -} of the bridge of a level of a part; of level 0, too: number
  * 2 tells whether it is crowded. */
-static inline cl_uint nbody_domain_bridge(const struct nbody *nb, cl_uint part, cl_uint level,
-                                          size_t w)
+static inline cl_uint nbody_domain_shared_node(const struct nbody *nb, cl_uint part, cl_uint level,
+                                               size_t w)
 {
-    const size_t levels = nb->parts->words * TREE_LEVELS + 1,
+    const size_t levels = nb->domains->words * TREE_LEVELS + 1,
                  at = (part * levels + level + 1) * TREE_TOPS - 1;
-    return ((const cl_uint *)((const char *)nb->parts->tops + at * nbody_domain_cell_bytes(nb)))[w];
+    return (
+        (const cl_uint *)((const char *)nb->domains->tops + at * nbody_domain_cell_bytes(nb)))[w];
 }
 
 /* ---- device_threads.c
@@ -419,13 +421,13 @@ int nbody_device_threads_all(struct nbody *nb, start_on start, cl_uint arg);
 
 /* Collective. All parts of a tree, and what each needs of the others, for the walks of a sum: they
  * are started where they wait for nobody. Waits often. */
-int nbody_domain_plant(struct nbody *nb, enum kernel sum, bool geometric);
+int nbody_domain_build(struct nbody *nb, enum kernel sum, bool geometric);
 
 /* Collective. Sums of walks to those who move the bodies. */
 int nbody_domain_return(struct nbody *nb, enum kernel sum);
 
 /* Of a burst: those whose sums came later. */
-int nbody_domain_visit_late(struct nbody *nb, cl_uint phases, int step);
+int nbody_domain_update_late(struct nbody *nb, cl_uint phases, int step);
 
 /* ---- let.c -------------------------------------------------------------------------- */
 
@@ -433,20 +435,20 @@ int nbody_domain_visit_late(struct nbody *nb, cl_uint phases, int step);
  * all bodies is another. */
 static inline cl_uint nbody_let_counter(const struct nbody *nb, cl_uint part)
 {
-    return (part + 1) * nb->parts->most - 2;
+    return (part + 1) * nb->domains->most - 2;
 }
 
 static inline cl_uint nbody_let_off(const struct nbody *nb, cl_uint part)
 {
-    return (part + 1) * nb->parts->most - 1;
+    return (part + 1) * nb->domains->most - 1;
 }
 
 /* Boxes of all groups of a part, after which nothing was found yet: of one rank's devices they go
  * down at once, and how many there are of single groups. And how they go to all others: with what
  * else is gathered to the host. Waits. Of how many boxes it is known that they met too much. */
-size_t nbody_let_lone(const struct nbody *nb);
-int nbody_let_start_boxes(struct nbody *nb, struct share *p);
-int nbody_let_swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwith);
+size_t nbody_let_split_groups(const struct nbody *nb);
+int nbody_let_start_boxes(struct nbody *nb, struct nbody_device *p);
+int nbody_let_exchange_boxes(struct nbody *nb, const struct gathered *with, size_t nwith);
 
 /* Swaps boxes and starts to walk for them, before the cells that all have are there. Of one rank's
  * devices, which know the cell of all bodies of the sum before (rooted), but for walks by angle. */
@@ -455,7 +457,7 @@ int nbody_let_begin(struct nbody *nb, bool geometric);
 /* Collective. What walks of each part need of the others, after `join`, which gives them the cells
  * that all have. Waits. */
 int nbody_let_find(struct nbody *nb, bool geometric, start_on join);
-int nbody_let_place(struct nbody *nb);
+int nbody_let_allocate(struct nbody *nb);
 void nbody_let_free(struct nbody *nb);
 
 /* ---- hilbert_sort_device.c
@@ -463,7 +465,7 @@ void nbody_let_free(struct nbody *nb);
 
 /* Which of today's rows is which of tomorrow's, at the host: by a device that has all positions.
  * Blocks. */
-int nbody_hilbert_find_device(struct nbody *nb, struct share *p, cl_uint *order);
+int nbody_hilbert_find_device(struct nbody *nb, struct nbody_device *p, cl_uint *order);
 
 /* Collective. Rows to their new places, by the devices that have them, each with all positions.
  * Blocks. Where that fails, bodies are lost: their numbers are neither in the old order nor in the
@@ -473,34 +475,36 @@ int nbody_hilbert_move_device(struct nbody *nb, const cl_uint *order);
 /* ---- tree_walks.c ---------------------------------------------------------------------------- */
 
 /* Groups whose walks work-groups share at most. */
-size_t nbody_tree_shared(const struct nbody *nb, const struct share *p);
+size_t nbody_tree_shared(const struct nbody *nb, const struct nbody_device *p);
 
 /* Starts the walks of all devices, but for those of nbody_tree_walk_now; may wait for what was
  * started, where launches have a slice of time each. */
 int nbody_tree_walk_all(struct nbody *nb, enum kernel sum, bool geometric);
 
 /* Starts those of one device, if they are one launch for which there is room. */
-int nbody_tree_walk_now(struct nbody *nb, struct share *p, enum kernel sum, cl_uint geometric);
+int nbody_tree_walk_now(struct nbody *nb, struct nbody_device *p, enum kernel sum,
+                        cl_uint geometric);
 
 /* Forgets what is left of a sum that was stopped, and waits then. */
-int nbody_tree_forget_turns(struct nbody *nb, struct share *p);
+int nbody_tree_discard_deferred(struct nbody *nb, struct nbody_device *p);
 
 /* The sums for n bodies alone, in the tree's order, which become the first of nb->pulled; what is
  * put off or has its turn (again) is the caller's to clear. And, for tests, what groups meet, as
  * nbody_tree_lists. */
-int nbody_tree_walk_some(struct nbody *nb, struct share *p, void *body, void *feel, cl_uint n);
-int nbody_tree_walk_lists(struct nbody *nb, struct share *p, void *lists, cl_uint room);
+int nbody_tree_walk_some(struct nbody *nb, struct nbody_device *p, void *body, void *feel,
+                         cl_uint n);
+int nbody_tree_walk_lists(struct nbody *nb, struct nbody_device *p, void *lists, cl_uint room);
 
 /* ---- tree.c ---------------------------------------------------------------------------------- */
 
 /* The tree of the current positions on the device that has one, with room; blocks. */
-int nbody_tree_plant_now(struct nbody *nb);
+int nbody_tree_build_now(struct nbody *nb);
 
 /* For tests: makes a device's tree, of which a sum keeps no keys. */
-int nbody_tree_plant(struct nbody *nb, struct share *p);
+int nbody_tree_build_device(struct nbody *nb, struct nbody_device *p);
 
 /* What the groups meet, for tests: lists of TREE_GROUP bodies each as walk.cl leaves them, `room`
  * numbers a group, after a sum of forces on one device. */
-int nbody_tree_lists(struct nbody *nb, struct share *p, void *lists, cl_uint room);
+int nbody_tree_lists(struct nbody *nb, struct nbody_device *p, void *lists, cl_uint room);
 
 #endif

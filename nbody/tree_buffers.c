@@ -85,7 +85,7 @@ static int program_of(int kernel)
 
 /* ---- Kernels. -------------------------------------------------------------------------------- */
 
-static int open_programs(struct nbody *nb, struct share *p)
+static int open_programs(struct nbody *nb, struct nbody_device *p)
 {
     const struct embedded *const in_tree[] = {&multipole, &moments, &curve, &tree},
                                  *const in_walk[] = {&root, &multipole, &walk};
@@ -108,24 +108,25 @@ static int open_programs(struct nbody *nb, struct share *p)
              nbody_tree_items(s), s->rsqrt, nb->moments, s->group > 1 ? s->again : s->width);
     p->tree->owner = true;
     void **const program = p->tree->program;
-    program[0] = nb->parts ? embedded_open(nb->ctx, build, &in_parts, 4, in_tree)
-                           : embedded_open(nb->ctx, build, &tree, 3, in_tree);
+    program[0] = nb->domains ? embedded_open(nb->ctx, build, &in_parts, 4, in_tree)
+                             : embedded_open(nb->ctx, build, &tree, 3, in_tree);
     program[1] = embedded_open(nb->ctx, walks, s->group > 1 ? &walk_gpu : &walk_cpu,
                                COUNT_OF(in_walk), in_walk);
-    program[2] =
-        nb->parts ? embedded_open(nb->ctx, essences, &essential, COUNT_OF(in_walk), in_walk) : NULL;
-    return program[0] && program[1] && (program[2] || !nb->parts) ? 0 : -1;
+    program[2] = nb->domains
+                     ? embedded_open(nb->ctx, essences, &essential, COUNT_OF(in_walk), in_walk)
+                     : NULL;
+    return program[0] && program[1] && (program[2] || !nb->domains) ? 0 : -1;
 }
 
-static int build_share(struct nbody *nb, struct share *p)
+static int build_share(struct nbody *nb, struct nbody_device *p)
 {
     struct tree *t = p->tree;
-    for (struct share *q = nb->share; q < p && !t->program[0]; q++)
+    for (struct nbody_device *q = nb->device; q < p && !t->program[0]; q++)
         if (q->tree && q->tree->owner && strcmp(q->row.shape, p->row.shape) == 0)
             memcpy(t->program, q->tree->program, sizeof t->program);
     if (!t->program[0] && open_programs(nb, p) != 0)
         return -1;
-    for (int k = 0; k < (nb->parts ? TREE_KERNELS : TREE_SAMPLE); k++)
+    for (int k = 0; k < (nb->domains ? TREE_KERNELS : TREE_SAMPLE); k++)
         if (!(t->kernel[k] = clsym(nb->ctx, t->program[program_of(k)], names[k], 0)))
             return -1;
     return 0;
@@ -141,7 +142,7 @@ static size_t multipole_bytes(const struct nbody *nb)
 
 static size_t cell_bytes(const struct nbody *nb)
 {
-    return (nb->parts ? 4 : 3) * sizeof(cl_uint) + (4 + 2) * nb->real + multipole_bytes(nb);
+    return (nb->domains ? 4 : 3) * sizeof(cl_uint) + (4 + 2) * nb->real + multipole_bytes(nb);
 }
 
 /* Cells that there are room for at first: as a rule there are 0.23 n with leaves of 16 bodies, and
@@ -152,22 +153,23 @@ static size_t first_room(const struct nbody *nb, cl_uint leaf)
     return nb->n * 24 / 5 / leaf + 2048;
 }
 
-int nbody_tree_grow(struct nbody *nb, struct share *p, cl_uint room)
+int nbody_tree_grow(struct nbody *nb, struct nbody_device *p, cl_uint room)
 {
     struct tree *t = p->tree;
     struct {
         void **block;
         size_t size;
-    } const each[] = {{&t->link, 2 * sizeof(cl_int)}, {&t->down, sizeof(cl_uint)},
-                      {&t->com, 4 * nb->real},        {&t->poles, multipole_bytes(nb)},
-                      {&t->size, 2 * nb->real},       {&t->mark, nb->parts ? sizeof(cl_uint) : 0}};
+    } const each[] = {
+        {&t->link, 2 * sizeof(cl_int)}, {&t->down, sizeof(cl_uint)},
+        {&t->com, 4 * nb->real},        {&t->poles, multipole_bytes(nb)},
+        {&t->size, 2 * nb->real},       {&t->mark, nb->domains ? sizeof(cl_uint) : 0}};
     p->bytes -= t->cell_bytes;
     t->cell_bytes = 0;
     t->forgot = t->rooted = false;
     for (size_t b = 0; b < COUNT_OF(each); b++) {
         clfree(*each[b].block);
         *each[b].block = NULL;
-        if (each[b].size && !(*each[b].block = nbody_device_block(
+        if (each[b].size && !(*each[b].block = nbody_device_alloc(
                                   nb, p, (size_t)(room + 1) * each[b].size, CL_MEM_DEVONLY)))
             return -1;
         t->cell_bytes += (size_t)(room + 1) * each[b].size;
@@ -190,13 +192,14 @@ static size_t runs_of(const struct nbody *nb)
 /* How many are sorted at most. */
 static size_t keys_of(const struct nbody *nb)
 {
-    return nb->n + (nb->parts ? TREE_SPARE : 0);
+    return nb->n + (nb->domains ? TREE_SPARE : 0);
 }
 
 /* Of keys, and in parts those of neighbours before and behind. */
 static size_t key_bytes(const struct nbody *nb)
 {
-    return round_up(keys_of(nb) * sizeof(cl_ulong), WORK_ALIGN) + (nb->parts ? 2 * TREE_MARGIN : 0);
+    return round_up(keys_of(nb) * sizeof(cl_ulong), WORK_ALIGN) +
+           (nb->domains ? 2 * TREE_MARGIN : 0);
 }
 
 static struct work work_of(const struct nbody *nb, const struct tree *t)
@@ -206,11 +209,11 @@ static struct work work_of(const struct nbody *nb, const struct tree *t)
                                         .bytes = 8,
                                         .bits = 64,
                                         .most = keys_of(nb)};
-    const size_t cells = t->words * TREE_LEVELS + 1, parts = nb->parts ? nb->parts->n : 0;
+    const size_t cells = t->words * TREE_LEVELS + 1, parts = nb->domains ? nb->domains->n : 0;
     return (struct work){.keys = key_bytes(nb),
                          .sort = arrays_sort_workspace(t->sorter, &job),
                          .counts = runs_of(nb) * (cells > parts ? cells : parts) * sizeof(cl_uint),
-                         .sums = nb->parts ? 0 : nb->n * 4 * nb->real};
+                         .sums = nb->domains ? 0 : nb->n * 4 * nb->real};
 }
 
 static size_t work_bytes(const struct work *w)
@@ -219,24 +222,24 @@ static size_t work_bytes(const struct work *w)
     return beside > w->sums ? beside : w->sums;
 }
 
-static int place_work(struct nbody *nb, struct share *p)
+static int place_work(struct nbody *nb, struct nbody_device *p)
 {
     struct tree *t = p->tree;
     const struct work w = work_of(nb, t);
-    if (w.sort == 0 || !(t->work = nbody_device_block(nb, p, work_bytes(&w), CL_MEM_DEVONLY)))
+    if (w.sort == 0 || !(t->work = nbody_device_alloc(nb, p, work_bytes(&w), CL_MEM_DEVONLY)))
         return -1;
     t->keys = t->seconds = t->work;
-    t->key = t->second = (char *)t->work + (nb->parts ? TREE_MARGIN : 0);
+    t->key = t->second = (char *)t->work + (nb->domains ? TREE_MARGIN : 0);
     t->sort = t->count = (char *)t->work + w.keys;
-    nb->pulled = nb->parts ? nb->parts->pulled : t->work;
+    nb->forces_sorted = nb->domains ? nb->domains->pulled : t->work;
     return 0;
 }
 
-static int place_tree(struct nbody *nb, struct share *p)
+static int place_tree(struct nbody *nb, struct nbody_device *p)
 {
     struct tree *t = p->tree;
     const size_t n = nb->n, groups = (n + TREE_GROUP - 1) / TREE_GROUP,
-                 parts = nb->parts ? nb->parts->n : 0;
+                 parts = nb->domains ? nb->domains->n : 0;
     struct {
         void **block;
         size_t size;
@@ -255,8 +258,8 @@ static int place_tree(struct nbody *nb, struct share *p)
         {&t->slot, parts ? n * sizeof(cl_uint) : 1, CL_MEM_DEVONLY},
         {(void **)&t->which, parts * sizeof(cl_uint) + 1, 0},
         {&t->picked, parts * sizeof(cl_ulong) + 1, 0},
-        {&t->lone, nb->parts ? nbody_let_lone(nb) * sizeof(cl_uint) : 1, CL_MEM_DEVONLY},
-        {&t->halo, nb->parts ? nbody_domain_edge_bytes(nb) : 1, 0},
+        {&t->lone, nb->domains ? nbody_let_split_groups(nb) * sizeof(cl_uint) : 1, CL_MEM_DEVONLY},
+        {&t->halo, nb->domains ? nbody_domain_edge_bytes(nb) : 1, 0},
         {&t->info, groups * 4 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->again, (groups + TREE_AGAIN) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->shared, nbody_tree_shared(nb, p) * TREE_GROUP * TREE_PARTS * 4 * nb->real + 1,
@@ -265,7 +268,7 @@ static int place_tree(struct nbody *nb, struct share *p)
         {(void **)&t->cells, 2 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
     };
     for (size_t b = 0; b < COUNT_OF(each); b++)
-        if (!(*each[b].block = nbody_device_block(nb, p, each[b].size, each[b].flags)))
+        if (!(*each[b].block = nbody_device_alloc(nb, p, each[b].size, each[b].flags)))
             return -1;
     p->phi = t->body; /* potentials leave the tree as sums do */
     t->target.body = t->body;
@@ -282,17 +285,17 @@ struct each {
     double all, largest;
 };
 
-static struct each bytes_each(const struct nbody *nb, const struct share *p, cl_uint leaf)
+static struct each bytes_each(const struct nbody *nb, const struct nbody_device *p, cl_uint leaf)
 {
     const struct tree *t = p->tree;
     const struct work w = work_of(nb, t);
     const size_t poles = first_room(nb, leaf) * multipole_bytes(nb),
                  four = nb->padded * 4 * nb->real, work = work_bytes(&w);
     const size_t cells = first_room(nb, leaf) * cell_bytes(nb),
-                 sums = nb->parts ? nb->n * (4 * nb->real + sizeof(cl_uint)) : 0;
+                 sums = nb->domains ? nb->n * (4 * nb->real + sizeof(cl_uint)) : 0;
     const size_t groups = nb->n / TREE_GROUP * 6 * sizeof(cl_uint),
                  bodies = nb->n * (6 * nb->real + sizeof(cl_uint));
-    const size_t all = nbody_device_planned(nb, p) + work + cells + sums + groups + bodies;
+    const size_t all = nbody_device_bytes_needed(nb, p) + work + cells + sums + groups + bodies;
     const size_t largest = work > four ? work : four;
     return (struct each){(double)all / (double)nb->n,
                          (double)(largest > poles ? largest : poles) / (double)nb->n};
@@ -318,16 +321,16 @@ static int largest(struct nbody *nb, int number, int *all)
 static int choose_limit(struct nbody *nb)
 {
     int limit = 0;
-    for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->tree && p->shape.limit > limit)
             limit = p->shape.limit;
-    return nb->parts ? largest(nb, limit, &nb->parts->limit) : 0;
+    return nb->domains ? largest(nb, limit, &nb->domains->limit) : 0;
 }
 
 static int choose_moments(struct nbody *nb)
 {
-    int order = nbody_tree_fine(nb) ? 4 : 2;
-    for (const struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    int order = nbody_tree_needs_order_4(nb) ? 4 : 2;
+    for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->tree && p->shape.moments)
             order = p->shape.moments;
     return largest(nb, order, &nb->moments);
@@ -341,7 +344,7 @@ static int choose_leaf(struct nbody *nb)
     int status = info ? clgetdevinfo(nb->ctx, info)
                       : clerror_set(ENOMEM, "nbody_create: no memory on the host");
     cl_uint leaf = TREE_LEAF;
-    for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++) {
+    for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++) {
         if (!p->tree)
             continue;
         const double n = (double)nb->n, has = (double)info[p->dev].dev_global_mem_sz,
@@ -363,14 +366,14 @@ static int choose_leaf(struct nbody *nb)
     int most = (int)leaf;
     if (world_reduce_status(nb->world, status) != 0 || largest(nb, most, &most) != 0)
         status = -1;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->tree)
             p->tree->leaf = (cl_uint)most;
     free(info);
     return status;
 }
 
-static int open_tree(struct nbody *nb, struct share *p)
+static int open_tree(struct nbody *nb, struct nbody_device *p)
 {
     struct tree *t = p->tree = calloc(1, sizeof *t);
     if (!t)
@@ -389,7 +392,7 @@ int nbody_tree_prepare(struct nbody *nb)
 {
     if (nb->method != NBODY_TREE)
         return 0;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->rows && open_tree(nb, p) != 0)
             return -1;
     return world_reduce_status(nb->world, nbody_domain_open(nb)) != 0 || choose_moments(nb) != 0 ||
@@ -402,10 +405,10 @@ int nbody_tree_open(struct nbody *nb)
 {
     if (nb->method != NBODY_TREE)
         return 0;
-    if (nbody_domain_place(nb) != 0 ||
-        (nb->parts && (nbody_let_place(nb) != 0 || nbody_device_threads_open(nb) != 0)))
+    if (nbody_domain_allocate(nb) != 0 ||
+        (nb->domains && (nbody_let_allocate(nb) != 0 || nbody_device_threads_open(nb) != 0)))
         return -1;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++) {
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
         if (!p->tree)
             continue;
         if (build_share(nb, p) != 0 || place_tree(nb, p) != 0)
@@ -436,7 +439,7 @@ static bool too_many(const struct nbody *nb)
 }
 
 /* Memory for second words. The counts of more levels still fit beside keys. */
-static int place_second(struct nbody *nb, struct share *p)
+static int place_second(struct nbody *nb, struct nbody_device *p)
 {
     struct tree *t = p->tree;
     t->words = 2;
@@ -445,11 +448,11 @@ static int place_second(struct nbody *nb, struct share *p)
         return 0;
     if (w.keys + w.counts > clsizeofmem(t->work) || too_many(nb))
         return 1;
-    void *seconds = nbody_device_block(nb, p, key_bytes(nb), CL_MEM_DEVONLY);
+    void *seconds = nbody_device_alloc(nb, p, key_bytes(nb), CL_MEM_DEVONLY);
     if (!seconds)
         return 1;
     t->seconds = seconds;
-    t->second = (char *)seconds + (nb->parts ? TREE_MARGIN : 0);
+    t->second = (char *)seconds + (nb->domains ? TREE_MARGIN : 0);
     return 0;
 }
 
@@ -459,32 +462,32 @@ static int build_again(struct nbody *nb)
 {
     int status = 0;
     nb->moments = 2;
-    for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
         status = p->tree ? nbody_tree_grow(nb, p, p->tree->room) : 0;
-    for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->tree)
             close_programs(nb, p->tree);
-    for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
         status = p->tree ? build_share(nb, p) : 0;
-    nb->planted = false;
+    nb->tree_valid = false;
     return status;
 }
 
 int nbody_tree_extend_keys(struct nbody *nb)
 {
     int status = 0;
-    for (struct share *p = nb->share; status == 0 && p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
         status = p->tree ? place_second(nb, p) : 0;
-    if (nb->parts) { /* where one rank has no memory for it, none does it */
+    if (nb->domains) { /* where one rank has no memory for it, none does it */
         int all = status < 0 ? 2 : status;
         if (largest(nb, all, &all) != 0 || all > 1)
             return -1;
         status = all;
-        nb->parts->cut_known = false;
-        nb->parts->words = status == 0 ? 2 : 1;
-        nb->parts->shallow = status == 1;
+        nb->domains->cut_known = false;
+        nb->domains->words = status == 0 ? 2 : 1;
+        nb->domains->shallow = status == 1;
     }
-    for (struct share *p = nb->share; status == 1 && p < nb->share + nb->ndev; p++)
+    for (struct nbody_device *p = nb->device; status == 1 && p < nb->device + nb->ndev; p++)
         if (p->tree) {
             p->tree->words = 1;
             p->tree->shallow = true;
@@ -494,9 +497,9 @@ int nbody_tree_extend_keys(struct nbody *nb)
 
 void nbody_tree_free(struct nbody *nb)
 {
-    if (nb->parts)
+    if (nb->domains)
         nbody_device_threads_free(nb);
-    for (struct share *p = nb->share; p && p < nb->share + nb->ndev; p++) {
+    for (struct nbody_device *p = nb->device; p && p < nb->device + nb->ndev; p++) {
         struct tree *t = p->tree;
         if (!t)
             continue;
@@ -514,7 +517,7 @@ void nbody_tree_free(struct nbody *nb)
         p->phi = p->partial;
         free(t);
     }
-    if (nb->parts)
+    if (nb->domains)
         nbody_let_free(nb);
     nbody_domain_free(nb);
 }

@@ -8,7 +8,7 @@
 
 /* ---- Launches. ------------------------------------------------------------------------------- */
 
-int nbody_tree_launch(const struct nbody *nb, const struct share *p, enum tree_kernel k,
+int nbody_tree_launch(const struct nbody *nb, const struct nbody_device *p, enum tree_kernel k,
                       size_t groups, size_t group, cl_uint nargs, const struct stdcl_arg *args)
 {
     clndrange_t ndr = clndrange_init1d(0, groups * group, group);
@@ -19,7 +19,7 @@ int nbody_tree_launch(const struct nbody *nb, const struct share *p, enum tree_k
     return ev == (cl_event)-1 ? -1 : 0;
 }
 
-int nbody_tree_launch_1d(const struct nbody *nb, const struct share *p, enum tree_kernel k,
+int nbody_tree_launch_1d(const struct nbody *nb, const struct nbody_device *p, enum tree_kernel k,
                          size_t n, cl_uint nargs, const struct stdcl_arg *args)
 {
     const size_t flat = (size_t)p->shape.flat;
@@ -28,7 +28,7 @@ int nbody_tree_launch_1d(const struct nbody *nb, const struct share *p, enum tre
 
 /* ---- Cells. ---------------------------------------------------------------------------------- */
 
-int nbody_tree_count_some(struct nbody *nb, struct share *p, struct key_range r, size_t some,
+int nbody_tree_count_some(struct nbody *nb, struct nbody_device *p, struct key_range r, size_t some,
                           cl_uint before, cl_uint gap)
 {
     const struct tree *t = p->tree;
@@ -37,7 +37,7 @@ int nbody_tree_count_some(struct nbody *nb, struct share *p, struct key_range r,
                                   gap, t->count, t->cells, t->bridge));
 }
 
-int nbody_tree_count(struct nbody *nb, struct share *p, struct key_range r, cl_uint counted)
+int nbody_tree_count(struct nbody *nb, struct nbody_device *p, struct key_range r, cl_uint counted)
 {
     const struct tree *t = p->tree;
     const struct arrays_scan_job scan = {.x = t->count,
@@ -51,11 +51,11 @@ int nbody_tree_count(struct nbody *nb, struct share *p, struct key_range r, cl_u
                : arrays_scan_start(t->sorter, &scan);
 }
 
-int nbody_tree_write(struct nbody *nb, struct share *p, struct key_range r, cl_uint total)
+int nbody_tree_write(struct nbody *nb, struct nbody_device *p, struct key_range r, cl_uint total)
 {
     const struct tree *t = p->tree;
-    const cl_int sum = nb->in_burst ? (cl_int)nb->sum : -1;
-    const cl_uint deepen = t->words == 1 && !t->shallow && !nb->parts;
+    const cl_int sum = nb->in_batch ? (cl_int)nb->sum : -1;
+    const cl_uint deepen = t->words == 1 && !t->shallow && !nb->domains;
     return nbody_tree_launch(nb, p, TREE_WRITE, nbody_tree_groups(p, t->bodies),
                              (size_t)p->shape.flat,
                              ARGS(t->keys, t->seconds, t->body, r.lo, r.n, r.from, r.to, t->begin,
@@ -82,7 +82,7 @@ double nbody_tree_opening(const struct nbody *nb, bool geometric)
                      : relative(nb, nb->moments);
 }
 
-cl_uint nbody_tree_usual(const struct nbody *nb, double times)
+cl_uint nbody_tree_expected_interactions(const struct nbody *nb, double times)
 {
     const double alpha = nbody_tree_opening(nb, false),
                  met = nb->moments == 2 ? 250 * pow(alpha, -0.41) : 500 * pow(alpha, -0.226);
@@ -99,7 +99,7 @@ double nbody_tree_com_margin(const struct nbody *nb)
                               : off * cbrt(nbody_tree_opening(nb, false) / mass);
 }
 
-int nbody_tree_moments(struct nbody *nb, struct share *p, cl_uint geometric)
+int nbody_tree_moments(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
     const struct tree *t = p->tree;
     const double blur = nbody_tree_com_margin(nb);
@@ -107,7 +107,7 @@ int nbody_tree_moments(struct nbody *nb, struct share *p, cl_uint geometric)
                  some = 16 * (size_t)p->units;
     const cl_uint last = t->words * TREE_LEVELS;
     for (cl_uint level = last + 1; level-- > 0;) {
-        if (nb->parts && t->on_level[level] == 0)
+        if (nb->domains && t->on_level[level] == 0)
             continue;
         if (nbody_tree_launch(nb, p, level == last ? TREE_MOMENTS_LAST : TREE_MOMENTS,
                               most < some ? most : some, level == last ? TREE_CROWD_PARTS : flat,

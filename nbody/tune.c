@@ -190,7 +190,7 @@ static int allowed(void *problem, const char *shape)
                           .accuracy = p->options.accuracy,
                           .real = p->options.precision == NBODY_SINGLE ? sizeof(float)
                                                                        : sizeof(double)};
-    struct share share = {.dev = 0};
+    struct nbody_device share = {.dev = 0};
     if (nbody_shape_choose(&asked, &share, &p->info, shape) != 0)
         return -1;
     if (p->info.dev_type & CL_DEVICE_TYPE_CPU)
@@ -212,7 +212,7 @@ static int verify(void *problem, const char *shape)
     const cl_uint planes = nbody_forces_sum(nb)->planes;
     if (nbody_integrate_synchronize(nb) != 0 || nbody_forces_evaluate(nb, nb->integrator->sum) != 0)
         return -1;
-    if (nbody_forces_collect(nb, &nb->share[0], nb->share[0].partial, nb->share[0].slots, planes,
+    if (nbody_forces_collect(nb, &nb->device[0], nb->device[0].partial, nb->device[0].slots, planes,
                              planes, 1, p->found))
         return -1;
     double error[2] = {0, 0}, size[2] = {0, 0};

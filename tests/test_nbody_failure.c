@@ -119,14 +119,14 @@ static void memory_is_short(void **state)
     (void)state;
     nbody *nb = tree_with(10000);
     ready(nb);
-    assert_int_equal(nb->share[0].tree->leaf, TREE_LEAF);
+    assert_int_equal(nb->device[0].tree->leaf, TREE_LEAF);
     const size_t usual = nbody_device_bytes(nb) / MANY;
     nbody_free(nb);
     do /* drivers round blocks up, and what does not grow with bodies is left out there */
         nb = tree_with(usual * (99 - percent++) / 100);
-    while (nb && nb->share[0].tree->leaf == TREE_LEAF && (nbody_free(nb), percent < 99));
+    while (nb && nb->device[0].tree->leaf == TREE_LEAF && (nbody_free(nb), percent < 99));
     ready(nb);
-    assert_int_equal(nb->share[0].tree->leaf, TREE_LARGE_LEAF);
+    assert_int_equal(nb->device[0].tree->leaf, TREE_LARGE_LEAF);
     nbody_free(nb);
     assert_null(tree_with(20));
     assert_int_equal(clerrno, ENOMEM);

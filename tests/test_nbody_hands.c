@@ -27,14 +27,14 @@ static size_t as_many_as_processors(size_t n)
 #include "check.h"
 
 enum { SHARES = 5, NONE_AT = 2, CALLS = 3000 };
-static struct share share[SHARES];
+static struct nbody_device share[SHARES];
 static struct tree tree[SHARES];
 static struct domains parts;
-static struct nbody nb = {.ndev = SHARES, .share = share, .parts = &parts};
+static struct nbody nb = {.ndev = SHARES, .device = share, .domains = &parts};
 static size_t sum[SHARES];
 static pthread_t by[SHARES];
 
-static int add(struct nbody *n, struct share *p, cl_uint arg)
+static int add(struct nbody *n, struct nbody_device *p, cl_uint arg)
 {
     assert_ptr_equal(n, &nb);
     sum[p - share] += arg;
@@ -42,7 +42,7 @@ static int add(struct nbody *n, struct share *p, cl_uint arg)
     return 0;
 }
 
-static int refuse_one(struct nbody *n, struct share *p, cl_uint which)
+static int refuse_one(struct nbody *n, struct nbody_device *p, cl_uint which)
 {
     (void)n;
     return (cl_uint)(p - share) == which ? clerror_set(ENOMEM, "share %u has none", which) : 0;

@@ -170,9 +170,9 @@ static void in_vain(void **state)
     (void)state;
     skip_unless_groups_meet();
     nbody *nb = engine(shapes[1], few(), ROWS * few(), (struct nbody_options){0});
-    assert_non_null(nb->share[0].steps);
+    assert_non_null(nb->device[0].steps);
     if (few() > 1) {
-        nb->share[0].patience = 0;
+        nb->device[0].patience = 0;
         for (int tries = 0; tries < 100 && nbody_step(nb, 200) == 0; tries++)
             ;
         assert_int_equal(clerrno, EIO);
@@ -194,8 +194,8 @@ static void refused_row(void **state)
     nbody *nb = nbody_create(&(struct nbody_options){.ctx = ctx, .dt = 1. / 64}, MOST, mass,
                              (rows)pos, (rows)vel);
     ready(nb);
-    assert_null(nb->share[0].steps);
-    contains(nb->share[0].row.source, "nbody.direct.single");
+    assert_null(nb->device[0].steps);
+    contains(nb->device[0].row.source, "nbody.direct.single");
     works(nbody_step(nb, 2));
     nbody_free(nb);
 }
@@ -222,7 +222,7 @@ static void row(void **state)
             works(nbody_initial(NBODY_PLUMMER, n, 3, mass, pos, vel));
             nbody *nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
             ready(nb);
-            assert_int_equal(nb->share[0].steps != NULL, meet > 0 && each[k].taken);
+            assert_int_equal(nb->device[0].steps != NULL, meet > 0 && each[k].taken);
             nbody_free(nb);
         }
     }

@@ -253,7 +253,7 @@ static void along_a_curve(void **state)
     nbody *nb = engine(o, N);
     assert_non_null(nb->row);
     follows_the_curve(nb, N);
-    nb->order_steps = 3;
+    nb->sort_interval = 3;
     works(nbody_state(nb, pos1, vel1));
     assert_memory_equal(pos1, pos, N * sizeof *pos);
     assert_memory_equal(vel1, vel, N * sizeof *vel);
@@ -263,7 +263,7 @@ static void along_a_curve(void **state)
     works(nbody_save(nb, saved));
     works(nbody_step(nb, 4));
     works(nbody_state(nb, pos1, vel1));
-    assert_int_equal(nb->orders, 3);
+    assert_int_equal(nb->sort_count, 3);
     memcpy(pos2, pos, sizeof pos2);
     memcpy(vel2, vel, sizeof vel2);
     works(nbody_ref_run(NBODY_LEAPFROG, N, 1, 0.05, 1. / 64, 9, mass, pos2, vel2));
@@ -273,7 +273,7 @@ static void along_a_curve(void **state)
                         fabs(pos1[i][c] - pos2[i][c]) < 2e-8);
     nbody_free(nb);
     nb = engine(o, N);
-    nb->order_steps = 3;
+    nb->sort_interval = 3;
     works(nbody_load(nb, saved, nbody_save_bytes(nb)));
     works(nbody_step(nb, 4));
     works(nbody_state(nb, pos2, vel2));

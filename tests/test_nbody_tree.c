@@ -296,7 +296,7 @@ static void *fetched_from(const nbody *nb, cl_uint dev, void *block, size_t byte
 /* What the first device has. */
 static void *fetched(const nbody *nb, void *block, size_t bytes)
 {
-    return fetched_from(nb, nb->share[0].dev, block, bytes);
+    return fetched_from(nb, nb->device[0].dev, block, bytes);
 }
 
 static void near(float device, float twin, double scale)
@@ -309,9 +309,9 @@ static void near(float device, float twin, double scale)
  * walks decide as the device's do. */
 static void same_tree(nbody *nb, struct nbody_ref_tree *t)
 {
-    const struct tree *d = nb->share[0].tree;
-    works(nbody_tree_plant(nb, &nb->share[0]));
-    works(nbody_device_wait(nb, &nb->share[0]));
+    const struct tree *d = nb->device[0].tree;
+    works(nbody_tree_build_device(nb, &nb->device[0]));
+    works(nbody_device_wait(nb, &nb->device[0]));
     cl_ulong *key = fetched(nb, d->key, t->n * sizeof *key);
     cl_uint *order = fetched(nb, d->order, t->n * sizeof *order),
             *cells = fetched(nb, d->cells, sizeof *cells);
@@ -366,11 +366,11 @@ static void same_lists(nbody *nb, const struct nbody_ref_tree *t, size_t lanes)
     struct nbody_ref_lists l = lists_for(t);
     cl_uint *lists = clmalloc(nb->ctx, groups * room * sizeof *lists, 0);
     ready(lists);
-    works(nbody_tree_lists(nb, &nb->share[0], lists, room));
-    works(nbody_device_wait(nb, &nb->share[0]));
+    works(nbody_tree_lists(nb, &nb->device[0], lists, room));
+    works(nbody_device_wait(nb, &nb->device[0]));
     cl_uint *met = fetched(nb, lists, groups * room * sizeof *met);
-    cl_uint(*info)[4] = fetched(nb, nb->share[0].tree->info, groups * sizeof *info);
-    float(*sums)[4] = fetched(nb, nb->pulled, t->n * sizeof *sums);
+    cl_uint(*info)[4] = fetched(nb, nb->device[0].tree->info, groups * sizeof *info);
+    float(*sums)[4] = fetched(nb, nb->forces_sorted, t->n * sizeof *sums);
     for (size_t g = 0; g < groups; g++) {
         const size_t first = g * TREE_GROUP;
         float g2;
@@ -418,10 +418,10 @@ static void kernels_are_the_twins(void **state)
         assert_int_equal(nb->moments, cases[k].moments);
         works(nbody_forces(nb, acc, NULL));
         float(*bodies)[4] = fetched(nb, nb->posm, n * sizeof *bodies);
-        works(nbody_ref_tree_build(&t, n, (floats)bodies, nb->share[0].tree->leaf, nb->moments, 0,
+        works(nbody_ref_tree_build(&t, n, (floats)bodies, nb->device[0].tree->leaf, nb->moments, 0,
                                    nbody_tree_com_margin(nb)));
         same_tree(nb, &t);
-        same_lists(nb, &t, (size_t)nbody_tree_items(&nb->share[0].shape));
+        same_lists(nb, &t, (size_t)nbody_tree_items(&nb->device[0].shape));
         works(nbody_forces(nb, again, NULL)); /* after walks whose sums were not taken */
         assert_memory_equal(again, acc, n * sizeof *acc);
         nbody_ref_tree_free(&t);
@@ -434,15 +434,15 @@ static void kernels_are_the_twins(void **state)
  * in one leaf. */
 static void meets_all(nbody *nb, size_t n)
 {
-    const struct tree *d = nb->share[0].tree;
-    works(nbody_tree_plant(nb, &nb->share[0]));
-    works(nbody_device_wait(nb, &nb->share[0]));
+    const struct tree *d = nb->device[0].tree;
+    works(nbody_tree_build_device(nb, &nb->device[0]));
+    works(nbody_device_wait(nb, &nb->device[0]));
     const size_t groups = (n + TREE_GROUP - 1) / TREE_GROUP, cells = d->cells[0];
     const cl_uint room = (cl_uint)(2 * (n + cells));
     cl_uint *lists = clmalloc(nb->ctx, groups * room * sizeof *lists, 0);
     ready(lists);
-    works(nbody_tree_lists(nb, &nb->share[0], lists, room));
-    works(nbody_device_wait(nb, &nb->share[0]));
+    works(nbody_tree_lists(nb, &nb->device[0], lists, room));
+    works(nbody_device_wait(nb, &nb->device[0]));
     cl_uint *met = fetched(nb, lists, groups * room * sizeof *met);
     cl_uint(*info)[4] = fetched(nb, d->info, groups * sizeof *info);
     float(*com)[4] = fetched(nb, d->com, cells * sizeof *com),
@@ -476,9 +476,9 @@ static void second_words(void **state)
         make(far ? FAR_BODY : PLUMMER, n);
         nbody *nb = engine(n, (struct nbody_options){.eps = 0.01, .accuracy = 5e-5});
         works(nbody_forces(nb, acc, NULL));
-        assert_int_equal(nb->share[0].tree->words, 1 + far);
+        assert_int_equal(nb->device[0].tree->words, 1 + far);
         assert_int_equal(nb->moments, far ? 2 : 4);
-        assert_true(nb->share[0].tree->cells[0] > n / 16);
+        assert_true(nb->device[0].tree->cells[0] > n / 16);
         meets_all(nb, n);
         nbody_free(nb);
     }
@@ -567,13 +567,13 @@ static uint64_t checksum(struct nbody_options o, size_t n, bool slow)
     static double x[MOST][3], v[MOST][3];
     uint64_t sum = 1469598103934665603u;
     nbody *nb = engine(n, o);
-    for (struct share *p = nb->share; slow && p < nb->share + nb->ndev; p++) {
+    for (struct nbody_device *p = nb->device; slow && p < nb->device + nb->ndev; p++) {
         p->pace = pace_of(1);
         p->units = 1;
     }
     float before[1][3]; /* of the body that is asked for again when its row is another */
     works(nbody_positions(nb, 1, &(const uint32_t){(uint32_t)(n / 3)}, before, NULL));
-    nb->order_steps = 2; /* rows are sorted anew twice */
+    nb->sort_interval = 2; /* rows are sorted anew twice */
     works(nbody_step(nb, slow ? 3 : 5));
     works(slow ? nbody_step(nb, 2) : 0);
     works(nbody_state(nb, x, v));
@@ -627,7 +627,7 @@ static void bits_are_the_same(void **state)
 
 /* What the groups of a part meet has the mass of all bodies: whatever others have of it has
  * come. */
-static void part_meets_all(nbody *nb, struct share *p, size_t n)
+static void part_meets_all(nbody *nb, struct nbody_device *p, size_t n)
 {
     const struct tree *t = p->tree;
     const size_t groups = (n + TREE_GROUP - 1) / TREE_GROUP;
@@ -677,10 +677,10 @@ static void parts_are_the_whole(void **state)
             o.ctx = stddev;
             o.shares = shares;
             nb = engine(n, o);
-            assert_non_null(nb->parts);
+            assert_non_null(nb->domains);
             works(nbody_forces(nb, acc, NULL));
             assert_memory_equal(acc, right, n * sizeof *acc);
-            for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+            for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
                 if (p->tree && walk == 0 && nb->moments == 2)
                     part_meets_all(nb, p, n);
             works(nbody_forces(nb, NULL, phi));
@@ -691,13 +691,13 @@ static void parts_are_the_whole(void **state)
 
 /* Groups of a part that others flagged did not walk as a whole: a walk leaves its criterion, which
  * is not 0, in info[].z. */
-static void flagged_are_put_off(nbody *nb, struct share *p)
+static void flagged_are_put_off(nbody *nb, struct nbody_device *p)
 {
-    const struct domains *s = nb->parts;
+    const struct domains *s = nb->domains;
     const cl_uint(*info)[4] = p->tree ? p->tree->info : NULL;
     if (!info)
         return;
-    works(nbody_device_fetch(nb, p, p->tree->info, clsizeofmem(p->tree->info)));
+    works(nbody_device_download(nb, p, p->tree->info, clsizeofmem(p->tree->info)));
     for (cl_uint part = 0; part < s->n; part++)
         for (cl_uint k = 0; k < s->found[part * s->most + TREE_COUNTS * p->tree->number + 2]; k++) {
             const cl_uint group =
@@ -730,12 +730,12 @@ static void flags_change_no_bit(void **state)
         nb = engine(n, o);
         works(nbody_forces(nb, acc, NULL));
         assert_memory_equal(acc, right, n * sizeof *acc);
-        const struct domains *s = nb->parts;
+        const struct domains *s = nb->domains;
         cl_uint flags = 0;
         for (cl_uint k = 0; k < s->n * s->n; k++)
             flags += s->found[k / s->n * s->most + TREE_COUNTS * (k % s->n) + 2];
         assert_true(flags > 0);
-        for (struct share *p = nb->share; p < nb->share + nb->ndev; p++)
+        for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
             flagged_are_put_off(nb, p);
         nbody_free(nb);
     }
@@ -781,7 +781,7 @@ static void parts_need_others(void **state)
     o.shares = shares;
     nb = engine(n, o);
     works(nbody_step(nb, 1));
-    struct domains *s = nb->parts;
+    struct domains *s = nb->domains;
     for (cl_uint k = 0; k < s->n * s->n; k++)
         if (k / s->n != k % s->n) {
             s->fits[2 * k] = s->guess[2 * k] = s->early[2 * k] = 16;
@@ -823,11 +823,11 @@ static void room_is_made(void **state)
     memset(vel, 0, n * sizeof *vel);
     for (size_t run = 0; run < 2; run++) {
         nbody *nb = engine(n, (struct nbody_options){.eps = 0.01, .accuracy = 0.01});
-        struct tree *t = nb->share[0].tree;
+        struct tree *t = nb->device[0].tree;
         works(nbody_forces(nb, x, NULL));
         if (run > 0)
-            works(nbody_tree_grow(nb, &nb->share[0], first));
-        nb->planted = false;
+            works(nbody_tree_grow(nb, &nb->device[0], first));
+        nb->tree_valid = false;
         first = t->cells[0];
         for (size_t s = 0; run == 0 && s < steps; s++) {
             works(nbody_step(nb, 1));
