@@ -229,7 +229,7 @@ static int launch(const struct order_job *job, cl_uint dev, uint64_t first, uint
     const int bare =
         on->cpu
             ? 0
-            : CL_EVENT_BARE; /* the copy behind the kernel, in one queue with it, is waited for */
+            : CL_EVENT_UNTRACKED; /* the copy behind the kernel, in one queue with it, is waited for */
     if (clforkv(ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | bare,
                 3 + job->nrest, args) == (cl_event)-1)
         return -1;

@@ -24,7 +24,7 @@ struct arrays {
     void *arg;
     struct kernels kernels[OPS]; /* those that were needed */
     void **partial;              /* ndev of them */
-    struct team *team;           /* of small.c; NULL: was not needed yet */
+    struct thread_pool *team;           /* of small.c; NULL: was not needed yet */
 };
 
 /* Checks that x has n elements, and these are at least `least`. EINVAL, EFAULT with the name of the

@@ -240,7 +240,7 @@ arrays_sorter *arrays_sorter_create(const struct arrays_sorter_options *o)
     }
     s->ctx = ctx;
     s->dev = o->dev;
-    s->bare = bare_on(ctx, o->dev);
+    s->bare = untracked_flag(ctx, o->dev);
     s->words = words;
     if (describe(s) == 0)
         return s;

@@ -12,7 +12,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bench/common.h"
-#include "core/internal.h"
+#include "core/kernel.h"
 #include "core/clock.h"
 
 #include <math.h>

@@ -102,10 +102,10 @@ static char *words(const struct nbody_job *job, size_t step, double time)
 
 /* ---- The image of the file. ------------------------------------------------------------------ */
 
-static struct kept kept_of(const struct nbody_job *job)
+static struct cached_program kept_of(const struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
-    return (struct kept){.size = sizeof(struct kept),
+    return (struct cached_program){.size = sizeof(struct cached_program),
                          .n = job->n,
                          .gas = b->gas,
                          .star = b->star,
@@ -171,7 +171,7 @@ static bool write_words(const struct nbody_job *job, FILE *fp, size_t step, doub
 
 static bool write_front(const struct nbody_job *job, FILE *fp)
 {
-    const struct kept kept = kept_of(job);
+    const struct cached_program kept = kept_of(job);
     const bool told = write_words(job, fp, nbody_steps(job->engine), nbody_time(job->engine));
     fwrite(&kept, sizeof kept, 1, fp);
     return told;

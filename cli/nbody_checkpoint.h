@@ -1,7 +1,7 @@
 /* nbody_checkpoint.h - what a checkpoint of `stdcl nbody` holds: a file that a killed run goes on
  * from, bit for bit.
  *
- *   struct checkpoint_head, a JSON object, struct kept, then arrays as they lie in memory: masses;
+ *   struct checkpoint_head, a JSON object, struct cached_program, then arrays as they lie in memory: masses;
  *   softenings, names and radii, where there are any; rows of the table; files of each series; rows
  *   of the history and their binaries; paths of few bodies; collisions; the engine (nbody_save)
  *
@@ -25,7 +25,7 @@ struct checkpoint_head {
 };
 
 /* What the run goes on with, beside its command line. */
-struct kept {
+struct cached_program {
     uint64_t size; /* of this struct */
     size_t n, gas, star, frames_done, series, rows, history, columns, text, path, engine;
     uint64_t seed;

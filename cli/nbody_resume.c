@@ -12,8 +12,8 @@ struct resumed {
     char *image;
     size_t size;
     json_t *words;
-    struct kept kept;
-    const char *rest;  /* of the image: what follows struct kept, from the masses on */
+    struct cached_program kept;
+    const char *rest;  /* of the image: what follows struct cached_program, from the masses on */
     const char *table; /* rows and series in it */
     const char *engine;
     char **argv; /* the command line of the run */
@@ -85,7 +85,7 @@ static int find_parts(const char *file, struct resumed *r, size_t at)
     }
     if (r->words && r->size - at >= sizeof r->kept)
         memcpy(&r->kept, r->image + at, sizeof r->kept);
-    const struct kept *k = &r->kept;
+    const struct cached_program *k = &r->kept;
     if (k->size != sizeof *k)
         return cli_failed("--resume: %s is of version %s, which this one, " STDCL_VERSION
                           ", cannot go on with",
@@ -213,7 +213,7 @@ static void differs(char *list, size_t size, bool differ, const char *name)
 /* What the command line says is what the run had, or it is another run. */
 int nbody_resume_options(struct nbody_job *job)
 {
-    const struct kept *k = &job->resumed->kept;
+    const struct cached_program *k = &job->resumed->kept;
     char list[200] = "";
     differs(list, sizeof list, job->n && job->n != k->n_start, "-n");
     differs(list, sizeof list, job->model != k->model, "--ic");
@@ -276,7 +276,7 @@ static void *copy_array(const char **from, size_t n)
 int nbody_resume_bodies(struct nbody_job *job)
 {
     const struct resumed *r = job->resumed;
-    const struct kept *k = &r->kept;
+    const struct cached_program *k = &r->kept;
     struct particles *b = &job->bodies;
     const char *from = r->rest;
     *b = (struct particles){
@@ -376,7 +376,7 @@ void nbody_resume_engine(struct nbody_job *job, struct nbody_options *options)
 
 int nbody_resume_state(struct nbody_job *job)
 {
-    const struct kept *k = &job->resumed->kept;
+    const struct cached_program *k = &job->resumed->kept;
     if (nbody_load(job->engine, job->resumed->engine, k->engine) < 0)
         return cli_failed_call(NULL);
     if (nbody_steps(job->engine) > job->total)
@@ -393,7 +393,7 @@ int nbody_resume_state(struct nbody_job *job)
 
 static void take_history(struct nbody_job *job, const char *from)
 {
-    const struct kept *k = &job->resumed->kept;
+    const struct cached_program *k = &job->resumed->kept;
     struct nbody_history *h = &job->history;
     const size_t bytes = k->history * k->columns * sizeof *h->value;
     h->n = k->history;
@@ -406,7 +406,7 @@ static void take_history(struct nbody_job *job, const char *from)
 
 int nbody_resume_outputs(struct nbody_job *job)
 {
-    const struct kept *k = &job->resumed->kept;
+    const struct cached_program *k = &job->resumed->kept;
     const char *from = job->resumed->table;
     int status = CLI_DONE;
     job->start = k->start;

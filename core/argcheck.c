@@ -1,16 +1,16 @@
-/* argcheck.c - arguments against the kernel's declaration, where it is known.
+/* argcheck.c - checks arguments against the kernel's declaration, where that is known.
  *
- * Programs are built with -cl-kernel-arg-info, and what it gives is learnt once per kernel; where a
- * platform does not tell, the source is read (kernel_signature.c), and with STDCL_ARG_INFO=source
- * in the environment always. The check when an argument is set compares kinds, sizes and, by their
- * names, types; nothing is left to do when the kernel is started. SPDX-License-Identifier: MIT
+ * Programs are built with -cl-kernel-arg-info, and the information is queried once per kernel.
+ * Where a platform has none, the source is parsed (kernel_signature.c); with STDCL_ARG_INFO=source
+ * always. The check compares kinds, sizes and type names when an argument is set; a launch checks
+ * nothing more. SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/kernel.h"
 
 #include <ctype.h>
 
-/* A text that OpenCL gives, cut to the room there is; false when it gives none. */
-static bool ask(cl_kernel k, cl_uint i, cl_kernel_arg_info what, char *text, size_t room)
+/* Query a text, cut to the buffer's size; false if there is none. */
+static bool arg_info_text(cl_kernel k, cl_uint i, cl_kernel_arg_info what, char *text, size_t room)
 {
     size_t size = 0;
     if (clGetKernelArgInfo(k, i, what, 0, NULL, &size) != CL_SUCCESS || size == 0)
@@ -23,16 +23,16 @@ static bool ask(cl_kernel k, cl_uint i, cl_kernel_arg_info what, char *text, siz
     return ok;
 }
 
-/* What a device's compiler tells of an argument; false when it does not. */
-static bool told(cl_kernel k, cl_uint i, struct parameter *p)
+/* Query an argument's declaration; false if the device's compiler does not provide it. */
+static bool parameter_query(cl_kernel k, cl_uint i, struct parameter *p)
 {
     cl_kernel_arg_address_qualifier space;
     if (clGetKernelArgInfo(k, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL) !=
             CL_SUCCESS ||
-        !ask(k, i, CL_KERNEL_ARG_TYPE_NAME, p->type, sizeof p->type))
+        !arg_info_text(k, i, CL_KERNEL_ARG_TYPE_NAME, p->type, sizeof p->type))
         return false;
-    ask(k, i, CL_KERNEL_ARG_NAME, p->name, sizeof p->name);
-    p->size = size_of_type(p->type);
+    arg_info_text(k, i, CL_KERNEL_ARG_NAME, p->name, sizeof p->name);
+    p->size = opencl_type_size(p->type);
     p->kind = space == CL_KERNEL_ARG_ADDRESS_LOCAL     ? ARG_LOCAL
               : space == CL_KERNEL_ARG_ADDRESS_PRIVATE ? ARG_VALUE
                                                        : ARG_GLOBAL;
@@ -42,12 +42,12 @@ static bool told(cl_kernel k, cl_uint i, struct parameter *p)
 static bool told_all(cl_kernel k, cl_uint n, struct parameter *p)
 {
     for (cl_uint i = 0; i < n; i++)
-        if (!told(k, i, &p[i]))
+        if (!parameter_query(k, i, &p[i]))
             return false;
     return true;
 }
 
-void learn_parameters(struct kernel *k, const struct part *part)
+void parameters_query(struct kernel *k, const struct part *part)
 {
     const char *from = getenv("STDCL_ARG_INFO");
     const bool ask_devices = !from || strcmp(from, "source") != 0;
@@ -56,17 +56,16 @@ void learn_parameters(struct kernel *k, const struct part *part)
             return;
     memset(k->parameters, 0, k->nargs * sizeof *k->parameters);
     if (part->source)
-        declared_parameters(part->source, k->program->options, k->name, k->nargs, k->parameters);
+        signature_parse(part->source, k->program->options, k->name, k->nargs, k->parameters);
 }
 
-/* What a type consists of: "float4*" of numbers of 4 bytes, floating. Size 0: no number that C
- * knows. */
+/* Element of a type: "float4*" has elements of 4 bytes, floating. Size 0: not a number in C. */
 struct number {
     size_t size;
     bool floating, vector;
 };
 
-static struct number number_of(const char *type)
+static struct number type_number(const char *type)
 {
     static const struct {
         const char *name;
@@ -87,15 +86,15 @@ static struct number number_of(const char *type)
     return (struct number){0};
 }
 
-/* Whether one type was given where another is declared, as far as both are numbers or pointers to
- * numbers. Bytes may stand for anything, and whole numbers for whole numbers of their size, signed
- * or not. Behind pointers whole numbers of one size stand for those of another, too: words of 64
- * bits are stored as pairs of 32, say. */
+/* True if the given type contradicts the declared one, as far as both are numbers or pointers to
+ * numbers. Bytes may stand for anything, and integers for integers of their size, signed or not.
+ * For pointers, integers may also differ in size: 64-bit words may be stored as pairs of 32-bit
+ * words. */
 static bool differ(const char *declared, const char *given)
 {
     if (!given || strcmp(declared, given) == 0 || !strchr(declared, '*') != !strchr(given, '*'))
         return false;
-    const struct number d = number_of(declared), g = number_of(given);
+    const struct number d = type_number(declared), g = type_number(given);
     if (d.size <= 1 || g.size <= 1)
         return false;
     if (strchr(declared, '*'))
@@ -119,18 +118,18 @@ static bool type_fits(struct parameter *p, const char *given)
     return true;
 }
 
-static const char *space_of(enum arg_kind kind)
+static const char *address_space_of(enum arg_kind kind)
 {
     return kind == ARG_GLOBAL ? "memory " : kind == ARG_LOCAL ? "local memory " : "";
 }
 
-/* What to do about it, where that is clear. */
+/* What to do about the error, where that is clear. */
 static const char *advice(const struct parameter *p, enum arg_kind kind, const char *type)
 {
     if (p->kind == ARG_GLOBAL)
         return kind == ARG_GLOBAL ? " (cast it to void * if that is meant)"
                                   : " (use clarg_set_global with memory from clmalloc)";
-    if (strcmp(p->type, "float") == 0 && kind == ARG_VALUE && type && number_of(type).size)
+    if (strcmp(p->type, "float") == 0 && kind == ARG_VALUE && type && type_number(type).size)
         return " (2.0f is a float, 2.0 a double and 2 an int)";
     return "";
 }
@@ -148,11 +147,12 @@ int check_arg(const struct kernel *k, cl_uint i, enum arg_kind kind, size_t size
         return 0;
     if (kind == ARG_LOCAL)
         return fail(EINVAL, 0, "%s: argument %u of kernel %s is %s%s %s; local memory was given",
-                    call, i, k->name, space_of(p->kind), p->type, p->name);
+                    call, i, k->name, address_space_of(p->kind), p->type, p->name);
     char bytes[32] = "";
     if (kind == ARG_VALUE)
         snprintf(bytes, sizeof bytes, " of %zu bytes", size);
     return fail(EINVAL, 0, "%s: argument %u of kernel %s is %s%s %s; %s %s%s was given%s", call, i,
-                k->name, space_of(p->kind), p->type, p->name, type && type[0] == 'i' ? "an" : "a",
-                type ? type : "value", bytes, advice(p, kind, type));
+                k->name, address_space_of(p->kind), p->type, p->name,
+                type && type[0] == 'i' ? "an" : "a", type ? type : "value", bytes,
+                advice(p, kind, type));
 }

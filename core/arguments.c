@@ -1,10 +1,10 @@
-/* arguments.c - the arguments of kernels: recorded, and handed to a device.
+/* arguments.c - kernel arguments: recorded per kernel, bound per device.
  *
- * Starting a kernel on a device hands that device's cl_kernel only what changed since it last ran
- * there; a block of memory becomes that device's buffer at this moment.
+ * A launch passes to the device's cl_kernel only the arguments that changed since its last launch
+ * there. A block of memory becomes that device's buffer at this point.
  * SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/kernel.h"
 
 /* ---- Recording arguments. The kernel's lock is held. ---- */
 
@@ -18,7 +18,7 @@ static struct arg *arg_of(struct kernel *k, cl_uint i, const char *call)
 }
 
 /* memcmp without a call for the sizes of most arguments. */
-static bool same_bytes(const void *a, const void *b, size_t size)
+static bool arg_bytes_equal(const void *a, const void *b, size_t size)
 {
     return size == 4   ? memcmp(a, b, 4) == 0
            : size == 8 ? memcmp(a, b, 8) == 0
@@ -31,7 +31,7 @@ static int record_value(struct kernel *k, cl_uint i, size_t size, const void *va
     struct arg *a = arg_of(k, i, call);
     if (!a || check_arg(k, i, ARG_VALUE, size, type, call) != 0)
         return -1;
-    if (a->kind == ARG_VALUE && a->size == size && same_bytes(a->value, value, size))
+    if (a->kind == ARG_VALUE && a->size == size && arg_bytes_equal(a->value, value, size))
         return 0;
     if (size > a->capacity) {
         void *more = realloc(a->value, size);
@@ -60,8 +60,8 @@ static int record_local(struct kernel *k, cl_uint i, size_t size, const char *ca
     return 0;
 }
 
-/* What clmalloc gives to a program that does not look at it. */
-static int no_memory(const struct kernel *k, cl_uint i, const char *type, const char *call)
+/* A NULL pointer: the result of a clmalloc that the program did not check. */
+static int fail_arg_memory(const struct kernel *k, cl_uint i, const char *type, const char *call)
 {
     const struct parameter *p = &k->parameters[i];
     const bool known = p->kind != ARG_UNSET;
@@ -72,7 +72,7 @@ static int no_memory(const struct kernel *k, cl_uint i, const char *type, const 
         known && *p->name ? " " : "", known ? p->name : "", type);
 }
 
-/* True for a pointer that names what it points to, and not for a literal 0. */
+/* True for a pointer with a named target type, but not for a literal 0. */
 static bool is_typed_pointer(const char *type)
 {
     return (strchr(type, '*') || strcmp(type, "pointer") == 0) && strcmp(type, "void*") != 0;
@@ -85,7 +85,7 @@ static int record_global(struct kernel *k, cl_uint i, const void *ptr, const cha
     if (!a || check_arg(k, i, ARG_GLOBAL, sizeof ptr, type ? type : "pointer", call) != 0)
         return -1;
     if (!ptr && type && is_typed_pointer(type))
-        return no_memory(k, i, type, call);
+        return fail_arg_memory(k, i, type, call);
     if (a->kind == ARG_GLOBAL && a->ptr == ptr)
         return 0;
     a->kind = ARG_GLOBAL;
@@ -129,7 +129,7 @@ static int set_failed(const struct kernel *k, cl_uint i, cl_int err, const char 
     return fail(errno_of(err), err, "%s: argument %u of kernel %s", call, i, k->name);
 }
 
-/* Where memory is expected, a pointer that is not into any. */
+/* Refuse a pointer that points into no allocation. */
 static int not_ours(const struct kernel *k, cl_uint i, const void *ptr, const char *call)
 {
     const struct parameter *p = &k->parameters[i];
@@ -150,9 +150,9 @@ static int cannot_start(const struct kernel *k, cl_uint i, size_t offset, size_t
                 call, i, k->name, offset, align);
 }
 
-/* 0 if a buffer may start at this offset of m, else -1 after fail(). No type is aligned to more
- * than 128 bytes; devices that want more say so themselves. NVIDIA's driver (580) does not look at
- * all, and a kernel that was given an odd place failed, and all that came after it. */
+/* Return 0 if a buffer may start at this offset of m, else -1 after fail(). No type is aligned to
+ * more than 128 bytes; devices with a larger alignment check themselves. NVIDIA's driver (580)
+ * does not check, and a kernel with a misaligned buffer fails together with all later ones. */
 static int check_start(const struct kernel *k, cl_uint i, cl_uint dev, const struct memory *m,
                        size_t offset, const char *call)
 {
@@ -191,7 +191,7 @@ static int bind_global(struct kernel *k, cl_uint i, cl_uint dev, struct binding 
     return err ? set_failed(k, i, err, call) : 0;
 }
 
-/* A cl_mem of the program's own is one of the devices'. Not every driver looks whose. */
+/* Check that a cl_mem of the program belongs to one of the devices: not every driver does. */
 static int check_object(const struct kernel *k, cl_uint i, cl_uint dev, const char *call)
 {
     const struct device *d = &k->program->cp->dev[dev];
@@ -240,8 +240,8 @@ static int bind_all(struct kernel *k, cl_uint dev, uint64_t epoch, const char *c
     return 0;
 }
 
-/* An argument may need room for its sub-buffer, which takes away those of arguments before it:
- * these are bound once more. */
+/* Binding an argument may need room for its sub-buffer, which evicts those of earlier arguments:
+ * these are bound again. */
 int arguments_bind(struct kernel *k, cl_uint dev, const char *call)
 {
     enum { TIMES = 3 };
@@ -273,7 +273,8 @@ STDCL_API int clarg_info(cl_kernel krn, cl_uint i, clarg_info_t *info)
     return 0;
 }
 
-/* Binds an argument that was set to the first device, so that a wrong size is told at once. */
+/* Bind an argument to the first device at once, so that a wrong size is reported at the call that
+ * sets it. */
 static int try_first(struct kernel *k, cl_uint i, const char *call)
 {
     if (k->bound[0][i].version == k->args[i].version || bind_arg(k, i, 0, call) == 0)
@@ -307,9 +308,10 @@ STDCL_API int stdcl_arg_local(cl_kernel krn, cl_uint i, size_t bytes)
     return status;
 }
 
-/* The block that ptr points into, which is attached to the kernel's context; NULL after fail(). */
-static const struct memory *block_of(const struct kernel *k, cl_uint i, const void *ptr,
-                                     const char *call)
+/* The block that ptr points into, if it is attached to the kernel's context; else NULL after
+ * fail(). */
+static const struct memory *arg_block_of(const struct kernel *k, cl_uint i, const void *ptr,
+                                         const char *call)
 {
     const CLCONTEXT *cp = k->program->cp;
     const struct memory *m = memory_find(ptr);
@@ -323,7 +325,8 @@ static const struct memory *block_of(const struct kernel *k, cl_uint i, const vo
     return m && m->cp == cp ? m : NULL;
 }
 
-/* 0 if every device of the context can start a buffer at this offset of m, else -1 after fail(). */
+/* Return 0 if every device of the context can start a buffer at this offset of m, else -1 after
+ * fail(). */
 static int check_offset(const struct kernel *k, cl_uint i, const struct memory *m, size_t offset,
                         const char *call)
 {
@@ -346,7 +349,7 @@ static int record_locked(struct kernel *k, cl_uint i, const void *ptr, const cha
 STDCL_API size_t stdcl_arg_global(cl_kernel krn, cl_uint i, const void *ptr, const char *type)
 {
     struct kernel *k = kernel_of(krn, "clarg_set_global");
-    const struct memory *m = k && ptr ? block_of(k, i, ptr, "clarg_set_global") : NULL;
+    const struct memory *m = k && ptr ? arg_block_of(k, i, ptr, "clarg_set_global") : NULL;
     if (!k || (ptr && !m))
         return (size_t)-1;
     int status = record_locked(k, i, m ? m->base : NULL, type, "clarg_set_global");
@@ -356,7 +359,7 @@ STDCL_API size_t stdcl_arg_global(cl_kernel krn, cl_uint i, const void *ptr, con
 STDCL_API int stdcl_arg_pointer(cl_kernel krn, cl_uint i, const void *ptr, const char *type)
 {
     struct kernel *k = kernel_of(krn, "clarg_set_pointer");
-    const struct memory *m = k && ptr ? block_of(k, i, ptr, "clarg_set_pointer") : NULL;
+    const struct memory *m = k && ptr ? arg_block_of(k, i, ptr, "clarg_set_pointer") : NULL;
     if (!k || (ptr && !m) ||
         (m &&
          check_offset(k, i, m, (size_t)((const char *)ptr - m->base), "clarg_set_pointer") != 0))
@@ -366,8 +369,8 @@ STDCL_API int stdcl_arg_pointer(cl_kernel krn, cl_uint i, const void *ptr, const
 
 /* ---- OpenCL's own call, on a handle. ---- */
 
-/* Records what clSetKernelArg is given: a device's buffer stands for its block. The kernel's lock
- * is held. */
+/* Record the value given to clSetKernelArg; a device's buffer stands for its block. Call with the
+ * kernel's lock held. */
 static int record_raw(struct kernel *k, cl_uint i, size_t size, const void *value, const char *call)
 {
     if (!arg_of(k, i, call))
@@ -404,7 +407,7 @@ STDCL_API cl_int stdcl_set_kernel_arg(cl_kernel krn, cl_uint i, size_t size, con
                                            : CL_INVALID_ARG_SIZE;
 }
 
-/* What programs that take the address of clarg_set_global, or link to it by name, get. */
+/* For programs that take the address of clarg_set_global or link to it by name. */
 #undef clarg_set_global
 STDCL_API size_t clarg_set_global(CLCONTEXT *cp, cl_kernel krn, cl_uint i, void *ptr)
 {

@@ -1,10 +1,9 @@
-/* build.c - the parts of a program, and compiling them for each device.
+/* build.c - the parts of a program, and their builds for each device.
  *
- * Sources start with a #line directive, so that a compiler's messages name the file and line that
- * the user wrote.
- * SPDX-License-Identifier: MIT
+ * Sources start with a #line directive, so that the compiler's messages name the user's file and
+ * line. SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/program.h"
 
 #include <unistd.h>
 
@@ -32,7 +31,7 @@ bool is_binary(const char *data, size_t size)
     return version && memmem(version, size - (size_t)(version - data), "\n.target ", 9);
 }
 
-/* The source behind `before` and a line that names it. */
+/* The source, preceded by `before` and a #line directive. */
 static char *with_line(const char *name, const char *before, const char *source, size_t size)
 {
     char *text = NULL;
@@ -85,7 +84,7 @@ bool part_of_binaries(struct part *p, const char *name, size_t n, char **bin, co
 
 /* ---- Building. ---- */
 
-/* The options every program gets, then the caller's; the caller frees them. */
+/* The options of every program, then the caller's; the caller frees them. */
 static char *all_options(const struct device *d, const struct part *p, bool argument_info,
                          const char *options)
 {
@@ -115,14 +114,14 @@ static char *all_options(const struct device *d, const struct part *p, bool argu
     return text;
 }
 
-char *part_log(const struct part *p, cl_device_id id, cl_program program)
+char *part_build_log(const struct part *p, cl_device_id id, cl_program program)
 {
     size_t size = 0;
     clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
     char *log = calloc(size + 1, 1);
     if (log && size)
         clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
-    char *translated = log ? translate_log(log, p->source) : NULL;
+    char *translated = log ? build_log_translate(log, p->source) : NULL;
     free(log);
     return translated;
 }
@@ -130,7 +129,7 @@ char *part_log(const struct part *p, cl_device_id id, cl_program program)
 static int build_failed(const struct part *p, const struct device *d, cl_program program,
                         cl_int err, const char *call)
 {
-    char *translated = part_log(p, d->id, program);
+    char *translated = part_build_log(p, d->id, program);
     fail(ENOEXEC, 0, "%s: %s does not build for %s (%s)\n%s", call, p->name, d->name,
          oclerror_str(err), translated ? translated : "");
     oclerrno = err;
@@ -138,7 +137,8 @@ static int build_failed(const struct part *p, const struct device *d, cl_program
     return -1;
 }
 
-static cl_program create(const struct part *p, const struct device *d, cl_uint dev, cl_int *err)
+static cl_program part_create_program(const struct part *p, const struct device *d, cl_uint dev,
+                                      cl_int *err)
 {
     if (p->source) {
         const char *source = p->source;
@@ -151,17 +151,17 @@ static cl_program create(const struct part *p, const struct device *d, cl_uint d
                                      &status, err);
 }
 
-/* Loads the program from disk, or creates and builds it. */
-static cl_int make(struct part *p, struct device *d, cl_uint dev, const char *options)
+/* Load the program from disk, or create and build it. */
+static cl_int part_make_program(struct part *p, struct device *d, cl_uint dev, const char *options)
 {
-    struct stored stored = {.lock = -1};
+    struct disk_entry stored = {.lock = -1};
     cl_int err = CL_SUCCESS;
     p->program[dev] = p->source && p->keep ? disk_cache_find(&stored, d, p->source, options) : NULL;
     const bool found = p->program[dev] != NULL;
-    if (!found && (p->program[dev] = create(p, d, dev, &err)) != NULL)
+    if (!found && (p->program[dev] = part_create_program(p, d, dev, &err)) != NULL)
         err = clBuildProgram(p->program[dev], 1, &d->id, options, NULL, NULL);
     const bool ready = p->program[dev] && err == CL_SUCCESS;
-    char *log = ready && stored.lock >= 0 ? part_log(p, d->id, p->program[dev]) : NULL;
+    char *log = ready && stored.lock >= 0 ? part_build_log(p, d->id, p->program[dev]) : NULL;
     disk_cache_end(&stored, ready && !found ? p->program[dev] : NULL, log);
     free(log);
     if (ready)
@@ -176,7 +176,7 @@ static int try_build(struct part *p, struct device *d, cl_uint dev, bool argumen
     if (!all)
         return fail(ENOMEM, 0, "%s: no memory on the host", call);
     p->program[dev] = program_cache_find(d, p->source, all);
-    const cl_int err = p->program[dev] ? CL_SUCCESS : make(p, d, dev, all);
+    const cl_int err = p->program[dev] ? CL_SUCCESS : part_make_program(p, d, dev, all);
     free(all);
     if (!p->program[dev])
         return fail(p->source ? errno_of(err) : ENOEXEC, err, "%s: %s cannot be loaded for %s",
@@ -184,9 +184,9 @@ static int try_build(struct part *p, struct device *d, cl_uint dev, bool argumen
     return err ? build_failed(p, d, p->program[dev], err, call) : 0;
 }
 
-/* Takes the binary that is embedded beside the source, if there is one for this very device and
- * driver. It was compiled without options of the caller's and without a device's number, and if it
- * does not serve, the source does. */
+/* Use the binary embedded beside the source, if one matches this device and driver. It was
+ * compiled without the caller's options and without a device number. If it fails, the source is
+ * built. */
 static bool build_embedded_binary(struct part *p, const struct device *d, cl_uint dev,
                                   const char *options)
 {
@@ -206,23 +206,24 @@ static bool build_embedded_binary(struct part *p, const struct device *d, cl_uin
     return false;
 }
 
-/* Argument types are learnt from sources. NVIDIA's compiler makes wrong assembly of that when a
- * kernel has no arguments (driver 580), so a failing source gets a second try without;
- * kernel_signature.c then stands in. That the first try failed is nothing to the caller. */
+/* Argument types come from sources (-cl-kernel-arg-info). With that option NVIDIA's compiler
+ * (driver 580) generates wrong assembly if a kernel has no arguments, so a failing source is built
+ * again without it, and kernel_signature.c provides the types. The caller does not see the first
+ * failure. */
 static int build_part(struct part *p, struct device *d, cl_uint dev, const char *options,
                       const char *call)
 {
     struct failure before;
     if (build_embedded_binary(p, d, dev, options))
         return 0;
-    failure_set_aside(&before);
+    failure_save(&before);
     int status = try_build(p, d, dev, p->source != NULL, options, call);
     const bool again =
         status != 0 && p->source && p->program[dev] && strcasestr(clerror_text(), "ptxas");
     if (status == 0 || again)
         failure_restore(&before);
     else
-        failure_forget(&before);
+        failure_drop_saved(&before);
     if (!again)
         return status;
     clReleaseProgram(p->program[dev]);

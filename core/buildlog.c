@@ -1,15 +1,14 @@
-/* buildlog.c - compilers' messages in terms of the user's own files and lines.
+/* buildlog.c - compiler messages in terms of the user's files and lines.
  *
- * Sources carry #line directives. NVIDIA's compiler does not follow them: it says "<kernel>:12:5",
- * counting the lines of the text it was given, and Oclgrind's "input.cl:12:5". Such places are
- * translated here as the preprocessor would have.
- * SPDX-License-Identifier: MIT
+ * Sources carry #line directives. NVIDIA's compiler ignores them and prints "<kernel>:12:5",
+ * counting lines of the text it was given; Oclgrind prints "input.cl:12:5". Such positions are
+ * translated here as the preprocessor would have. SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/program.h"
 #include "core/pocl.h"
 
-/* What stands in front of such a line's number. The second may be a file of the user's, which the
- * source names then. */
+/* The text before the line number of such a position. "input.cl" may also be a file of the user,
+ * which the source then names. */
 static const char *place_in(const char *log, const char *source, size_t *length)
 {
     static const char nvidia[] = "<kernel>:", oclgrind[] = "input.cl:";
@@ -22,7 +21,7 @@ static const char *place_in(const char *log, const char *source, size_t *length)
     return place;
 }
 
-/* The name in a directive `#line N "name"`, without escapes. */
+/* The name in a directive `#line N "name"`, unescaped. */
 static void copy_name(const char *quoted, char *name, size_t size)
 {
     size_t n = 0;
@@ -34,7 +33,7 @@ static void copy_name(const char *quoted, char *name, size_t size)
     name[n] = '\0';
 }
 
-/* Where line `physical` (from 1) of a source is by its #line directives. */
+/* The line that #line directives assign to line `physical` (from 1) of a source. */
 static long presumed_line(const char *source, long physical, char *name, size_t size)
 {
     long line = 0;
@@ -44,8 +43,7 @@ static long presumed_line(const char *source, long physical, char *name, size_t 
         line++;
         if (strncmp(source, "#line ", 6) == 0) {
             char *rest;
-            line = strtol(source + 6, &rest, 10) -
-                   1; /* of the directive: the next line is the one named */
+            line = strtol(source + 6, &rest, 10) - 1; /* a directive names the line after it */
             if (rest[0] == ' ' && rest[1] == '"')
                 copy_name(rest + 2, name, size);
         }
@@ -67,7 +65,7 @@ static void add_reason(const char *log, FILE *fp)
         folder);
 }
 
-char *translate_log(const char *log, const char *source)
+char *build_log_translate(const char *log, const char *source)
 {
     char *text = NULL;
     size_t size = 0;

@@ -1,4 +1,4 @@
-/* clock.h - the one clock by which this repository measures: time that passes and never steps back.
+/* clock.h - the monotonic clock used for all measurements.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CORE_CLOCK_H
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Nanoseconds of another clock, such as the time that a thread has worked. */
+/* Nanoseconds of another clock, such as a thread's processor time. */
 static inline uint64_t ns_of_clock(clockid_t clock)
 {
     struct timespec t;
@@ -17,7 +17,7 @@ static inline uint64_t ns_of_clock(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Since some moment of the past. */
+/* Nanoseconds since an arbitrary start. */
 static inline uint64_t ns_now(void)
 {
     return ns_of_clock(CLOCK_MONOTONIC);
@@ -28,7 +28,7 @@ static inline double seconds_now(void)
     return 1e-9 * (double)ns_now();
 }
 
-/* A number of seconds, with a point in every locale; as strtod. */
+/* Parse seconds, with a decimal point in every locale; otherwise as strtod. */
 static inline double seconds_read(const char *text, char **end)
 {
     const locale_t points = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -38,8 +38,8 @@ static inline double seconds_read(const char *text, char **end)
     return seconds;
 }
 
-/* For how long something is timed: `usual` seconds, or $STDCL_TIMED if that is less: tests, which
- * do not look at speeds, set it to almost nothing. */
+/* Duration of a measurement: `usual` seconds, or $STDCL_TIMED if that is less. Tests, which do not
+ * compare speeds, set it to almost nothing. */
 static inline double seconds_timed(double usual)
 {
     const char *wish = getenv("STDCL_TIMED");

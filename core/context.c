@@ -1,18 +1,18 @@
 /* context.c - contexts: lists of devices.
  *
- * Each device has an OpenCL context and an in-order queue of its own: two devices of one OpenCL
- * context were measured to exchange data a thousand times slower than through pinned host memory,
- * and they wait for each other.
- * SPDX-License-Identifier: MIT
+ * Each device has an OpenCL context and an in-order queue of its own. Two devices of one OpenCL
+ * context exchange data a thousand times slower than through pinned host memory, and their commands
+ * serialize. SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/environment.h"
+#include "core/kernel.h"
 
 /* ---- Numbers that programs are built with. ---- */
 
 enum { MOST_NUMBERED = 64 };
 static pthread_mutex_t numbers = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t
-    taken[MOST_NUMBERED]; /* bit k of [i]: the k-th open context that has the platform's device i */
+    taken[MOST_NUMBERED]; /* bit k of [i]: the k-th open context contains the platform's device i */
 
 static cl_uint take_turn(cl_uint device)
 {
@@ -32,10 +32,10 @@ static void give_turn(cl_uint device, cl_uint turn)
     pthread_mutex_unlock(&numbers);
 }
 
-/* PoCL 5 ends the program when two of its queues run the same kernel with different sizes (mended
- * in 6.0): those of two devices, or of two contexts. There programs are built with a number of
- * their own for each device of each open context, which makes them different ones.
- * STDCL_DEVICE_BUILDS=1 in the environment does so on every platform, 0 on none. */
+/* PoCL 5 crashes when two devices (or two contexts of one device) run the same kernel with
+ * different sizes (fixed in 6.0). On PoCL 5 each device of each open context therefore builds its
+ * programs with a number of its own, which makes them distinct. STDCL_DEVICE_BUILDS=1 enables this
+ * on every platform, 0 on none. */
 static cl_int number_builds(struct device *d)
 {
     cl_device_id all[MOST_NUMBERED];
@@ -74,8 +74,8 @@ static void device_close(struct device *d)
     pthread_mutex_destroy(&d->lock);
 }
 
-/* CPUs do. Oclgrind says that it is one, but keeps books about what was written, and of what the
- * host writes into a shared buffer it knows nothing. */
+/* True for CPUs, but not for Oclgrind: it tracks which bytes were written, and does not see what
+ * the host writes to a shared buffer. */
 static cl_int shares_memory(struct device *d)
 {
     char platform[256] = "";
@@ -85,7 +85,7 @@ static cl_int shares_memory(struct device *d)
     return err;
 }
 
-/* COPRTHR_OPENCL_PROFILING_ENABLE in the environment: events tell their times by
+/* COPRTHR_OPENCL_PROFILING_ENABLE in the environment: events have times for
  * clGetEventProfilingInfo. */
 static cl_command_queue_properties queue_properties(void)
 {
@@ -93,7 +93,7 @@ static cl_command_queue_properties queue_properties(void)
     return wish && *wish && strcmp(wish, "0") != 0 ? CL_QUEUE_PROFILING_ENABLE : 0;
 }
 
-/* What kernels call the platform's maker: __NVIDIA__, say. */
+/* The macro that names the platform's vendor to kernels, such as __NVIDIA__. */
 static cl_int maker_of(cl_platform_id platform, const char **maker)
 {
     static const struct {
@@ -139,7 +139,8 @@ static cl_int device_open(struct device *d, cl_device_id id)
     const cl_int named = clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof d->name, d->name, NULL);
     if (named != CL_SUCCESS)
         snprintf(d->name, sizeof d->name, "device");
-    if (err == CL_SUCCESS && named != CL_INVALID_VALUE) /* which a name longer than ours gets */
+    if (err == CL_SUCCESS &&
+        named != CL_INVALID_VALUE) /* the result for a name longer than our buffer */
         err = named;
     d->start_align = align_bits / 8 ? align_bits / 8 : 1;
     if (err != CL_SUCCESS)
@@ -278,7 +279,7 @@ STDCL_API int clcontext_destroy(CLCONTEXT *cp)
     for (cl_uint i = 0; i < cp->ndev; i++)
         device_close(&cp->dev[i]);
     device_lock_release(cp->claims, cp->ndev);
-    failure_forget(&cp->untold);
+    failure_drop_saved(&cp->pending_error);
     pthread_mutex_destroy(&cp->lock);
     free(cp->dev);
     free(cp);
@@ -287,10 +288,10 @@ STDCL_API int clcontext_destroy(CLCONTEXT *cp)
 
 /* ---- What the observer may do with one. ---- */
 
-void context_settle(CLCONTEXT *cp)
+void context_collect_all(CLCONTEXT *cp)
 {
     for (cl_uint i = 0; i < cp->ndev; i++) {
-        event_mark(&cp->dev[i], 0);
+        event_add_marker(&cp->dev[i], 0);
         device_drain(&cp->dev[i]);
         device_harvest(&cp->dev[i]);
     }
@@ -299,7 +300,7 @@ void context_settle(CLCONTEXT *cp)
 cl_command_queue device_replace_queue(CLCONTEXT *cp, cl_uint dev, cl_command_queue queue)
 {
     struct device *d = &cp->dev[dev];
-    event_mark(d, 0);
+    event_add_marker(d, 0);
     device_drain(d);
     device_harvest(d);
     cl_command_queue before = d->queue;

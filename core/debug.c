@@ -1,12 +1,11 @@
-/* debug.c - $STDCL_DEBUG: 1 prints each error as it happens; 2 does, and runs the program as `stdcl
+/* debug.c - $STDCL_DEBUG: 1 prints each error as it happens; 2 also runs the program as `stdcl
  * check` does.
  *
- * For the latter the program starts anew, under the command, when the library is loaded: Oclgrind
- * must be there before the first call of OpenCL, which may be the program's own. That is the one
- * thing the library does before main, and only when it was asked to.
- * SPDX-License-Identifier: MIT
+ * For 2 the program is started again under the command when the library is loaded: Oclgrind must be
+ * there before the first OpenCL call, which may be the program's own. It is the only thing the
+ * library does before main, and only on request. SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/environment.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -17,8 +16,7 @@ bool debug_prints(void)
     return level && *level && strcmp(level, "0") != 0;
 }
 
-/* All bytes of a file of /proc, which does not tell its size, and how many; NULL when it cannot be
- * read. */
+/* Read a file of /proc, whose size is not known in advance; NULL if it cannot be read. */
 static char *read_proc(const char *file, size_t *size)
 {
     char *data = NULL;
@@ -41,7 +39,7 @@ static char *read_proc(const char *file, size_t *size)
     return data;
 }
 
-/* Becomes `stdcl check -- PROGRAM ARGUMENTS`; returns when that cannot be. */
+/* Execute `stdcl check -- PROGRAM ARGUMENTS`; returns if that fails. */
 static void become_checked(void)
 {
     char program[4096];

@@ -1,8 +1,7 @@
-/* device.c - the devices of a context: found by their number, waited for, and what is known of
- * them.
+/* device.c - the devices of a context: by number, waiting for them, their properties.
  * SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/kernel.h"
 
 struct device *device_of(CLCONTEXT *cp, cl_uint dev, const char *call)
 {
@@ -36,9 +35,9 @@ const char *device_name(const CLCONTEXT *cp, cl_uint dev)
 cl_command_queue device_side_queue(struct device *d, int k, bool make)
 {
     pthread_mutex_lock(&d->lock);
-    if (make && !d->beside[k])
-        d->beside[k] = clCreateCommandQueue(d->context, d->id, 0, NULL);
-    const cl_command_queue queue = d->beside[k];
+    if (make && !d->side_queue[k])
+        d->side_queue[k] = clCreateCommandQueue(d->context, d->id, 0, NULL);
+    const cl_command_queue queue = d->side_queue[k];
     pthread_mutex_unlock(&d->lock);
     return queue;
 }
@@ -102,7 +101,7 @@ STDCL_API int clstat(CLCONTEXT *cp, struct clstat_info *info)
     return 0;
 }
 
-/* Each field of struct cldev_info with the query that fills it. */
+/* The fields of struct cldev_info with the query for each. */
 #define DEVICE_FIELDS(X)                                                                           \
     X(dev_type, CL_DEVICE_TYPE)                                                                    \
     X(dev_vendor_id, CL_DEVICE_VENDOR_ID)                                                          \
@@ -131,8 +130,8 @@ STDCL_API int clstat(CLCONTEXT *cp, struct clstat_info *info)
     X(dev_mem_base_addr_align, CL_DEVICE_MEM_BASE_ADDR_ALIGN)                                      \
     X(dev_local_mem_sz, CL_DEVICE_LOCAL_MEM_SIZE)
 
-/* A question that the device does not know leaves 0. Returns the error of another kind that came,
- * or of not telling what every device has. */
+/* A query that the device does not know leaves 0. Return the error of any other failure, or of a
+ * query that every device must answer. */
 static cl_int fill_devinfo(cl_device_id id, struct cldev_info *info)
 {
     cl_uint address_bits = 0;

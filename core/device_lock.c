@@ -1,15 +1,15 @@
-/* device_lock.c - devices shared out between processes.
+/* device_lock.c - locks that assign devices to processes.
  * SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/context.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A claim is an flock on a file that names key and device. The kernel drops it when the process
- * ends, however it ends. Returns the descriptor, -1 when another holds it, -2 when locks cannot be
+/* Lock a device: flock on a file that names key and device. The kernel releases it when the
+ * process ends. Return the descriptor, -1 if another process holds the lock, -2 if locks cannot be
  * made. */
 static int claim(const struct candidate *c, int key)
 {
@@ -20,7 +20,7 @@ static int claim(const struct candidate *c, int key)
         fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0)
         return -2;
-    fchmod(fd, 0666); /* other users take part; fails harmlessly when the file is not ours */
+    fchmod(fd, 0666); /* for other users; fails harmlessly if the file is not ours */
     if (flock(fd, LOCK_EX | LOCK_NB) == 0)
         return fd;
     close(fd);

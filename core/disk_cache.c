@@ -1,20 +1,20 @@
-/* disk_cache.c - programs on disk: what one process has built with CLLD_CACHE, the next one loads.
+/* disk_cache.c - disk cache of programs built with CLLD_CACHE.
  *
- * PoCL has the compiler's preprocessor read OpenCL's headers, 20 ms, before it knows that it has
- * compiled a program before; a binary it loads in 2 ms. But to give out a binary it compiles each
- * kernel once more, for groups of any size, which is why a program must ask for this.
+ * PoCL preprocesses OpenCL's headers, 20 ms, before it finds a program in its own cache; it loads a
+ * binary in 2 ms. But to produce a binary it compiles each kernel once more, for any group size, so
+ * a program must ask for this cache.
  *
- * A file has a line of text, the key, which is all that a binary depends on, and the binary. It is
- * taken if the sum in its first line is right and its key is the one that is sought, to the letter.
- * Everything that goes wrong here only means that a program is built from its source.
+ * A file holds a line with the key, everything the binary depends on, and the binary. It is used if
+ * the checksum in its first line is right and its key is equal. Every failure here only means that
+ * the program is built from source.
  *
- * PoCL (to 7.1) reads a binary out of files of its own cache, and does not expect that one comes in
- * meanwhile, as when another process starts a kernel of the same program. So who builds a program
- * that is on disk nowhere yet holds the lock file: alone, until the binary is written; or, when
- * that is not to be, together with others like it, as long as the process lives.
- * SPDX-License-Identifier: MIT
+ * PoCL (to 7.1) reads a binary from files of its own cache and fails if another process adds one
+ * meanwhile by starting a kernel of the same program. A process that builds an uncached program
+ * therefore holds the lock file: exclusively until the binary is written; or, if it does not store
+ * the binary, shared with other such processes until it exits. SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/environment.h"
+#include "core/program.h"
 #include "core/outfile.h"
 
 #include <dirent.h>
@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_FILES = 64, MOST_BYTES = 64 << 20, PATIENCE = 3000 /* times 10 ms */ };
+enum { MOST_FILES = 64, MOST_BYTES = 64 << 20, PATIENCE = 3000 /* in units of 10 ms */ };
 static const char suffix[] = ".program";
 
 /* ---- The folder for what may be lost. ---- */
@@ -53,7 +53,7 @@ void cache_folders(const char *path)
 
 /* ---- Keys. ---- */
 
-/* FNV-1a, by words of eight bytes as far as there are. */
+/* FNV-1a over words of eight bytes, then the remaining bytes. */
 static uint64_t hash_of(const void *data, size_t size)
 {
     const unsigned char *byte = data;
@@ -68,7 +68,7 @@ static uint64_t hash_of(const void *data, size_t size)
     return h;
 }
 
-/* The variables by which a user changes how PoCL compiles, and a few that change nothing. */
+/* Write the variables that change how PoCL compiles, and some that change nothing. */
 static void print_environment(FILE *fp)
 {
     for (char **variable = environ; variable && *variable; variable++)
@@ -76,8 +76,8 @@ static void print_environment(FILE *fp)
             fprintf(fp, "%s\n", *variable);
 }
 
-/* All that the binary depends on; false when it is not to be kept. */
-static bool find_key(struct stored *s, const struct device *d, const char *source,
+/* Write the key: everything the binary depends on. False if the program is not to be cached. */
+static bool find_key(struct disk_entry *s, const struct device *d, const char *source,
                      const char *options)
 {
     char identity[EMBEDDED_IDENTITY], name[64];
@@ -101,9 +101,9 @@ static bool find_key(struct stored *s, const struct device *d, const char *sourc
 
 /* ---- Reading. ---- */
 
-/* The binary within a file's bytes, and its size; NULL when the file is not whole, or another
- * program's. */
-static const unsigned char *binary_in(const struct stored *s, const char *bytes, size_t size,
+/* The binary within a file's bytes, and its size; NULL if the file is damaged or has another key.
+ */
+static const unsigned char *binary_in(const struct disk_entry *s, const char *bytes, size_t size,
                                       size_t *binary)
 {
     size_t key;
@@ -118,7 +118,7 @@ static const unsigned char *binary_in(const struct stored *s, const char *bytes,
     return (const unsigned char *)line + 1 + key;
 }
 
-static cl_program load(const struct device *d, const unsigned char *binary, size_t size)
+static cl_program disk_entry_read(const struct device *d, const unsigned char *binary, size_t size)
 {
     cl_int status, err;
     cl_program program =
@@ -129,8 +129,8 @@ static cl_program load(const struct device *d, const unsigned char *binary, size
     return NULL;
 }
 
-/* Files of other users' are not taken, since they might hold anything. */
-static cl_program take(const struct stored *s, const struct device *d)
+/* Load the program. Files of other users are refused: they may hold anything. */
+static cl_program disk_entry_take(const struct disk_entry *s, const struct device *d)
 {
     struct stat st;
     struct failure before;
@@ -139,20 +139,20 @@ static cl_program take(const struct stored *s, const struct device *d)
     if (stat(s->path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
         st.st_size > MOST_BYTES)
         return NULL;
-    failure_set_aside(&before);
+    failure_save(&before);
     char *bytes = read_file(s->path, &size, "clopen");
     failure_restore(&before);
     const unsigned char *found = bytes ? binary_in(s, bytes, size, &binary) : NULL;
-    if (found && (program = load(d, found, binary)) != NULL)
-        utimensat(AT_FDCWD, s->path, NULL, 0); /* the oldest go first */
+    if (found && (program = disk_entry_read(d, found, binary)) != NULL)
+        utimensat(AT_FDCWD, s->path, NULL, 0); /* least recently used files are evicted first */
     free(bytes);
     return program;
 }
 
 /* ---- The lock. ---- */
 
-/* Held together with others from when a program was built that is on disk nowhere until the process
- * ends. Of one file once. */
+/* Shared lock, held from the build of an uncached program until the process exits. One file is
+ * enough. */
 static int together = -1;
 static pthread_mutex_t together_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -168,9 +168,9 @@ static void hold_together(int fd)
     pthread_mutex_unlock(&together_lock);
 }
 
-/* Takes the program that another process has stored in the meantime. Otherwise s->lock is held
- * alone, or, at -1, it is not for this process to store the program. */
-static cl_program lock_or_take(struct stored *s, const struct device *d)
+/* Load the program if another process has stored it meanwhile. Else s->lock is held exclusively,
+ * or is -1 if this process is not to store the program. */
+static cl_program lock_or_take(struct disk_entry *s, const struct device *d)
 {
     char path[sizeof s->path];
     cl_program program = NULL;
@@ -179,16 +179,15 @@ static cl_program lock_or_take(struct stored *s, const struct device *d)
     cache_folders(path);
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     bool alone = false, shared = false;
-    static atomic_int patience =
-        PATIENCE; /* who has lost it does not wait for each program again */
+    static atomic_int patience = PATIENCE; /* after a timeout, later programs do not wait again */
     for (int tries = 0; fd >= 0 && !program && !alone && !shared && tries < patience; tries++) {
-        if (tries) /* another process stores one, perhaps this */
+        if (tries) /* another process stores a program, perhaps this one */
             nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
         alone = flock(fd, LOCK_EX | LOCK_NB) == 0;
         shared = !alone && flock(fd, LOCK_SH | LOCK_NB) == 0;
         if (!alone && !shared && errno != EWOULDBLOCK && errno != EINTR)
             break;
-        program = take(s, d);
+        program = disk_entry_take(s, d);
     }
     if (fd >= 0 && !program && !alone && !shared)
         patience = 1;
@@ -215,7 +214,7 @@ unsigned char *binary_of(cl_program program, size_t *size, cl_int *err)
     return NULL;
 }
 
-/* Removes the oldest files until there are few enough. */
+/* Evict the oldest files until the limits hold. */
 static void remove_oldest(const char *path)
 {
     char folder[CACHE_PATH], oldest[sizeof((struct dirent *)0)->d_name];
@@ -245,7 +244,7 @@ static void remove_oldest(const char *path)
     }
 }
 
-static bool write_file(const struct stored *s, const unsigned char *binary, size_t size)
+static bool disk_entry_write(const struct disk_entry *s, const unsigned char *binary, size_t size)
 {
     struct outfile out;
     char *bytes = malloc(s->size + size);
@@ -261,20 +260,19 @@ static bool write_file(const struct stored *s, const unsigned char *binary, size
     fwrite(bytes, 1, s->size + size, out.fp);
     free(bytes);
     return outfile_commit(&out) == 0 &&
-           access(s->path, R_OK) == 0; /* of several ranks one writes files */
+           access(s->path, R_OK) == 0; /* one of several ranks writes files */
 }
 
-/* What the compiler said is not in a binary, so a program of which it said something is not
- * stored. */
-static bool store(const struct stored *s, cl_program program, const char *log)
+/* A binary does not contain the compiler's warnings, so a program with warnings is not stored. */
+static bool disk_entry_store(const struct disk_entry *s, cl_program program, const char *log)
 {
     struct failure before;
     const bool silent = log && log[strspn(log, " \t\r\n")] == '\0';
     size_t size = 0;
     cl_int err = CL_SUCCESS;
     unsigned char *binary = silent ? binary_of(program, &size, &err) : NULL;
-    failure_set_aside(&before);
-    const bool stored = binary && size < MOST_BYTES / 2 && write_file(s, binary, size);
+    failure_save(&before);
+    const bool stored = binary && size < MOST_BYTES / 2 && disk_entry_write(s, binary, size);
     failure_restore(&before);
     free(binary);
     if (stored)
@@ -284,18 +282,18 @@ static bool store(const struct stored *s, cl_program program, const char *log)
 
 /* ---- For build.c. ---- */
 
-cl_program disk_cache_find(struct stored *s, const struct device *d, const char *source,
+cl_program disk_cache_find(struct disk_entry *s, const struct device *d, const char *source,
                            const char *options)
 {
     cl_program program = NULL;
-    if (find_key(s, d, source, options) && (program = take(s, d)) == NULL)
+    if (find_key(s, d, source, options) && (program = disk_entry_take(s, d)) == NULL)
         program = lock_or_take(s, d);
     return program;
 }
 
-void disk_cache_end(struct stored *s, cl_program built, const char *log)
+void disk_cache_end(struct disk_entry *s, cl_program built, const char *log)
 {
-    if (s->lock >= 0 && built && !store(s, built, log) && flock(s->lock, LOCK_SH) == 0)
+    if (s->lock >= 0 && built && !disk_entry_store(s, built, log) && flock(s->lock, LOCK_SH) == 0)
         hold_together(s->lock);
     else if (s->lock >= 0)
         close(s->lock);

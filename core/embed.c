@@ -1,11 +1,11 @@
-/* embed.c - kernels that `stdcl embed` linked into the executable: sources, and binaries of them
- * for certain devices.
+/* embed.c - kernels that `stdcl embed` linked into the executable: sources, and binaries for
+ * certain devices.
  *
- * Their objects register them before main; nothing is copied. A binary serves only the device,
- * platform and driver that it was compiled with; for all others there is the source.
+ * Their object files register them before main, without a copy. A binary matches only the device,
+ * platform and driver that it was compiled for; other devices use the source.
  * SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/program.h"
 
 static struct stdcl_embedded *embedded; /* oldest first */
 static struct stdcl_embedded_binary *binaries;

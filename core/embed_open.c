@@ -1,8 +1,7 @@
-/* embed_open.c - opening the kernels that the executable holds: by clopen without a file, once for
- * clexec, and for clsym and clbuild without a handle.
- * SPDX-License-Identifier: MIT
+/* embed_open.c - opens the kernels embedded in the executable: for clopen without a file, and once
+ * for clexec and for clsym and clbuild without a handle. SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/program.h"
 
 void *embedded_open_all(CLCONTEXT *cp, int flags, const char *call)
 {
@@ -19,7 +18,7 @@ void *embedded_open_all(CLCONTEXT *cp, int flags, const char *call)
     for (const struct stdcl_embedded *e = first; p->nparts < n && ok; e = e->next) {
         const char *source = (const char *)e->data;
         char *generated = NULL;
-        if (is_generated(e->name) &&
+        if (source_is_template(e->name) &&
             !(generated = core_generator->generate(e->name, source, e->size))) {
             program_free(p);
             return NULL;

@@ -1,5 +1,4 @@
-/* embedded.h - kernel files that a library carries, as stdcl_kernels() in its CMakeLists.txt puts
- * them in.
+/* embedded.h - kernel files embedded in a library by stdcl_kernels() in its CMakeLists.txt.
  *
  *   EMBEDDED(direct, "nbody/direct.cl", nbody_direct_cl);
  *   void *program = embedded_open(ctx, "-D WIDTH=4", &direct, 0, NULL);
@@ -20,16 +19,16 @@ struct embedded {
     const unsigned long *size;
 };
 
-/* Declares a constant for the file: its path, and that with a _ for each character that no C name
- * has. */
+/* Declare a constant for the file: its path, and the path with _ for each character that C names
+ * exclude. */
 #define EMBEDDED(constant, path, symbol)                                                           \
     extern const unsigned char stdcl_kernel_##symbol[];                                            \
     extern const unsigned long stdcl_kernel_##symbol##_size;                                       \
     static const struct embedded constant = {path, stdcl_kernel_##symbol,                          \
                                              &stdcl_kernel_##symbol##_size}
 
-/* As clopen_named of `file` with these flags, behind `nfront` other files that it is built on, each
- * with a #line of its own. */
+/* As clopen_named of `file` with these flags, preceded by `nfront` files that it depends on, each
+ * with a #line directive. */
 static inline void *embedded_open_as(int flags, CLCONTEXT *ctx, const char *options,
                                      const struct embedded *file, size_t nfront,
                                      const struct embedded *const front[])

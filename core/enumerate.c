@@ -1,30 +1,30 @@
-/* enumerate.c - which OpenCL devices this machine has, and choosing of them by name and type.
+/* enumerate.c - the machine's OpenCL devices, and their selection by name and type.
  * SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/context.h"
 #include "core/device_info.h"
 #include "core/pocl.h"
 
 #include <ctype.h>
 
-enum { PLATFORM_NOT_FOUND = -1001 }; /* of the ICD loader: none is installed */
+enum { PLATFORM_NOT_FOUND = -1001 }; /* the ICD loader's code: no platform is installed */
 
 static struct {
     struct candidate *device;
     size_t count;
     cl_uint platforms;
-    cl_int error; /* of a question that was not answered; 0: all were */
+    cl_int error; /* of a failed query; 0: none failed */
 } machine;
 
-static bool refused(cl_int status)
+static bool query_refused(cl_int status)
 {
     if (status != CL_SUCCESS && status != CL_DEVICE_NOT_FOUND && status != PLATFORM_NOT_FOUND)
         machine.error = status;
     return status != CL_SUCCESS;
 }
 
-/* key = the device's UUID where it tells one, else platform and device name; then its number among
- * the devices of the same key so far, so that keys are unique. */
+/* key: the device's UUID if it has one, else platform and device name; then its number among
+ * devices with the same key so far, so that keys are unique. */
 static void make_key(struct candidate *c)
 {
     unsigned char uuid[16];
@@ -49,21 +49,21 @@ static void make_key(struct candidate *c)
 static void add_candidates(cl_platform_id platform)
 {
     cl_uint n = 0;
-    if (refused(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &n)) || n == 0)
+    if (query_refused(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &n)) || n == 0)
         return;
     cl_device_id *id = calloc(n, sizeof *id);
     struct candidate *more = realloc(machine.device, (machine.count + n) * sizeof *more);
     if (more)
         machine.device = more;
-    if (refused(!id || !more ? CL_OUT_OF_HOST_MEMORY
-                             : clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, id, NULL)))
+    if (query_refused(!id || !more ? CL_OUT_OF_HOST_MEMORY
+                                   : clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, id, NULL)))
         n = 0;
     for (cl_uint i = 0; i < n; i++) {
         struct candidate *c = &machine.device[machine.count];
         memset(c, 0, sizeof *c);
         c->platform = platform;
         c->id = id[i];
-        refused(clGetDeviceInfo(id[i], CL_DEVICE_TYPE, sizeof c->type, &c->type, NULL));
+        query_refused(clGetDeviceInfo(id[i], CL_DEVICE_TYPE, sizeof c->type, &c->type, NULL));
         clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof c->words[0], c->words[0], NULL);
         clGetPlatformInfo(platform, CL_PLATFORM_VENDOR, sizeof c->words[1], c->words[1], NULL);
         clGetDeviceInfo(id[i], CL_DEVICE_NAME, sizeof c->words[2], c->words[2], NULL);
@@ -77,17 +77,17 @@ static void add_candidates(cl_platform_id platform)
 static void ask_platforms(void)
 {
     cl_uint n = 0;
-    if (refused(clGetPlatformIDs(0, NULL, &n)) || n == 0)
+    if (query_refused(clGetPlatformIDs(0, NULL, &n)) || n == 0)
         return;
     machine.platforms = n;
     cl_platform_id *platform = calloc(n, sizeof *platform);
-    if (!refused(platform ? clGetPlatformIDs(n, platform, NULL) : CL_OUT_OF_HOST_MEMORY))
+    if (!query_refused(platform ? clGetPlatformIDs(n, platform, NULL) : CL_OUT_OF_HOST_MEMORY))
         for (cl_uint i = 0; i < n; i++)
             add_candidates(platform[i]);
     free(platform);
 }
 
-/* Platforms are asked once. */
+/* Platforms are queried once. */
 size_t enumerate_count(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -102,7 +102,7 @@ cl_int enumerate_error(void)
 
 /* ---- Choosing devices. ---- */
 
-static bool contains(const char *text, const char *word, size_t length)
+static bool contains_nocase(const char *text, const char *word, size_t length)
 {
     for (; *text; text++)
         if (strncasecmp(text, word, length) == 0)
@@ -113,7 +113,7 @@ static bool contains(const char *text, const char *word, size_t length)
 static bool matches(const struct candidate *c, const char *word, size_t length)
 {
     for (int i = 0; i < 4; i++)
-        if (contains(c->words[i], word, length))
+        if (contains_nocase(c->words[i], word, length))
             return true;
     return false;
 }

@@ -1,8 +1,8 @@
-/* environment.c - the variables of the environment that say how the library works: a value that
- * means nothing is told when a context is opened, and not taken for none.
+/* environment.c - checks the environment variables that configure the library: an invalid value is
+ * reported when a context is opened, not ignored.
  * SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/environment.h"
 
 #include "core/clock.h"
 
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One of some words. */
+/* The value must be one of these words. */
 static int check_word(const char *name, const char *value, const char *words)
 {
     const size_t length = strlen(value);
@@ -32,7 +32,7 @@ static int check_seconds(const char *name, const char *value, const char *unused
                       value);
 }
 
-/* A folder, in which there is a file if one is named. */
+/* The value must be a folder, which contains `file` if that is named. */
 static int check_folder(const char *name, const char *value, const char *file)
 {
     char path[4096];

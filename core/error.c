@@ -1,14 +1,15 @@
-/* error.c - clerrno, the sentence behind it, and the texts of codes.
+/* error.c - clerrno, its message, and the texts of codes.
  *
- * A failing call records its code, the OpenCL code behind it and one sentence, for the calling
- * thread alone. Nothing is printed unless STDCL_DEBUG=1 asks for it.
+ * A failing call records its code, the OpenCL code that caused it and one sentence, for the calling
+ * thread. Nothing is printed unless STDCL_DEBUG=1.
  * SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/core.h"
+#include "core/environment.h"
 
 #include <unistd.h>
 
-/* Every code of OpenCL 3.0 and of the ICD loader, with what it means to a caller. */
+/* Every code of OpenCL 3.0 and of the ICD loader, with its meaning for a caller. */
 #define OCL_ERRORS(X)                                                                              \
     X(0, CL_SUCCESS, "success")                                                                    \
     X(-1, CL_DEVICE_NOT_FOUND, "no such device")                                                   \
@@ -75,7 +76,7 @@
     X(-72, CL_MAX_SIZE_RESTRICTION_EXCEEDED, "a size is larger than the device allows")            \
     X(-1001, CL_PLATFORM_NOT_FOUND_KHR, "no OpenCL platform is installed")
 
-/* The codes that clerrno takes, with what they mean here. */
+/* The values of clerrno, with their meaning here. */
 #define CL_ERRNOS(X)                                                                               \
     X(0, "no error")                                                                               \
     X(EFAULT, "the pointer is not from clmalloc, or was freed")                                    \
@@ -98,7 +99,7 @@ static void make_text_key(void)
     pthread_key_create(&text_key, free);
 }
 
-/* Makes `text` (owned from here on) the thread's sentence. */
+/* Make `text` the thread's message and take ownership of it. */
 static void keep_text(char *text)
 {
     pthread_once(&text_once, make_text_key);
@@ -108,7 +109,7 @@ static void keep_text(char *text)
     last.unread = true;
 }
 
-void failure_set_aside(struct failure *before)
+void failure_save(struct failure *before)
 {
     *before = last;
     last.text = NULL;
@@ -120,7 +121,7 @@ void failure_restore(const struct failure *before)
     last = *before;
 }
 
-void failure_forget(struct failure *before)
+void failure_drop_saved(struct failure *before)
 {
     free(before->text);
 }
@@ -133,8 +134,7 @@ struct failure failure_copy(void)
     return copy;
 }
 
-/* A sentence may quote a file or a command line; whatever stands there, it must be fit for a
- * terminal. */
+/* Messages quote files and command lines: replace characters that a terminal would interpret. */
 static void replace_controls(char *text)
 {
     for (; text && *text; text++)
@@ -142,7 +142,7 @@ static void replace_controls(char *text)
             *text = '?';
 }
 
-static void record(int code, cl_int ocl, const char *format, va_list ap)
+static void failure_record(int code, cl_int ocl, const char *format, va_list ap)
 {
     char *text = NULL, *whole = NULL;
     if (vasprintf(&text, format, ap) < 0)
@@ -163,7 +163,7 @@ int fail(int code, cl_int ocl, const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
-    record(code, ocl, format, ap);
+    failure_record(code, ocl, format, ap);
     va_end(ap);
     return -1;
 }
@@ -172,7 +172,7 @@ STDCL_API int clerror_set(int code, const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
-    record(code, CL_SUCCESS, format, ap);
+    failure_record(code, CL_SUCCESS, format, ap);
     va_end(ap);
     return -1;
 }
@@ -219,7 +219,7 @@ STDCL_API int *stdcl_oclerrno_address(void)
     return &last.ocl;
 }
 
-/* What stands for a sentence that there was no memory for. */
+/* Stands for a message that could not be allocated. */
 static char no_sentence[] =
     "there was no memory for the sentence of this failure; clerrno and oclerrno tell its codes";
 
@@ -232,7 +232,7 @@ const char *clerror_text(void)
 
 static _Atomic(const char *) first_reason;
 
-void no_context_because(const char *text)
+void no_context_reason(const char *text)
 {
     const char *none = NULL;
     atomic_compare_exchange_strong(&first_reason, &none, text);

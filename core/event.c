@@ -1,27 +1,27 @@
 /* event.c - collecting commands: clwait, clwaitev, clflush.
  *
- * Each device keeps the events of its uncollected commands in two growable lists, kernels and
- * memory, oldest first. Its queue runs in order, so when the newest event of a list is complete,
- * nearly all of it is: those that another thread or a further queue (side_queue.c) had under way
- * are waited for one by one. A list that nobody collects is trimmed from its old end as commands
- * complete.
+ * A device keeps the events of its uncollected commands in two growable lists, kernels and memory,
+ * oldest first. Its queue runs in order, so when the newest event of a list is complete, the older
+ * ones are too, except events that another thread or a side queue (side_queue.c) had in flight:
+ * those are waited for one by one. A list that nobody collects is trimmed from its old end as
+ * commands complete.
  *
- * That a command failed, or was refused by a call that does not wait, is remembered of each kind
- * until somebody waits: clwait reports what it waits for, and a call that waits for its own command
- * reports all that failed before it.
+ * The first failed or refused command of each kind is remembered until a wait reports it: clwait
+ * reports failures of the commands it waits for, and a call that waits for its own command reports
+ * all failures before it.
  *
- * The list holds one reference of each event. It is given up once, when the record leaves the list:
- * released, or with CL_EVENT_NORELEASE handed over to the caller.
+ * The list holds one reference to each event. When the record leaves the list, the reference is
+ * released, or with CL_EVENT_NORELEASE passed to the caller.
  * SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/context.h"
 
-/* A list longer than this gives up its completed events; the number of launches after which an
- * event from CL_EVENT_NOWAIT may be gone although nobody waited. */
+/* A list longer than this releases its completed events. TRIM_EVERY: launches after which an event
+ * from CL_EVENT_NOWAIT may be released although nobody waited. */
 enum { KEPT_EVENTS = 4096, TRIM_EVERY = 256 };
 
-/* With so many uncollected commands, a further one waits until half of them are complete: a program
- * that never waits is held back to the device's pace, and its memory stays bounded. */
+/* With this many uncollected commands, the next command blocks until half of them are complete. A
+ * program that never waits is throttled to the device's pace, and its memory stays bounded. */
 enum { MOST_EVENTS = 16384 };
 
 static cl_int status_of(cl_event ev)
@@ -37,9 +37,9 @@ cl_int event_wait(cl_event ev)
     return status < 0 ? status : err;
 }
 
-/* Gives up the list's reference to a command that is complete. With `hand_over` it becomes the
- * caller's, unless the caller was given one at the start. */
-static void give_up(struct event_record *r, bool hand_over)
+/* Release the list's reference to a completed command. hand_over: the caller gets the reference,
+ * unless it got one at the start. */
+static void record_retire(struct event_record *r, bool hand_over)
 {
     command_collected(&r->note, r->event);
     if (!hand_over || r->shared)
@@ -47,12 +47,12 @@ static void give_up(struct event_record *r, bool hand_over)
     r->event = NULL;
 }
 
-/* Takes the oldest record off. */
-static void drop_first(struct event_list *list, bool hand_over)
+/* Remove the oldest record. */
+static void event_list_pop(struct event_list *list, bool hand_over)
 {
     struct event_record *r = &list->record[list->first++];
     if (r->event)
-        give_up(r, hand_over);
+        record_retire(r, hand_over);
     if (list->seen < list->first)
         list->seen = list->first;
     if (list->first == list->end)
@@ -61,16 +61,15 @@ static void drop_first(struct event_list *list, bool hand_over)
 
 /* ---- Failures. ---- */
 
-/* Keeps the first failure for the next wait; d->lock is held. */
+/* Keep the first failure for the next wait. Call with d->lock held. */
 static void remember_failure(struct device *d, enum event_kind kind, cl_int status)
 {
-    if (status < 0 && d->untold[kind].code == 0)
-        d->untold[kind] = (struct failure){.code = EIO, .ocl = status, .unread = true};
+    if (status < 0 && d->pending_error[kind].code == 0)
+        d->pending_error[kind] = (struct failure){.code = EIO, .ocl = status, .unread = true};
 }
 
-/* Looks whether commands failed, oldest first, as far as they are complete and up to a number.
- * d->lock is held. */
-static void look(struct device *d, enum event_kind kind, uint64_t number)
+/* Check completed commands for failure, oldest first, up to a number. Call with d->lock held. */
+static void poll_errors(struct device *d, enum event_kind kind, uint64_t number)
 {
     struct event_list *list = &d->events[kind];
     for (; list->seen < list->end && list->record[list->seen].number <= number; list->seen++) {
@@ -82,9 +81,9 @@ static void look(struct device *d, enum event_kind kind, uint64_t number)
     }
 }
 
-/* Reports what failed of these kinds (CL_KERNEL_EVENT, CL_MEM_EVENT) and was not reported yet; all
- * of it counts as reported. True after fail(). */
-static bool tell(struct device *d, int kinds, const char *call)
+/* Report pending errors of these kinds (CL_KERNEL_EVENT, CL_MEM_EVENT); later ones of the same
+ * kinds are dropped. Return true after fail(). */
+static bool report_pending(struct device *d, int kinds, const char *call)
 {
     static const struct {
         int flag;
@@ -96,11 +95,11 @@ static bool tell(struct device *d, int kinds, const char *call)
         if (!(kinds & kind_of[kind].flag))
             continue;
         pthread_mutex_lock(&d->lock);
-        struct failure f = d->untold[kind];
-        d->untold[kind] = (struct failure){0};
+        struct failure f = d->pending_error[kind];
+        d->pending_error[kind] = (struct failure){0};
         pthread_mutex_unlock(&d->lock);
         if (told)
-            failure_forget(&f);
+            failure_drop_saved(&f);
         else if (f.text)
             failure_restore(&f);
         else if (f.code)
@@ -110,23 +109,23 @@ static bool tell(struct device *d, int kinds, const char *call)
     return told;
 }
 
-/* The same of all commands that are complete, for a call that has waited. */
-static bool tell_all(struct device *d, const char *call)
+/* Report errors of all completed commands, for a call that has waited. */
+static bool report_all_pending(struct device *d, const char *call)
 {
     pthread_mutex_lock(&d->lock);
     for (enum event_kind kind = 0; kind < EVENT_KINDS; kind++)
-        look(d, kind, UINT64_MAX);
+        poll_errors(d, kind, UINT64_MAX);
     pthread_mutex_unlock(&d->lock);
-    return tell(d, CL_ALL_EVENT, call);
+    return report_pending(d, CL_ALL_EVENT, call);
 }
 
-cl_event event_or_refusal(CLCONTEXT *cp, struct device *d, enum event_kind kind, cl_event ev,
-                          int flags)
+cl_event event_or_defer_error(CLCONTEXT *cp, struct device *d, enum event_kind kind, cl_event ev,
+                              int flags)
 {
     if (!cp || ev != CL_FAILED || !(flags & CL_EVENT_NOWAIT) || flags & CL_EVENT_CHECKED)
         return ev;
     pthread_mutex_t *lock = d ? &d->lock : &cp->lock;
-    struct failure *untold = d ? &d->untold[kind] : &cp->untold;
+    struct failure *untold = d ? &d->pending_error[kind] : &cp->pending_error;
     pthread_mutex_lock(lock);
     if (untold->code == 0)
         *untold = failure_copy();
@@ -134,16 +133,16 @@ cl_event event_or_refusal(CLCONTEXT *cp, struct device *d, enum event_kind kind,
     return ev;
 }
 
-/* Reports what a device was asked for that the context does not have, unless a failure was `told`
+/* Report commands for a device that the context does not have, unless an error was reported
  * already. */
-static bool tell_absent(CLCONTEXT *cp, bool told)
+static bool report_absent_device(CLCONTEXT *cp, bool told)
 {
     pthread_mutex_lock(&cp->lock);
-    struct failure f = cp->untold;
-    cp->untold = (struct failure){0};
+    struct failure f = cp->pending_error;
+    cp->pending_error = (struct failure){0};
     pthread_mutex_unlock(&cp->lock);
     if (told)
-        failure_forget(&f);
+        failure_drop_saved(&f);
     else if (f.code)
         failure_restore(&f);
     return told || f.code;
@@ -151,17 +150,17 @@ static bool tell_absent(CLCONTEXT *cp, bool told)
 
 /* ---- Lists. ---- */
 
-/* Drops completed events, oldest first, until KEPT_EVENTS are left. d->lock is held. */
-static void trim(struct device *d, enum event_kind kind)
+/* Release completed events, oldest first, until KEPT_EVENTS are left. Call with d->lock held. */
+static void event_list_trim(struct device *d, enum event_kind kind)
 {
     struct event_list *list = &d->events[kind];
-    look(d, kind, UINT64_MAX);
+    poll_errors(d, kind, UINT64_MAX);
     while (list->end - list->first > KEPT_EVENTS && list->first < list->seen)
-        drop_first(list, false);
+        event_list_pop(list, false);
 }
 
-/* Makes room for one more record; false when there is no memory. */
-static bool make_room(struct event_list *list)
+/* Reserve space for one more record; false if out of memory. */
+static bool event_list_reserve(struct event_list *list)
 {
     if (list->end < list->capacity)
         return true;
@@ -182,8 +181,9 @@ static bool make_room(struct event_list *list)
     return true;
 }
 
-/* Waits for an event of a list, or for the whole device if it cannot be kept meanwhile. That its
- * command failed is no error: look() finds that. d->lock is held, and let go of while waiting. */
+/* Wait for an event of a list, or for the whole device if the event cannot be retained. A failed
+ * command is no error here: poll_errors finds it. Call with d->lock held; it is released while
+ * waiting. */
 static cl_int wait_unlocked(struct device *d, cl_event ev)
 {
     const bool kept = clRetainEvent(ev) == CL_SUCCESS;
@@ -201,9 +201,9 @@ static cl_int wait_unlocked(struct device *d, cl_event ev)
     return err;
 }
 
-/* Of a list that is full, waits for the event in the middle. d->lock is held, and let go of while
- * waiting. */
-static void hold_back(struct device *d, struct event_list *list)
+/* If the list is full, wait for the event in its middle. Call with d->lock held; it is released
+ * while waiting. */
+static void throttle(struct device *d, struct event_list *list)
 {
     cl_event middle = NULL;
     if (list->end - list->first >= MOST_EVENTS)
@@ -216,47 +216,47 @@ static void hold_back(struct device *d, struct event_list *list)
 
 enum {
     MOST_BARE = 64
-}; /* the next one has an event, so that a program that never waits is held back */
+}; /* after this many, a launch has an event, so that a program that never waits is throttled */
 
-/* Such a kernel is not waited for by its own event. */
-static bool may_be_bare(int flags)
+/* True if the launch neither waits nor returns an event. */
+static bool may_be_untracked(int flags)
 {
-    const int asked = CL_EVENT_BARE | CL_EVENT_NOWAIT;
+    const int asked = CL_EVENT_UNTRACKED | CL_EVENT_NOWAIT;
     return (flags & (asked | CL_EVENT_OWN | CL_EVENT_SIDE_QUEUE)) == asked;
 }
 
-bool event_spared(CLCONTEXT *cp, struct device *d, int flags)
+bool event_may_be_untracked(CLCONTEXT *cp, struct device *d, int flags)
 {
-    if (!may_be_bare(flags) || context_observed(cp))
+    if (!may_be_untracked(flags) || context_observed(cp))
         return false;
     pthread_mutex_lock(&d->lock);
-    const bool spared = d->bare % (MOST_BARE + 1) != MOST_BARE;
-    d->bare += !spared;
+    const bool spared = d->untracked % (MOST_BARE + 1) != MOST_BARE;
+    d->untracked += !spared;
     pthread_mutex_unlock(&d->lock);
     return spared;
 }
 
-void event_behind(struct device *d)
+void event_count_untracked(struct device *d)
 {
     pthread_mutex_lock(&d->lock);
-    d->bare++;
+    d->untracked++;
     pthread_mutex_unlock(&d->lock);
 }
 
-/* That a marker behind them cannot be had or kept may hide that one of them failed. d->lock is
- * held. */
-static void mark_bare(struct device *d)
+/* Add a marker after untracked kernels. If the marker cannot be made or kept, a failed kernel may
+ * go unreported. Call with d->lock held. */
+static void add_marker(struct device *d)
 {
     struct event_list *list = &d->events[KERNEL_EVENT];
     cl_event ev = NULL;
-    d->bare = 0;
+    d->untracked = 0;
     if (list->end - list->first > KEPT_EVENTS)
-        trim(d, KERNEL_EVENT);
+        event_list_trim(d, KERNEL_EVENT);
     const cl_int err = clEnqueueMarkerWithWaitList(d->queue, 0, NULL, &ev);
     if (err != CL_SUCCESS) {
         clFinish(d->queue);
         remember_failure(d, KERNEL_EVENT, err);
-    } else if (make_room(list)) {
+    } else if (event_list_reserve(list)) {
         list->record[list->end++] =
             (struct event_record){.event = ev, .number = ++d->commands, .shared = true};
     } else {
@@ -265,35 +265,36 @@ static void mark_bare(struct device *d)
     }
 }
 
-void event_mark(struct device *d, int flags)
+void event_add_marker(struct device *d, int flags)
 {
-    if (may_be_bare(flags))
+    if (may_be_untracked(flags))
         return;
     pthread_mutex_lock(&d->lock);
-    if (d->bare > 0)
-        mark_bare(d);
+    if (d->untracked > 0)
+        add_marker(d);
     pthread_mutex_unlock(&d->lock);
 }
 
-/* False when there is no memory. */
-static bool file_event(struct device *d, enum event_kind kind, struct event_record record)
+/* False if out of memory. */
+static bool event_list_push(struct device *d, enum event_kind kind, struct event_record record)
 {
     struct event_list *list = &d->events[kind];
     pthread_mutex_lock(&d->lock);
-    hold_back(d, list);
+    throttle(d, list);
     record.number = ++d->commands;
     if (record.number % TRIM_EVERY == 0 || list->end - list->first >= MOST_EVENTS)
-        trim(d, kind);
-    bool room = make_room(list);
+        event_list_trim(d, kind);
+    bool room = event_list_reserve(list);
     if (room)
         list->record[list->end++] = record;
     pthread_mutex_unlock(&d->lock);
     return room;
 }
 
-/* A command that there is no memory to remember: it is at least done, and neither its failure nor
- * its time is lost. */
-static void wait_unfiled(struct device *d, enum event_kind kind, cl_event ev, struct note *note)
+/* Wait for a command that cannot be recorded for lack of memory, so that its failure and its time
+ * are not lost. */
+static void wait_untracked_command(struct device *d, enum event_kind kind, cl_event ev,
+                                   struct command_record *note)
 {
     clWaitForEvents(1, &ev);
     command_collected(note, ev);
@@ -302,23 +303,23 @@ static void wait_unfiled(struct device *d, enum event_kind kind, cl_event ev, st
     pthread_mutex_unlock(&d->lock);
 }
 
-cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struct note note,
-                      int flags, const char *call)
+cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev,
+                      struct command_record note, int flags, const char *call)
 {
     if (flags & CL_EVENT_NOWAIT) {
         const bool shared = flags & CL_EVENT_OWN;
         const bool kept =
-            !shared || clRetainEvent(ev) == CL_SUCCESS; /* else the caller gets our reference */
+            !shared || clRetainEvent(ev) == CL_SUCCESS; /* false: the caller gets our reference */
         if (!kept ||
-            !file_event(d, kind,
-                        (struct event_record){.event = ev, .note = note, .shared = shared}))
-            wait_unfiled(d, kind, ev, &note);
+            !event_list_push(d, kind,
+                             (struct event_record){.event = ev, .note = note, .shared = shared}))
+            wait_untracked_command(d, kind, ev, &note);
         return ev;
     }
     const cl_int err = event_wait(ev);
     if (err == CL_SUCCESS)
         command_collected(&note, ev);
-    const bool lost = tell_all(d, call);
+    const bool lost = report_all_pending(d, call);
     if (err == CL_SUCCESS && !lost && (flags & (CL_EVENT_NORELEASE | CL_EVENT_OWN)))
         return ev;
     clReleaseEvent(ev);
@@ -329,7 +330,7 @@ cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev, struc
     return CL_FAILED;
 }
 
-/* The newest event of a list and its number; NULL when there is none. d->lock is held. */
+/* The newest event of a list and its number; NULL if the list is empty. Call with d->lock held. */
 static cl_event newest_event(const struct event_list *list, uint64_t *number)
 {
     cl_event newest = NULL;
@@ -340,25 +341,25 @@ static cl_event newest_event(const struct event_list *list, uint64_t *number)
     return newest;
 }
 
-/* Waits for the newest event of a list and takes all up to it off. A command is started and then
- * filed, so of two threads the one may start first and file last: when the newest is complete, one
- * that was filed before it may not be. Returns what came of the waiting. */
-static cl_int collect(struct device *d, enum event_kind kind, bool hand_over)
+/* Wait for the newest event of a list and remove all records up to it. Two threads may record
+ * their commands in another order than they started them, so when the newest is complete an older
+ * record may not be. Return the status of the wait. */
+static cl_int collect_newest(struct device *d, enum event_kind kind, bool hand_over)
 {
     struct event_list *list = &d->events[kind];
     cl_int waited = CL_SUCCESS;
     uint64_t number = 0;
     pthread_mutex_lock(&d->lock);
-    if (kind == KERNEL_EVENT && d->bare > 0)
-        mark_bare(d);
+    if (kind == KERNEL_EVENT && d->untracked > 0)
+        add_marker(d);
     cl_event newest = newest_event(list, &number);
     if (newest)
         waited = wait_unlocked(d, newest);
     while (list->first < list->end && list->record[list->first].number <= number) {
         if (list->first == list->seen)
-            look(d, kind, number);
+            poll_errors(d, kind, number);
         if (list->first < list->seen)
-            drop_first(list, hand_over);
+            event_list_pop(list, hand_over);
         else
             wait_unlocked(d, list->record[list->first].event);
     }
@@ -366,22 +367,22 @@ static cl_int collect(struct device *d, enum event_kind kind, bool hand_over)
     return waited;
 }
 
-/* Takes off what is complete, up to the first that is not. */
+/* Remove completed records up to the first incomplete one. */
 static void collect_complete(struct device *d, enum event_kind kind, bool hand_over)
 {
     struct event_list *list = &d->events[kind];
     pthread_mutex_lock(&d->lock);
-    look(d, kind, UINT64_MAX);
+    poll_errors(d, kind, UINT64_MAX);
     while (list->first < list->seen)
-        drop_first(list, hand_over);
+        event_list_pop(list, hand_over);
     pthread_mutex_unlock(&d->lock);
 }
 
-/* Waits for all of a kind, or with `at_once` for none. */
+/* Collect all commands of a kind; at_once: only the completed ones. */
 static cl_int collect_kind(struct device *d, enum event_kind kind, bool hand_over, bool at_once)
 {
     if (!at_once)
-        return collect(d, kind, hand_over);
+        return collect_newest(d, kind, hand_over);
     collect_complete(d, kind, hand_over);
     return CL_SUCCESS;
 }
@@ -391,7 +392,7 @@ STDCL_API cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags)
     if (!cp)
         return 0;
     if (dev >= cp->ndev)
-        return tell_absent(cp, false) ? CL_FAILED : 0;
+        return report_absent_device(cp, false) ? CL_FAILED : 0;
     struct device *d = &cp->dev[dev];
     int kinds = flags & CL_ALL_EVENT ? flags & CL_ALL_EVENT : CL_ALL_EVENT;
     const bool hand_over = flags & CL_EVENT_NORELEASE, at_once = flags & CL_EVENT_NOWAIT;
@@ -402,7 +403,7 @@ STDCL_API cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags)
         cl_int mem_err = collect_kind(d, MEMORY_EVENT, hand_over, at_once);
         err = err ? err : mem_err;
     }
-    if (tell_absent(cp, tell(d, kinds, "clwait")))
+    if (report_absent_device(cp, report_pending(d, kinds, "clwait")))
         return CL_FAILED;
     if (err == CL_SUCCESS)
         return 0;
@@ -410,7 +411,7 @@ STDCL_API cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags)
     return CL_FAILED;
 }
 
-/* The record of an event of the library's, or NULL; d->lock is held. */
+/* The record of one of the library's events, or NULL. Call with d->lock held. */
 static struct event_record *record_of(struct device *d, cl_event ev)
 {
     for (int kind = 0; kind < EVENT_KINDS; kind++)
@@ -420,15 +421,14 @@ static struct event_record *record_of(struct device *d, cl_event ev)
     return NULL;
 }
 
-/* Takes a command that is complete out of the lists. True when the caller owns the event now or did
- * before. */
+/* Remove a completed command from the lists. Return true if the caller owns the event now. */
 static bool forget_event(struct device *d, cl_event ev, bool hand_over)
 {
     pthread_mutex_lock(&d->lock);
     struct event_record *r = record_of(d, ev);
     const bool callers = !r || hand_over || r->shared;
     if (r)
-        give_up(r, hand_over);
+        record_retire(r, hand_over);
     pthread_mutex_unlock(&d->lock);
     return callers;
 }
@@ -439,7 +439,7 @@ STDCL_API cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int f
         return 0;
     struct device *d = &cp->dev[dev];
     if (ev == CL_FAILED) {
-        if (!tell_all(d, "clwaitev"))
+        if (!report_all_pending(d, "clwaitev"))
             fail(EINVAL, 0, "clwaitev: the event is the (cl_event)-1 of a call that failed");
         return CL_FAILED;
     }
@@ -447,7 +447,7 @@ STDCL_API cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int f
     const cl_int err = event_wait(ev);
     if (forget_event(d, ev, keep) && (flags & CL_EVENT_RELEASE) && !keep)
         clReleaseEvent(ev);
-    const bool lost = tell_all(d, "clwaitev");
+    const bool lost = report_all_pending(d, "clwaitev");
     if (err == CL_SUCCESS && !lost)
         return ev;
     if (!lost)
@@ -472,7 +472,7 @@ void device_harvest(struct device *d)
     for (int kind = 0; kind < EVENT_KINDS; kind++)
         for (size_t i = d->events[kind].first; i < d->events[kind].end; i++) {
             struct event_record *r = &d->events[kind].record[i];
-            if (r->event) /* one that was started meanwhile is told when it is collected */
+            if (r->event) /* an event recorded meanwhile is reported when it is collected */
                 command_collected(&r->note, r->event);
         }
     pthread_mutex_unlock(&d->lock);
@@ -483,8 +483,8 @@ void event_lists_free(struct device *d)
     for (int kind = 0; kind < EVENT_KINDS; kind++) {
         struct event_list *list = &d->events[kind];
         while (list->first < list->end)
-            drop_first(list, false);
+            event_list_pop(list, false);
         free(list->record);
-        failure_forget(&d->untold[kind]);
+        failure_drop_saved(&d->pending_error[kind]);
     }
 }

@@ -1,16 +1,15 @@
-/* grid_barrier.h - the host's part of a barrier between all work-groups of a launch
- * (grid_barrier.cl), with which one launch makes many steps.
+/* grid_barrier.h - host part of a barrier between all work-groups of a launch (grid_barrier.cl),
+ * with which one launch makes many steps.
  *
- *   const char *options = grid_barrier_options(ctx, dev, &info);     NULL: the device cannot
- *   EMBEDDED(barrier, "core/grid_barrier.cl", core_grid_barrier_cl); put in front of the kernel
- * file stdcl_kernels(... core/grid_barrier.cl)
+ *   const char *options = grid_barrier_options(ctx, dev, &info);      NULL: unsupported
+ *   EMBEDDED(barrier, "core/grid_barrier.cl", core_grid_barrier_cl);  precedes the kernel file;
+ *                                                                     list it in stdcl_kernels()
  *
  * The kernel takes `counter`, a word on the device that is 0 before a launch. Try a launch before
- * relying on it: run the same kernel with the same number of groups, which do nothing but call the
- * barrier, with grid_barrier_max_polls. If *counter has GRID_BARRIER_TIMEOUT afterwards, the groups
- * were not resident at once: then each step is a launch. After a launch that makes steps the flag
- * is an error, since some groups have done more steps than others.
- * SPDX-License-Identifier: MIT
+ * relying on it: run the same kernel with the same number of groups, which only call the barrier,
+ * with grid_barrier_max_polls. If *counter has GRID_BARRIER_TIMEOUT afterwards, the groups were not
+ * resident together: use one launch per step. After a launch that makes steps the flag is an error,
+ * because some groups have made more steps than others. SPDX-License-Identifier: MIT
  */
 #ifndef CORE_GRID_BARRIER_H
 #define CORE_GRID_BARRIER_H

@@ -1,11 +1,9 @@
-/* handle.h - a public function was given a NULL for its handle, which is what a call that failed
- * returns.
+/* handle.h - checks the handle given to a public function: NULL is what a failed create returns.
  *
  *   if (no_handle(nb, __func__))
  *       return -1;
  *
- * Each public function of an engine begins with this. What it returns then: -1, NULL, 0, or "" for
- * a text.
+ * Each public function of an engine begins with this. It returns -1, NULL, 0, or "" for a text.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CORE_HANDLE_H

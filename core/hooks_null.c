@@ -1,5 +1,6 @@
-/* hooks_null.c - the core without the rooms that hang on it: nobody observes, nothing is generated.
- * A library that has them defines these two names there instead. SPDX-License-Identifier: MIT
+/* hooks_null.c - null hooks, for the core alone: no observer and no generator. A library with these
+ * rooms defines the two names there instead.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/observer.h"
 

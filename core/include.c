@@ -1,17 +1,16 @@
-/* include.c - where <stdcl.h> is, for kernels that include it.
+/* include.c - finds <stdcl.h> for kernels that include it.
  *
- * The header is installed with the kernels, as share/stdcl/include/stdcl.h, and so it is there
- * without the development files. It is looked for beside this code, wherever that was moved to:
- * lib/libstdcl.so, bin/stdcl and lib/x86_64-linux-gnu/libstdcl.so all have share/ in a folder above
- * them. The build folder has such a share/ too.
- * SPDX-License-Identifier: MIT
+ * The header is installed as share/stdcl/include/stdcl.h, so it is there without the development
+ * files. It is searched relative to this code, wherever that was moved: lib/libstdcl.so, bin/stdcl
+ * and lib/x86_64-linux-gnu/libstdcl.so all have share/ in a folder above. The build folder has one
+ * too. SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/program.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
 
-enum { LEVELS = 3 }; /* folders above the one of this code that are tried */
+enum { LEVELS = 3 }; /* parent folders that are searched */
 
 static char folder[4096];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -26,19 +25,18 @@ static bool try(const char *above, const char *rest)
     return folder[0] != '\0';
 }
 
-/* The file that this code is in, a library or a program; the caller frees it. NULL when that cannot
- * be told. */
+/* Path of the library or program that contains this code; the caller frees it. NULL if unknown. */
 static char *own_file(void)
 {
     Dl_info self;
     char *path = NULL;
     if (dladdr((void *)&once, &self) && self.dli_fname && strchr(self.dli_fname, '/'))
         path = realpath(self.dli_fname, NULL);
-    return path ? path : realpath("/proc/self/exe", NULL); /* a program that $PATH has found */
+    return path ? path : realpath("/proc/self/exe", NULL); /* a program found through $PATH */
 }
 
-/* $STDCL_INCLUDE, then beside this code, then where it was installed. */
-static void find(void)
+/* $STDCL_INCLUDE, then relative to this code, then the installation prefix. */
+static void find_include_folder(void)
 {
     const char *wish = getenv("STDCL_INCLUDE");
     char *path = own_file();
@@ -57,6 +55,6 @@ static void find(void)
 
 const char *include_folder(void)
 {
-    pthread_once(&once, find);
+    pthread_once(&once, find_include_folder);
     return folder;
 }

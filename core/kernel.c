@@ -1,11 +1,11 @@
-/* kernel.c - kernels: made, found by their handle, and freed.
+/* kernel.c - kernels: creation, lookup by handle, release.
  *
- * A kernel is one cl_kernel per device plus the arguments as they were last set. The public handle
- * is the first device's cl_kernel, so that OpenCL's own queries work on it; a table leads from the
- * handle to the rest.
+ * A kernel is one cl_kernel per device plus the recorded arguments. The public handle is the first
+ * device's cl_kernel, so that OpenCL's own queries work on it; a hash table maps the handle to the
+ * kernel.
  * SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/kernel.h"
 
 /* ---- The table from handle to kernel: open addressing, linear probing. ---- */
 
@@ -51,7 +51,7 @@ static int kernel_enter(struct kernel *k)
     return ok ? 0 : fail(ENOMEM, 0, "clsym: no memory on the host");
 }
 
-/* Closes the gap that a removal leaves, by putting the entries behind it in again. */
+/* Remove an entry and insert the entries after it again, which closes the gap. */
 void kernel_remove(struct kernel *k)
 {
     pthread_rwlock_wrlock(&table.lock);
@@ -139,7 +139,7 @@ static cl_int kernel_create(struct kernel *k, const struct part *part, cl_uint n
         if (!k->bound[i] || !k->args || !k->parameters)
             return CL_OUT_OF_HOST_MEMORY;
     }
-    learn_parameters(k, part);
+    parameters_query(k, part);
     return CL_SUCCESS;
 }
 

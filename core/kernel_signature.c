@@ -1,17 +1,16 @@
-/* kernel_signature.c - how a kernel's arguments are declared, read from its source.
+/* kernel_signature.c - parses the declarations of a kernel's arguments from its source.
  *
- * For platforms that do not tell, and NVIDIA's does not when any kernel of a file has no arguments
- * (build.c). This is no compiler: comments, strings and directives are skipped, and what stands
- * between `kernel` and the parenthesis that closes its parameters is looked at word by word. A word
- * that is not OpenCL C's own may be a macro or a typedef, and an argument that hangs on it stays
- * unknown.
+ * For platforms without argument information, and for NVIDIA's when a kernel of the file has no
+ * arguments (build.c). This is no compiler: it skips comments, strings and directives and reads the
+ * words between `kernel` and the parenthesis that closes the parameters. A word that OpenCL C does
+ * not define may be a macro or a typedef; the argument that depends on it stays unknown.
  * SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/kernel.h"
 
 #include <ctype.h>
 
-size_t size_of_type(const char *type)
+size_t opencl_type_size(const char *type)
 {
     static const struct {
         const char *name;
@@ -44,13 +43,13 @@ size_t size_of_type(const char *type)
 
 struct reader {
     const char *at;
-    bool begun;        /* something but blanks stands on this line already */
-    size_t directives; /* skipped so far */
+    bool begun;        /* the current line has a character that is not blank */
+    size_t directives; /* number skipped so far */
 };
 
 struct token {
     const char *text;
-    size_t length; /* 0: the end */
+    size_t length; /* 0: end of the text */
 };
 
 static bool is_letter(char c)
@@ -74,7 +73,7 @@ static const char *after_string(const char *c)
     return *c == quote ? c + 1 : c;
 }
 
-/* To the newline that ends a directive. */
+/* Skip to the newline that ends a directive. */
 static const char *after_directive(const char *c)
 {
     while (*c && *c != '\n')
@@ -109,17 +108,19 @@ static struct token next(struct reader *r)
     }
 }
 
-static bool is(struct token t, const char *text)
+static bool word_is(struct token t, const char *text)
 {
     return strlen(text) == t.length && strncmp(t.text, text, t.length) == 0;
 }
 
-/* Past the bracket that closes the one just read. */
+/* Skip past the bracket that closes the one just read. */
 static void skip_group(struct reader *r)
 {
     struct token t;
     for (size_t depth = 1; depth && (t = next(r)).length;)
-        depth = is(t, "(") || is(t, "[") ? depth + 1 : is(t, ")") || is(t, "]") ? depth - 1 : depth;
+        depth = word_is(t, "(") || word_is(t, "[")   ? depth + 1
+                : word_is(t, ")") || word_is(t, "]") ? depth - 1
+                                                     : depth;
 }
 
 /* ---- What words mean. ---- */
@@ -180,11 +181,11 @@ static enum meaning meaning_of(const char *word)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(word, known[i].word) == 0)
             return known[i].meaning;
-    return size_of_type(word) ? TYPE : UNKNOWN;
+    return opencl_type_size(word) ? TYPE : UNKNOWN;
 }
 
-/* Whether some text may make a macro of this word: "define WORD", "-DWORD" or "-D WORD" is in
- * it. */
+/* True if the text may define this word as a macro: it contains "define WORD", "-DWORD" or "-D
+ * WORD". */
 static bool is_made(const char *text, const char *by, const char *word)
 {
     const size_t length = strlen(word);
@@ -203,7 +204,7 @@ struct text {
     const char *source, *options;
 };
 
-/* What has been read of one. */
+/* A partially read declaration. */
 struct declaration {
     enum meaning space, sign;
     bool pointer, odd;
@@ -242,7 +243,7 @@ static void add_word(struct declaration *d, const char *word, enum meaning meani
     }
 }
 
-/* The type as OpenCL names it: "uint" for what may be "unsigned", with the star of a pointer. */
+/* Write the type as OpenCL names it: "uint" for "unsigned", with the star of a pointer. */
 static void name_type(const struct declaration *d, char *type, size_t room)
 {
     const char *base = d->type[0] ? d->type : "int";
@@ -272,25 +273,25 @@ static struct parameter conclude(struct declaration *d)
         p.kind = d->kind == TYPE || d->kind == TAG ? ARG_VALUE
                  : d->kind == OBJECT               ? ARG_GLOBAL
                                                    : ARG_UNSET;
-    p.size = p.kind == ARG_VALUE ? size_of_type(p.type) : 0;
+    p.size = p.kind == ARG_VALUE ? opencl_type_size(p.type) : 0;
     return p;
 }
 
-/* Reads one parameter; *end is the sign behind it. */
+/* Read one parameter; *end is the character after it. */
 static struct parameter read_parameter(struct reader *r, const struct text *text, struct token *end)
 {
     struct declaration d = {0};
     bool tag = false, any = false;
-    while ((*end = next(r)).length && !is(*end, ",") && !is(*end, ")")) {
+    while ((*end = next(r)).length && !word_is(*end, ",") && !word_is(*end, ")")) {
         char word[64];
         snprintf(word, sizeof word, "%.*s", (int)(end->length < 63 ? end->length : 63), end->text);
         any = true;
-        if (is(*end, "*") || is(*end, "[")) {
+        if (word_is(*end, "*") || word_is(*end, "[")) {
             d.pointer = true;
             if (word[0] == '[')
                 skip_group(r);
         } else if (!is_letter(
-                       word[0])) { /* a function or an array behind a pointer, or no OpenCL C */
+                       word[0])) { /* a function, an array after a pointer, or not OpenCL C */
             d.odd = true;
             d.space = UNKNOWN;
             if (word[0] == '(')
@@ -303,7 +304,7 @@ static struct parameter read_parameter(struct reader *r, const struct text *text
                 is_made(text->source, "define", word) || is_made(text->options, "-D", word);
             const enum meaning meaning = macro ? UNKNOWN : meaning_of(word);
             tag = meaning == TAG;
-            if (meaning == ATTRIBUTE && is(next(r), "("))
+            if (meaning == ATTRIBUTE && word_is(next(r), "("))
                 skip_group(r);
             else
                 add_word(&d, word, meaning);
@@ -315,7 +316,7 @@ static struct parameter read_parameter(struct reader *r, const struct text *text
     return p;
 }
 
-/* Reads a list up to its ")" and returns how many there are; the first `room` are kept. */
+/* Read a parameter list up to its ")" and return their number; the first `room` are stored. */
 static cl_uint read_list(struct reader *r, const struct text *text, cl_uint room,
                          struct parameter *p)
 {
@@ -326,32 +327,32 @@ static cl_uint read_list(struct reader *r, const struct text *text, cl_uint room
         const struct parameter one = read_parameter(r, text, &end);
         if (n < room)
             p[n] = one;
-        n += n || one.type[0] || is(end, ",");
-    } while (is(end, ","));
+        n += n || one.type[0] || word_is(end, ",");
+    } while (word_is(end, ","));
     for (cl_uint i = 0; i < n && i < room && r->directives > directives; i++)
-        p[i].kind = ARG_UNSET; /* what #if leaves of it is not known */
+        p[i].kind = ARG_UNSET; /* the result of #if is unknown */
     return n;
 }
 
 /* ---- Kernels. ---- */
 
-/* Behind the word `kernel`: whether a declaration of this name follows, up to and with its "(". */
+/* After the word `kernel`: true if a declaration of this name follows; reads through its "(". */
 static bool is_head_of(struct reader *r, const char *name)
 {
     struct token last = {0};
     for (struct token t = next(r); t.length && !strchr(";{}=,", t.text[0]); t = next(r)) {
-        if (is(t, "(") && is(last, name))
+        if (word_is(t, "(") && word_is(last, name))
             return true;
-        if (is(t, "("))
-            skip_group(r); /* of __attribute__, of a macro, or another kernel's */
+        if (word_is(t, "("))
+            skip_group(r); /* of __attribute__, a macro, or another kernel */
         last = t;
     }
     return false;
 }
 
-/* Where two declarations differ, perhaps under #if, nothing is known. A prototype may lack the
- * name. */
-static void merge(struct parameter *p, const struct parameter *other, cl_uint n)
+/* Parameters that differ between two declarations, for instance under #if, become unknown. A
+ * prototype may lack names. */
+static void parameters_merge(struct parameter *p, const struct parameter *other, cl_uint n)
 {
     for (cl_uint i = 0; i < n; i++) {
         if (p[i].kind != other[i].kind || strcmp(p[i].type, other[i].type) != 0)
@@ -361,19 +362,19 @@ static void merge(struct parameter *p, const struct parameter *other, cl_uint n)
     }
 }
 
-bool declared_parameters(const char *source, const char *options, const char *name, cl_uint n,
-                         struct parameter *p)
+bool signature_parse(const char *source, const char *options, const char *name, cl_uint n,
+                     struct parameter *p)
 {
     const struct text text = {source, options};
     struct reader r = {.at = source};
     bool found = false;
     struct parameter *list = calloc((size_t)n + 1, sizeof *list);
     for (struct token t = next(&r); list && t.length; t = next(&r)) {
-        if ((!is(t, "kernel") && !is(t, "__kernel")) || !is_head_of(&r, name) ||
+        if ((!word_is(t, "kernel") && !word_is(t, "__kernel")) || !is_head_of(&r, name) ||
             read_list(&r, &text, n, list) != n)
             continue;
         if (found)
-            merge(p, list, n);
+            parameters_merge(p, list, n);
         else if (n)
             memcpy(p, list, n * sizeof *p);
         found = true;

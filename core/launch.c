@@ -1,7 +1,7 @@
-/* launch.c - clfork and clforka: starting kernels.
+/* launch.c - clfork and clforka: kernel launches.
  * SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/kernel.h"
 
 #include "core/pocl.h"
 
@@ -23,7 +23,7 @@ static void print_sizes(char *text, size_t size, size_t dim, const size_t *v)
         n += (size_t)snprintf(text + n, size - n, "%s%zu", i ? " x " : "", v[i]);
 }
 
-/* Why these sizes cannot be, if it can be told: -1 after fail(), else 0. */
+/* Explain why the driver refused these sizes, if known: -1 after fail(), else 0. */
 static int explain_sizes(const struct kernel *k, const struct device *d, const clndrange_t *ndr,
                          size_t limit, const char *call)
 {
@@ -71,7 +71,7 @@ static int launch_failed(const struct kernel *k, const struct device *d, cl_kern
                 call, k->name, d->name, global, local, limit);
 }
 
-static int check_range(const struct kernel *k, const clndrange_t *ndr, const char *call)
+static int check_index_space(const struct kernel *k, const clndrange_t *ndr, const char *call)
 {
     if (!ndr)
         return fail(EINVAL, 0, "%s: kernel %s: the index space is NULL", call, k->name);
@@ -85,7 +85,7 @@ static int check_range(const struct kernel *k, const clndrange_t *ndr, const cha
                         "%s: kernel %s: no work-items in dimension "
                         "%zu",
                         call, k->name, i);
-        if ((items *= (double)ndr->gtid[i]) >= 0x1p63) /* PoCL 3.1 ends the program */
+        if ((items *= (double)ndr->gtid[i]) >= 0x1p63) /* PoCL 3.1 crashes */
             return fail(EINVAL, CL_INVALID_GLOBAL_WORK_SIZE,
                         "%s: kernel %s: %zu work-items in dimension %zu are too many; a negative "
                         "number is such a size, too",
@@ -109,7 +109,7 @@ static int check_local_memory(const struct kernel *k, const struct device *d, co
                 call, k->name, sum, d->name, (unsigned long long)d->local_memory);
 }
 
-static double items_of(const clndrange_t *ndr)
+static double work_items_of(const clndrange_t *ndr)
 {
     double items = 1;
     for (size_t i = 0; i < ndr->dim; i++)
@@ -117,13 +117,12 @@ static double items_of(const clndrange_t *ndr)
     return items;
 }
 
-/* PoCL (3.1 at least) counts the work-groups of a launch in 32 bits, and ends the program where
- * they are more. Without local sizes its groups are as large as the device can have them at
- * best. */
+/* PoCL (3.1 at least) counts the work-groups of a launch in 32 bits and crashes above. Without a
+ * local size its groups are at most as large as the device allows. */
 static int check_groups(const struct kernel *k, const struct device *d, const clndrange_t *ndr,
                         const char *call)
 {
-    double groups = items_of(ndr);
+    double groups = work_items_of(ndr);
     size_t largest = 1;
     if (groups < 0x1p32 || !is_pocl(d->platform))
         return 0;
@@ -140,32 +139,32 @@ static int check_groups(const struct kernel *k, const struct device *d, const cl
                       call, k->name, d->name, groups);
 }
 
-/* Has the newest images of the blocks that the kernel is given on a device. */
-static int bring_blocks(const struct kernel *k, cl_uint dev, const char *call)
+/* Migrate the newest images of the kernel's blocks to the device. */
+static int migrate_blocks(const struct kernel *k, cl_uint dev, const char *call)
 {
     for (cl_uint i = 0; i < k->nargs; i++) {
         struct memory *m = k->args[i].kind == ARG_GLOBAL ? k->bound[dev][i].memory : NULL;
-        if (m && !memory_current(m, dev) && memory_migrate(m, dev, call) != 0)
+        if (m && !memory_is_current(m, dev) && memory_migrate(m, dev, call) != 0)
             return -1;
     }
     return 0;
 }
 
-/* Binds and enqueues; the kernel's lock is held. -1 after fail(). *ev stays NULL if there is to be
- * none. */
+/* Bind the arguments and enqueue. Call with the kernel's lock held. -1 after fail(). *ev stays
+ * NULL for an untracked launch. */
 static int enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr, int flags,
-                          struct note *note, cl_event *ev, const char *call)
+                          struct command_record *note, cl_event *ev, const char *call)
 {
     struct device *d = &k->program->cp->dev[dev];
-    const bool bare = event_spared(k->program->cp, d, flags);
+    const bool bare = event_may_be_untracked(k->program->cp, d, flags);
     size_t local[3];
     if (check_groups(k, d, ndr, call) != 0 || check_local_memory(k, d, call) != 0 ||
-        arguments_bind(k, dev, call) != 0 || bring_blocks(k, dev, call) != 0)
+        arguments_bind(k, dev, call) != 0 || migrate_blocks(k, dev, call) != 0)
         return -1;
     for (size_t i = 0; i < ndr->dim; i++)
         local[i] = ndr->ltid[i] ? ndr->ltid[i] : 1;
     const struct command c = {
-        k->program->cp, dev, KERNEL_LAUNCH, k, items_of(ndr), flags & CL_EVENT_UNCOUNTED};
+        k->program->cp, dev, KERNEL_LAUNCH, k, work_items_of(ndr), flags & CL_EVENT_UNCOUNTED};
     cl_int err = clEnqueueNDRangeKernel(queue_for(&c, note, flags), k->on_device[dev],
                                         (cl_uint)ndr->dim, ndr->gtid_offset, ndr->gtid,
                                         ndr->ltid[0] ? local : NULL, 0, NULL, bare ? NULL : ev);
@@ -174,26 +173,27 @@ static int enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr,
         return -1;
     }
     if (bare)
-        event_behind(d);
+        event_count_untracked(d);
     else
         command_started(&c, note, *ev);
     for (cl_uint i = 0; i < k->nargs; i++)
         if (k->args[i].kind == ARG_GLOBAL && k->bound[dev][i].memory)
-            memory_touched(k->bound[dev][i].memory, dev);
+            memory_mark_kernel_use(k->bound[dev][i].memory, dev);
     return 0;
 }
 
-/* args NULL: start with the arguments as they are. */
-static cl_event launch_on(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrange_t *ndr,
-                          int flags, cl_uint nargs, const struct stdcl_arg *args, const char *call)
+/* args NULL: start with the arguments already set. */
+static cl_event launch_on_device(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrange_t *ndr,
+                                 int flags, cl_uint nargs, const struct stdcl_arg *args,
+                                 const char *call)
 {
     struct kernel *k = kernel_of(krn, call);
-    if (!k || check_range(k, ndr, call) != 0)
+    if (!k || check_index_space(k, ndr, call) != 0)
         return CL_FAILED;
     if (k->program->cp != cp)
         return (void)fail(EINVAL, 0, "%s: kernel %s belongs to another context", call, k->name),
                CL_FAILED;
-    struct note note = {0};
+    struct command_record note = {0};
     cl_event ev = NULL;
     int status = -1;
     pthread_mutex_lock(&k->lock);
@@ -209,8 +209,9 @@ cl_event kernel_launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrang
                        cl_uint nargs, const struct stdcl_arg *args, const char *call)
 {
     struct device *d = device_of(cp, dev, call);
-    const cl_event ev = d ? launch_on(cp, dev, krn, ndr, flags, nargs, args, call) : CL_FAILED;
-    return event_or_refusal(cp, d, KERNEL_EVENT, ev, flags);
+    const cl_event ev =
+        d ? launch_on_device(cp, dev, krn, ndr, flags, nargs, args, call) : CL_FAILED;
+    return event_or_defer_error(cp, d, KERNEL_EVENT, ev, flags);
 }
 
 STDCL_API cl_event clfork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags)

@@ -1,10 +1,10 @@
 /* memory.c - clmalloc and its family.
  *
- * An allocation is one host region plus, per device of its context, a buffer made at first use
- * (memory_buffers.c). The two images are distinct until clmsync copies one over the other (sync.c).
+ * An allocation is one host region plus one buffer per device of its context, created at first use
+ * (memory_buffers.c). The images are distinct until clmsync copies one over another (sync.c).
  * SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/memory.h"
 #include "core/round.h"
 
 #include <sys/mman.h>
@@ -23,11 +23,11 @@ static void memory_destroy(struct memory *m)
     memory_detach(m);
     munmap(m->base, m->mapped);
     pthread_mutex_destroy(&m->lock);
-    pthread_mutex_destroy(&m->moving);
+    pthread_mutex_destroy(&m->migrating);
     free(m);
 }
 
-/* The host region, or for CL_MEM_DEVONLY a range of addresses without memory behind it. */
+/* Map the host region; for CL_MEM_DEVONLY a range of addresses without memory. */
 static void *map_region(size_t mapped, int flags)
 {
     bool reserve = flags & CL_MEM_DEVONLY;
@@ -53,12 +53,12 @@ static struct memory *memory_create(size_t size, int flags, const char *call)
     m->format = (cl_image_format){CL_RGBA, CL_FLOAT};
     m->last_device = -1;
     pthread_mutex_init(&m->lock, NULL);
-    pthread_mutex_init(&m->moving, NULL);
+    pthread_mutex_init(&m->migrating, NULL);
     return m;
 }
 
-/* `filled`: what the host has is also what devices see at their first use. */
-static void *allocate(CLCONTEXT *cp, size_t size, int flags, bool filled, const char *call)
+/* filled: the first use on a device copies the host's data. */
+static void *memory_allocate(CLCONTEXT *cp, size_t size, int flags, bool filled, const char *call)
 {
     const int known = CL_MEM_RW | CL_MEM_NOCOPY | CL_MEM_DETACHED | CL_MEM_ZEROCOPY |
                       CL_MEM_DEVONLY | CL_MEM_IMAGE2D | CL_MEM_PER_DEVICE | CL_MEM_NOFORCE |
@@ -92,7 +92,7 @@ static void *allocate(CLCONTEXT *cp, size_t size, int flags, bool filled, const 
 
 STDCL_API void *clmalloc(CLCONTEXT *cp, size_t size, int flags)
 {
-    return allocate(cp, size, flags, false, "clmalloc");
+    return memory_allocate(cp, size, flags, false, "clmalloc");
 }
 
 STDCL_API int clfree(void *ptr)
@@ -110,7 +110,7 @@ STDCL_API int clfree(void *ptr)
 STDCL_API void *clmrealloc(CLCONTEXT *cp, void *ptr, size_t size, int flags)
 {
     if (!ptr)
-        return allocate(cp, size, flags, false, "clmrealloc");
+        return memory_allocate(cp, size, flags, false, "clmrealloc");
     struct memory *old = memory_or_fail(ptr, "clmrealloc");
     if (!old)
         return NULL;
@@ -119,7 +119,8 @@ STDCL_API void *clmrealloc(CLCONTEXT *cp, void *ptr, size_t size, int flags)
                           (void *)old->base),
                NULL;
     CLCONTEXT *to = flags & CL_MEM_DETACHED ? NULL : cp ? cp : old->cp;
-    void *base = allocate(to, size, old->flags | (to ? 0 : CL_MEM_DETACHED), true, "clmrealloc");
+    void *base =
+        memory_allocate(to, size, old->flags | (to ? 0 : CL_MEM_DETACHED), true, "clmrealloc");
     if (!base)
         return NULL;
     struct memory *m = memory_find(base);
@@ -161,7 +162,7 @@ STDCL_API int clmdetach(void *ptr)
 
 void memory_free_attached(CLCONTEXT *cp)
 {
-    for (struct memory *m = memory_attached_to(cp); m; m = memory_attached_to(cp))
+    for (struct memory *m = memory_any_attached(cp); m; m = memory_any_attached(cp))
         clfree(m->base);
 }
 

@@ -1,16 +1,16 @@
-/* memory_buffers.c - what devices hold of an allocation.
+/* memory_buffers.c - device buffers of an allocation.
  *
- * Per device of its context an allocation has a buffer, made at first use. Where a GPU takes part,
- * the host region is registered with its driver at the first transfer (a USE_HOST_PTR buffer that
- * stays mapped): copies then run at the full rate of the link and asynchronously, to every device.
+ * An allocation has one buffer per device of its context, created at first use. If a GPU takes
+ * part, the first transfer registers the host region with its driver (a USE_HOST_PTR buffer that
+ * stays mapped): copies then run asynchronously at the full rate of the link, to every device.
  * SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/memory.h"
 
-/* Registering costs some 50 us; blocks below this go through the driver's own staging memory. */
+/* Registering takes about 50 us; smaller blocks use the driver's own staging memory. */
 enum { PIN_FROM_BYTES = 16384 };
 
-/* Sub-buffers kept of a block, more than a kernel has arguments. */
+/* Sub-buffers kept per block; more than a kernel has arguments. */
 enum { MOST_SUBBUFFERS = 128 };
 
 /* ---- Attachment: the per-device part. ---- */
@@ -28,11 +28,11 @@ static void forget_devices(struct memory *m)
     free(m->buffer);
     free((void *)m->device_current);
     free((void *)m->from_host);
-    free((void *)m->given);
+    free((void *)m->program_wrote);
     m->buffer = NULL;
     m->device_current = NULL;
     m->from_host = NULL;
-    m->given = NULL;
+    m->program_wrote = NULL;
 }
 
 int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call)
@@ -43,15 +43,15 @@ int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call
     m->buffer = calloc(cp->ndev, sizeof *m->buffer);
     m->device_current = calloc(cp->ndev, sizeof *m->device_current);
     m->from_host = calloc(cp->ndev, sizeof *m->from_host);
-    m->given = calloc(cp->ndev, sizeof *m->given);
-    if (!m->buffer || !m->device_current || !m->from_host || !m->given) {
+    m->program_wrote = calloc(cp->ndev, sizeof *m->program_wrote);
+    if (!m->buffer || !m->device_current || !m->from_host || !m->program_wrote) {
         forget_devices(m);
         return fail(ENOMEM, 0, "%s: no memory on the host", call);
     }
     for (cl_uint i = 0; i < cp->ndev; i++)
         m->from_host[i] = filled && !(m->flags & CL_MEM_DEVONLY);
-    m->sharing =
-        m->flags & (CL_MEM_PER_DEVICE | CL_MEM_ZEROCOPY | CL_MEM_DEVONLY) ? APART : UNDECIDED;
+    m->coherence =
+        m->flags & (CL_MEM_PER_DEVICE | CL_MEM_ZEROCOPY | CL_MEM_DEVONLY) ? PER_DEVICE : UNDECIDED;
     m->last_device = -1;
     m->host_current = true;
     m->cp = cp;
@@ -83,7 +83,7 @@ void memory_detach(struct memory *m)
         free(s);
     }
     unmap(&m->pin);
-    unmap(&m->stage);
+    unmap(&m->staging);
     for (cl_uint i = 0; i < m->cp->ndev; i++)
         if (m->buffer[i])
             clReleaseMemObject(m->buffer[i]);
@@ -93,38 +93,37 @@ void memory_detach(struct memory *m)
 
 /* ---- Buffers on devices. ---- */
 
-/* The flags with which a device's buffer is made: read-write unless the user's flags say
- * otherwise. */
+/* Creation flags of a device's buffer: read-write unless the user's flags say otherwise. */
 static cl_mem_flags creation_flags(const struct memory *m)
 {
     cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
     return m->user_flags & access ? m->user_flags : m->user_flags | CL_MEM_READ_WRITE;
 }
 
-static cl_mem make_image(const struct memory *m, const struct device *d, cl_int *err)
+static cl_mem device_image_create(const struct memory *m, const struct device *d, cl_int *err)
 {
     cl_image_desc desc = {
         .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = m->width, .image_height = m->height};
     return clCreateImage(d->context, creation_flags(m), &m->format, &desc, NULL, err);
 }
 
-bool memory_is_host(const struct memory *m, const struct device *d)
+bool memory_is_zero_copy(const struct memory *m, const struct device *d)
 {
     return (m->flags & CL_MEM_ZEROCOPY) && d->shares_memory;
 }
 
-static cl_mem make_buffer(const struct memory *m, const struct device *d, cl_int *err)
+static cl_mem device_buffer_create(const struct memory *m, const struct device *d, cl_int *err)
 {
     size_t size = m->size ? m->size : 1;
     if (m->flags & CL_MEM_IMAGE2D)
-        return make_image(m, d, err);
-    if (memory_is_host(m, d))
+        return device_image_create(m, d, err);
+    if (memory_is_zero_copy(m, d))
         return clCreateBuffer(d->context, creation_flags(m) | CL_MEM_USE_HOST_PTR, size, m->base,
                               err);
     return clCreateBuffer(d->context, creation_flags(m), size, NULL, err);
 }
 
-/* m->lock is held. */
+/* Call with m->lock held. */
 static cl_mem whole_buffer(struct memory *m, cl_uint dev, const char *call)
 {
     struct device *d = &m->cp->dev[dev];
@@ -138,17 +137,17 @@ static cl_mem whole_buffer(struct memory *m, cl_uint dev, const char *call)
              call, (void *)m->base);
         return NULL;
     }
-    m->buffer[dev] = make_buffer(m, d, &err);
+    m->buffer[dev] = device_buffer_create(m, d, &err);
     if (!m->buffer[dev])
         fail(errno_of(err), err, "%s: no buffer of %zu bytes on %s", call, m->size, d->name);
     return m->buffer[dev];
 }
 
-/* Releases the older half of the sub-buffers when there are too many and nothing uses them: PoCL
- * 7.1 ends a program that releases some in flight. Kernels that were given one look it up again.
- * NVIDIA's driver (580) ends a program that releases a part while a newer one is there which
- * overlaps it: on GPUs all go, the newest first. */
-static void make_room(struct memory *m)
+/* If there are too many sub-buffers, release the older half after they are idle: PoCL 7.1 crashes
+ * if some are in flight. Kernels that use a released one look it up again. NVIDIA's driver (580)
+ * crashes if a sub-buffer is released while a newer overlapping one exists: on GPUs all are
+ * released, the newest first. */
+static void subbuffers_reserve(struct memory *m)
 {
     size_t count = 0, kept = MOST_SUBBUFFERS / 2;
     struct subbuffer **last = &m->subbuffers;
@@ -172,16 +171,16 @@ static void make_room(struct memory *m)
     memory_new_epoch();
 }
 
-/* NVIDIA's driver makes a buffer's memory at its first use, and parts that were made before are
- * broken: what is written through them is lost, and releasing them ends the program. Failure is no
- * error. */
+/* NVIDIA's driver allocates a buffer at its first use and breaks sub-buffers created before:
+ * writes through them are lost, and releasing them crashes. So use the whole buffer once. Failure
+ * is no error. */
 static void use_whole(const struct device *d, cl_mem whole)
 {
     if (d->type & CL_DEVICE_TYPE_GPU)
         clEnqueueMigrateMemObjects(d->queue, 1, &whole, 0, 0, NULL, NULL);
 }
 
-/* m->lock is held. */
+/* Call with m->lock held. */
 static cl_mem part_buffer(struct memory *m, cl_uint dev, size_t offset, cl_mem whole,
                           const char *call)
 {
@@ -193,7 +192,7 @@ static cl_mem part_buffer(struct memory *m, cl_uint dev, size_t offset, cl_mem w
     }
     if (first)
         use_whole(&m->cp->dev[dev], whole);
-    make_room(m);
+    subbuffers_reserve(m);
     cl_int err = CL_SUCCESS;
     cl_buffer_region region = {offset, m->size - offset};
     struct subbuffer *s = malloc(sizeof *s);
@@ -221,7 +220,7 @@ cl_mem memory_buffer(struct memory *m, cl_uint dev, size_t offset, const char *c
     return buffer;
 }
 
-bool memory_held(const struct memory *m)
+bool memory_has_buffers(const struct memory *m)
 {
     for (cl_uint i = 0; m->cp && i < m->cp->ndev; i++)
         if (m->buffer[i])
@@ -229,7 +228,7 @@ bool memory_held(const struct memory *m)
     return false;
 }
 
-void memory_touched(struct memory *m, cl_uint dev)
+void memory_mark_kernel_use(struct memory *m, cl_uint dev)
 {
     for (cl_uint i = 0; i < m->cp->ndev; i++)
         atomic_store_explicit(&m->device_current[i], i == dev, memory_order_relaxed);
@@ -237,9 +236,9 @@ void memory_touched(struct memory *m, cl_uint dev)
     atomic_store_explicit(&m->last_device, (int)dev, memory_order_relaxed);
 }
 
-/* A buffer that stays mapped. Failure is no error. */
-static void map(struct mapping *map, struct device *d, size_t size, cl_mem_flags flags, void *host,
-                cl_map_flags how)
+/* Create a buffer that stays mapped. Failure is no error. */
+static void mapping_create(struct mapping *map, struct device *d, size_t size, cl_mem_flags flags,
+                           void *host, cl_map_flags how)
 {
     cl_int err;
     map->buffer = clCreateBuffer(d->context, CL_MEM_READ_WRITE | flags, size, host, &err);
@@ -252,25 +251,26 @@ static void map(struct mapping *map, struct device *d, size_t size, cl_mem_flags
         return;
     }
     map->queue = d->queue;
-    clRetainCommandQueue(d->queue); /* the observer may replace it */
+    clRetainCommandQueue(d->queue); /* the observer may replace the queue */
 }
 
-/* The mapping is for reading only, so that neither mapping nor unmapping changes the region. */
+/* Mapped read-only, so that neither mapping nor unmapping changes the region. */
 void memory_pin(struct memory *m, struct device *d)
 {
     if (!(d->type & CL_DEVICE_TYPE_GPU) || m->size < PIN_FROM_BYTES)
         return;
     pthread_mutex_lock(&m->lock);
     if (!m->pin.buffer)
-        map(&m->pin, d, m->size, CL_MEM_USE_HOST_PTR, m->base, CL_MAP_READ);
+        mapping_create(&m->pin, d, m->size, CL_MEM_USE_HOST_PTR, m->base, CL_MAP_READ);
     pthread_mutex_unlock(&m->lock);
 }
 
-void *memory_stage(struct memory *m, struct device *d)
+void *memory_staging(struct memory *m, struct device *d)
 {
-    if (!m->stage.buffer)
-        map(&m->stage, d, m->size, CL_MEM_ALLOC_HOST_PTR, NULL, CL_MAP_READ | CL_MAP_WRITE);
-    return m->stage.buffer ? m->stage.at : NULL;
+    if (!m->staging.buffer)
+        mapping_create(&m->staging, d, m->size, CL_MEM_ALLOC_HOST_PTR, NULL,
+                       CL_MAP_READ | CL_MAP_WRITE);
+    return m->staging.buffer ? m->staging.at : NULL;
 }
 
 cl_int memory_enqueue(cl_command_queue queue, const struct memory *m, cl_mem buffer, size_t offset,

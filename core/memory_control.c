@@ -1,7 +1,7 @@
 /* memory_control.c - clmctl, and the calls for sharing with OpenGL.
  * SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/memory.h"
 
 static size_t pixel_bytes(const cl_image_format *f)
 {
@@ -57,7 +57,7 @@ static int set_image(struct memory *m, int width, int height, const cl_image_for
     if (width <= 0 || height <= 0)
         return fail(EINVAL, 0, "clmctl: an image of %d x %d pixels; both numbers must be > 0",
                     width, height);
-    if (memory_held(m))
+    if (memory_has_buffers(m))
         return fail(EBUSY, 0, "clmctl: a device already holds the block at %p", (void *)m->base);
     if (m->flags & (CL_MEM_ZEROCOPY | CL_MEM_DEVONLY))
         return fail(EINVAL, 0, "clmctl: a zero-copy or device-only block cannot become an image");
@@ -76,7 +76,7 @@ static int set_image(struct memory *m, int width, int height, const cl_image_for
 static int set_user_flags(struct memory *m, cl_mem_flags set, cl_mem_flags clear)
 {
     const cl_mem_flags refused = CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR;
-    if (memory_held(m))
+    if (memory_has_buffers(m))
         return fail(EBUSY, 0, "clmctl: a device already holds the block at %p", (void *)m->base);
     if (set & refused)
         return fail(EINVAL, 0,

@@ -1,9 +1,7 @@
-/* memory_table.c - which allocations there are.
- *
- * They stand in a table sorted by address, so that any pointer into one finds it.
- * SPDX-License-Identifier: MIT
+/* memory_table.c - the table of allocations, sorted by address, so that any pointer into one finds
+ * it. SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/memory.h"
 
 static struct {
     pthread_rwlock_t lock;
@@ -18,8 +16,8 @@ void memory_new_epoch(void)
     atomic_fetch_add(&memory_epoch, 1);
 }
 
-/* How many entries start at or below ptr. */
-static size_t rank_of(const void *ptr)
+/* Number of entries that start at or below ptr. */
+static size_t memory_table_rank(const void *ptr)
 {
     size_t low = 0, high = table.count;
     while (low < high) {
@@ -36,7 +34,7 @@ struct memory *memory_find(const void *ptr)
 {
     struct memory *found = NULL;
     pthread_rwlock_rdlock(&table.lock);
-    size_t rank = rank_of(ptr);
+    size_t rank = memory_table_rank(ptr);
     if (rank > 0) {
         struct memory *m = table.entry[rank - 1];
         size_t extent = m->size ? m->size : 1;
@@ -61,7 +59,7 @@ bool memory_enter(struct memory *m)
         }
     }
     if (ok) {
-        size_t rank = rank_of(m->base);
+        size_t rank = memory_table_rank(m->base);
         memmove(&table.entry[rank + 1], &table.entry[rank],
                 (table.count - rank) * sizeof *table.entry);
         table.entry[rank] = m;
@@ -75,7 +73,7 @@ struct memory *memory_take(const void *ptr)
 {
     struct memory *m = NULL;
     pthread_rwlock_wrlock(&table.lock);
-    size_t rank = rank_of(ptr);
+    size_t rank = memory_table_rank(ptr);
     if (rank > 0 && table.entry[rank - 1]->base == ptr) {
         m = table.entry[rank - 1];
         table.count--;
@@ -115,7 +113,7 @@ struct memory *memory_of_buffer(const CLCONTEXT *cp, cl_mem buffer)
     return m;
 }
 
-struct memory *memory_attached_to(const CLCONTEXT *cp)
+struct memory *memory_any_attached(const CLCONTEXT *cp)
 {
     struct memory *m = NULL;
     pthread_rwlock_rdlock(&table.lock);

@@ -1,8 +1,7 @@
-/* observer.c - the observer's side of the core: what it may ask and change, and how commands are
- * told to it.
+/* observer.c - the observer's interface to the core, and the calls that report commands to it.
  * SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/kernel.h"
 
 void context_observe(CLCONTEXT *cp, void *place)
 {
@@ -39,20 +38,20 @@ void kernel_unlock(struct kernel *k)
     pthread_mutex_unlock(&k->lock);
 }
 
-cl_command_queue command_queue(const struct command *c, struct note *note)
+cl_command_queue command_queue(const struct command *c, struct command_record *note)
 {
     if (c->uncounted || !context_observed(c->cp))
         return c->cp->dev[c->dev].queue;
     return core_observer->command_begins(c, note);
 }
 
-void command_started(const struct command *c, struct note *note, cl_event ev)
+void command_started(const struct command *c, struct command_record *note, cl_event ev)
 {
     if (note->line)
         core_observer->command_started(c, note, ev);
 }
 
-void command_collected(struct note *note, cl_event ev)
+void command_collected(struct command_record *note, cl_event ev)
 {
     if (note->line && core_observer->command_collected(note, ev))
         note->line = NULL;

@@ -1,16 +1,15 @@
 /* open.c - clopen and its family, and clbuild: kernels from files, strings, memory and the
- * executable itself.
- * SPDX-License-Identifier: MIT
+ * executable. SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/program.h"
 
 #include <unistd.h>
 
-/* As open_bytes, of what may have to be generated first. */
-static void *open_source(CLCONTEXT *cp, const char *name, const char *data, size_t size,
-                         const char *options, int flags, const char *call)
+/* As open_bytes, for a source that may be a template. */
+static void *open_source_text(CLCONTEXT *cp, const char *name, const char *data, size_t size,
+                              const char *options, int flags, const char *call)
 {
-    if (!is_generated(name))
+    if (!source_is_template(name))
         return open_bytes(cp, name, data, size, options, flags, call);
     char *source = core_generator->generate(name, data, size);
     void *handle =
@@ -25,7 +24,7 @@ STDCL_API void *clopen(CLCONTEXT *cp, const char *file, int flags)
     if (!file)
         return embedded_open_all(cp, flags, "clopen");
     char *data = read_file(file, &size, "clopen");
-    void *handle = data ? open_source(cp, file, data, size, NULL, flags, "clopen") : NULL;
+    void *handle = data ? open_source_text(cp, file, data, size, NULL, flags, "clopen") : NULL;
     free(data);
     return handle;
 }
@@ -75,9 +74,10 @@ STDCL_API void *clopen_named(CLCONTEXT *cp, const char *name, const char *source
     if (!name || !source)
         return (void)fail(EINVAL, 0, "clopen_named: the name or the source is NULL"), NULL;
     if (!kernel_override(name, path, sizeof path))
-        return open_source(cp, name, source, size, options, flags, "clopen_named");
+        return open_source_text(cp, name, source, size, options, flags, "clopen_named");
     char *data = read_file(path, &size, "clopen_named");
-    void *handle = data ? open_source(cp, path, data, size, options, flags, "clopen_named") : NULL;
+    void *handle =
+        data ? open_source_text(cp, path, data, size, options, flags, "clopen_named") : NULL;
     free(data);
     return handle;
 }

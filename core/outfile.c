@@ -1,11 +1,10 @@
 /* outfile.c - output files that appear whole or not at all.
  *
- * The bytes go to .NAME.0.tmp in the folder of the target, so that the final rename stays within
- * one file system and is atomic. A program that is writing holds a lock (flock) on its temporary
- * file: a file without a lock is what a killed program has left, and is removed; one with a lock is
- * passed over, and the next number taken. What cannot be renamed over (pipes, devices, the standard
- * output) is written directly. The names of temporary files stand in a fixed table that a signal
- * handler can walk.
+ * The bytes go to .NAME.0.tmp in the target's folder, so that the final rename stays within one
+ * file system and is atomic. A writer holds a lock (flock) on its temporary file. A temporary file
+ * without a lock is the rest of a killed program and is removed; a locked one is skipped, and the
+ * next number used. Pipes, devices and standard output cannot be renamed over and are written
+ * directly. The names of temporary files are in a fixed table that a signal handler can read.
  * SPDX-License-Identifier: MIT
  */
 #ifndef _GNU_SOURCE
@@ -35,14 +34,14 @@
 enum { SLOTS = 64 };
 
 static struct slot {
-    atomic_int owner;          /* the process, 0 = free, -1 = being filled in */
-    ino_t inode;               /* once it is renamed, a file of its old name is another program's */
-    const char *const *within; /* of a folder: the names of what it may hold; NULL: a file */
+    atomic_int owner;          /* the process; 0: free; -1: being filled in */
+    ino_t inode;               /* after the rename, a file of the old name is another program's */
+    const char *const *within; /* of a folder: names of the files it may contain; NULL: a file */
     char path[PATH_MAX];
 } slots[SLOTS];
 
-/* Returns the slot that holds the path from now on, or -1 when all are taken. */
-static int remember(const char *path, const char *const *within)
+/* Return the slot that holds the path from now on, or -1 if all are in use. */
+static int slot_register(const char *path, const char *const *within)
 {
     struct stat info;
     if (lstat(path, &info) < 0)
@@ -51,7 +50,7 @@ static int remember(const char *path, const char *const *within)
         int none = 0;
         if (!atomic_compare_exchange_strong(&slots[i].owner, &none, -1))
             continue;
-        strcpy(slots[i].path, path); /* make_temporary checked that it fits */
+        strcpy(slots[i].path, path); /* make_temporary checked the length */
         slots[i].inode = info.st_ino;
         slots[i].within = within;
         atomic_store(&slots[i].owner, (int)getpid());
@@ -60,20 +59,20 @@ static int remember(const char *path, const char *const *within)
     return -1;
 }
 
-static void forget(int slot)
+static void slot_free(int slot)
 {
     atomic_store(&slots[slot].owner, 0);
 }
 
-/* Ours, and still there; a forked child leaves its parent's files alone. */
-static bool is_there(const struct slot *s)
+/* True if the file is this process's and exists; a forked child leaves its parent's files alone. */
+static bool slot_is_ours(const struct slot *s)
 {
     struct stat info;
     return atomic_load(&s->owner) == (int)getpid() && lstat(s->path, &info) == 0 &&
            info.st_ino == s->inode;
 }
 
-static void remove_folder(const char *path, const char *const *within)
+static void slot_remove_folder(const char *path, const char *const *within)
 {
     const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (; fd >= 0 && *within; within++)
@@ -83,11 +82,11 @@ static void remove_folder(const char *path, const char *const *within)
     rmdir(path);
 }
 
-static atomic_int making; /* threads that make one, and have not remembered it */
+static atomic_int making; /* threads between creating and registering a file */
 
-/* Until then no signal finds it made and not remembered: not in this thread, and in others the
- * handler waits. */
-static void begin_making(sigset_t *before)
+/* Block signals in this thread until the new file is registered; the handler in other threads
+ * waits. */
+static void block_signals(sigset_t *before)
 {
     sigset_t all;
     sigfillset(&all);
@@ -107,11 +106,11 @@ void outfile_unlink_all(void)
     for (int left = 1000; atomic_load(&making) > 0 && left > 0; left--)
         poll(NULL, 0, 1);
     for (size_t i = 0; i < SLOTS; i++)
-        if (is_there(&slots[i]) && !slots[i].within)
+        if (slot_is_ours(&slots[i]) && !slots[i].within)
             unlink(slots[i].path);
-    for (size_t i = 0; i < SLOTS; i++) /* in which such files were */
-        if (is_there(&slots[i]) && slots[i].within)
-            remove_folder(slots[i].path, slots[i].within);
+    for (size_t i = 0; i < SLOTS; i++) /* folders after the files in them */
+        if (slot_is_ours(&slots[i]) && slots[i].within)
+            slot_remove_folder(slots[i].path, slots[i].within);
     errno = before;
 }
 
@@ -120,11 +119,11 @@ int outfile_folder(char *path, size_t size, const char *word, const char *const 
     const char *tmp = getenv("TMPDIR");
     const int length = snprintf(path, size, "%s/stdcl-%s-XXXXXX", tmp && *tmp ? tmp : "/tmp", word);
     sigset_t before;
-    begin_making(&before);
+    block_signals(&before);
     errno = ENAMETOOLONG;
     const bool made = length < (int)size && length < PATH_MAX && mkdtemp(path);
     int code = made ? 0 : errno;
-    if (made && remember(path, within) < 0) {
+    if (made && slot_register(path, within) < 0) {
         code = EMFILE;
         rmdir(path);
     }
@@ -136,16 +135,16 @@ int outfile_folder(char *path, size_t size, const char *word, const char *const 
 void outfile_folder_remove(const char *path)
 {
     for (int i = 0; i < SLOTS; i++)
-        if (is_there(&slots[i]) && slots[i].within && strcmp(slots[i].path, path) == 0) {
-            remove_folder(path, slots[i].within);
-            forget(i);
+        if (slot_is_ours(&slots[i]) && slots[i].within && strcmp(slots[i].path, path) == 0) {
+            slot_remove_folder(path, slots[i].within);
+            slot_free(i);
         }
 }
 
 static void on_signal(int number)
 {
     outfile_unlink_all();
-    raise(number); /* SA_RESETHAND: this time the default action */
+    raise(number); /* SA_RESETHAND: now the default action */
 }
 
 void outfile_guard(void)
@@ -167,8 +166,8 @@ void outfile_guard(void)
 
 /* ---- Sentences. ------------------------------------------------------------------------------ */
 
-/* The folder part of a path, for messages and for the temporary name: "out/" of "out/x", "" of
- * "x". */
+/* Length of the folder part of a path, for messages and the temporary name: "out/" of "out/x", ""
+ * of "x". */
 static int folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -183,8 +182,8 @@ static bool is_folder(const char *path, int length)
            stat(name, &what) == 0 && S_ISDIR(what.st_mode);
 }
 
-/* Tells why the file `path`, `name` to the user, cannot be made or written. */
-static int explain(const char *name, const char *path, int code)
+/* Report why the file `path`, `name` to the user, cannot be created or written. */
+static int outfile_explain(const char *name, const char *path, int code)
 {
     int length = folder_length(path);
     const char *folder = length ? path : ".";
@@ -224,14 +223,14 @@ static int explain(const char *name, const char *path, int code)
 
 /* ---- The stream. ----------------------------------------------------------------------------- */
 
-/* stdio keeps that a write failed but not why, so its writes are ours. */
+/* stdio records that a write failed but not why, so these writes are our own. */
 struct sink {
     int fd;
-    int error;                         /* errno of the first write that failed */
-    bool kept;                         /* however little time is left */
-    size_t late;                       /* bytes written since somebody waits */
+    int error;                         /* errno of the first failed write */
+    bool kept;                         /* written whole, whatever the time limit */
+    size_t late;                       /* bytes written since the time limit passed */
     const struct outfile_ranks *ranks; /* or NULL */
-    unsigned long long at;             /* of these: where the next byte belongs */
+    unsigned long long at;             /* of these: position of the next byte */
 };
 
 static double (*time_left)(void);
@@ -251,9 +250,9 @@ static bool is_hurried(const struct sink *sink)
     return time_left && !sink->kept && isfinite(time_left());
 }
 
-/* What is small is done sooner than it is explained, also on a busy machine, and so are the last
- * rows of a long table. */
-static bool is_given_up(struct sink *sink, size_t size)
+/* Small outputs, and the last lines of a long table, are finished: that takes less time than an
+ * explanation. */
+static bool sink_gives_up(struct sink *sink, size_t size)
 {
     enum { SMALL = 4 << 20 };
     if (sink->error || !is_hurried(sink))
@@ -275,15 +274,15 @@ size_t outfile_own_part(const struct outfile_ranks *r, unsigned long long at, si
 {
     const unsigned long long block = r->block ? r->block : 1 << 20,
                              ranks = (unsigned long long)r->ranks, turn = at / block % ranks;
-    const unsigned long long wait =
-        (ranks + (unsigned long long)r->rank - turn) % ranks; /* blocks until the next of ours */
+    const unsigned long long wait = (ranks + (unsigned long long)r->rank - turn) %
+                                    ranks; /* blocks until this rank's next one */
     const unsigned long long begin = wait ? (at / block + wait) * block : at,
                              end = (begin / block + 1) * block;
     *skip = begin - at < size ? (size_t)(begin - at) : size;
     return end - at < size ? (size_t)(end - at) - *skip : size - *skip;
 }
 
-/* One's own blocks of what all write. */
+/* Write this rank's blocks of a common file. */
 static ssize_t write_blocks(struct sink *sink, const char *data, size_t size)
 {
     size_t done = 0, skip;
@@ -301,15 +300,15 @@ static ssize_t write_blocks(struct sink *sink, const char *data, size_t size)
     return (ssize_t)done;
 }
 
-/* Writes all, or fewer bytes than asked for once a write has failed. */
+/* Write all bytes, or fewer after a write has failed. */
 static ssize_t sink_write(void *cookie, const char *data, size_t size)
 {
-    enum { MOST = 1 << 22 }; /* between two looks at the clock */
+    enum { MOST = 1 << 22 }; /* bytes between two looks at the clock */
     struct sink *sink = cookie;
     size_t done = 0;
     if (sink->ranks)
         return write_blocks(sink, data, size);
-    while (done < size && !is_given_up(sink, size - done < MOST ? size - done : MOST)) {
+    while (done < size && !sink_gives_up(sink, size - done < MOST ? size - done : MOST)) {
         const ssize_t n = write(sink->fd, data + done, size - done < MOST ? size - done : MOST);
         if (n >= 0)
             done += (size_t)n;
@@ -326,7 +325,7 @@ static int sink_close(void *cookie)
     return close(sink->fd);
 }
 
-/* Takes the descriptor over, also when it fails. */
+/* Takes over the descriptor, also on failure. */
 static int open_stream(struct outfile *out, int fd)
 {
     static const cookie_io_functions_t functions = {.write = sink_write, .close = sink_close};
@@ -347,7 +346,7 @@ static int open_stream(struct outfile *out, int fd)
 
 /* ---- Opening. -------------------------------------------------------------------------------- */
 
-static void release(struct outfile *out)
+static void outfile_release(struct outfile *out)
 {
     free(out->name);
     free(out->target);
@@ -356,8 +355,8 @@ static void release(struct outfile *out)
     memset(out, 0, sizeof *out);
 }
 
-/* The descriptor that a name such as /dev/stdout stands for, or -1. Opening these anew would write
- * from the start of a redirected file again, and renaming over it would detach it. */
+/* The descriptor named by /dev/stdout and the like, or -1. Opening such a name again would write
+ * from the start of a redirected file, and renaming over it would detach it. */
 static int standing_for(const char *name)
 {
     static const char *const prefixes[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -392,8 +391,7 @@ static int open_directly(struct outfile *out, int fd)
     return 0;
 }
 
-/* Removes a temporary file that nobody holds a lock on; false when somebody does, or when it is not
- * ours. */
+/* Remove a temporary file that nobody locks; false if somebody does or it is not ours. */
 static bool remove_stale(const char *path)
 {
     struct stat opened, named;
@@ -407,14 +405,14 @@ static bool remove_stale(const char *path)
     return removed;
 }
 
-/* A new file at out->temporary with our lock on it. EEXIST: that name is taken. */
+/* Create out->temporary and lock it. EEXIST: the name is in use. */
 static int create_locked(const struct outfile *out, int *fd)
 {
     struct stat info;
     *fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (*fd < 0)
         return errno;
-    /* Another program may have taken it for stale before we had the lock. */
+    /* Another program may have removed it as stale before we had the lock. */
     const bool lost = (flock(*fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) ||
                       (fstat(*fd, &info) == 0 && info.st_nlink == 0);
     if (lost)
@@ -422,15 +420,15 @@ static int create_locked(const struct outfile *out, int *fd)
     return lost ? EEXIST : 0;
 }
 
-/* It is remembered when it is ours: until then, a signal's handler must not remove what may be
- * another's, and waits. */
+/* Register the file once it is ours: before that, a signal handler must not remove what may be
+ * another program's file. */
 static int create_and_remember(struct outfile *out, int *fd)
 {
     sigset_t before;
-    begin_making(&before);
+    block_signals(&before);
     int code = create_locked(out, fd);
     if (code == 0)
-        out->slot = remember(out->temporary, NULL);
+        out->slot = slot_register(out->temporary, NULL);
     if (code == 0 && out->slot < 0) {
         unlink(out->temporary);
         close(*fd);
@@ -447,23 +445,23 @@ static int create_remembered(struct outfile *out)
         return code;
     code = open_stream(out, fd);
     if (code) {
-        forget(out->slot);
+        slot_free(out->slot);
         unlink(out->temporary);
     }
     return code;
 }
 
-/* Makes the temporary file next to the target. */
+/* Create the temporary file next to the target. */
 static int make_temporary(struct outfile *out)
 {
     const char *target = out->target;
     int folder = folder_length(target), code;
     size_t size = (size_t)folder + 300;
     if (size > PATH_MAX || strlen(target + folder) > NAME_MAX)
-        return explain(out->name, target, ENAMETOOLONG);
+        return outfile_explain(out->name, target, ENAMETOOLONG);
     out->temporary = malloc(size);
     if (!out->temporary)
-        return explain(out->name, target, ENOMEM);
+        return outfile_explain(out->name, target, ENOMEM);
     unsigned number = 0;
     do {
         snprintf(out->temporary, size, "%.*s.%.200s.%u.tmp", folder, target, target + folder,
@@ -471,10 +469,10 @@ static int make_temporary(struct outfile *out)
         code = create_remembered(out);
         number += code == EEXIST && !remove_stale(out->temporary);
     } while (code == EEXIST);
-    return code ? explain(out->name, target, code) : 0;
+    return code ? outfile_explain(out->name, target, code) : 0;
 }
 
-/* Finds the file behind symbolic links, which are to stay links. */
+/* Follow symbolic links to the file, so that the links stay. */
 static int find_target(struct outfile *out)
 {
     struct stat info;
@@ -526,7 +524,7 @@ static int open_alone(struct outfile *out, const char *name)
     else
         status = open_for_rename(out, exists ? &info : NULL);
     if (status < 0)
-        release(out);
+        outfile_release(out);
     return status;
 }
 
@@ -539,8 +537,8 @@ void outfile_together(const struct outfile_ranks *ranks)
     together = ranks;
 }
 
-/* The temporary file that the first has made, and what it wrote there: on another host that name
- * may be another file. */
+/* The temporary file created by the first rank, and a mark written to it: on another host the same
+ * name may be another file. */
 struct begun {
     char temporary[PATH_MAX];
     char mark[32];
@@ -552,13 +550,13 @@ static int mark_file(const struct outfile *out, struct begun *begun)
     if (!out->temporary)
         return 0;
     if (getentropy(number, sizeof number) != 0)
-        return explain(out->name, out->target, errno);
+        return outfile_explain(out->name, out->target, errno);
     snprintf(begun->temporary, sizeof begun->temporary, "%s", out->temporary);
     snprintf(begun->mark, sizeof begun->mark, "%.15" PRIx64 "%.15" PRIx64, number[0] >> 4,
              number[1] >> 4);
-    errno = ENOSPC; /* where the write falls short */
+    errno = ENOSPC; /* of a short write */
     if (pwrite(out->fd, begun->mark, sizeof begun->mark, 0) != (ssize_t)sizeof begun->mark)
-        return explain(out->name, out->target, errno);
+        return outfile_explain(out->name, out->target, errno);
     fsync(out->fd); /* for other hosts */
     return 0;
 }
@@ -583,11 +581,11 @@ static int join_file(struct outfile *out, const struct begun *begun, const char 
     out->name = strdup(name);
     if (out->name && open_stream(out, fd) == 0)
         return 0;
-    release(out);
+    outfile_release(out);
     return clerror_set(ENOMEM, "%s: no memory to open it", name);
 }
 
-/* What the first writes directly, the others do not. */
+/* If the first rank writes directly, the other ranks write nothing. */
 static int open_together(struct outfile *out, const char *name, const struct outfile_ranks *r)
 {
     struct begun begun = {.mark = ""};
@@ -601,9 +599,9 @@ static int open_together(struct outfile *out, const char *name, const struct out
     if (status == 0 && !first)
         status = *begun.temporary ? join_file(out, &begun, name) : open_alone(out, "/dev/null");
     status = r->agree(r->arg, status);
-    if (status == 0) /* the mark has been read, and nobody writes yet */
+    if (status == 0) /* all ranks have read the mark, and none writes yet */
         status = r->agree(r->arg, first && out->temporary && ftruncate(out->fd, 0) != 0
-                                      ? explain(out->name, out->target, errno)
+                                      ? outfile_explain(out->name, out->target, errno)
                                       : 0);
     if (status != 0) {
         outfile_discard(out);
@@ -624,8 +622,8 @@ int outfile_open(struct outfile *out, const char *name)
 
 int outfile_ask(struct outfile *out, size_t size)
 {
-    return is_given_up(out->sink, size)
-               ? explain(out->name, out->target ? out->target : out->name, out->sink->error)
+    return sink_gives_up(out->sink, size)
+               ? outfile_explain(out->name, out->target ? out->target : out->name, out->sink->error)
                : 0;
 }
 
@@ -633,10 +631,10 @@ int outfile_check(struct outfile *out)
 {
     if (!ferror(out->fp))
         return 0;
-    return explain(out->name, out->target ? out->target : out->name, out->sink->error);
+    return outfile_explain(out->name, out->target ? out->target : out->name, out->sink->error);
 }
 
-/* Not every kind of file can be synced (EINVAL, EROFS, ENOTSUP); those that can must succeed. */
+/* Some files cannot be synced (EINVAL, EROFS, ENOTSUP); others must succeed. */
 int outfile_sync(int fd)
 {
     int status;
@@ -648,7 +646,7 @@ int outfile_sync(int fd)
     return errno;
 }
 
-/* Makes the new name itself survive a power cut, where the system lets us. */
+/* Make the new name survive a power failure, where the system allows it. */
 static void sync_folder(const char *path)
 {
     char folder[PATH_MAX];
@@ -661,8 +659,8 @@ static void sync_folder(const char *path)
     close(fd);
 }
 
-/* Flushes and closes; 0 or the errno of what failed. */
-static int finish(struct outfile *out)
+/* Flush and close; 0 or the errno of the failure. */
+static int outfile_close(struct outfile *out)
 {
     int code = 0;
     if (fflush(out->fp) != 0 || ferror(out->fp))
@@ -675,8 +673,8 @@ static int finish(struct outfile *out)
     return code;
 }
 
-/* Gives the file its name, or removes it; 0 or the errno of what failed. A signal meanwhile removes
- * it too. */
+/* Rename the file to its final name, or remove it; 0 or the errno of the failure. A signal
+ * meanwhile removes it too. */
 static int give_name(struct outfile *out, int code)
 {
     if (!code && rename(out->temporary, out->target) < 0)
@@ -685,7 +683,7 @@ static int give_name(struct outfile *out, int code)
         unlink(out->temporary);
     else if (!out->nosync)
         sync_folder(out->target);
-    forget(out->slot);
+    slot_free(out->slot);
     return code;
 }
 
@@ -693,22 +691,22 @@ int outfile_commit(struct outfile *out)
 {
     if (!out->fp)
         return 0;
-    /* Another descriptor holds the lock until the file has its name: one without a lock is another
-     * program's to remove. */
+    /* A second descriptor holds the lock until the rename: another program removes a file without
+     * a lock. */
     const int lock = out->temporary ? fcntl(out->fd, F_DUPFD_CLOEXEC, 0) : -1;
     const struct outfile_ranks *r = out->ranks;
     const char *path = out->target ? out->target : out->name;
     out->nosync = out->nosync || is_hurried(out->sink);
-    int code = finish(out), status = code ? explain(out->name, path, code) : 0;
+    int code = outfile_close(out), status = code ? outfile_explain(out->name, path, code) : 0;
     const bool all =
-        !r || (status = r->agree(r->arg, status)) == 0; /* the name comes when all have written */
+        !r || (status = r->agree(r->arg, status)) == 0; /* rename after all ranks have written */
     if (out->temporary) {
         code = give_name(out, status == 0 ? 0 : EIO);
-        status = status == 0 && code ? explain(out->name, path, code) : status;
+        status = status == 0 && code ? outfile_explain(out->name, path, code) : status;
     }
     if (lock >= 0)
         close(lock);
-    release(out);
+    outfile_release(out);
     return r && all ? r->agree(r->arg, status) : status;
 }
 
@@ -718,11 +716,11 @@ void outfile_discard(struct outfile *out)
         return;
     const struct outfile_ranks *r = out->ranks;
     if (out->temporary) {
-        unlink(out->temporary); /* while it is locked, and so ours */
-        forget(out->slot);
+        unlink(out->temporary); /* while it is locked, and therefore ours */
+        slot_free(out->slot);
     }
     fclose(out->fp);
-    release(out);
-    if (r) /* others may be at the commit */
+    outfile_release(out);
+    if (r) /* other ranks may be in their commit */
         r->agree(r->arg, -1);
 }

@@ -1,21 +1,20 @@
-/* pace.h - how much work to start at a time, by the speed that was measured.
+/* pace.h - slices of work: how much to launch at a time, from the measured speed.
  *
- *   struct pace pace = pace_of(1e8);              units of work a second that any device reaches
+ *   struct pace pace = pace_of(1e8);              initial rate, units of work per second
  *   while (work is left) {
- *       double now = ...                          what is left, but at most pace_slice(&pace), or
- *       the least there is if (!pace_has_room(&pace, now)) {
- *           clwait(...);                          for all that was started,
- *           pace_waited(&pace);                   which is measured
+ *       double now = ...                          at most pace_slice(&pace), or the minimum
+ *       if (!pace_has_room(&pace, now)) {
+ *           clwait(...);                          for all launches so far,
+ *           pace_waited(&pace);                   which measures the rate
  *       }
- *       start it, in a launch of its own; pace_started(&pace, now);
+ *       launch it; pace_started(&pace, now);
  *   }
  *
- * So no launch takes much longer than PACE_SECONDS, no more than about that is ever queued, and
- * after each wait a caller may be told of the progress and stop the work. Work that fits is started
- * as if there were no pace. What is cut must be cut such that results stay the same bit for bit,
- * since where the cuts are depends on the clock. $STDCL_SLICE, in seconds, replaces PACE_SECONDS:
- * tests set it to almost nothing, which cuts wherever it is possible.
- * SPDX-License-Identifier: MIT
+ * No launch takes much longer than PACE_SECONDS, no more than about one slice is queued, and after
+ * each wait the caller can report progress and cancel. Work that fits into a slice is launched as
+ * if there were no pace. Where slices end depends on the clock, so results must not depend on it.
+ * $STDCL_SLICE, in seconds, replaces PACE_SECONDS: tests set it to almost nothing, which cuts
+ * wherever possible. SPDX-License-Identifier: MIT
  */
 #ifndef CORE_PACE_H
 #define CORE_PACE_H
@@ -26,16 +25,16 @@
 #include <stdlib.h>
 
 #define PACE_SECONDS 0.25
-#define PACE_CLEAR 0.01 /* what took less was mostly the launch itself */
+#define PACE_CLEAR 0.01 /* shorter times are mostly launch overhead */
 
 struct pace {
-    double seconds; /* of a slice */
-    double rate;    /* units of work a second */
-    double queued;  /* work that was started and not yet waited for */
-    double since;   /* when the first of it was started */
+    double seconds; /* length of a slice */
+    double rate;    /* units of work per second */
+    double queued;  /* work launched since the last wait */
+    double since;   /* time of its first launch */
 };
 
-/* A pace that begins with small slices: `rate` is what even a slow device does in a second. */
+/* A pace with small initial slices; rate: what even a slow device reaches, units per second. */
 static inline struct pace pace_of(double rate)
 {
     const char *slice = getenv("STDCL_SLICE");
@@ -43,19 +42,19 @@ static inline struct pace pace_of(double rate)
     return (struct pace){.seconds = seconds > 0 ? seconds : PACE_SECONDS, .rate = rate};
 }
 
-/* How long some work will take. */
+/* Expected seconds for some work. */
 static inline double pace_time(const struct pace *p, double work)
 {
     return work / p->rate;
 }
 
-/* The work of a slice: the most that should be started at once. */
+/* Work of one slice: the most to launch at once. */
 static inline double pace_slice(const struct pace *p)
 {
     return p->seconds * p->rate;
 }
 
-/* Whether so much more may be started before a wait; always when nothing is queued. */
+/* True if this much work may be launched before a wait; always if nothing is queued. */
 static inline bool pace_has_room(const struct pace *p, double work)
 {
     return p->queued == 0 || p->queued + work <= pace_slice(p);
@@ -68,7 +67,7 @@ static inline void pace_started(struct pace *p, double work)
     p->queued += work;
 }
 
-/* All that was started is done. */
+/* All launched work is done. */
 static inline void pace_waited(struct pace *p)
 {
     const double took = seconds_now() - p->since;

@@ -1,6 +1,5 @@
-/* pocl.h - what keeps PoCL, which makes the CPU a device, from working, where it does not say so
- * itself.
- * SPDX-License-Identifier: MIT
+/* pocl.h - reasons why PoCL, which makes the CPU an OpenCL device, offers no device although it
+ * reports no error. SPDX-License-Identifier: MIT
  */
 #ifndef CORE_POCL_H
 #define CORE_POCL_H
@@ -14,7 +13,7 @@ static inline int is_pocl(cl_platform_id platform)
            strstr(name, "Portable Computing Language");
 }
 
-/* Whether it is among the platforms. */
+/* True if PoCL is among the platforms. */
 static inline int has_pocl(void)
 {
     cl_uint n = 0;
@@ -27,8 +26,8 @@ static inline int has_pocl(void)
     return 0;
 }
 
-/* The folder in which PoCL keeps compiled kernels, which it makes with those above it. Without one
- * it offers no device. */
+/* The folder of PoCL's kernel cache, which PoCL creates with its parents. Without it PoCL offers
+ * no device. */
 static inline void pocl_folder(char *path, size_t size)
 {
     const char *own = getenv("POCL_CACHE_DIR"), *cache = getenv("XDG_CACHE_HOME"),
@@ -42,7 +41,7 @@ static inline void pocl_folder(char *path, size_t size)
                  home && *home ? "/.cache" : "");
 }
 
-/* " (...)": what of the environment may keep PoCL from its device; "" where there is no PoCL. */
+/* " (...)": why the environment may prevent PoCL's device; "" without PoCL. */
 static inline const char *no_device_because(char *text, size_t size)
 {
     char folder[2048];

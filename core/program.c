@@ -1,10 +1,10 @@
-/* program.c - programs: made, listed, saved and closed.
+/* program.c - programs: creation, the list of open programs, saving and closing.
  *
- * A program is one or more parts (translation units), each built for every device of its context
- * (build.c).
+ * A program consists of one or more parts (translation units), each built for every device of its
+ * context (build.c).
  * SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/kernel.h"
 #include "core/outfile.h"
 
 void program_free(struct program *p)
@@ -23,17 +23,17 @@ void program_free(struct program *p)
     free(p);
 }
 
-void program_let_go(struct program *p)
+void program_release(struct program *p)
 {
     CLCONTEXT *cp = p->cp;
     pthread_mutex_lock(&cp->lock);
-    bool last = --p->holders == 0;
+    bool last = --p->references == 0;
     pthread_mutex_unlock(&cp->lock);
     if (last)
         program_free(p);
 }
 
-struct program **program_hold_all(CLCONTEXT *cp, size_t *count, const char *call)
+struct program **program_retain_all(CLCONTEXT *cp, size_t *count, const char *call)
 {
     size_t n = 0;
     pthread_mutex_lock(&cp->lock);
@@ -42,7 +42,7 @@ struct program **program_hold_all(CLCONTEXT *cp, size_t *count, const char *call
     struct program **all = malloc((n + 1) * sizeof(*all));
     *count = 0;
     for (struct program *p = cp->programs; all && p; p = p->next) {
-        p->holders++;
+        p->references++;
         all[(*count)++] = p;
     }
     pthread_mutex_unlock(&cp->lock);
@@ -58,7 +58,7 @@ struct program *program_new(CLCONTEXT *cp, size_t nparts, const char *options, c
     struct program *p = calloc(1, sizeof *p);
     if (p) {
         p->cp = cp;
-        p->holders = 1;
+        p->references = 1;
         p->part = calloc(nparts, sizeof *p->part);
         p->options = options ? strdup(options) : NULL;
         pthread_mutex_init(&p->lock, NULL);
@@ -92,8 +92,8 @@ void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_t size,
     if (!p)
         return NULL;
     p->nparts = 1;
-    char *before =
-        p->options ? strchr(p->options, '\n') : NULL; /* lines that are no options: source text */
+    char *before = p->options ? strchr(p->options, '\n')
+                              : NULL; /* further lines are source text, not options */
     if (before)
         *before++ = 0;
     bool ok = is_binary(data, size)
@@ -104,7 +104,7 @@ void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_t size,
     return program_open(p, ok, flags, call);
 }
 
-bool is_generated(const char *name)
+bool source_is_template(const char *name)
 {
     return core_generator && core_generator->knows(name);
 }
@@ -127,12 +127,12 @@ struct program *program_of(CLCONTEXT *cp, const void *handle, const char *call)
     return p;
 }
 
-static int write_file(const char *file, const unsigned char *data, size_t size)
+static int program_write_file(const char *file, const unsigned char *data, size_t size)
 {
     struct outfile out;
     int status = outfile_open(&out, file);
     if (status == 0) {
-        out.nosync = true; /* it can be compiled again */
+        out.nosync = true; /* a lost file can be compiled again */
         fwrite(data, 1, size, out.fp);
         status = outfile_commit(&out);
     }
@@ -154,7 +154,7 @@ STDCL_API int clsave(CLCONTEXT *cp, void *handle, cl_uint dev, const char *file)
     size_t size = 0;
     cl_int err;
     unsigned char *binary = binary_of(p->part[0].program[dev], &size, &err);
-    int status = binary ? write_file(file, binary, size)
+    int status = binary ? program_write_file(file, binary, size)
                         : fail(err ? errno_of(err) : ENOTSUP, err,
                                "clsave: the platform gives no binary of %s", p->part[0].name);
     free(binary);
@@ -177,6 +177,6 @@ STDCL_API int clclose(CLCONTEXT *cp, void *handle)
     if (cp->embedded == p)
         cp->embedded = NULL;
     pthread_mutex_unlock(&cp->lock);
-    program_let_go(p);
+    program_release(p);
     return 0;
 }

@@ -1,24 +1,22 @@
-/* program_cache.c - programs that were built for a device of a context, for when the same is built
- * again.
+/* program_cache.c - LRU cache of built programs, per device of a context.
  *
- * Engines that are made again, as for each merger of bodies, open the same text with the same
- * options, and a compiler takes 30 ms even for what it finds in a cache of its own. So the last
- * KEPT programs outlive their clclose, and end with the context. Text that includes files is built
- * each time, since those may have changed.
- * SPDX-License-Identifier: MIT
+ * Engines that are created again, for instance after each merger of bodies, open the same text with
+ * the same options, and a compiler takes 30 ms even for a hit in its own cache. The last KEPT
+ * programs therefore outlive their clclose; the context frees them. Text that includes files is
+ * always built, because those files may have changed. SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/program.h"
 
 enum { KEPT = 16 };
 
-struct kept {
-    struct kept *next; /* used before it */
+struct cached_program {
+    struct cached_program *next; /* next most recently used */
     cl_program program;
     char *source, *options;
 };
 
-/* Whether a compiler may read other files: any directive but those that only begin so. Digraphs,
- * and what a comment or the end of a line divides, are taken for one. */
+/* True if the compiler may read other files: any directive counts except those known not to.
+ * Digraphs, and directives split by a comment or a line end, count as one. */
 static bool includes(const char *source)
 {
     for (const char *c = source; *c; c++)
@@ -37,7 +35,7 @@ bool program_cache_applies(const char *source, const char *options)
     return source && !includes(source) && !strstr(options, "-include");
 }
 
-static void kept_end(struct kept *k)
+static void kept_end(struct cached_program *k)
 {
     clReleaseProgram(k->program);
     free(k->source);
@@ -51,7 +49,7 @@ cl_program program_cache_find(struct device *d, const char *source, const char *
     if (!source)
         return NULL;
     pthread_mutex_lock(&d->lock);
-    struct kept **at = &d->kept, *k;
+    struct cached_program **at = &d->kept, *k;
     while ((k = *at) && !(strcmp(k->options, options) == 0 && strcmp(k->source, source) == 0))
         at = &k->next;
     if (k && clRetainProgram(k->program) == CL_SUCCESS) {
@@ -67,8 +65,8 @@ cl_program program_cache_find(struct device *d, const char *source, const char *
 void program_cache_add(struct device *d, cl_program program, const char *source,
                        const char *options)
 {
-    struct kept *k = program_cache_applies(source, options) ? calloc(1, sizeof *k) : NULL,
-                *oldest = NULL;
+    struct cached_program *k = program_cache_applies(source, options) ? calloc(1, sizeof *k) : NULL,
+                          *oldest = NULL;
     if (!k)
         return;
     k->program = program;
@@ -83,7 +81,7 @@ void program_cache_add(struct device *d, cl_program program, const char *source,
     pthread_mutex_lock(&d->lock);
     k->next = d->kept;
     d->kept = k;
-    struct kept *last = k;
+    struct cached_program *last = k;
     for (int n = 1; n < KEPT && last; n++)
         last = last->next;
     if (last) {
@@ -98,7 +96,7 @@ void program_cache_add(struct device *d, cl_program program, const char *source,
 void program_cache_free(struct device *d)
 {
     while (d->kept) {
-        struct kept *k = d->kept;
+        struct cached_program *k = d->kept;
         d->kept = k->next;
         kept_end(k);
     }

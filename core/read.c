@@ -1,7 +1,7 @@
-/* read.c - whole files.
+/* read.c - reads whole files.
  * SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/core.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,7 +11,8 @@ char *read_file(const char *file, size_t *size, const char *call)
 {
     struct stat st;
     char *data = NULL;
-    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would be waited for */
+    int fd =
+        open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* O_NONBLOCK: opening a pipe would block */
     if (fd < 0 || fstat(fd, &st) != 0) {
         fail(errno, 0, "%s: %s: %s", call, file, strerror(errno));
     } else if (!S_ISREG(st.st_mode)) {

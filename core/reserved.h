@@ -1,13 +1,12 @@
-/* reserved.h - the words at the end of a struct of options, by which it can grow: all must be 0
- * until a later version gives them a meaning.
- * SPDX-License-Identifier: MIT
+/* reserved.h - reserved words at the end of a struct of options, by which it can grow: all must be
+ * 0 until a later version uses them. SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_RESERVED_H
 #define STDCL_RESERVED_H
 
 #include "stdcl.h"
 
-/* count: those that are left. */
+/* count: number of reserved words. */
 static inline int reserved_check_some(const char *call, const uintptr_t *reserved, int count)
 {
     for (int i = 0; i < count; i++)

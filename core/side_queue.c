@@ -1,27 +1,26 @@
-/* side_queue.c - further queues of a device, which take the commands with CL_EVENT_SIDE_QUEUE: one
- * copies to it, one all others.
+/* side_queue.c - auxiliary queues of a device for commands with CL_EVENT_SIDE_QUEUE: one for copies
+ * to the device, one for all others.
  *
- * CPUs have none: their commands keep every core busy, and PoCL 5 ends a program two of whose
- * queues run the same kernel. In a context that is observed all commands stand in one line, so that
- * a profile can tell how long each took.
- * SPDX-License-Identifier: MIT
+ * CPU devices have none: their commands keep every core busy, and PoCL 5 crashes when two queues
+ * run the same kernel. In an observed context all commands use the main queue, so that a profile
+ * can attribute the time of each. SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/context.h"
 
 static bool has_none(const struct command *c)
 {
     return !(c->cp->dev[c->dev].type & CL_DEVICE_TYPE_GPU) || context_observed(c->cp);
 }
 
-/* Copies to the device have one of their own, so that they run beside those from it. */
-static int which(const struct command *c)
+/* Copies to the device have their own queue, so that they overlap copies from it. */
+static int side_queue_index(const struct command *c)
 {
     return c->kind == HOST_TO_DEVICE;
 }
 
-/* What is enqueued from now on waits for what the other queue was told so far; where it cannot be
- * told to, the host waits. */
-static void follow(cl_command_queue queue, cl_command_queue other)
+/* Let later commands of `queue` wait for all earlier commands of the other queue; if the driver
+ * refuses, the host waits. */
+static void queue_wait_for(cl_command_queue queue, cl_command_queue other)
 {
     cl_event before = NULL;
     if (clEnqueueMarkerWithWaitList(other, 0, NULL, &before) != CL_SUCCESS ||
@@ -32,23 +31,23 @@ static void follow(cl_command_queue queue, cl_command_queue other)
         clReleaseEvent(before);
 }
 
-cl_command_queue queue_for(const struct command *c, struct note *note, int flags)
+cl_command_queue queue_for(const struct command *c, struct command_record *note, int flags)
 {
     struct device *d = &c->cp->dev[c->dev];
-    event_mark(d, flags);
+    event_add_marker(d, flags);
     const cl_command_queue first = command_queue(c, note);
     if (!(flags & (CL_EVENT_SIDE_QUEUE | CL_EVENT_BARRIER)) || has_none(c))
         return first;
     const cl_command_queue queue =
-        flags & CL_EVENT_SIDE_QUEUE ? device_side_queue(d, which(c), true) : first;
+        flags & CL_EVENT_SIDE_QUEUE ? device_side_queue(d, side_queue_index(c), true) : first;
     if (!queue)
         return first;
     if (flags & CL_EVENT_BARRIER && queue != first)
-        follow(queue, first);
+        queue_wait_for(queue, first);
     for (int k = 0; k < 2 && flags & CL_EVENT_BARRIER && queue == first; k++) {
         const cl_command_queue other = device_side_queue(d, k, false);
         if (other)
-            follow(first, other);
+            queue_wait_for(first, other);
     }
     return queue;
 }
@@ -56,6 +55,6 @@ cl_command_queue queue_for(const struct command *c, struct note *note, int flags
 void side_queues_close(struct device *d)
 {
     for (int k = 0; k < 2; k++)
-        if (d->beside[k])
-            clReleaseCommandQueue(d->beside[k]);
+        if (d->side_queue[k])
+            clReleaseCommandQueue(d->side_queue[k]);
 }

@@ -1,7 +1,8 @@
-/* standard.c - the standard contexts, stddev and the others, as the environment shapes them.
+/* standard.c - the standard contexts (stddev, stdcpu, ...), configured by the environment.
  * SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/context.h"
+#include "core/environment.h"
 
 #include <limits.h>
 
@@ -12,11 +13,11 @@
 #undef stdnpu
 #undef stdrpu
 
-/* Linked to by their names, too, and then set by stdcl_init. */
+/* For programs that link to the names; set by stdcl_init. */
 STDCL_API CLCONTEXT *stddev, *stdcpu, *stdgpu, *stdacc, *stdnpu, *stdrpu;
 
 static const struct {
-    const char *name; /* of the environment variables */
+    const char *name; /* prefix of the environment variables */
     cl_device_type type;
     CLCONTEXT **place;
 } standards[] = {
@@ -46,9 +47,9 @@ static size_t keep_first_platform(const struct candidate **chosen, size_t n)
     return kept;
 }
 
-/* A platform that is not there is no reason to have no devices: the environment names it for
- * another machine. This is the user's mistake, not the program's, and the one thing that the
- * library prints unasked. */
+/* The environment may name a platform for another machine, so a missing platform is no reason to
+ * have no devices. It is the user's mistake rather than the program's, and the only thing that the
+ * library prints on its own. */
 static size_t choose_devices(const char *name, cl_device_type type, const struct candidate **chosen)
 {
     const char *wanted = variable(name, "_PLATFORM_NAME");
@@ -65,8 +66,9 @@ static size_t choose_devices(const char *name, cl_device_type type, const struct
     return n;
 }
 
-/* The number that a variable has, or 0; -1 after fail(). */
-static int number_of(const char *name, const char *suffix, long least, long most, long *number)
+/* The number in a variable, or 0; -1 after fail(). */
+static int standard_number(const char *name, const char *suffix, long least, long most,
+                           long *number)
 {
     char whole[64];
     const char *value = variable(name, suffix);
@@ -81,12 +83,12 @@ static CLCONTEXT *make_standard(const char *name, cl_device_type type)
     const char *enabled = variable(name, "");
     const bool number =
         enabled && *enabled &&
-        enabled[strspn(enabled, "0123456789")] == '\0'; /* any but 0 has always been a yes */
+        enabled[strspn(enabled, "0123456789")] == '\0'; /* any value but 0 has always meant yes */
     long limit, key, on;
-    if (number ? strtol(enabled, NULL, 10) == 0 : number_of(name, "", 0, 1, &on) != 0)
+    if (number ? strtol(enabled, NULL, 10) == 0 : standard_number(name, "", 0, 1, &on) != 0)
         return NULL;
-    if (number_of(name, "_MAX_NDEV", 0, MOST_DEVICES, &limit) != 0 ||
-        number_of(name, "_LOCK", INT_MIN, UINT_MAX, &key) != 0)
+    if (standard_number(name, "_MAX_NDEV", 0, MOST_DEVICES, &limit) != 0 ||
+        standard_number(name, "_LOCK", INT_MIN, UINT_MAX, &key) != 0)
         return NULL;
     const struct candidate **chosen = calloc(enumerate_count() + 1, sizeof *chosen);
     if (!chosen)
@@ -114,16 +116,16 @@ static CLCONTEXT *make_standard(const char *name, cl_device_type type)
 static void make_standards(void)
 {
     struct failure before;
-    failure_set_aside(&before);
+    failure_save(&before);
     for (int i = 0; i < STANDARDS; i++) {
         clerrno = 0;
         *standards[i].place = make_standard(standards[i].name, standards[i].type);
         if (*standards[i].place || !clerrno)
             continue;
         why_not[i] = failure_copy();
-        no_context_because(why_not[i].text);
+        no_context_reason(why_not[i].text);
     }
-    failure_restore(&before); /* no device of some kind is no error */
+    failure_restore(&before); /* no device of a kind is no error */
 }
 
 STDCL_API void stdcl_init(void)
@@ -131,8 +133,9 @@ STDCL_API void stdcl_init(void)
     pthread_once(&standard_once, make_standards);
 }
 
-/* Where a context stands, after all are made; that it could not be made is told again. */
-static CLCONTEXT **place_of(int which)
+/* The address of a context's variable, after all contexts were created. If it could not be
+ * created, report the reason again. */
+static CLCONTEXT **standard_slot(int which)
 {
     stdcl_init();
     if (which < 0 || which >= STANDARDS)
@@ -145,30 +148,30 @@ static CLCONTEXT **place_of(int which)
 
 STDCL_API CLCONTEXT *stdcl_standard_context(int which)
 {
-    return *place_of(which);
+    return *standard_slot(which);
 }
 
 STDCL_API CLCONTEXT **stdcl_stddev_address(void)
 {
-    return place_of(0);
+    return standard_slot(0);
 }
 STDCL_API CLCONTEXT **stdcl_stdcpu_address(void)
 {
-    return place_of(1);
+    return standard_slot(1);
 }
 STDCL_API CLCONTEXT **stdcl_stdgpu_address(void)
 {
-    return place_of(2);
+    return standard_slot(2);
 }
 STDCL_API CLCONTEXT **stdcl_stdacc_address(void)
 {
-    return place_of(3);
+    return standard_slot(3);
 }
 STDCL_API CLCONTEXT **stdcl_stdnpu_address(void)
 {
-    return place_of(4);
+    return standard_slot(4);
 }
 STDCL_API CLCONTEXT **stdcl_stdrpu_address(void)
 {
-    return place_of(5);
+    return standard_slot(5);
 }

@@ -1,13 +1,13 @@
-/* symbols.c - kernels by their names: clsym and clexec.
+/* symbols.c - kernels by name: clsym and clexec.
  * SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/kernel.h"
 
 #include <assert.h>
 
-/* The part that has a kernel of this name; p is built. NULL when there is none (*failed false) or
- * after fail(). */
-static struct part *part_with(const struct program *p, const char *name, bool *failed)
+/* The part of a built program that has the kernel. NULL if there is none (*failed false) or after
+ * fail(). */
+static struct part *part_with_kernel(const struct program *p, const char *name, bool *failed)
 {
     for (size_t i = 0; i < p->nparts; i++) {
         cl_int err;
@@ -25,7 +25,7 @@ static struct part *part_with(const struct program *p, const char *name, bool *f
     return NULL;
 }
 
-/* The kernel of that name in p: NULL when there is none (*failed false) or after fail(). */
+/* The kernel of this name in p. NULL if there is none (*failed false) or after fail(). */
 static struct kernel *find_kernel(struct program *p, const char *name, bool *failed)
 {
     struct kernel *k = NULL;
@@ -39,7 +39,7 @@ static struct kernel *find_kernel(struct program *p, const char *name, bool *fai
     if (!*failed) {
         for (k = p->kernels; k && strcmp(k->name, name) != 0; k = k->next)
             ;
-        if (!k && (part = part_with(p, name, failed)) != NULL) {
+        if (!k && (part = part_with_kernel(p, name, failed)) != NULL) {
             k = kernel_new(p, part, name);
             *failed = k == NULL;
         }
@@ -48,14 +48,15 @@ static struct kernel *find_kernel(struct program *p, const char *name, bool *fai
     return k;
 }
 
-/* The names of a part's kernels, separated by ';'; the caller frees it. NULL and *err when they
- * cannot be had. */
+/* The names of a part's kernels, separated by ';'; the caller frees them. NULL and *err on
+ * failure. */
 static char *kernel_names(const struct part *part, cl_int *err)
 {
     size_t size = 0, kernels = 0;
     *err =
         clGetProgramInfo(part->program[0], CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels, NULL);
-    if (*err == CL_SUCCESS && kernels > 0) /* of none there may be no names to ask for */
+    if (*err == CL_SUCCESS &&
+        kernels > 0) /* without kernels, some drivers have no names to query */
         *err = clGetProgramInfo(part->program[0], CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
     char *names = *err == CL_SUCCESS ? calloc(size + 1, 1) : NULL;
     if (*err == CL_SUCCESS && !names)
@@ -83,12 +84,12 @@ char *program_log(CLCONTEXT *cp, void *handle, cl_uint dev)
 {
     struct program *p = program_of(cp, handle, "program_log");
     assert(p && p->built && p->nparts == 1 && dev < cp->ndev);
-    char *log = part_log(&p->part[0], cp->dev[dev].id, p->part[0].program[dev]);
+    char *log = part_build_log(&p->part[0], cp->dev[dev].id, p->part[0].program[dev]);
     return log ? log
                : ((void)fail(ENOMEM, 0, "no memory on the host for what the compiler says"), NULL);
 }
 
-/* Sets *has when `wanted` is among them. */
+/* Set *has if `wanted` is among the names. */
 static void print_names(FILE *fp, struct program *p, const char **separator, const char *wanted,
                         bool *has)
 {
@@ -127,9 +128,10 @@ static void name_unknown(struct program **searched, size_t n, const char *name)
     free(text);
 }
 
-/* Searches programs in this order. NULL when there is no such kernel (*failed false) or after
- * fail(). */
-static struct kernel *search(struct program **programs, size_t n, const char *name, bool *failed)
+/* Search programs in this order. NULL if there is no such kernel (*failed false) or after fail().
+ */
+static struct kernel *search_programs(struct program **programs, size_t n, const char *name,
+                                      bool *failed)
 {
     struct kernel *k = NULL;
     *failed = false;
@@ -138,30 +140,30 @@ static struct kernel *search(struct program **programs, size_t n, const char *na
     return k;
 }
 
-/* Searches all open programs, newest first. With `last`, that there is no such kernel is a
- * failure. */
-static struct kernel *search_open(CLCONTEXT *cp, const char *name, bool last, bool *failed)
+/* Search all open programs, newest first. last: a missing kernel is a failure. */
+static struct kernel *search_open_programs(CLCONTEXT *cp, const char *name, bool last, bool *failed)
 {
     size_t n;
-    struct program **all = program_hold_all(cp, &n, "clsym");
+    struct program **all = program_retain_all(cp, &n, "clsym");
     *failed = !all;
-    struct kernel *k = all ? search(all, n, name, failed) : NULL;
+    struct kernel *k = all ? search_programs(all, n, name, failed) : NULL;
     if (!k && !*failed && last)
         name_unknown(all, n, name);
     for (size_t i = 0; all && i < n; i++)
-        program_let_go(all[i]);
+        program_release(all[i]);
     free(all);
     return k;
 }
 
-/* The same, and then what the executable holds, if that is not open yet. */
-static struct kernel *search_all(CLCONTEXT *cp, const char *name)
+/* Search the open programs, then the kernels embedded in the executable if those are not open yet.
+ */
+static struct kernel *search_open_and_embedded(CLCONTEXT *cp, const char *name)
 {
     bool failed;
     const bool more = embedded_unopened(cp);
-    struct kernel *k = search_open(cp, name, !more, &failed);
+    struct kernel *k = search_open_programs(cp, name, !more, &failed);
     if (!k && !failed && more && embedded_of(cp, CLLD_NOW, "clsym"))
-        k = search_open(cp, name, true, &failed);
+        k = search_open_programs(cp, name, true, &failed);
     return k;
 }
 
@@ -169,7 +171,7 @@ static struct kernel *search_one(CLCONTEXT *cp, void *handle, const char *name)
 {
     bool failed;
     struct program *p = program_of(cp, handle, "clsym");
-    struct kernel *k = p ? search(&p, 1, name, &failed) : NULL;
+    struct kernel *k = p ? search_programs(&p, 1, name, &failed) : NULL;
     if (p && !k && !failed)
         name_unknown(&p, 1, name);
     return k;
@@ -180,7 +182,7 @@ STDCL_API cl_kernel clsym(CLCONTEXT *cp, void *handle, const char *name, int fla
     (void)flags;
     if (!cp || !name)
         return (void)fail(EINVAL, 0, "clsym: the %s is NULL", cp ? "name" : "context"), NULL;
-    struct kernel *k = handle ? search_one(cp, handle, name) : search_all(cp, name);
+    struct kernel *k = handle ? search_one(cp, handle, name) : search_open_and_embedded(cp, name);
     return k ? k->on_device[0] : NULL;
 }
 
@@ -190,12 +192,12 @@ STDCL_API cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int fla
     char name[256];
     struct device *d = device_of(cp, dev, "clexec");
     if (!d)
-        return event_or_refusal(cp, d, KERNEL_EVENT, CL_FAILED, flags);
+        return event_or_defer_error(cp, d, KERNEL_EVENT, CL_FAILED, flags);
     symbol = symbol ? symbol : "";
-    symbol += strspn(symbol, "\" "); /* the macro may have made a string of a string */
+    symbol += strspn(symbol, "\" "); /* the macro may have quoted a quoted name */
     snprintf(name, sizeof name, "%.*s", (int)strcspn(symbol, "\" "), symbol);
     struct program *p = embedded_of(cp, CLLD_NOW, "clexec");
     cl_kernel krn = p ? clsym(cp, p, name, 0) : NULL;
     return krn ? kernel_launch(cp, dev, krn, ndr, flags, nargs, args, "clexec")
-               : event_or_refusal(cp, d, KERNEL_EVENT, CL_FAILED, flags);
+               : event_or_defer_error(cp, d, KERNEL_EVENT, CL_FAILED, flags);
 }

@@ -1,9 +1,9 @@
 /* sync.c - clmsync, clmsyncn and clmcopy: copies between the images of a block.
  * SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/memory.h"
 
-/* What a transfer needs, after its arguments have been checked. */
+/* A transfer whose arguments were checked. */
 struct transfer {
     struct memory *m;
     struct device *d;
@@ -34,8 +34,8 @@ static int transfer_check(struct transfer *t, CLCONTEXT *cp, void *ptr, int flag
     return t->buffer ? 0 : -1;
 }
 
-/* Commands of zero length, and copies of a thing to itself, become markers: ordered like the
- * rest. */
+/* Zero-length commands, and copies of an image to itself, become markers: they are ordered like
+ * the others. */
 static cl_int enqueue_transfer(cl_command_queue queue, const struct transfer *t, bool skip,
                                cl_event *ev)
 {
@@ -45,17 +45,17 @@ static cl_int enqueue_transfer(cl_command_queue queue, const struct transfer *t,
                           t->to_device, ev);
 }
 
-/* What the images are to each other before and after a transfer. */
+/* Update the coherence of the images before and after a transfer. */
 static int before_transfer(const struct transfer *t, bool whole, const char *call)
 {
     if (t->to_device)
         return memory_mark_dirty(t->m, t->dev, whole, call);
-    return memory_current(t->m, t->dev) ? 0 : memory_migrate(t->m, t->dev, call);
+    return memory_is_current(t->m, t->dev) ? 0 : memory_migrate(t->m, t->dev, call);
 }
 
 static void after_transfer(const struct transfer *t, bool whole)
 {
-    if (t->to_device && (whole || memory_current(t->m, t->dev)))
+    if (t->to_device && (whole || memory_is_current(t->m, t->dev)))
         memory_marked_dirty(t->m, t->dev);
     else if (!t->to_device && whole)
         atomic_store(&t->m->host_current, true);
@@ -67,13 +67,13 @@ static cl_event transfer_run(struct transfer *t, int flags, const char *call)
 {
     _Atomic bool *current = t->to_device ? &t->m->device_current[t->dev] : &t->m->host_current;
     bool whole = t->offset == 0 && t->size == t->m->size;
-    bool skip = t->size == 0 || memory_is_host(t->m, t->d) ||
+    bool skip = t->size == 0 || memory_is_zero_copy(t->m, t->d) ||
                 ((flags & CL_MEM_NOFORCE) && atomic_load(current));
     const struct command c = {.cp = t->m->cp,
                               .dev = t->dev,
                               .kind = t->to_device ? HOST_TO_DEVICE : DEVICE_TO_HOST,
                               .size = skip ? 0 : (double)t->size};
-    struct note note = {0};
+    struct command_record note = {0};
     cl_event ev = NULL;
     if (!skip && before_transfer(t, whole, call) != 0)
         return CL_FAILED;
@@ -101,8 +101,8 @@ static cl_event sync_whole(struct transfer *t, CLCONTEXT *cp, void *ptr, int fla
 STDCL_API cl_event clmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags)
 {
     struct transfer t = {.dev = dev, .d = device_of(cp, dev, "clmsync")};
-    return event_or_refusal(cp, t.d, MEMORY_EVENT, t.d ? sync_whole(&t, cp, ptr, flags) : CL_FAILED,
-                            flags);
+    return event_or_defer_error(cp, t.d, MEMORY_EVENT,
+                                t.d ? sync_whole(&t, cp, ptr, flags) : CL_FAILED, flags);
 }
 
 static cl_event sync_part(struct transfer *t, CLCONTEXT *cp, void *ptr, size_t size, int flags)
@@ -126,8 +126,8 @@ static cl_event sync_part(struct transfer *t, CLCONTEXT *cp, void *ptr, size_t s
 STDCL_API cl_event clmsyncn(CLCONTEXT *cp, cl_uint dev, void *ptr, size_t size, int flags)
 {
     struct transfer t = {.dev = dev, .d = device_of(cp, dev, "clmsyncn")};
-    return event_or_refusal(cp, t.d, MEMORY_EVENT,
-                            t.d ? sync_part(&t, cp, ptr, size, flags) : CL_FAILED, flags);
+    return event_or_defer_error(cp, t.d, MEMORY_EVENT,
+                                t.d ? sync_part(&t, cp, ptr, size, flags) : CL_FAILED, flags);
 }
 
 static cl_int enqueue_copy(cl_command_queue queue, const struct memory *src, cl_mem from,
@@ -167,25 +167,25 @@ static cl_event copy_on(struct device *d, CLCONTEXT *cp, cl_uint dev, const void
                CL_FAILED;
     cl_mem from = memory_buffer(s, dev, 0, "clmcopy");
     cl_mem to = from ? memory_buffer(t, dev, 0, "clmcopy") : NULL;
-    if (!to || (!memory_current(s, dev) && memory_migrate(s, dev, "clmcopy") != 0) ||
-        (t->size > s->size && !memory_current(t, dev) && memory_migrate(t, dev, "clmcopy") != 0))
+    if (!to || (!memory_is_current(s, dev) && memory_migrate(s, dev, "clmcopy") != 0) ||
+        (t->size > s->size && !memory_is_current(t, dev) && memory_migrate(t, dev, "clmcopy") != 0))
         return CL_FAILED;
     const struct command c = {
         .cp = cp, .dev = dev, .kind = COPY_ON_DEVICE, .size = (double)s->size};
-    struct note note = {0};
+    struct command_record note = {0};
     cl_event ev = NULL;
     cl_int err = enqueue_copy(queue_for(&c, &note, flags), s, from, t, to, &ev);
     if (err != CL_SUCCESS)
         return (void)fail(errno_of(err), err, "clmcopy: %zu bytes on %s", s->size, d->name),
                CL_FAILED;
     command_started(&c, &note, ev);
-    memory_touched(t, dev);
+    memory_mark_kernel_use(t, dev);
     return event_finish(d, MEMORY_EVENT, ev, note, flags, "clmcopy");
 }
 
 STDCL_API cl_event clmcopy(CLCONTEXT *cp, cl_uint dev, void *src, void *dst, int flags)
 {
     struct device *d = device_of(cp, dev, "clmcopy");
-    return event_or_refusal(cp, d, MEMORY_EVENT,
-                            d ? copy_on(d, cp, dev, src, dst, flags) : CL_FAILED, flags);
+    return event_or_defer_error(cp, d, MEMORY_EVENT,
+                                d ? copy_on(d, cp, dev, src, dst, flags) : CL_FAILED, flags);
 }

@@ -1,4 +1,4 @@
-/* version.c - the version of the library that a program has found.
+/* version.c - the version of the library in use.
  * SPDX-License-Identifier: MIT
  */
 #include "core/core.h"

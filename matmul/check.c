@@ -9,13 +9,13 @@
 #define MOST ((size_t)INT_MAX - 65536)
 
 /* An array of rows x cols as it is stored. */
-struct stored {
+struct disk_entry {
     const char *name;
     const void *x;
     size_t rows, cols, *ld;
 };
 
-static int check_stored(const char *call, size_t real, const struct stored *s)
+static int check_stored(const char *call, size_t real, const struct disk_entry *s)
 {
     if (s->rows == 0 || s->cols == 0)
         return 0;
@@ -34,7 +34,7 @@ static int check_stored(const char *call, size_t real, const struct stored *s)
 }
 
 /* Bytes from the first to behind the last element. */
-static size_t extent(const struct stored *s, size_t real)
+static size_t extent(const struct disk_entry *s, size_t real)
 {
     return s->rows && s->cols ? ((s->rows - 1) * *s->ld + s->cols) * real : 0;
 }
@@ -42,7 +42,7 @@ static size_t extent(const struct stored *s, size_t real)
 /* With equal leading dimensions, one may lie beside the other in the same rows, as the blocks of a
  * larger matrix do: whether the columns of some row meet. `gap` is from x to y, in bytes; so are
  * all lengths. */
-static bool rows_meet(const struct stored *x, const struct stored *y, ptrdiff_t gap, size_t real)
+static bool rows_meet(const struct disk_entry *x, const struct disk_entry *y, ptrdiff_t gap, size_t real)
 {
     const ptrdiff_t stride = (ptrdiff_t)(*x->ld * real), wx = (ptrdiff_t)(x->cols * real),
                     wy = (ptrdiff_t)(y->cols * real);
@@ -56,7 +56,7 @@ static bool rows_meet(const struct stored *x, const struct stored *y, ptrdiff_t 
     return false;
 }
 
-static bool overlap(const struct stored *x, const struct stored *y, size_t real)
+static bool overlap(const struct disk_entry *x, const struct disk_entry *y, size_t real)
 {
     const uintptr_t px = (uintptr_t)x->x, py = (uintptr_t)y->x;
     if (!extent(x, real) || !extent(y, real) || px + extent(x, real) <= py ||
@@ -68,9 +68,9 @@ static bool overlap(const struct stored *x, const struct stored *y, size_t real)
 int matmul_check(const char *call, size_t real, struct host_product *p)
 {
     const bool ta = trans_a(p->trans), tb = trans_b(p->trans);
-    const struct stored a = {"A", p->a, ta ? p->k : p->m, ta ? p->m : p->k, &p->lda};
-    const struct stored b = {"B", p->b, tb ? p->n : p->k, tb ? p->k : p->n, &p->ldb};
-    const struct stored c = {"C", p->c, p->m, p->n, &p->ldc};
+    const struct disk_entry a = {"A", p->a, ta ? p->k : p->m, ta ? p->m : p->k, &p->lda};
+    const struct disk_entry b = {"B", p->b, tb ? p->n : p->k, tb ? p->k : p->n, &p->ldb};
+    const struct disk_entry c = {"C", p->c, p->m, p->n, &p->ldc};
     if ((unsigned)p->trans > MATMUL_TT)
         return clerror_set(EINVAL,
                            "%s: there is no transposition %d; take MATMUL_NN, _NT, _TN or _TT",

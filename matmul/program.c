@@ -187,8 +187,8 @@ static int fork_range(struct matmul *mm, struct share *p, cl_kernel kernel, cons
     if (p->pause && !pace_has_room(&p->pace, work) && make_room(mm, p) != 0)
         return -1;
     const int bare = p->capability > 0
-                         ? CL_EVENT_BARE
-                         : 0; /* which is what bare_on would ask the driver at each launch */
+                         ? CL_EVENT_UNTRACKED
+                         : 0; /* which is what untracked_flag would ask the driver at each launch */
     const int flags = CL_EVENT_NOWAIT | CL_EVENT_CHECKED | bare;
     if (clforkv(mm->ctx, p->dev, kernel, &range, flags, nargs, args) == (cl_event)-1)
         return -1;

@@ -159,7 +159,7 @@ static int choose_shapes(struct nbody *nb, const struct cldev_info *info, const 
         p->dev = d;
         p->pace = pace_of(1e8);
         p->units = info[d].dev_max_core ? info[d].dev_max_core : 1;
-        p->bare = bare_on(nb->ctx, d);
+        p->bare = untracked_flag(nb->ctx, d);
         p->meets = grid_barrier_options(nb->ctx, d, &info[d]);
         p->patience = grid_barrier_max_polls(&info[d]);
         if (nbody_shape_choose(nb, p, &info[d], words) != 0)

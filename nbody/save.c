@@ -93,15 +93,15 @@ static char *put(char *to, const void *from, size_t size)
 /* What is kept of a device: parts of blocks of memory. Of arrays of four its own rows, all of its
  * state, what its bodies felt. */
 enum { FELT = CHANGES, KEPT };
-struct kept {
+struct cached_program {
     void *block[KEPT], *at[KEPT];
     size_t bytes[KEPT]; /* 0: there is none */
 };
 
-static struct kept kept_of(const struct nbody *nb, const struct nbody_device *p)
+static struct cached_program kept_of(const struct nbody *nb, const struct nbody_device *p)
 {
     const struct changes c = nbody_task_changes(nb, p);
-    struct kept k = {
+    struct cached_program k = {
         .block = {nb->posm, nb->velo, nb->acce, p->state, p->tree ? p->tree->felt : NULL}};
     for (int i = 0; i < CHANGES; i++) {
         k.at[i] = c.at[i];
@@ -135,7 +135,7 @@ static char *put_rows(const struct nbody *nb, const struct nbody_device *p, void
 
 static int save_rows(struct nbody *nb, struct nbody_device *p, char *to)
 {
-    const struct kept k = kept_of(nb, p);
+    const struct cached_program k = kept_of(nb, p);
     for (int i = 0; i < KEPT; i++)
         if (k.bytes[i] && nbody_device_download(nb, p, k.at[i], k.bytes[i]) != 0)
             return -1;
@@ -179,7 +179,7 @@ int nbody_save(nbody *nb, void *to_)
 
 struct spare {
     void *block[KEPT];
-    void *at[KEPT]; /* in these, as in struct kept */
+    void *at[KEPT]; /* in these, as in struct cached_program */
     cl_event event[2 * KEPT];
     int events;
 };
@@ -234,7 +234,7 @@ void nbody_save_free(struct nbody *nb)
 /* Spare blocks of a device; as blocks of the state, so that a CPU's are the host's, too. */
 static bool has_spare(struct nbody *nb, struct nbody_device *p, struct spare *s)
 {
-    const struct kept k = kept_of(nb, p);
+    const struct cached_program k = kept_of(nb, p);
     for (int i = 0; p->count && i < KEPT; i++)
         if (k.bytes[i] && !s->block[i] &&
             !(s->block[i] = nbody_device_alloc(nb, p, clsizeofmem(k.block[i]), CL_MEM_ZEROCOPY)))
@@ -262,7 +262,7 @@ static struct snapshot *open_held(struct nbody *nb)
 static int hold_rows(struct nbody *nb, struct nbody_device *p, struct spare *s)
 {
     const int flags = CL_EVENT_NOWAIT | CL_EVENT_OWN | CL_EVENT_CHECKED;
-    const struct kept k = kept_of(nb, p);
+    const struct cached_program k = kept_of(nb, p);
     for (int i = 0; i < KEPT; i++) {
         if (!k.bytes[i])
             continue;
@@ -374,7 +374,7 @@ static int check_head(const struct nbody *nb, const struct head *h, size_t size)
 /* A device's rows from their places among all. Those that pad a share stay as they are. */
 static int load_rows(struct nbody *nb, struct nbody_device *p, const char *from)
 {
-    const struct kept k = kept_of(nb, p);
+    const struct cached_program k = kept_of(nb, p);
     const size_t four = 4 * nb->real;
     for (int i = 0; i < CHANGES - 1; i++)
         if (k.bytes[i]) {

@@ -51,7 +51,7 @@ static struct work *kernel_work_of(struct kernel *k)
     return *place;
 }
 
-static void note_launch(struct profile *p, const struct command *c, struct note *note)
+static void note_launch(struct profile *p, const struct command *c, struct command_record *note)
 {
     struct work *w = kernel_work_of(c->kernel);
     if (w && !w->row[c->dev]) {
@@ -64,7 +64,7 @@ static void note_launch(struct profile *p, const struct command *c, struct note 
         profile_drop(p);
         return;
     }
-    *note = (struct note){.line = w->row[c->dev], .flops = w->flops, .bytes = w->bytes};
+    *note = (struct command_record){.line = w->row[c->dev], .flops = w->flops, .bytes = w->bytes};
     timing_choose(note, w->flops > 0 ? w->flops : w->bytes > 0 ? w->bytes : c->size);
 }
 
@@ -96,7 +96,7 @@ STDCL_API int clprofile_work(cl_kernel krn, double flops, double bytes, int prec
 
 /* ---- Transfers. ---- */
 
-static void note_transfer(struct profile *p, const struct command *c, struct note *note)
+static void note_transfer(struct profile *p, const struct command *c, struct command_record *note)
 {
     static const char *const names[DIRECTIONS] = {"host to device", "device to host",
                                                   "copy on device"};
@@ -109,7 +109,7 @@ static void note_transfer(struct profile *p, const struct command *c, struct not
     if (!*r)
         profile_drop(p);
     /* a copy on the device reads and writes */
-    *note = (struct note){.line = *r, .bytes = c->kind == COPY_ON_DEVICE ? 2 * c->size : c->size};
+    *note = (struct command_record){.line = *r, .bytes = c->kind == COPY_ON_DEVICE ? 2 * c->size : c->size};
     timing_choose(note, note->bytes);
 }
 
@@ -125,7 +125,7 @@ static cl_int event_timestamps(cl_event ev, cl_ulong *start, cl_ulong *end)
 }
 
 /* Call with p->lock held. */
-static void count_command(struct profile_row *r, const struct note *note)
+static void count_command(struct profile_row *r, const struct command_record *note)
 {
     r->count++;
     r->flops += note->flops;
@@ -133,7 +133,7 @@ static void count_command(struct profile_row *r, const struct note *note)
 }
 
 /* Count a command that is not timed. */
-static void profile_count(const struct note *note)
+static void profile_count(const struct command_record *note)
 {
     struct profile_row *r = note->line;
     struct stratum *s = note->stratum;
@@ -145,7 +145,7 @@ static void profile_count(const struct note *note)
     pthread_mutex_unlock(&p->lock);
 }
 
-static void row_add_time(const struct note *note, cl_ulong start, cl_ulong end)
+static void row_add_time(const struct command_record *note, cl_ulong start, cl_ulong end)
 {
     struct profile_row *r = note->line;
     struct profile *p = r->profile;
@@ -165,7 +165,7 @@ static void row_add_time(const struct note *note, cl_ulong start, cl_ulong end)
 }
 
 /* A failed command is not counted; a command without time stamps is. */
-static bool command_collected(const struct note *note, cl_event ev)
+static bool command_collected(const struct command_record *note, cl_event ev)
 {
     cl_ulong start = 0, end = 0;
     cl_int err = event_timestamps(ev, &start, &end), status = CL_COMPLETE;
@@ -189,7 +189,7 @@ static int context_begins(CLCONTEXT *cp)
     return profile_wanted() ? clprofile(cp, 1) : 0;
 }
 
-static cl_command_queue command_begins(const struct command *c, struct note *note)
+static cl_command_queue command_begins(const struct command *c, struct command_record *note)
 {
     struct profile *p = context_observed(c->cp);
     if (p->on && c->kind == KERNEL_LAUNCH)
@@ -199,7 +199,7 @@ static cl_command_queue command_begins(const struct command *c, struct note *not
     return timing_begin(p, c, note);
 }
 
-static void command_started(const struct command *c, struct note *note, cl_event ev)
+static void command_started(const struct command *c, struct command_record *note, cl_event ev)
 {
     timing_end(context_observed(c->cp), c, note, ev);
     if (!note->timed) {

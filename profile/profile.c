@@ -70,7 +70,7 @@ static void print_at_end(struct profile *p, bool measure)
 {
     const char *format = wanted_format();
     p->print_at_end = false;
-    context_settle(p->cp);
+    context_collect_all(p->cp);
     if (format && anything_ran(p) &&
         profile_report(p->cp, stderr,
                        strcmp(format, "csv") == 0    ? CLPROF_CSV
@@ -307,7 +307,7 @@ STDCL_API int clprofile_reset(CLCONTEXT *cp)
     struct profile *p = context_observed(cp);
     if (!p)
         return 0;
-    context_settle(cp);
+    context_collect_all(cp);
     pthread_mutex_lock(&p->lock);
     p->dropped = 0;
     for (struct profile_row *r = p->rows; r; r = r->next) {
@@ -328,7 +328,7 @@ void profile_free(CLCONTEXT *cp)
     struct profile *p = context_observed(cp);
     if (!p)
         return;
-    context_settle(cp); /* afterwards no command refers to a row */
+    context_collect_all(cp); /* afterwards no command refers to a row */
     bool wanted = p->print_at_end;
     if (wanted)
         print_at_end(p, true);
@@ -403,7 +403,7 @@ STDCL_API int clprofile_trace(CLCONTEXT *cp, const char *file)
     if (!p)
         return fail(EINVAL, 0,
                     "clprofile_trace: profiling was never on; call clprofile(cp, 1) first");
-    context_settle(cp);
+    context_collect_all(cp);
     if (profile_check_complete(p, "clprofile_trace") != 0)
         return -1;
     pthread_mutex_lock(&p->lock);

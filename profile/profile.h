@@ -128,11 +128,11 @@ int timing_sample(struct profile *p, cl_uint dev);
 void timing_sample_end(struct profile *p, cl_uint dev);
 
 /* Decide whether the command about to be started is timed; `work` is its size. */
-void timing_choose(struct note *note, double work);
+void timing_choose(struct command_record *note, double work);
 
 /* Called before and after the start of a command: return its queue; take its event. */
-cl_command_queue timing_begin(const struct profile *p, const struct command *c, struct note *note);
-void timing_end(const struct profile *p, const struct command *c, const struct note *note,
+cl_command_queue timing_begin(const struct profile *p, const struct command *c, struct command_record *note);
+void timing_end(const struct profile *p, const struct command *c, const struct command_record *note,
                 cl_event ev);
 
 /* Mean duration in ns of a command of this size; total of all commands of a row. */

@@ -84,7 +84,7 @@ static int report_collect(CLCONTEXT *cp, struct report *report, bool measure, co
     struct profile *p = context_observed(cp);
     int *precision = NULL;
     memset(report, 0, sizeof *report);
-    context_settle(cp);
+    context_collect_all(cp);
     if (profile_check_complete(p, call) != 0)
         return -1;
     pthread_mutex_lock(&p->lock);

@@ -131,7 +131,7 @@ void timing_sample_end(struct profile *p, cl_uint dev)
     p->timed_queue[dev] = NULL;
 }
 
-void timing_choose(struct note *note, double work)
+void timing_choose(struct command_record *note, double work)
 {
     struct profile_row *r = note->line;
     if (!r)
@@ -158,7 +158,7 @@ static bool queue_hand_over(cl_command_queue queue, cl_command_queue timed)
     return ok;
 }
 
-cl_command_queue timing_begin(const struct profile *p, const struct command *c, struct note *note)
+cl_command_queue timing_begin(const struct profile *p, const struct command *c, struct command_record *note)
 {
     cl_command_queue queue = clgetqueue(c->cp, c->dev), timed = p->timed_queue[c->dev];
     if (!note->timed || !timed)
@@ -175,7 +175,7 @@ static void come_back(cl_command_queue queue, cl_command_queue timed, cl_event e
         clWaitForEvents(1, &ev);
 }
 
-void timing_end(const struct profile *p, const struct command *c, const struct note *note,
+void timing_end(const struct profile *p, const struct command *c, const struct command_record *note,
                 cl_event ev)
 {
     if (note->timed && p->timed_queue[c->dev])

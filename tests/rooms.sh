@@ -17,7 +17,8 @@ includes_of() {
 foreign_to() {
     includes_of "$1" | awk -v room="$1/" '
         $2 == "stdcl.h" || $2 ~ /^stdcl\// || index($2, room) == 1 { next }
-        index($2, "core/") == 1 && $2 != "core/internal.h" { next }
+        $2 ~ /^core\/(context|events|memory|program|kernel|environment)\.h$/ { print $1 " includes " $2; next }
+        index($2, "core/") == 1 { next }
         { print $1 " includes " $2 }'
 }
 

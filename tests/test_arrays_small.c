@@ -321,7 +321,7 @@ static void count_part(void *counts, size_t part)
 static void a_team(void **state)
 {
     (void)state;
-    struct team *team = thread_pool_create(4);
+    struct thread_pool *team = thread_pool_create(4);
     ready(team);
     for (size_t round = 0; round < 3000; round++) {
         int counts[PARTS] = {0};

@@ -1,7 +1,7 @@
 /* How kernels are declared, as core/kernel_signature.c reads it from sources: compared with what
  * the compiler tells, where it tells, and with what must stay unknown. SPDX-License-Identifier: MIT
  */
-#include "core/internal.h"
+#include "core/kernel.h"
 
 #include "check.h"
 
@@ -20,7 +20,7 @@ static const char *read_from(const char *source, const char *options, const char
 {
     static char text[8192];
     struct parameter p[64] = {{0}};
-    if (!declared_parameters(source, options, name, n, p))
+    if (!signature_parse(source, options, name, n, p))
         return "-";
     FILE *fp = fmemopen(text, sizeof text, "w");
     for (cl_uint i = 0; i < n; i++)
@@ -63,7 +63,7 @@ static void same_as_the_platform(const char *file, const char *source, const cha
         cl_uint n = 0;
         clGetKernelInfo(krn, CL_KERNEL_NUM_ARGS, sizeof n, &n, NULL);
         struct parameter p[64] = {{0}};
-        const bool found = declared_parameters(source, options, name, n, p);
+        const bool found = signature_parse(source, options, name, n, p);
         if (all && !found)
             fail_msg("%s: no declaration of %s was found", file, name);
         for (cl_uint i = 0; i < n; i++) {

@@ -464,7 +464,7 @@ static void test_bare_launches_are_waited_for(void **state)
             for (int i = 0; i < counts[c]; i++) {
                 const cl_event ev =
                     clforka(cp, dev, basic_kernel(cp, "add"), &all,
-                            CL_EVENT_NOWAIT | CL_EVENT_CHECKED | CL_EVENT_BARE, x, 1);
+                            CL_EVENT_NOWAIT | CL_EVENT_CHECKED | CL_EVENT_UNTRACKED, x, 1);
                 assert_ptr_not_equal(ev, (cl_event)-1);
                 with_event += ev != NULL;
             }
@@ -482,9 +482,9 @@ static void test_bare_launches_that_are_none(void **state)
     (void)state;
     struct opening gate;
     gate_open_soon(&gate, cp, 0);
-    done(fill(0, 1, CL_EVENT_WAIT | CL_EVENT_BARE));
+    done(fill(0, 1, CL_EVENT_WAIT | CL_EVENT_UNTRACKED));
     assert_true(gate_was_open(&gate));
-    cl_event ev = started(fill(0, 1, CL_EVENT_NOWAIT | CL_EVENT_BARE | CL_EVENT_OWN));
+    cl_event ev = started(fill(0, 1, CL_EVENT_NOWAIT | CL_EVENT_UNTRACKED | CL_EVENT_OWN));
     releases(ev, clwait(cp, 0, CL_ALL_EVENT));
     assert_int_equal(clReleaseEvent(ev), CL_SUCCESS);
 }
@@ -530,7 +530,7 @@ static void launch_bare_waiting(int i)
 {
     (void)i;
     assert_ptr_not_equal(
-        clfork(cp, 0, nothing, &single, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | CL_EVENT_BARE),
+        clfork(cp, 0, nothing, &single, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | CL_EVENT_UNTRACKED),
         (cl_event)-1);
     done(clwait(cp, 0, CL_ALL_EVENT));
 }
@@ -540,7 +540,7 @@ static void launch_bare_norelease(int i)
 {
     (void)i;
     assert_ptr_not_equal(
-        clfork(cp, 0, nothing, &single, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | CL_EVENT_BARE),
+        clfork(cp, 0, nothing, &single, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | CL_EVENT_UNTRACKED),
         (cl_event)-1);
     done(clwait(cp, 0, CL_ALL_EVENT | CL_EVENT_NORELEASE));
 }

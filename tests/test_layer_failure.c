@@ -225,7 +225,7 @@ static void bare_kernels_fail(void)
 {
     healthy = 3;
     for (int i = 0; i < 9; i++)
-        assert_ptr_not_equal(launch(CL_EVENT_NOWAIT | CL_EVENT_CHECKED | CL_EVENT_BARE), NO_EVENT);
+        assert_ptr_not_equal(launch(CL_EVENT_NOWAIT | CL_EVENT_CHECKED | CL_EVENT_UNTRACKED), NO_EVENT);
     assert_ptr_not_equal(unseen, NULL);
 }
 
@@ -242,7 +242,7 @@ static void test_kernels_without_events_tell(void **state)
         cl_event ev = call == 8    ? started(copy(CL_EVENT_NOWAIT))
                       : call == 9  ? started(launch(CL_EVENT_NOWAIT))
                       : call == 10 ? started(clmcopy(cp, 0, x, y, CL_EVENT_NOWAIT))
-                      : call == 11 ? started(launch(CL_EVENT_NOWAIT | CL_EVENT_BARE | CL_EVENT_OWN))
+                      : call == 11 ? started(launch(CL_EVENT_NOWAIT | CL_EVENT_UNTRACKED | CL_EVENT_OWN))
                                    : NULL;
         check_forget();
         assert_ptr_equal(
@@ -254,7 +254,7 @@ static void test_kernels_without_events_tell(void **state)
                 ? clmsyncn(cp, 0, x, 4, CL_MEM_HOST | CL_EVENT_SIDE_QUEUE | CL_EVENT_BARRIER)
             : call == 5 ? clmsync(cp, 0, z, CL_MEM_DEVICE | CL_MEM_NOFORCE)
             : call == 6 ? clmcopy(cp, 0, x, y, CL_EVENT_WAIT)
-            : call == 7 ? launch(CL_EVENT_WAIT | CL_EVENT_BARE)
+            : call == 7 ? launch(CL_EVENT_WAIT | CL_EVENT_UNTRACKED)
                         : clwaitev(cp, 0, ev, call == 11 ? CL_EVENT_RELEASE : 0),
             NO_EVENT);
         assert_int_equal(clerrno, EIO);
@@ -282,7 +282,7 @@ static void test_kernels_without_markers(void **state)
     done(clwait(cp, 0, CL_ALL_EVENT));
     bare_kernels_fail();
     works(clprofile(cp, 1));
-    started(launch(CL_EVENT_NOWAIT | CL_EVENT_BARE));
+    started(launch(CL_EVENT_NOWAIT | CL_EVENT_UNTRACKED));
     reports(clwait(cp, 0, CL_KERNEL_EVENT));
     works(clprofile(cp, 0));
     done(clwait(cp, 0, CL_ALL_EVENT));
@@ -298,7 +298,7 @@ static void test_blocks_of_failed_kernels(void **state)
         healthy = 0;
         assert_ptr_not_equal(
             clforka(cp, 0, basic_kernel(cp, "fill"), &all,
-                    CL_EVENT_NOWAIT | CL_EVENT_CHECKED | (bare ? CL_EVENT_BARE : 0), y, 1),
+                    CL_EVENT_NOWAIT | CL_EVENT_CHECKED | (bare ? CL_EVENT_UNTRACKED : 0), y, 1),
             NO_EVENT);
         reports(clforka(cp, 1, basic_kernel(cp, "fill"), &all, CL_EVENT_WAIT, y, 2));
         done(clwait(cp, 0, CL_ALL_EVENT));

@@ -107,7 +107,7 @@ static void shape_take_row(const struct cltune_rules *rules, const char *kernel,
     struct failure before;
     if (!*row->shape) /* no entry */
         return;
-    failure_set_aside(&before);
+    failure_save(&before);
     if (shape_apply_words(rules, row->shape, 1, shape) != 0 ||
         (rules->fit && rules->fit(shape, 1, rules->arg) != 0)) {
         take_defaults(rules, shape);

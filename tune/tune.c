@@ -47,14 +47,14 @@ static json_t *read_shipped(void)
  * held. */
 static const char *tune_intern_text(const char *text)
 {
-    static struct kept {
-        struct kept *next;
+    static struct cached_program {
+        struct cached_program *next;
         char text[];
     } * all;
-    for (const struct kept *k = all; k; k = k->next)
+    for (const struct cached_program *k = all; k; k = k->next)
         if (strcmp(k->text, text) == 0)
             return k->text;
-    struct kept *k = malloc(sizeof *k + strlen(text) + 1);
+    struct cached_program *k = malloc(sizeof *k + strlen(text) + 1);
     if (!k)
         return "no memory on the host for the name of the file of measured kernel shapes";
     strcpy(k->text, text);

@@ -1,0 +1,128 @@
+/* memory.h - allocations, their device buffers, and coherence between images.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef CORE_MEMORY_H
+#define CORE_MEMORY_H
+
+#include "core/context.h"
+
+/* ---- memory_table.c ---- */
+
+struct subbuffer {
+    struct subbuffer *next;
+    cl_uint dev;
+    size_t offset;
+    cl_mem buffer;
+};
+
+/* Host memory that a driver keeps mapped, which makes copies fast. */
+struct mapping {
+    cl_mem buffer; /* NULL: none */
+    cl_command_queue queue;
+    void *at;
+};
+
+/* Coherence between the devices' images of a block (coherence.c). */
+enum coherence { UNDECIDED, COHERENT, PER_DEVICE };
+
+struct memory {
+    char *base;            /* host region, or for CL_MEM_DEVONLY a reserved range of addresses */
+    size_t size;           /* as requested */
+    size_t mapped;         /* length of the mapping at base */
+    int flags;             /* CL_MEM_PER_DEVICE, _ZEROCOPY, _DEVONLY, _IMAGE2D */
+    CLCONTEXT *_Atomic cp; /* NULL while detached */
+    cl_mem_flags user_flags;
+    size_t width, height; /* of an image; 0: no shape yet */
+    cl_image_format format;
+    pthread_mutex_t lock; /* guards the creation of the members below */
+    cl_mem *buffer;       /* per device, NULL until first use */
+    struct subbuffer *subbuffers;
+    struct mapping pin;      /* host region registered with the GPU driver */
+    _Atomic int last_device; /* last user; -1: the host */
+    _Atomic bool host_current;
+    _Atomic bool *device_current; /* per device */
+    _Atomic bool *from_host;      /* per device: the first use copies the host's image */
+    _Atomic bool *program_wrote;  /* per device: the program copied the block, or a part, to it */
+    _Atomic enum coherence coherence;
+    pthread_mutex_t migrating; /* guards migration between images, and `staging` */
+    struct mapping staging;    /* host memory for migration */
+};
+
+/* Incremented by every event after which a pointer may mean another buffer (free, detach, realloc,
+ * new image shape): a kernel whose arguments were bound at an older epoch looks them up again. */
+extern _Atomic uint64_t memory_epoch;
+void memory_new_epoch(void);
+
+/* The allocation that contains ptr, or NULL; memory_or_fail then calls fail(). */
+struct memory *memory_find(const void *ptr);
+struct memory *memory_or_fail(const void *ptr, const char *call);
+
+/* The allocation attached to cp with this device buffer, or NULL. */
+struct memory *memory_of_buffer(const CLCONTEXT *cp, cl_mem buffer);
+
+/* Add an allocation to the table; false if out of memory. */
+bool memory_enter(struct memory *m);
+
+/* Remove the entry with base ptr from the table; NULL if there is none. If two threads free the
+ * same block, one of them gets it. */
+struct memory *memory_take(const void *ptr);
+
+/* Any allocation attached to the context, or NULL. */
+struct memory *memory_any_attached(const CLCONTEXT *cp);
+
+/* ---- memory_buffers.c ---- */
+
+/* Attach m to a context. filled: the first use on a device copies the host's image. 0, or -1 after
+ * fail(). */
+int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call);
+
+/* Wait for commands in flight on the devices that hold m, then release its buffers. */
+void memory_detach(struct memory *m);
+
+/* True if the host region is the device's buffer too. */
+bool memory_is_zero_copy(const struct memory *m, const struct device *d);
+
+/* True if a device has a buffer of m. */
+bool memory_has_buffers(const struct memory *m);
+
+/* Register the host region with the driver of a GPU, once. Failure is no error: copies are slower.
+ */
+void memory_pin(struct memory *m, struct device *d);
+
+/* Mapped host memory of m's size for migration between devices; NULL if there is none. Call with
+ * m->migrating held. */
+void *memory_staging(struct memory *m, struct device *d);
+
+/* Enqueue a copy between `host` and a part of a device's buffer of m; always the whole of an
+ * image. */
+cl_int memory_enqueue(cl_command_queue queue, const struct memory *m, cl_mem buffer, size_t offset,
+                      size_t size, char *host, bool to_device, cl_event *ev);
+
+/* ---- coherence.c ---- */
+
+/* Before a device uses its image of m, which memory_is_current says is stale: copy the newest
+ * image that it should see, from the host or another device. Blocks. 0, or -1 after fail(). */
+int memory_migrate(struct memory *m, cl_uint dev, const char *call);
+static inline bool memory_is_current(const struct memory *m, cl_uint dev)
+{
+    return atomic_load_explicit(&m->device_current[dev], memory_order_relaxed);
+}
+
+/* The program copies `m`, or a part, to a device: memory_mark_dirty before the copy,
+ * memory_marked_dirty after a copy of the whole block. */
+int memory_mark_dirty(struct memory *m, cl_uint dev, bool whole, const char *call);
+void memory_marked_dirty(struct memory *m, cl_uint dev);
+
+/* The buffer, or sub-buffer at an offset, for device `dev` of m's context; created at first use.
+ * NULL after fail(). Owned by m. */
+cl_mem memory_buffer(struct memory *m, cl_uint dev, size_t offset, const char *call);
+
+/* A kernel on `dev` was launched with m. */
+void memory_mark_kernel_use(struct memory *m, cl_uint dev);
+
+/* ---- memory.c ---- */
+
+/* Free all allocations attached to a context. */
+void memory_free_attached(CLCONTEXT *cp);
+
+#endif

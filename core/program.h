@@ -1,0 +1,145 @@
+/* program.h - programs: parts, builds, caches in memory and on disk, embedded sources.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef CORE_PROGRAM_H
+#define CORE_PROGRAM_H
+
+#include "core/context.h"
+
+struct program;
+
+/* ---- build.c ---- */
+
+/* One translation unit: source text or one binary per device, and its builds. */
+struct part {
+    char *name;
+    char *source; /* zero-terminated; NULL for binaries */
+    size_t nbinary, *binary_size;
+    unsigned char **binary;
+    cl_program *program;                   /* per device */
+    const struct stdcl_embedded *embedded; /* origin of the source, or NULL; not owned */
+    bool keep;                             /* CLLD_CACHE */
+};
+
+void part_free(struct part *p, cl_uint ndev);
+
+/* Fill in a part; `before` is text that precedes the source. False if out of memory. */
+bool part_of_source(struct part *p, const char *name, const char *before, const char *source,
+                    size_t size, cl_uint ndev);
+bool part_of_binaries(struct part *p, const char *name, size_t n, char **bin, const size_t *size,
+                      cl_uint ndev);
+
+/* True for binaries: they contain zero bytes, or are NVIDIA's assembly. */
+bool is_binary(const char *data, size_t size);
+
+/* The compiler's messages for a part, with positions in the user's files; the caller frees them.
+ * NULL if out of memory. */
+char *part_build_log(const struct part *p, cl_device_id id, cl_program program);
+
+/* Build all parts for all devices. Call with p->lock held, or before p is shared. 0, or -1 after
+ * fail(). */
+int program_build(struct program *p, const char *call);
+
+/* ---- program_cache.c ---- */
+
+/* LRU cache of built programs, per device: the program built from this source with these options,
+ * with a reference for the caller; NULL if there is none. */
+cl_program program_cache_find(struct device *d, const char *source, const char *options);
+
+/* Add a built program, if it is cacheable. If out of memory, nothing is added. */
+void program_cache_add(struct device *d, cl_program program, const char *source,
+                       const char *options);
+void program_cache_free(struct device *d);
+
+/* True if the program depends on nothing but the source text and the options. */
+bool program_cache_applies(const char *source, const char *options);
+
+/* ---- disk_cache.c ---- */
+
+/* A program in the disk cache, or to be added to it; initially zero, with lock -1. */
+struct disk_entry {
+    char *key; /* `size` bytes */
+    size_t size;
+    int lock; /* descriptor of the locked lock file; -1: none */
+    char path[CACHE_PATH];
+};
+
+/* The cached program, with a reference for the caller; NULL if it must be built. */
+cl_program disk_cache_find(struct disk_entry *s, const struct device *d, const char *source,
+                           const char *options);
+
+/* Finish, and store the program that was built instead, if any and if its compiler printed
+ * nothing: `log`, or NULL. */
+void disk_cache_end(struct disk_entry *s, cl_program built, const char *log);
+
+/* The binary of a program for its device; the caller frees it. NULL if there is none, with
+ * OpenCL's error, if any. */
+unsigned char *binary_of(cl_program program, size_t *size, cl_int *err);
+
+/* ---- program.c ---- */
+
+struct program {
+    struct program *next;
+    CLCONTEXT *cp;
+    int references;  /* held by the list of open programs and by searches; under cp's lock */
+    char *options;   /* further build options */
+    bool by_clbuild; /* opened with CLLD_NOBUILD */
+    size_t nparts;
+    struct part *part;
+    pthread_mutex_t lock; /* guards the members below */
+    bool built;
+    struct kernel *kernels;
+};
+
+/* A program with room for n parts, not listed yet; NULL after fail(). */
+struct program *program_new(CLCONTEXT *cp, size_t nparts, const char *options, const char *call);
+
+/* Build, unless the flags defer that, and list the program as the newest. Takes over p. */
+void *program_open(struct program *p, bool complete, int flags, const char *call);
+
+/* Free a program that is not listed. */
+void program_free(struct program *p);
+
+/* The program of a handle, if it is open in cp; else NULL after fail(). */
+struct program *program_of(CLCONTEXT *cp, const void *handle, const char *call);
+
+/* All open programs, newest first, each retained; NULL after fail(). The caller releases each and
+ * frees the array. */
+struct program **program_retain_all(CLCONTEXT *cp, size_t *count, const char *call);
+
+/* Release one reference; the last one frees the program. */
+void program_release(struct program *p);
+
+/* True if kernels are generated from a file of this name. */
+bool source_is_template(const char *name);
+
+/* ---- embed.c ---- */
+
+/* The registered sources, oldest first, and their number; NULL if there are none. Not owned. */
+const struct stdcl_embedded *embedded_sources(size_t *n);
+
+/* The binary embedded beside a source for a device, or NULL. Not owned. */
+const struct stdcl_embedded_binary *embedded_binary(const struct stdcl_embedded *source,
+                                                    cl_device_id id);
+
+/* ---- embed_open.c ---- */
+
+/* Open all embedded kernels as one program; NULL after fail(). */
+void *embedded_open_all(CLCONTEXT *cp, int flags, const char *call);
+
+/* The embedded kernels, opened once per context, for calls that name no program.
+ * embedded_unopened: true if such a call would open them. */
+struct program *embedded_of(CLCONTEXT *cp, int flags, const char *call);
+bool embedded_unopened(CLCONTEXT *cp);
+
+/* ---- include.c ---- */
+
+/* The folder of <stdcl.h> for kernels, "" if there is none. */
+const char *include_folder(void);
+
+/* ---- buildlog.c ---- */
+
+/* A build's log with positions translated by the source's #line directives; the caller frees it. */
+char *build_log_translate(const char *log, const char *source);
+
+#endif
