@@ -1,8 +1,7 @@
-/* caption.c - the time, a bar of a known length and the scale of the colours at the edges of a
- * picture.
+/* caption.c - captions of a picture: the time, a scale bar and the colour scale.
  *
- * Letters are those that numbers need, of 5 x 7 dots, a row of five bits each from the top.
- * SPDX-License-Identifier: MIT
+ * The font has the characters that numbers need, 5 x 7 dots, one row of five bits after another
+ * from the top. SPDX-License-Identifier: MIT
  */
 #include "formats/caption.h"
 
@@ -23,26 +22,27 @@ static const uint8_t dots[][HIGH] = {
 };
 
 struct page {
-    unsigned width, height, dot; /* pixels; of a letter's dot */
+    unsigned width, height, dot; /* pixels; dot: pixels of a dot of a letter */
     uint8_t *rgb;
 };
 
-/* A light grey box, cut at the edges of the picture. */
-static void fill(const struct page *p, unsigned x, unsigned y, unsigned width, unsigned height)
+/* Fill a light grey box, clipped to the picture. */
+static void caption_fill(const struct page *p, unsigned x, unsigned y, unsigned width,
+                         unsigned height)
 {
     for (unsigned v = y; v < y + height && v < p->height; v++)
         for (unsigned u = x; u < x + width && u < p->width; u++)
             memset(p->rgb + 3 * ((size_t)v * p->width + u), 200, 3);
 }
 
-static void write_text(const struct page *p, unsigned x, unsigned y, const char *text)
+static void caption_write_text(const struct page *p, unsigned x, unsigned y, const char *text)
 {
     for (; *text; text++, x += STEP * p->dot) {
         const char *letter = strchr(letters, *text);
         for (unsigned row = 0; letter && row < HIGH; row++)
             for (unsigned column = 0; column < WIDE; column++)
                 if (dots[letter - letters][row] >> (WIDE - 1 - column) & 1)
-                    fill(p, x + column * p->dot, y + row * p->dot, p->dot, p->dot);
+                    caption_fill(p, x + column * p->dot, y + row * p->dot, p->dot, p->dot);
     }
 }
 
@@ -61,23 +61,23 @@ void caption_draw(unsigned width, unsigned height, uint8_t *rgb, double time, do
     const unsigned edge = 4 * p.dot;
     const double length = round_length(width / 4.0 / pixels);
     snprintf(text, sizeof text, "t = %.4g", time);
-    write_text(&p, edge, edge, text);
+    caption_write_text(&p, edge, edge, text);
     snprintf(text, sizeof text, "%g", length);
     if (height > 2 * edge + (HIGH + 4) * p.dot && isfinite(length)) {
         const unsigned y = height - edge - 2 * p.dot;
-        fill(&p, edge, y, (unsigned)(length * pixels + 0.5), p.dot + 1);
-        write_text(&p, edge, y - (HIGH + 2) * p.dot, text);
+        caption_fill(&p, edge, y, (unsigned)(length * pixels + 0.5), p.dot + 1);
+        caption_write_text(&p, edge, y - (HIGH + 2) * p.dot, text);
     }
 }
 
-/* Ends at the right edge. */
+/* Right-aligned. */
 static void write_right(const struct page *p, unsigned edge, unsigned y, double number)
 {
     char text[32];
     snprintf(text, sizeof text, "%.3g", number);
     const unsigned wide = (unsigned)strlen(text) * STEP * p->dot;
     if (wide + edge < p->width)
-        write_text(p, p->width - edge - wide, y, text);
+        caption_write_text(p, p->width - edge - wide, y, text);
 }
 
 void caption_scale(unsigned width, unsigned height, uint8_t *rgb, const uint8_t *colours,

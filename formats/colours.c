@@ -1,5 +1,4 @@
-/* colours.c - colour maps whose equal steps look equally large, also in grey and to colour-blind
- * eyes.
+/* colours.c - perceptually uniform colour maps, also in grey and for colour-blind readers.
  *
  * inferno, magma and viridis are by Nathaniel Smith and Stefan van der Walt (2015), who gave the
  * tables to the public domain (CC0); here they are rounded to 8 bits, 0xRRGGBB.

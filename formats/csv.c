@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static void put_name(FILE *fp, const char *name)
+static void csv_put_name(FILE *fp, const char *name)
 {
     if (!strpbrk(name, ",\"\r\n")) {
         fputs(name, fp);
@@ -31,7 +31,7 @@ int csv_open(struct csv *csv, const char *file, size_t columns, const char *cons
     for (size_t i = 0; i < columns; i++) {
         if (i)
             putc(',', csv->out.fp);
-        put_name(csv->out.fp, names[i]);
+        csv_put_name(csv->out.fp, names[i]);
     }
     putc('\n', csv->out.fp);
     return 0;

@@ -20,18 +20,17 @@ struct csv {
     size_t columns;
 };
 
-/* Starts a table of `columns` columns; a name with a comma, quote or line break is quoted (RFC
+/* Start a table of `columns` columns; a name with a comma, quote or line break is quoted (RFC
  * 4180). */
 int csv_open(struct csv *csv, const char *file, size_t columns, const char *const names[]);
 
-/* Adds a row of csv->columns values; NaN and infinity are written as nan, inf and -inf. */
+/* Add a row of csv->columns values; NaN and infinity are written as nan, inf and -inf. */
 int csv_row(struct csv *csv, const double *values);
 
-/* Finishes the file and gives it its name; -1 when it could not be written, and then none is
- * left. */
+/* Finish the file and give it its name; -1 if it could not be written, and nothing is left. */
 int csv_close(struct csv *csv);
 
-/* Drops the file. Nothing happens to one that was never opened (zeroed). */
+/* Discard the file. Does nothing for a zeroed struct. */
 void csv_discard(struct csv *csv);
 
 #ifdef __cplusplus

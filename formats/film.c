@@ -1,6 +1,4 @@
-/* film.c - numbered series of pictures, and films by the program ffmpeg: of such a series, or of
- * frames that come through a pipe.
- *
+/* film.c - numbered series of pictures, and films by ffmpeg, from a series or from a pipe.
  * SPDX-License-Identifier: MIT
  */
 #include "core/outfile.h"
@@ -26,7 +24,7 @@ enum { MESSAGE_SIZE = 300, USUAL_FPS = 25 };
 /* ---- Names. ---------------------------------------------------------------------------------- */
 
 /* The suffix with its point, or the empty end of the name. */
-static const char *suffix_of(const char *file)
+static const char *film_suffix_of(const char *file)
 {
     const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file,
                *point = strrchr(name, '.');
@@ -38,7 +36,7 @@ char *picture_frame_name(const char *file, unsigned index)
     size_t size = strlen(file) + 20;
     char *name = malloc(size);
     if (name)
-        snprintf(name, size, "%.*s-%04u.png", (int)(suffix_of(file) - file), file, index);
+        snprintf(name, size, "%.*s-%04u.png", (int)(film_suffix_of(file) - file), file, index);
     else
         clerror_set(ENOMEM, "%s: no memory for the name of a frame", file);
     return name;
@@ -46,7 +44,7 @@ char *picture_frame_name(const char *file, unsigned index)
 
 static bool is_called(const char *file, const char *suffix)
 {
-    return strcasecmp(suffix_of(file), suffix) == 0;
+    return strcasecmp(film_suffix_of(file), suffix) == 0;
 }
 
 int picture_is_film(const char *file)
@@ -54,11 +52,11 @@ int picture_is_film(const char *file)
     return is_called(file, ".mp4") || is_called(file, ".webm") || is_called(file, ".gif");
 }
 
-/* The pattern by which ffmpeg finds the frames, its own % signs doubled; relative names get "./",
- * or ffmpeg takes "a:b" for a protocol and "-a" for an option. */
+/* ffmpeg's pattern for the frames, with other % signs doubled; relative names get "./", because
+ * ffmpeg takes "a:b" for a protocol and "-a" for an option. */
 static char *frame_pattern(const char *file)
 {
-    size_t stem = (size_t)(suffix_of(file) - file);
+    size_t stem = (size_t)(film_suffix_of(file) - file);
     char *pattern = malloc(2 * stem + 20), *out = pattern;
     if (!pattern)
         return NULL;
@@ -80,8 +78,8 @@ int picture_can_join(void)
 
 /* ---- Running ffmpeg. ------------------------------------------------------------------------- */
 
-/* Keeps the last line that is not empty of what the program says. */
-static void listen_to(int fd, char message[MESSAGE_SIZE])
+/* Keep the last nonempty line of the program's messages. */
+static void film_listen_to(int fd, char message[MESSAGE_SIZE])
 {
     size_t length = 0;
     bool fresh = true; /* the next byte starts a line */
@@ -103,7 +101,7 @@ static void listen_to(int fd, char message[MESSAGE_SIZE])
     }
 }
 
-static int wait_for(pid_t child)
+static int film_wait_for(pid_t child)
 {
     int status = 0;
     while (waitpid(child, &status, 0) < 0)
@@ -112,7 +110,7 @@ static int wait_for(pid_t child)
     return status;
 }
 
-/* A pipe whose ends no other program gets. */
+/* A pipe that child processes do not inherit. */
 static int make_pipe(int ends[2])
 {
     if (pipe(ends) < 0)
@@ -122,8 +120,9 @@ static int make_pipe(int ends[2])
     return 0;
 }
 
-/* Starts argv without a shell, its input from a descriptor or nowhere (-1), its output nowhere and
- * its complaints to another; out of reach of Ctrl-C. -1 with errno. */
+/* Start argv without a shell, its input from a descriptor or /dev/null (-1), its output to
+ * /dev/null, its messages to a descriptor, and not in the foreground process group (Ctrl-C). -1
+ * with errno. */
 static pid_t start_quietly(char *const argv[], int input, int complaints)
 {
     posix_spawn_file_actions_t actions;
@@ -145,7 +144,7 @@ static pid_t start_quietly(char *const argv[], int input, int complaints)
     return code ? -1 : child;
 }
 
-/* Runs argv. Returns its wait status, or -1 with errno when it did not start. */
+/* Run argv. Return its wait status, or -1 with errno if it did not start. */
 static int run_quietly(char *const argv[], char message[MESSAGE_SIZE])
 {
     int ends[2];
@@ -155,10 +154,10 @@ static int run_quietly(char *const argv[], char message[MESSAGE_SIZE])
     const int code = errno;
     close(ends[1]);
     if (child >= 0)
-        listen_to(ends[0], message);
+        film_listen_to(ends[0], message);
     close(ends[0]);
     errno = code;
-    return child < 0 ? -1 : wait_for(child);
+    return child < 0 ? -1 : film_wait_for(child);
 }
 
 /* ---- Joining. -------------------------------------------------------------------------------- */
@@ -168,7 +167,7 @@ struct command {
     int argc;
 };
 
-static void add(struct command *c, ...)
+static void film_add(struct command *c, ...)
 {
     va_list words;
     va_start(words, c);
@@ -178,26 +177,26 @@ static void add(struct command *c, ...)
     c->argv[c->argc] = NULL;
 }
 
-/* Films play everywhere with even sides and 4:2:0 colours; H.264 may be missing from ffmpeg, then
- * its own choice is taken. A GIF gets a palette of its own, undithered so that the black between
- * the stars stays black. */
+/* Even sides and 4:2:0 colours play everywhere. Without H.264 ffmpeg chooses the codec. A GIF gets
+ * its own palette, undithered, so that the black between stars stays black. */
 static void add_encoding(struct command *c, const char *file, bool h264)
 {
     if (is_called(file, ".gif")) {
-        add(c, "-filter_complex", "[0:v]split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none",
-            "-f", "gif", NULL);
+        film_add(c, "-filter_complex",
+                 "[0:v]split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none", "-f", "gif",
+                 NULL);
         return;
     }
-    add(c, "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p", NULL);
+    film_add(c, "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p", NULL);
     if (is_called(file, ".webm")) {
-        add(c, "-crf", "24", "-b:v", "0", "-f", "webm", NULL);
+        film_add(c, "-crf", "24", "-b:v", "0", "-f", "webm", NULL);
         return;
     }
     if (h264)
-        add(c, "-c:v", "libx264", "-crf", "18", NULL);
+        film_add(c, "-c:v", "libx264", "-crf", "18", NULL);
     else
-        add(c, "-q:v", "3", NULL);
-    add(c, "-movflags", "+faststart", "-f", "mp4", NULL);
+        film_add(c, "-q:v", "3", NULL);
+    film_add(c, "-movflags", "+faststart", "-f", "mp4", NULL);
 }
 
 static int encode(const char *pattern, const char *file, const char *target, unsigned count,
@@ -208,21 +207,21 @@ static int encode(const char *pattern, const char *file, const char *target, uns
     snprintf(rate, sizeof rate, "%u", fps);
     snprintf(frames, sizeof frames, "%u", count);
     snprintf(output, sizeof output, "%s%s", *target == '/' ? "" : "./", target);
-    add(&c, "ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-framerate", rate, "-start_number",
-        "1", "-i", pattern, "-frames:v", frames, NULL);
+    film_add(&c, "ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-framerate", rate,
+             "-start_number", "1", "-i", pattern, "-frames:v", frames, NULL);
     add_encoding(&c, file, h264);
-    add(&c, output, NULL);
+    film_add(&c, output, NULL);
     return run_quietly(c.argv, message);
 }
 
-static int explain(const char *file, int status, const char *message)
+static int film_explain(const char *file, int status, const char *message)
 {
     if (status < 0 && (errno == ENOENT || errno == EACCES))
         return clerror_set(
             ENOTSUP,
             "%s: the program ffmpeg, which makes films, is not installed; the frames are %.*s-0001.png "
             "and so on",
-            file, (int)(suffix_of(file) - file), file);
+            file, (int)(film_suffix_of(file) - file), file);
     if (status < 0)
         return clerror_set(errno, "%s: ffmpeg cannot be started: %s", file, strerror(errno));
     if (WIFSIGNALED(status))
@@ -252,7 +251,7 @@ int picture_join(const char *file, unsigned count, unsigned fps)
     free(pattern);
     if (status == 0)
         return outfile_commit(&out);
-    explain(file, status, message);
+    film_explain(file, status, message);
     outfile_discard(&out);
     return -1;
 }
@@ -264,18 +263,18 @@ struct picture_film {
     const char *file;
     pid_t child;
     int frames, complaints;
-    char entry[32]; /* the name under which frames are written */
+    char entry[32]; /* name of the frames */
     struct sigaction before;
 };
 
-/* Whether this ffmpeg has H.264: frames that come through a pipe come once. */
+/* True if this ffmpeg has H.264; must be known before frames go through a pipe. */
 static bool has_h264(void)
 {
     char message[MESSAGE_SIZE];
     struct command c = {.argc = 0};
-    add(&c, "ffmpeg", "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i", "color=s=64x64:d=0.04",
-        "-frames:v", "1", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-f", "null", "/dev/null",
-        NULL);
+    film_add(&c, "ffmpeg", "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i",
+             "color=s=64x64:d=0.04", "-frames:v", "1", "-pix_fmt", "yuv420p", "-c:v", "libx264",
+             "-f", "null", "/dev/null", NULL);
     return run_quietly(c.argv, message) == 0;
 }
 
@@ -286,10 +285,10 @@ static pid_t start_film(const struct picture_film *f, unsigned fps, int input, i
     const char *target = f->out.temporary ? f->out.temporary : f->file;
     snprintf(rate, sizeof rate, "%u", fps ? fps : USUAL_FPS);
     snprintf(output, sizeof output, "%s%s", *target == '/' ? "" : "./", target);
-    add(&c, "ffmpeg", "-loglevel", "error", "-y", "-f", "image2pipe", "-framerate", rate, "-c:v",
-        "png", "-i", "-", NULL);
+    film_add(&c, "ffmpeg", "-loglevel", "error", "-y", "-f", "image2pipe", "-framerate", rate,
+             "-c:v", "png", "-i", "-", NULL);
     add_encoding(&c, f->file, is_called(f->file, ".mp4") && has_h264());
-    add(&c, output, NULL);
+    film_add(&c, output, NULL);
     return start_quietly(c.argv, input, complaints);
 }
 
@@ -330,14 +329,14 @@ const char *picture_film_frame(const struct picture_film *film)
     return film->entry;
 }
 
-/* Lets ffmpeg end, and tells how it did. */
+/* Wait for ffmpeg and report how it ended. */
 static int end_film(struct picture_film *f, char message[MESSAGE_SIZE])
 {
     close(f->frames);
-    listen_to(f->complaints, message);
+    film_listen_to(f->complaints, message);
     close(f->complaints);
     sigaction(SIGPIPE, &f->before, NULL);
-    return wait_for(f->child);
+    return film_wait_for(f->child);
 }
 
 int picture_film_close(struct picture_film *f)

@@ -1,4 +1,4 @@
-/* filter.c - other programs, which read one file and write another.
+/* filter.c - runs other programs as filters from one file to another.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/filter.h"
@@ -21,8 +21,9 @@ bool filter_run(const char *const *argv, int from, int to)
     int status = -1;
     posix_spawn_file_actions_t actions;
     lseek(from, 0, SEEK_SET);
-    if (ftruncate(to, 0) != 0 || lseek(to, 0, SEEK_SET) != 0) /* what another program has begun */
-        (void)to; /* a device cannot be cut, and need not be */
+    if (ftruncate(to, 0) != 0 ||
+        lseek(to, 0, SEEK_SET) != 0) /* discard the output of an earlier program */
+        (void)to;                    /* a device cannot be truncated and need not be */
     if (posix_spawn_file_actions_init(&actions) != 0)
         return false;
     posix_spawn_file_actions_adddup2(&actions, from, 0);

@@ -1,4 +1,4 @@
-/* filter.h - other programs, which read one file and write another. Private to formats/.
+/* filter.h - runs other programs as filters from one file to another. Private to formats/.
  * SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_FILTER_H
@@ -6,12 +6,11 @@
 
 #include <stdbool.h>
 
-/* Runs a program of $PATH that reads one descriptor, from its beginning, and writes the other,
- * which is emptied before; true when it was found and succeeded. What it has to say is not passed
- * on. */
+/* Run a program of $PATH that reads one descriptor from its start and writes the other, which is
+ * truncated first. True if it was found and succeeded. Its messages are discarded. */
 bool filter_run(const char *const *argv, int from, int to);
 
-/* Whether $PATH has such a program. */
+/* True if $PATH has the program. */
 bool filter_there(const char *program);
 
 #endif

@@ -1,5 +1,4 @@
-/* gnuplot.c - figures over time, drawn by the program gnuplot: a script with the numbers in it goes
- * in, a picture comes out.
+/* gnuplot.c - figures over time, drawn by gnuplot from a script that contains the data.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/gnuplot.h"
@@ -28,8 +27,8 @@ int gnuplot_check(const char *file)
                              file);
 }
 
-static void put_line(FILE *fp, const struct gnuplot *plot, const struct gnuplot_line *line,
-                     size_t number)
+static void gnuplot_put_line(FILE *fp, const struct gnuplot *plot, const struct gnuplot_line *line,
+                             size_t number)
 {
     char x[NUMBER_SIZE], y[NUMBER_SIZE];
     fprintf(fp, "$line%zu << END\n", number);
@@ -44,7 +43,7 @@ static void put_line(FILE *fp, const struct gnuplot *plot, const struct gnuplot_
     fputs("END\n", fp);
 }
 
-/* Paul Tol's colours, told apart by the colour-blind too. */
+/* Paul Tol's colours, distinguishable for colour-blind readers. */
 static void put_script(FILE *fp, const struct gnuplot *plot, bool png)
 {
     static const char *const colours[] = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
@@ -62,7 +61,7 @@ static void put_script(FILE *fp, const struct gnuplot *plot, bool png)
     if (plot->logarithmic)
         fputs("set logscale y\n", fp);
     for (size_t l = 0; l < plot->lines; l++)
-        put_line(fp, plot, &plot->line[l], l);
+        gnuplot_put_line(fp, plot, &plot->line[l], l);
     fputs("plot ", fp);
     for (size_t l = 0; l < plot->lines; l++)
         fprintf(fp, "%s$line%zu using 1:2 with lines lw 2 lc rgb \"%s\" title \"%s\"",

@@ -1,4 +1,4 @@
-/* gnuplot.h - figures over time, drawn by the program gnuplot, as SVG or PNG.
+/* gnuplot.h - figures over time, drawn by gnuplot as SVG or PNG.
  * SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_GNUPLOT_H
@@ -11,25 +11,25 @@
 extern "C" {
 #endif
 
-/* One line: n points; those that are not finite are left out. Nothing is owned. */
+/* One line of n points; points that are not finite are left out. Nothing is owned. */
 struct gnuplot_line {
     const char *name;
     const double *x, *y;
-    size_t stride; /* numbers from one point to the next, in both */
+    size_t stride; /* elements from one point to the next, in both arrays */
 };
 
 struct gnuplot {
     const char *title, *x_label, *y_label;
-    bool logarithmic; /* y, of which only numbers > 0 are shown then */
+    bool logarithmic; /* y axis; only values > 0 are shown */
     size_t n, lines;
     const struct gnuplot_line *line;
 };
 
-/* Draws into an .svg or .png file, whole or not at all. EINVAL: another suffix; ENOTSUP: gnuplot is
- * not there, or draws no PNG. */
+/* Draw into an .svg or .png file, whole or not at all. EINVAL: another suffix; ENOTSUP: gnuplot is
+ * not installed, or draws no PNG. */
 int gnuplot_write(const char *file, const struct gnuplot *plot);
 
-/* Whether it could, before there is anything to draw. */
+/* Check, before there is anything to draw, whether gnuplot_write can succeed. */
 int gnuplot_check(const char *file);
 
 #ifdef __cplusplus

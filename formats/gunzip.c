@@ -18,8 +18,8 @@ bool gunzip_is(const void *data, size_t size)
 
 #include <zlib.h>
 
-/* Room for more; a text that ends with half of it free is no harm. */
-static int grow(const char *name, double most, char **out, size_t *room)
+/* Grow the buffer by doubling. */
+static int gunzip_grow(const char *name, double most, char **out, size_t *room)
 {
     const size_t wanted = *room ? 2 * *room : 1 << 16;
     char *more = (double)*room < most ? realloc(*out, wanted) : NULL;
@@ -38,7 +38,7 @@ static int inflate_all(z_stream *z, const char *name, size_t size, double most, 
     size_t room = 0;
     for (int status = Z_OK;;) {
         const size_t left = size - (size_t)z->total_in;
-        if (*length == room && grow(name, most, out, &room) < 0)
+        if (*length == room && gunzip_grow(name, most, out, &room) < 0)
             return -1;
         const size_t space = room - *length;
         z->avail_in = left < UINT_MAX ? (uInt)left : UINT_MAX;
@@ -62,7 +62,7 @@ int gunzip(const char *name, const void *data, size_t size, double most, char **
     z_stream z = {.next_in = (Bytef *)(uintptr_t)data};
     *out = NULL;
     *length = 0;
-    if (inflateInit2(&z, 15 + 16) != Z_OK) /* the longest window; gzip's head */
+    if (inflateInit2(&z, 15 + 16) != Z_OK) /* the largest window; gzip's header */
         return clerror_set(ENOMEM, "%s: no memory to unpack it", name);
     const int status = inflate_all(&z, name, size, most, out, length);
     inflateEnd(&z);

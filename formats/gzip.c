@@ -24,8 +24,7 @@ struct gzip {
     unsigned char out[1 << 15];
 };
 
-/* Compresses what the stream has, to the end of it if `flush` says so; false: it could not be
- * written. */
+/* Compress the stream's buffer, to its end if `flush` says so; false: a write failed. */
 static bool compress_on(struct gzip *g, int flush)
 {
     do {
@@ -64,7 +63,7 @@ FILE *gzip_begin(struct outfile *out)
         return plain;
     struct gzip *g = calloc(1, sizeof *g);
     if (g && deflateInit2(&g->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
-                          Z_DEFAULT_STRATEGY) == Z_OK) { /* gzip's head */
+                          Z_DEFAULT_STRATEGY) == Z_OK) { /* gzip's header */
         g->to = plain;
         out->fp = fopencookie(g, "w", functions);
         if (out->fp)

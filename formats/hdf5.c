@@ -36,8 +36,7 @@ int hdf5_read_rows(const char *file, const char *const names[], size_t columns,
 
 #include <hdf5.h>
 
-/* The first of the names that the file has, as an open data set; `all` receives the list for
- * messages. */
+/* Open the first of the named data sets that the file has; `all` receives the list for messages. */
 static hid_t open_first(hid_t file, const char *const names[], const char **name, char *all,
                         size_t room)
 {
@@ -52,7 +51,8 @@ static hid_t open_first(hid_t file, const char *const names[], const char **name
     return set;
 }
 
-static int check_shape(const char *file, const char *name, hid_t set, size_t columns, size_t *n)
+static int hdf5_check_shape(const char *file, const char *name, hid_t set, size_t columns,
+                            size_t *n)
 {
     hsize_t size[2] = {0, 0};
     const hid_t space = H5Dget_space(set);
@@ -72,10 +72,10 @@ static int check_shape(const char *file, const char *name, hid_t set, size_t col
     return 0;
 }
 
-static int read_set(const char *file, const char *name, hid_t set, size_t columns,
-                    struct hdf5_rows *rows)
+static int hdf5_read_set(const char *file, const char *name, hid_t set, size_t columns,
+                         struct hdf5_rows *rows)
 {
-    if (check_shape(file, name, set, columns, &rows->n) != 0)
+    if (hdf5_check_shape(file, name, set, columns, &rows->n) != 0)
         return -1;
     const hid_t type = H5Dget_type(set);
     const H5T_class_t kind = H5Tget_class(type);
@@ -101,7 +101,7 @@ int hdf5_read_rows(const char *file, const char *const names[], size_t columns,
     const char *name = NULL;
     char all[512];
     *rows = (struct hdf5_rows){0, false, NULL};
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* messages are ours */
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* libhdf5 prints nothing */
     const hid_t id = H5Fopen(file, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (id < 0)
         return clerror_set(
@@ -114,7 +114,7 @@ int hdf5_read_rows(const char *file, const char *const names[], size_t columns,
                               "%s has no data set %s; `h5ls -r` lists what it has, and a name "
                               "can be given",
                               file, all)
-                : read_set(file, name, set, columns, rows);
+                : hdf5_read_set(file, name, set, columns, rows);
     if (set >= 0)
         H5Dclose(set);
     H5Fclose(id);

@@ -14,11 +14,11 @@ extern "C" {
 
 struct hdf5_rows {
     size_t n;
-    bool wide;  /* doubles; else floats */
-    void *data; /* n rows of `columns` numbers, one behind the other; the caller frees it */
+    bool wide;  /* doubles, else floats */
+    void *data; /* n rows of `columns` numbers, contiguous; the caller frees it */
 };
 
-/* Is this an HDF5 file? (Its first eight bytes tell.) False for what cannot be read. */
+/* True if the first eight bytes are HDF5's signature. False for unreadable files. */
 bool hdf5_is(const char *file);
 
 /* Reads a data set of n x columns numbers, of any type that HDF5 converts: floats of at most 32

@@ -30,78 +30,78 @@
 extern "C" {
 #endif
 
-/* width x height cells, of which only the rectangle that holds the live ones is stored: column x,
- * row y (0 = top left) of the rectangle is bit x % 64 of word[y * stride + x / 64], and is the
- * pattern's cell (left + x, top + y). A pattern without live cells has no rectangle: columns and
- * rows are 0. */
+/* Cells of a pattern, width x height, of which only the bounding box of the live cells is stored:
+ * column x, row y (0 = top left) of the box is bit x % 64 of word[y * stride + x / 64], and is the
+ * pattern's cell (left + x, top + y). A pattern without live cells has no box: columns and rows
+ * are 0. */
 struct life_band;
 struct life_pattern {
     size_t width, height;
     size_t left, top, columns, rows, stride;
     uint64_t *word;
-    unsigned states; /* more than 2: `state` has the states of the rectangle's cells, 0 to states -
-                        1, a byte each, row by row, and bits of */
-    unsigned char *state;         /* `word` are 1 where they are not 0; else NULL */
-    const unsigned char *colours; /* of states, red, green and blue of each, for pictures; not
-                                     owned; NULL: black, and from yellow to red */
-    char rule[128];  /* as in the file, without the part after a colon; "" when it names none */
-    char bounds[96]; /* what follows the colon, such as "T64,64"; "" when there is none */
-    bool placed;     /* the file says where the pattern is: */
-    long long x, y;  /* its top left corner; 0,0 is the middle of a grid (Golly's coordinates) */
-    uint64_t generation;    /* 0 when the file has none */
-    struct life_band *band; /* of a pattern to be written: its rows are asked for a few at a time,
-                               and there is no `word`; else NULL */
+    unsigned states; /* more than 2: `state` has the states of the box's cells, 0 to states - 1, one
+                        byte each, row by row, and the bits of */
+    unsigned char *state;         /* `word` are 1 where the state is not 0; else NULL */
+    const unsigned char *colours; /* RGB of each state, for pictures; not owned; NULL: black, and
+                                     from yellow to red */
+    char rule[128];               /* as in the file, without the part after a colon; "" if none */
+    char bounds[96];              /* the part after the colon, such as "T64,64"; "" if none */
+    bool placed;                  /* the file gives the pattern's position: */
+    long long x, y; /* of its top left corner; 0,0 is the middle of a grid (Golly's coordinates) */
+    uint64_t generation;    /* 0 if the file has none */
+    struct life_band *band; /* of a pattern to be written: rows are loaded a few at a time, and
+                               `word` is NULL; else NULL */
 };
 
-/* load() fills in rows first ... first + count - 1 of the rectangle, with the pattern's stride; -1
- * with an error. Each row is asked for once, from the top down. The rest is for the writer. */
+/* load() fills in rows first ... first + count - 1 of the box, with the pattern's stride; -1 with
+ * an error. Each row is loaded once, from the top down. The other members are the writer's. */
 struct life_band {
     int (*load)(void *arg, size_t first, size_t count, uint64_t *word);
     void *arg;
-    uint64_t *word; /* the caller's room for `rows` rows */
+    uint64_t *word; /* the caller's buffer for `rows` rows */
     size_t rows;    /* at least LIFE_BAND_ROWS, or all */
     size_t first, count;
     bool failed;
 };
 enum { LIFE_BAND_ROWS = 1024 };
 
-/* Reads `file`, "-" for the standard input, into *p, which the caller gives to life_pattern_free.
- * Errors: ENOENT EACCES EISDIR as open; EINVAL for content; ENOMEM says how much is needed; EIO. */
+/* Read `file`, "-" for standard input, into *p; free it with life_pattern_free. Errors: ENOENT
+ * EACCES EISDIR as open; EINVAL for content; ENOMEM names the memory needed; EIO. */
 int life_pattern_read(const char *file, struct life_pattern *p);
 
-/* The same from memory; `name` stands for the file in messages. */
+/* As life_pattern_read, from memory; `name` stands for the file in messages. */
 int life_pattern_read_memory(const char *name, const void *data, size_t size,
                              struct life_pattern *p);
 
-/* Writes to `file`, whole or not at all ("-" is the standard output), in the format of that name:
- * "rle", "cells", "macrocell", "lif" or "png"; NULL: the one that the suffix stands for. */
+/* Write to `file`, whole or not at all ("-" is standard output), in the format "rle", "cells",
+ * "macrocell", "lif" or "png"; NULL: chosen by the suffix. */
 int life_pattern_write(const char *file, const struct life_pattern *p, const char *format);
 
-/* The name of the format that a file's suffix stands for, rle when it has none. NULL with ENOTSUP,
- * and a sentence that lists the known ones, for any other suffix. */
+/* The format for a file's suffix, rle if it has none. NULL with ENOTSUP, and a message that lists
+ * the known suffixes, for any other. */
 const char *life_format_of(const char *file);
 
-/* The formats that are written, with their suffixes, for help texts: "RLE (.rle or no suffix),
- * ...". The calling thread's own, valid until its next call. */
+/* The formats that can be written, with their suffixes, for help texts: "RLE (.rle or no suffix),
+ * ...". Valid until the calling thread's next call. */
 const char *life_formats(void);
 
-/* Writes a picture of 1 bit a pixel, zoom x zoom pixels a cell, live cells white: the middle of a
+/* Write a picture of 1 bit per pixel, zoom x zoom pixels per cell, live cells white: a frame of a
  * film, or PNG with zoom 1 by life_pattern_write. */
 int life_pattern_write_png(const char *file, const struct life_pattern *p, unsigned zoom);
 
-/* The colours of so many states in pictures, red, green and blue: those given, or, where that is
- * NULL, black, white, and from yellow to red. */
+/* RGB of the states in pictures: the given colours, or for NULL black, white, and from yellow to
+ * red. */
 void life_pattern_colours(unsigned states, const unsigned char *given, unsigned char rgb[256][3]);
 
-/* Frees the cells and empties *p; an empty one may be freed again. */
+/* Free the cells and empty *p; an empty pattern may be freed again. */
 void life_pattern_free(struct life_pattern *p);
 
 /* ---- Macrocell files as they are: squares made of squares. ----------------------------------- */
 
-/* A square of 2^level cells a side: of bits, of level 3, row y, column x is bit 8 y + x of `cells`;
- * else north-west, north-east, south-west and south-east, at level 1 the states of the cells, above
- * it squares by number. Square number i is square[i - 1], 0 is empty, and the last one is the
- * universe. */
+/* A square of 2^level cells a side. Two states, level 3: row y, column x is bit 8 y + x of
+ * `cells`. Otherwise north-west, north-east, south-west and south-east: at level 1 the states of
+ * the cells, above it numbers of squares. Square number i is square[i - 1], 0 is empty, and the
+ * last one is the universe. */
 struct life_square {
     int level;
     bool bits;
@@ -112,23 +112,23 @@ struct life_square {
 struct life_squares {
     size_t n;
     struct life_square *square;
-    unsigned states;            /* the highest and one more, at least 2 */
+    unsigned states;            /* highest state + 1, at least 2 */
     char rule[128], bounds[96]; /* as in struct life_pattern */
     uint64_t generation;
 };
 void life_squares_free(struct life_squares *squares);
 
-/* 64 x 64 cells with live ones among them: bit c of row[r] is the pattern's cell (x + c, y + r); x
- * and y are multiples of 64. */
+/* A tile of 64 x 64 cells with live ones among them: bit c of row[r] is the pattern's cell (x + c,
+ * y + r); x and y are multiples of 64. */
 struct life_tile {
     long long x, y;
     uint64_t row[64];
 };
 
-/* A pattern for a plane without edges: the squares of a macrocell file, which may be as large as
- * 2^120 cells across, or, of any other, `p` without its words, and its live cells in tiles, so that
- * memory is taken where cells live only. A file with bounds has neither; it is as life_pattern_read
- * has it. */
+/* A pattern for an unbounded plane: the squares of a macrocell file, which may be up to 2^120
+ * cells across, or for other formats `p` without its words and the live cells in tiles, so that
+ * memory is proportional to the live regions. A file with bounds has neither and is read as by
+ * life_pattern_read. */
 struct life_plane {
     struct life_pattern p;
     struct life_squares squares;
@@ -136,14 +136,14 @@ struct life_plane {
     struct life_tile *tile;
 };
 
-/* As life_pattern_read and life_pattern_read_memory; life_plane_free frees all of it. */
+/* As life_pattern_read and life_pattern_read_memory; free with life_plane_free. */
 int life_plane_read(const char *file, struct life_plane *plane);
 int life_plane_read_memory(const char *name, const void *data, size_t size,
                            struct life_plane *plane);
 void life_plane_free(struct life_plane *plane);
 
-/* Writes a macrocell file square by square: open returns what close wants, or NULL with a sentence;
- * close keeps the file if all went well, status 0, and -1 else. */
+/* Write a macrocell file square by square. open returns the argument for close, or NULL with a
+ * message; close keeps the file if `status` is 0 and nothing failed; else it returns -1. */
 struct outfile;
 FILE *life_squares_open(struct outfile *out, const char *file, const char *rule,
                         uint64_t generation);

@@ -13,7 +13,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* 0 to 35 of 0 to 9 and a to z; -1 of others. */
+/* 0 to 35 for 0 to 9 and a to z; -1 for other characters. */
 static int digit(char c)
 {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'z' ? c - 'a' + 10 : -1;
@@ -35,13 +35,13 @@ bool life_apgcode_is(const char *text)
     return p && p[1] && strspn(p + 1, "0123456789abcdefghijklmnopqrstuvwxyz") == strlen(p + 1);
 }
 
-static bool sniff(const struct life_text *t)
+static bool apgcode_sniff(const struct life_text *t)
 {
     return head(t->begin, t->end) != NULL;
 }
 
-/* xs4 is a still life of four cells. Numbers after xp and xq are periods, which cells do not
- * tell. */
+/* xs4 is a still life of four cells: check the number. Numbers after xp and xq are periods and
+ * cannot be checked. */
 static int check_cells(const struct life_text *t, unsigned long long cells)
 {
     unsigned long long said = 0;
@@ -99,6 +99,6 @@ static int read_apgcode(const struct life_text *t, struct life_sink *sink)
 
 const struct life_format life_apgcode = {
     .label = {.name = "apgcode", .title = "apgcode", .suffixes = ""},
-    .sniff = sniff,
+    .sniff = apgcode_sniff,
     .read = read_apgcode,
 };

@@ -10,8 +10,8 @@
 #include <ctype.h>
 #include <string.h>
 
-static int read_row(const struct life_text *t, const char *p, const char *end, long long y,
-                    struct life_sink *sink)
+static int cells_read_row(const struct life_text *t, const char *p, const char *end, long long y,
+                          struct life_sink *sink)
 {
     const char *start = p;
     while (p < end) {
@@ -41,7 +41,7 @@ static int read_row(const struct life_text *t, const char *p, const char *end, l
     return 0;
 }
 
-/* A line of nothing but cells. */
+/* True for a line of cells only. */
 static bool is_row(const char *p, const char *end)
 {
     const char *first = p;
@@ -50,8 +50,8 @@ static bool is_row(const char *p, const char *end)
     return p == end && p > first;
 }
 
-/* The first line that is neither empty nor a comment in RLE's way tells. */
-static bool sniff(const struct life_text *t)
+/* Decided by the first line that is neither empty nor an RLE comment. */
+static bool cells_sniff(const struct life_text *t)
 {
     for (const char *p = t->begin; p < t->end;) {
         const char *end = life_text_line_end(t, p);
@@ -62,7 +62,7 @@ static bool sniff(const struct life_text *t)
     return false;
 }
 
-static int read_cells(const struct life_text *t, struct life_sink *sink)
+static int cells_read_cells(const struct life_text *t, struct life_sink *sink)
 {
     long long y = 0;
     for (const char *p = t->begin; p < t->end;) {
@@ -70,7 +70,7 @@ static int read_cells(const struct life_text *t, struct life_sink *sink)
         const bool rule = end - p > 6 && strncmp(p, "!Rule:", 6) == 0;
         if (rule && life_text_rule(t, p + 6, end, sink->p) < 0)
             return -1;
-        if (*p != '!' && read_row(t, p, end, y++, sink) < 0)
+        if (*p != '!' && cells_read_row(t, p, end, y++, sink) < 0)
             return -1;
         p = end < t->end ? end + 1 : end;
     }
@@ -106,7 +106,7 @@ static int write_cells(struct outfile *out, const struct life_pattern *p)
 
 const struct life_format life_cells = {
     .label = {.name = "cells", .title = "plain text", .suffixes = ".cells"},
-    .sniff = sniff,
-    .read = read_cells,
+    .sniff = cells_sniff,
+    .read = cells_read_cells,
     .write = write_cells,
 };

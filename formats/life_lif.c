@@ -19,17 +19,17 @@
 #include <string.h>
 #include <strings.h>
 
-static bool begins(const char *p, const char *end, const char *words)
+static bool lif_begins(const char *p, const char *end, const char *words)
 {
     return (size_t)(end - p) >= strlen(words) && strncasecmp(p, words, strlen(words)) == 0;
 }
 
-static bool sniff(const struct life_text *t)
+static bool lif_sniff(const struct life_text *t)
 {
-    return begins(t->begin, t->end, "#Life 1.0");
+    return lif_begins(t->begin, t->end, "#Life 1.0");
 }
 
-static const char *skip_blanks(const char *p, const char *end)
+static const char *lif_skip_blanks(const char *p, const char *end)
 {
     while (p < end && life_text_is_blank(*p))
         p++;
@@ -37,10 +37,11 @@ static const char *skip_blanks(const char *p, const char *end)
 }
 
 /* Two whole numbers, and nothing after them. */
-static int read_place(const struct life_text *t, const char *p, const char *end, long long place[2])
+static int lif_read_place(const struct life_text *t, const char *p, const char *end,
+                          long long place[2])
 {
     for (int i = 0; i < 2; i++) {
-        const char *start = p = skip_blanks(p, end);
+        const char *start = p = lif_skip_blanks(p, end);
         const bool minus = p < end && *p == '-';
         p += minus || (p < end && *p == '+');
         if (p == end || !isdigit((unsigned char)*p))
@@ -51,13 +52,13 @@ static int read_place(const struct life_text *t, const char *p, const char *end,
                 return life_text_error(t, start, "the number is not below 2^40");
         place[i] = minus ? -place[i] : place[i];
     }
-    p = skip_blanks(p, end);
+    p = lif_skip_blanks(p, end);
     return p == end ? 0 : life_text_error(t, p, "there is something after the second number");
 }
 
 /* A row of a block of 1.05. */
-static int read_row(const struct life_text *t, const char *p, const char *end,
-                    const long long at[2], struct life_sink *sink)
+static int lif_read_row(const struct life_text *t, const char *p, const char *end,
+                        const long long at[2], struct life_sink *sink)
 {
     const char *start = p;
     while (p < end && !life_text_is_blank(*p)) {
@@ -72,41 +73,42 @@ static int read_row(const struct life_text *t, const char *p, const char *end,
             return life_text_error(t, p, "a row is written with . and *, not with '%c'",
                                    *p > ' ' && *p < 127 ? *p : '?');
     }
-    p = skip_blanks(p, end);
+    p = lif_skip_blanks(p, end);
     return p == end ? 0
                     : life_text_error(
                           t, p, "there is something after a blank; a row has no blanks in it");
 }
 
-static int read_remark(const struct life_text *t, const char *p, const char *end, long long at[2],
-                       struct life_sink *sink)
+static int lif_read_remark(const struct life_text *t, const char *p, const char *end,
+                           long long at[2], struct life_sink *sink)
 {
-    if (begins(p, end, "#P") && skip_blanks(p + 2, end) == end)
+    if (lif_begins(p, end, "#P") && lif_skip_blanks(p + 2, end) == end)
         at[0] = at[1] = 0;
-    else if (begins(p, end, "#P"))
-        return read_place(t, p + 2, end, at);
-    if (begins(p, end, "#R") && !sink->filling)
+    else if (lif_begins(p, end, "#P"))
+        return lif_read_place(t, p + 2, end, at);
+    if (lif_begins(p, end, "#R") && !sink->filling)
         return life_text_rule(t, p + 2, end, sink->p);
-    if (begins(p, end, "#N") && !sink->filling)
+    if (lif_begins(p, end, "#N") && !sink->filling)
         strcpy(sink->p->rule, "B3/S23");
     return 0;
 }
 
 static int read_lif(const struct life_text *t, struct life_sink *sink)
 {
-    const bool places = begins(t->begin, t->end, "#Life 1.06");
+    const bool places = lif_begins(t->begin, t->end, "#Life 1.06");
     long long at[2] = {0, 0};
     sink->boundless = true;
     for (const char *p = t->begin, *end; p < t->end; p = end < t->end ? end + 1 : end) {
         end = life_text_line_end(t, p);
-        if (*p == '#' ? read_remark(t, p, end, at, sink) < 0
-                      : skip_blanks(p, end) < end && places && read_place(t, p, end, at) < 0)
+        if (*p == '#'
+                ? lif_read_remark(t, p, end, at, sink) < 0
+                : lif_skip_blanks(p, end) < end && places && lif_read_place(t, p, end, at) < 0)
             return -1;
-        if (*p == '#' || (places && skip_blanks(p, end) == end))
+        if (*p == '#' || (places && lif_skip_blanks(p, end) == end))
             continue;
         if (places)
             life_sink_run(sink, at[0], at[1], 1);
-        else if (read_row(t, p, end, at, sink) < 0)
+        else if (lif_read_row(t, p, end, at, sink) < 0)
             return -1;
         else if (++at[1] >= LIFE_FAR)
             return life_text_error(t, p, "the pattern is larger than 2^40 cells across");
@@ -132,7 +134,7 @@ static int write_lif(struct outfile *out, const struct life_pattern *p)
 
 const struct life_format life_lif = {
     .label = {.name = "lif", .title = "Life 1.06", .suffixes = ".lif"},
-    .sniff = sniff,
+    .sniff = lif_sniff,
     .read = read_lif,
     .write = write_lif,
 };

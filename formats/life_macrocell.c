@@ -29,23 +29,23 @@
 enum { PAIR = 1, LEAF = 3, BAND = 10, LEVEL_MAX = 40, SQUARE_LEVEL_MAX = 120 };
 _Static_assert(1 << BAND == LIFE_BAND_ROWS, "a band is a row of squares");
 
-/* A square of side 2^level. The box of its live cells is relative to its corner; empty: right =
- * 0. */
+/* A square of side 2^level. The bounding box of its live cells is relative to its corner; empty:
+ * right = 0. */
 struct node {
     int level;
     bool leaf;
     union {
         uint64_t cells;    /* of a leaf, level 3: row y, column x is bit 8 y + x */
-        uint32_t child[4]; /* else; states at level 1 */
+        uint32_t child[4]; /* otherwise; states at level 1 */
     };
     int64_t left, top, right, bottom;
 };
 
 struct tree {
-    struct node *node; /* [0] is the empty one */
+    struct node *node; /* [0] is the empty square */
     size_t n, room;
-    int level_max; /* above LEVEL_MAX boxes are not known */
-    unsigned most; /* the highest state in a square of level 1; 0: there is none */
+    int level_max; /* above LEVEL_MAX bounding boxes are unknown */
+    unsigned most; /* highest state in a square of level 1; 0: there is none */
 };
 
 static struct node *add_node(struct tree *tree, const struct life_text *t)
@@ -101,8 +101,8 @@ static int read_leaf(const struct life_text *t, const char *p, const char *end, 
     return 0;
 }
 
-static int read_fields(const struct life_text *t, const char *p, const char *end,
-                       unsigned long long field[5])
+static int macrocell_read_fields(const struct life_text *t, const char *p, const char *end,
+                                 unsigned long long field[5])
 {
     for (int i = 0; i < 5; i++) {
         while (p < end && *p == ' ')
@@ -135,12 +135,13 @@ static int read_pair(const struct life_text *t, const char *p, const unsigned lo
     return 0;
 }
 
-static int read_node(const struct life_text *t, const char *p, const char *end, struct tree *tree)
+static int macrocell_read_node(const struct life_text *t, const char *p, const char *end,
+                               struct tree *tree)
 {
     unsigned long long field[5];
     const size_t self = tree->n - 1;
     struct node *n = &tree->node[self];
-    if (read_fields(t, p, end, field) < 0)
+    if (macrocell_read_fields(t, p, end, field) < 0)
         return -1;
     if (field[0] < PAIR)
         return life_text_error(t, p, "a node of level 0 is a cell; the smallest node has level 1");
@@ -169,8 +170,8 @@ static int read_node(const struct life_text *t, const char *p, const char *end, 
     return 0;
 }
 
-static int read_remark(const struct life_text *t, const char *p, const char *end,
-                       struct life_pattern *out)
+static int macrocell_read_remark(const struct life_text *t, const char *p, const char *end,
+                                 struct life_pattern *out)
 {
     if (end - p > 2 && p[1] == 'R')
         return life_text_rule(t, p + 2, end, out);
@@ -191,12 +192,12 @@ static int read_tree(const struct life_text *t, struct tree *tree, struct life_p
     while (p < t->end) {
         const char *end = life_text_line_end(t, ++p);
         if (p < end && *p == '#') {
-            if (read_remark(t, p, end, out) < 0)
+            if (macrocell_read_remark(t, p, end, out) < 0)
                 return -1;
         } else if (p < end && *p != '\r') {
             struct node *n = add_node(tree, t);
             const bool leaf = *p == '.' || *p == '*' || *p == '$';
-            if (!n || (leaf ? read_leaf(t, p, end, n) : read_node(t, p, end, tree)) < 0)
+            if (!n || (leaf ? read_leaf(t, p, end, n) : macrocell_read_node(t, p, end, tree)) < 0)
                 return -1;
         }
         p = end;
@@ -204,9 +205,10 @@ static int read_tree(const struct life_text *t, struct tree *tree, struct life_p
     return tree->n > 1 ? 0 : life_text_error(t, t->end, "the file has no nodes");
 }
 
-/* Sets the cells of a square whose corner is (x, y). Empty squares cost nothing, so this takes time
- * in proportion to the live part's area at most. */
-static void fill(const struct tree *tree, size_t at, int64_t x, int64_t y, struct life_sink *sink)
+/* Set the cells of a square whose corner is (x, y). Empty squares are skipped, so the time is at
+ * most proportional to the area of the live part. */
+static void macrocell_fill(const struct tree *tree, size_t at, int64_t x, int64_t y,
+                           struct life_sink *sink)
 {
     const struct node *n = &tree->node[at];
     if (!n->right)
@@ -225,10 +227,10 @@ static void fill(const struct tree *tree, size_t at, int64_t x, int64_t y, struc
     }
     const int64_t half = (int64_t)1 << (n->level - 1);
     for (int i = 0; i < 4; i++)
-        fill(tree, n->child[i], i & 1 ? x + half : x, i & 2 ? y + half : y, sink);
+        macrocell_fill(tree, n->child[i], i & 1 ? x + half : x, i & 2 ? y + half : y, sink);
 }
 
-static bool sniff(const struct life_text *t)
+static bool macrocell_sniff(const struct life_text *t)
 {
     return t->end - t->begin >= 4 && memcmp(t->begin, "[M2]", 4) == 0;
 }
@@ -242,7 +244,7 @@ static int read_macrocell(const struct life_text *t, struct life_sink *sink)
         const struct node *root = &tree.node[tree.n - 1];
         const int64_t corner = -((int64_t)1 << (root->level - 1));
         if (sink->filling) {
-            fill(&tree, tree.n - 1, corner, corner + 1, sink);
+            macrocell_fill(&tree, tree.n - 1, corner, corner + 1, sink);
         } else if (root->right) {
             sink->any = true;
             sink->most = tree.most;
@@ -268,7 +270,7 @@ static void write_head(FILE *fp, const char *rule, const char *bounds, uint64_t 
 
 static void print_leaf(FILE *fp, uint64_t cells)
 {
-    for (int y = 0; y < 8 && cells >> 8 * y; y++) { /* empty rows at the end are left out */
+    for (int y = 0; y < 8 && cells >> 8 * y; y++) { /* trailing empty rows are left out */
         for (unsigned row = (unsigned)(cells >> 8 * y & 255); row; row >>= 1)
             putc(row & 1 ? '*' : '.', fp);
         putc('$', fp);
@@ -348,11 +350,11 @@ void life_squares_write(struct outfile *out, const struct life_square *s)
 
 /* ---- Writing. -------------------------------------------------------------------------------- */
 
-/* Nodes already written, by content. */
+/* Hash table of the nodes already written. */
 struct writer {
     const struct life_pattern *p;
     struct outfile *out;
-    long long x, y; /* of the pattern's corner, from the middle of the tree */
+    long long x, y; /* of the pattern's corner, relative to the middle of the tree */
     struct entry {
         uint32_t number; /* 0: free */
         int level;
@@ -365,11 +367,11 @@ struct writer {
     size_t size, used;      /* size is a power of two */
     uint32_t last;          /* number of the last node written */
     long long *band_number; /* of squares of level BAND, bands x band_rows of them from (band_x,
-                               band_y) on; NULL: not yet */
+                               band_y) on; NULL: not written yet */
     long long band_x, band_y, bands, band_rows;
 };
 
-static size_t hash(const struct entry *e)
+static size_t macrocell_hash(const struct entry *e)
 {
     uint64_t h = (uint64_t)e->level * 0x9e3779b97f4a7c15u;
     for (int i = 0; i < 4; i++)
@@ -377,7 +379,7 @@ static size_t hash(const struct entry *e)
     return (size_t)h;
 }
 
-static bool same(const struct entry *a, const struct entry *b)
+static bool macrocell_same(const struct entry *a, const struct entry *b)
 {
     return a->level == b->level && memcmp(a->child, b->child, sizeof a->child) == 0;
 }
@@ -391,7 +393,7 @@ static int grow_table(struct writer *w)
                            w->out->name, w->used);
     for (size_t i = 0; i < w->size; i++)
         if (w->table[i].number) {
-            size_t at = hash(&w->table[i]) & (size - 1);
+            size_t at = macrocell_hash(&w->table[i]) & (size - 1);
             while (table[at].number)
                 at = (at + 1) & (size - 1);
             table[at] = w->table[i];
@@ -410,14 +412,14 @@ static void print_node(FILE *fp, const struct entry *e)
         print_parts(fp, e->level, e->child);
 }
 
-/* The number of a node, written now if it is new; -1 after an error. */
-static long long number_of(struct writer *w, struct entry *e)
+/* The number of a node, which is written if it is new; -1 after an error. */
+static long long macrocell_number_of(struct writer *w, struct entry *e)
 {
     if (2 * w->used >= w->size && grow_table(w) < 0)
         return -1;
-    size_t at = hash(e) & (w->size - 1);
+    size_t at = macrocell_hash(e) & (w->size - 1);
     while (w->table[at].number) {
-        if (same(&w->table[at], e))
+        if (macrocell_same(&w->table[at], e))
             return w->table[at].number;
         at = (at + 1) & (w->size - 1);
     }
@@ -428,7 +430,7 @@ static long long number_of(struct writer *w, struct entry *e)
     return e->number;
 }
 
-/* Up to 8 cells from column x of a row on, as far as they are stored. */
+/* Up to 8 stored cells from column x of a row on. */
 static unsigned eight_cells(const struct life_pattern *p, long long x, long long y)
 {
     unsigned out = 0;
@@ -444,15 +446,15 @@ static unsigned eight_cells(const struct life_pattern *p, long long x, long long
     return out;
 }
 
-/* A cell of the rectangle. */
-static unsigned state_at(const struct life_pattern *p, long long c, long long r)
+/* A cell of the bounding box. */
+static unsigned macrocell_state_at(const struct life_pattern *p, long long c, long long r)
 {
     return c < 0 || r < 0 || c >= (long long)p->columns || r >= (long long)p->rows
                ? 0
                : p->state[(size_t)r * p->columns + (size_t)c];
 }
 
-/* That of a square of a band. */
+/* The number of a square of a band. */
 static long long band_number(const struct writer *w, long long x, long long y)
 {
     const long long i = (x >> BAND) - w->band_x, j = (y >> BAND) - w->band_y;
@@ -460,8 +462,8 @@ static long long band_number(const struct writer *w, long long x, long long y)
                                                                 : w->band_number[j * w->bands + i];
 }
 
-/* The node of a square with its corner at (x, y); 0 when it is empty. */
-static long long write_square(struct writer *w, int level, long long x, long long y)
+/* The node of a square with its corner at (x, y); 0 if it is empty. */
+static long long macrocell_write_square(struct writer *w, int level, long long x, long long y)
 {
     const struct life_pattern *p = w->p;
     const long long side = 1LL << level, left = w->x + (long long)p->left,
@@ -474,27 +476,28 @@ static long long write_square(struct writer *w, int level, long long x, long lon
         return 0;
     if (level == PAIR) {
         for (int i = 0; i < 4; i++)
-            e.child[i] = state_at(p, x + (i & 1) - left, y + (i >> 1) - top);
-        return e.child[0] || e.child[1] || e.child[2] || e.child[3] ? number_of(w, &e) : 0;
+            e.child[i] = macrocell_state_at(p, x + (i & 1) - left, y + (i >> 1) - top);
+        return e.child[0] || e.child[1] || e.child[2] || e.child[3] ? macrocell_number_of(w, &e)
+                                                                    : 0;
     }
     if (level == LEAF && !p->state) {
         e.leaf = true;
         for (int i = 0; i < 8; i++)
             e.cells |= (uint64_t)eight_cells(p, x - w->x, y + i - w->y) << 8 * i;
-        return e.cells ? number_of(w, &e) : 0;
+        return e.cells ? macrocell_number_of(w, &e) : 0;
     }
     for (int i = 0; i < 4; i++) {
-        const long long child =
-            write_square(w, level - 1, i & 1 ? x + side / 2 : x, i & 2 ? y + side / 2 : y);
+        const long long child = macrocell_write_square(w, level - 1, i & 1 ? x + side / 2 : x,
+                                                       i & 2 ? y + side / 2 : y);
         if (child < 0)
             return -1;
         e.child[i] = (uint32_t)child;
     }
-    return e.child[0] || e.child[1] || e.child[2] || e.child[3] ? number_of(w, &e) : 0;
+    return e.child[0] || e.child[1] || e.child[2] || e.child[3] ? macrocell_number_of(w, &e) : 0;
 }
 
-/* Squares of LIFE_BAND_ROWS rows first, from the top down, so that no more rows than these need be
- * there; then what is made of them. */
+/* Write squares of LIFE_BAND_ROWS rows first, from the top down, so that only these rows must be
+ * loaded; then the squares made of them. */
 static int write_bands(struct writer *w)
 {
     const struct life_pattern *p = w->p;
@@ -517,7 +520,7 @@ static int write_bands(struct writer *w)
                               (size_t)first);
         for (long long x = x0; x <= x1; x++)
             if ((number[(y - y0) * (x1 - x0 + 1) + x - x0] =
-                     write_square(w, BAND, x * side, y * side)) < 0)
+                     macrocell_write_square(w, BAND, x * side, y * side)) < 0)
                 return free(number), -1;
     }
     w->band_number = number;
@@ -531,7 +534,7 @@ static int write_bands(struct writer *w)
 static int write_macrocell(struct outfile *out, const struct life_pattern *p)
 {
     struct writer w = {.p = p, .out = out};
-    /* Where the pattern says, or else in the middle. */
+    /* at the pattern's position, or else centred */
     w.x = p->placed ? p->x : -(long long)(p->width / 2);
     w.y = (p->placed ? p->y : -(long long)(p->height / 2)) - 1;
     int level = LEAF + 1;
@@ -549,7 +552,8 @@ static int write_macrocell(struct outfile *out, const struct life_pattern *p)
         free(w.table);
         return -1;
     }
-    const long long root = write_square(&w, level, -(1LL << (level - 1)), -(1LL << (level - 1)));
+    const long long root =
+        macrocell_write_square(&w, level, -(1LL << (level - 1)), -(1LL << (level - 1)));
     if (root == 0)
         fprintf(out->fp, "4 0 0 0 0\n"); /* an empty universe */
     free(w.band_number);
@@ -559,7 +563,7 @@ static int write_macrocell(struct outfile *out, const struct life_pattern *p)
 
 const struct life_format life_macrocell = {
     .label = {.name = "macrocell", .title = "macrocell", .suffixes = ".mc"},
-    .sniff = sniff,
+    .sniff = macrocell_sniff,
     .read = read_macrocell,
     .write = write_macrocell,
 };

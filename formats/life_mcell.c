@@ -18,14 +18,14 @@
 #include <string.h>
 #include <strings.h>
 
-static bool begins(const char *p, const char *end, const char *words)
+static bool mcell_begins(const char *p, const char *end, const char *words)
 {
     return (size_t)(end - p) >= strlen(words) && strncasecmp(p, words, strlen(words)) == 0;
 }
 
-static bool sniff(const struct life_text *t)
+static bool mcell_sniff(const struct life_text *t)
 {
-    return begins(t->begin, t->end, "#MCell");
+    return mcell_begins(t->begin, t->end, "#MCell");
 }
 
 struct pen {
@@ -36,8 +36,8 @@ struct pen {
 };
 
 /* The cells of one line. */
-static int read_line(const struct life_text *t, const char *p, const char *end, struct pen *pen,
-                     struct life_sink *sink)
+static int mcell_read_line(const struct life_text *t, const char *p, const char *end,
+                           struct pen *pen, struct life_sink *sink)
 {
     for (long long n = 0; p < end; p++) {
         if (isdigit((unsigned char)*p)) {
@@ -90,7 +90,7 @@ static int read_board(const struct life_text *t, const char *p, const char *end,
     return 0;
 }
 
-/* Families of rules that there are. */
+/* Supported families of rules. */
 static int read_game(const struct life_text *t, const char *p, const char *end)
 {
     static const char *const known[] = {"Life", "Standard Life", "Generations", "Larger than Life"};
@@ -100,7 +100,7 @@ static int read_game(const struct life_text *t, const char *p, const char *end)
     while (last > p && life_text_is_blank(last[-1]))
         last--;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if ((size_t)(last - p) == strlen(known[i]) && begins(p, last, known[i]))
+        if ((size_t)(last - p) == strlen(known[i]) && mcell_begins(p, last, known[i]))
             return 0;
     for (end = p; end < last && end < p + 40 && *end >= ' ' && *end < 127;)
         end++;
@@ -114,7 +114,7 @@ static bool names_rule_of_golly(const struct life_text *t)
 {
     for (const char *p = t->begin, *end; p < t->end; p = end < t->end ? end + 1 : end) {
         end = life_text_line_end(t, p);
-        if (begins(p, end, "#GOLLY "))
+        if (mcell_begins(p, end, "#GOLLY "))
             return true;
     }
     return false;
@@ -129,16 +129,16 @@ static int read_mcell(const struct life_text *t, struct life_sink *sink)
     for (const char *p = t->begin, *end; p < t->end && status == 0;
          p = end < t->end ? end + 1 : end) {
         end = life_text_line_end(t, p);
-        if (begins(p, end, "#GAME") && !golly)
+        if (mcell_begins(p, end, "#GAME") && !golly)
             status = read_game(t, p + 5, end);
-        else if (begins(p, end, rule) && !sink->filling)
+        else if (mcell_begins(p, end, rule) && !sink->filling)
             status = life_text_rule(t, p + strlen(rule), end, sink->p);
-        else if (begins(p, end, "#BOARD"))
+        else if (mcell_begins(p, end, "#BOARD"))
             status = read_board(t, p + 6, end, &pen);
-        else if (begins(p, end, "#WRAP"))
+        else if (mcell_begins(p, end, "#WRAP"))
             pen.wraps = memchr(p + 5, '1', (size_t)(end - p - 5)) != NULL;
-        else if (begins(p, end, "#L "))
-            status = read_line(t, p + 3, end, &pen, sink);
+        else if (mcell_begins(p, end, "#L "))
+            status = mcell_read_line(t, p + 3, end, &pen, sink);
     }
     if (sink->any && !sink->filling) {
         sink->p->width = (size_t)sink->right;
@@ -151,6 +151,6 @@ static int read_mcell(const struct life_text *t, struct life_sink *sink)
 
 const struct life_format life_mcell = {
     .label = {.name = "mcell", .title = "MCell (.mcl)", .suffixes = ""},
-    .sniff = sniff,
+    .sniff = mcell_sniff,
     .read = read_mcell,
 };

@@ -1,5 +1,5 @@
-/* life_pattern.c - files of Life patterns: which format a file has, and what holds for all formats.
- * SPDX-License-Identifier: MIT
+/* life_pattern.c - files of Life patterns: recognition of the format, and code common to all
+ * formats. SPDX-License-Identifier: MIT
  */
 #include "formats/life.h"
 
@@ -34,7 +34,7 @@ const char *life_formats(void)
     return text;
 }
 
-/* Those that can be read. */
+/* List the formats that can be read. */
 static void list_readable(char *text, size_t size)
 {
     const struct format_label *all[FORMATS];
@@ -45,16 +45,15 @@ static void list_readable(char *text, size_t size)
     format_list(all, n, text, size);
 }
 
-/* By name, or by the suffix when the name is NULL, the one before .gz if that is the last; NULL
- * after an error. */
-static const struct life_format *find(const char *file, const char *name)
+/* Find a format by name, or by the suffix if the name is NULL, ignoring a final .gz; NULL after an
+ * error. */
+static const struct life_format *pattern_find(const char *file, const char *name)
 {
     static const struct format_table table = {labels, FORMATS, "patterns", life_formats};
     char *inner =
         !name && gzip_is_wanted(file) ? strndup(file, strlen(file) - strlen(".gz")) : NULL;
     const struct format_label *format = format_find(&table, inner ? inner : file, name);
-    if (inner &&
-        (!format || format == &life_png.label)) /* neither pictures nor what nobody knows */
+    if (inner && (!format || format == &life_png.label)) /* no pictures and no unknown suffixes */
         format = format_find(&table, file, NULL);
     free(inner);
     return (const struct life_format *)format;
@@ -69,7 +68,7 @@ void life_pattern_free(struct life_pattern *p)
 
 /* ---- Reading. -------------------------------------------------------------------------------- */
 
-/* Golly's scripts, which make patterns and are none. */
+/* Golly's scripts generate patterns and cannot be read. */
 static int refuse_scripts(const struct life_text *t, const char *known)
 {
     static const char start[] = "--";
@@ -79,13 +78,13 @@ static int refuse_scripts(const struct life_text *t, const char *known)
     return 0;
 }
 
-/* By content; NULL after an error. */
-static const struct life_format *recognise(const struct life_text *t)
+/* Find the format by content; NULL after an error. */
+static const struct life_format *pattern_recognise(const struct life_text *t)
 {
     char list[300], known[350];
     list_readable(list, sizeof list);
     snprintf(known, sizeof known, "patterns are read as %s", list);
-    if (foreign_refuse(t->name, t->begin, (size_t)(t->end - t->begin), known) < 0 ||
+    if (unsupported_refuse(t->name, t->begin, (size_t)(t->end - t->begin), known) < 0 ||
         refuse_scripts(t, known) < 0)
         return NULL;
     for (size_t i = 0; i < FORMATS; i++)
@@ -97,7 +96,7 @@ static const struct life_format *recognise(const struct life_text *t)
 
 size_t life_pattern_limit;
 
-/* The machine's memory. A system may promise more, and end the program when it is used. */
+/* The machine's physical memory. Linux overcommits, and kills the program on use. */
 static double memory_there_is(void)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
@@ -106,8 +105,8 @@ static double memory_there_is(void)
                                    : 0x1p46;
 }
 
-/* Between the two passes: room for the rectangle of live cells. */
-static int make_room(struct life_sink *s, const char *name)
+/* Between the two passes: allocate the bounding box. */
+static int pattern_make_room(struct life_sink *s, const char *name)
 {
     struct life_pattern *p = s->p;
     if (!s->any)
@@ -140,16 +139,16 @@ static int read_unpacked(const struct life_text *t, struct life_pattern *p,
 {
     struct life_sink sink = {.p = p};
     memset(p, 0, sizeof *p);
-    const struct life_format *format = recognise(t);
+    const struct life_format *format = pattern_recognise(t);
     int status = format ? format->read(t, &sink) : -1;
     sink.tiles = p->bounds[0] ? NULL : tiles;
     if (status == 0)
-        status = make_room(&sink, t->name);
+        status = pattern_make_room(&sink, t->name);
     if (status == 0 && sink.any) {
         sink.filling = true;
         status = format->read(t, &sink);
     }
-    if (status == 0 && sink.boundless) { /* the pattern is what lives */
+    if (status == 0 && sink.boundless) { /* the pattern's size is its bounding box */
         p->x = sink.left;
         p->y = sink.top;
         p->left = p->top = 0;
@@ -167,8 +166,8 @@ static int read_unpacked(const struct life_text *t, struct life_pattern *p,
     return status;
 }
 
-/* Unpacks it first, if need be; *data is for the caller to free. */
-static int unpack(struct life_text *t, char **data)
+/* Decompress the text if necessary; the caller frees *data. */
+static int pattern_unpack(struct life_text *t, char **data)
 {
     size_t size;
     *data = NULL;
@@ -188,12 +187,12 @@ int life_pattern_read_memory(const char *name, const void *data, size_t size,
     struct life_text t = {name, begin, begin + size};
     char *unpacked;
     memset(p, 0, sizeof *p);
-    const int status = unpack(&t, &unpacked) < 0 ? -1 : read_unpacked(&t, p, NULL);
+    const int status = pattern_unpack(&t, &unpacked) < 0 ? -1 : read_unpacked(&t, p, NULL);
     free(unpacked);
     return status;
 }
 
-static int explain(const char *name, int code)
+static int pattern_explain(const char *name, int code)
 {
     return code == ENOENT   ? clerror_set(code, "%s: no such file", name)
            : code == EACCES ? clerror_set(code, "%s: no permission to read it", name)
@@ -201,11 +200,11 @@ static int explain(const char *name, int code)
                             : clerror_set(code, "%s: cannot be read: %s", name, strerror(code));
 }
 
-/* What a terminal may give; /dev/zero gives more than any memory holds. */
+/* Limit for terminals and devices; /dev/zero never ends. */
 enum { DEVICE_MOST = 1 << 24 };
 
-/* The whole content, for the caller to free; NULL after an error. */
-static char *slurp(FILE *fp, const char *name, size_t *size)
+/* Read the whole content; the caller frees it; NULL after an error. */
+static char *pattern_slurp(FILE *fp, const char *name, size_t *size)
 {
     char *data = NULL;
     size_t room = 0;
@@ -214,7 +213,7 @@ static char *slurp(FILE *fp, const char *name, size_t *size)
     const size_t most = known == 0 && S_ISCHR(info.st_mode) ? DEVICE_MOST : SIZE_MAX;
     *size = 0;
     if (known == 0 && S_ISDIR(info.st_mode)) {
-        explain(name, EISDIR);
+        pattern_explain(name, EISDIR);
         return NULL;
     }
     do {
@@ -236,14 +235,14 @@ static char *slurp(FILE *fp, const char *name, size_t *size)
         *size += fread(data + *size, 1, room - *size, fp);
     } while (!feof(fp) && !ferror(fp));
     if (ferror(fp)) {
-        explain(name, errno);
+        pattern_explain(name, errno);
         free(data);
         return NULL;
     }
     return data;
 }
 
-/* The text of a file, its data for the caller to free. */
+/* Read the text of a file; the caller frees its data. */
 static int open_text(const char *file, struct life_text *t, char **data)
 {
     const bool standard = strcmp(file, "-") == 0;
@@ -257,8 +256,8 @@ static int open_text(const char *file, struct life_text *t, char **data)
         return 0;
     }
     if (!fp)
-        return explain(t->name, errno);
-    *data = slurp(fp, t->name, &size);
+        return pattern_explain(t->name, errno);
+    *data = pattern_slurp(fp, t->name, &size);
     if (!standard)
         fclose(fp);
     if (!*data)
@@ -266,7 +265,7 @@ static int open_text(const char *file, struct life_text *t, char **data)
     t->begin = *data;
     t->end = *data + size;
     char *unpacked;
-    const int status = unpack(t, &unpacked);
+    const int status = pattern_unpack(t, &unpacked);
     if (unpacked || status < 0) {
         free(*data);
         *data = unpacked;
@@ -324,7 +323,7 @@ int life_plane_read_memory(const char *name, const void *data, size_t size,
     struct life_text t = {name, begin, begin + size};
     char *unpacked;
     memset(plane, 0, sizeof *plane);
-    const int status = unpack(&t, &unpacked) < 0 ? -1 : read_plane(&t, plane);
+    const int status = pattern_unpack(&t, &unpacked) < 0 ? -1 : read_plane(&t, plane);
     free(unpacked);
     return status;
 }
@@ -341,14 +340,14 @@ void life_plane_free(struct life_plane *plane)
 
 const char *life_format_of(const char *file)
 {
-    const struct life_format *format = find(file, NULL);
+    const struct life_format *format = pattern_find(file, NULL);
     return format ? format->label.name : NULL;
 }
 
 int life_pattern_write(const char *file, const struct life_pattern *p, const char *name)
 {
     struct outfile out;
-    const struct life_format *format = find(file, name);
+    const struct life_format *format = pattern_find(file, name);
     if (format && p->state && format != &life_rle && format != &life_macrocell &&
         format != &life_png)
         return clerror_set(

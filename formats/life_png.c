@@ -1,6 +1,6 @@
-/* life_png.c - patterns as PNG pictures of one bit a pixel, by libpng; live cells are white. Those
- * of more states have a byte a pixel: what dies goes from yellow over red to black.
- * SPDX-License-Identifier: MIT
+/* life_png.c - patterns as PNG pictures by libpng: one bit per pixel, live cells white. With more
+ * states one byte per pixel: dying cells go from yellow over red to black. SPDX-License-Identifier:
+ * MIT
  */
 #include "formats/life_format.h"
 
@@ -16,19 +16,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void on_error(png_structp png, png_const_charp message)
+static void life_png_on_error(png_structp png, png_const_charp message)
 {
     snprintf(png_get_error_ptr(png), 100, "%s", message);
     longjmp(png_jmpbuf(png), 1);
 }
 
-static void on_warning(png_structp png, png_const_charp message)
+static void life_png_on_warning(png_structp png, png_const_charp message)
 {
     (void)png, (void)message;
 }
 
-/* Of a row. */
-static size_t bytes_of(const struct life_pattern *p, unsigned zoom)
+/* Bytes per row. */
+static size_t life_png_bytes_of(const struct life_pattern *p, unsigned zoom)
 {
     return p->state ? p->width * zoom : (p->width * zoom + 7) / 8;
 }
@@ -47,7 +47,7 @@ static void set_palette(png_structp png, png_infop info, unsigned states,
 /* Row y of the picture, leftmost pixel in the highest bit, or a byte each. */
 static void draw_row(const struct life_pattern *p, size_t y, unsigned zoom, unsigned char *bytes)
 {
-    memset(bytes, 0, bytes_of(p, zoom));
+    memset(bytes, 0, life_png_bytes_of(p, zoom));
     if (y < p->top || y >= p->top + p->rows)
         return;
     for (size_t c = 0; c < p->columns && p->state; c++)
@@ -61,9 +61,9 @@ static void draw_row(const struct life_pattern *p, size_t y, unsigned zoom, unsi
                 bytes[x / 8] |= (unsigned char)(0x80u >> x % 8);
 }
 
-/* Everything between libpng's setjmp and its longjmp. */
-static int write_rows(png_structp png, png_infop info, FILE *fp, const struct life_pattern *p,
-                      unsigned zoom, unsigned char *bytes)
+/* Runs between libpng's setjmp and its longjmp. */
+static int life_png_write_rows(png_structp png, png_infop info, FILE *fp,
+                               const struct life_pattern *p, unsigned zoom, unsigned char *bytes)
 {
     if (setjmp(png_jmpbuf(png)))
         return -1;
@@ -84,14 +84,15 @@ static int write_rows(png_structp png, png_infop info, FILE *fp, const struct li
     return 0;
 }
 
-static int write_to(struct outfile *out, const struct life_pattern *p, unsigned zoom)
+static int life_png_write_to(struct outfile *out, const struct life_pattern *p, unsigned zoom)
 {
     char text[100] = "no memory";
-    unsigned char *bytes = malloc(bytes_of(p, zoom) + 1);
-    png_structp png =
-        bytes ? png_create_write_struct(PNG_LIBPNG_VER_STRING, text, on_error, on_warning) : NULL;
+    unsigned char *bytes = malloc(life_png_bytes_of(p, zoom) + 1);
+    png_structp png = bytes ? png_create_write_struct(PNG_LIBPNG_VER_STRING, text,
+                                                      life_png_on_error, life_png_on_warning)
+                            : NULL;
     png_infop info = png ? png_create_info_struct(png) : NULL;
-    int status = info ? write_rows(png, info, out->fp, p, zoom, bytes) : -1;
+    int status = info ? life_png_write_rows(png, info, out->fp, p, zoom, bytes) : -1;
     if (status < 0 && outfile_check(out) == 0)
         clerror_set(EINVAL, "%s: cannot be written as PNG: %s", out->name, text);
     png_destroy_write_struct(&png, &info);
@@ -99,8 +100,8 @@ static int write_to(struct outfile *out, const struct life_pattern *p, unsigned 
     return status;
 }
 
-/* A side of a picture has from 1 to 2^31 - 1 pixels. */
-static int check(const char *name, const struct life_pattern *p, unsigned zoom)
+/* Check that each side has 1 to 2^31 - 1 pixels. */
+static int life_png_check(const char *name, const struct life_pattern *p, unsigned zoom)
 {
     if (!zoom || p->width > 0x7fffffff / zoom || p->height > 0x7fffffff / zoom || !p->width ||
         !p->height)
@@ -112,11 +113,11 @@ static int check(const char *name, const struct life_pattern *p, unsigned zoom)
     return 0;
 }
 
-/* Pictures can be made again, and a film has many: they do not wait for the disk. */
+/* No fsync: pictures can be made again, and a film has many. */
 static int write_picture(struct outfile *out, const struct life_pattern *p, unsigned zoom)
 {
     out->nosync = true;
-    return check(out->name, p, zoom) < 0 ? -1 : write_to(out, p, zoom);
+    return life_png_check(out->name, p, zoom) < 0 ? -1 : life_png_write_to(out, p, zoom);
 }
 
 #else
@@ -143,12 +144,12 @@ int life_pattern_write_png(const char *file, const struct life_pattern *p, unsig
     return -1;
 }
 
-static int write_png(struct outfile *out, const struct life_pattern *p)
+static int life_png_write_png(struct outfile *out, const struct life_pattern *p)
 {
     return write_picture(out, p, 1);
 }
 
 const struct life_format life_png = {
     .label = {.name = "png", .title = "PNG picture", .suffixes = ".png"},
-    .write = write_png,
+    .write = life_png_write_png,
 };

@@ -16,14 +16,14 @@
 
 /* ---- Reading. -------------------------------------------------------------------------------- */
 
-static void skip_blanks(const char **p, const char *end)
+static void rle_skip_blanks(const char **p, const char *end)
 {
     while (*p < end && (**p == ' ' || **p == '\t' || **p == '\r'))
         ++*p;
 }
 
-/* Reads digits; false when there are none, or the number is not below LIFE_FAR. */
-static bool read_number(const char **p, const char *end, long long *value)
+/* Read digits; false if there are none or the number is not below LIFE_FAR. */
+static bool rle_read_number(const char **p, const char *end, long long *value)
 {
     const char *start = *p;
     *value = 0;
@@ -37,15 +37,15 @@ static bool read_signed(const char **p, const char *end, long long *value)
 {
     const bool minus = *p < end && **p == '-';
     *p += minus;
-    if (!read_number(p, end, value))
+    if (!rle_read_number(p, end, value))
         return false;
     *value = minus ? -*value : *value;
     return true;
 }
 
-/* Position and generation; what else such a line says is ignored. */
-static int read_comment(const struct life_text *t, const char *p, const char *end,
-                        struct life_pattern *out)
+/* Read position and generation; other content of the line is ignored. */
+static int rle_read_comment(const struct life_text *t, const char *p, const char *end,
+                            struct life_pattern *out)
 {
     if (end - p > 2 && p[1] == 'r' && (p[2] == ' ' || p[2] == '\t') && !out->rule[0])
         return life_text_rule(t, p + 2, end, out);
@@ -68,23 +68,23 @@ static int read_comment(const struct life_text *t, const char *p, const char *en
     return 0;
 }
 
-/* "name = number" of the header. */
-static int read_side(const struct life_text *t, const char **p, const char *end, char name,
-                     size_t *side)
+/* Read "name = number" of the header. */
+static int rle_read_side(const struct life_text *t, const char **p, const char *end, char name,
+                         size_t *side)
 {
     long long value;
-    skip_blanks(p, end);
+    rle_skip_blanks(p, end);
     const char *at = *p;
     if (*p < end && **p == name) {
         ++*p;
-        skip_blanks(p, end);
+        rle_skip_blanks(p, end);
         if (*p < end && **p == '=') {
             ++*p;
-            skip_blanks(p, end);
+            rle_skip_blanks(p, end);
             at = *p;
-            if (read_number(p, end, &value)) {
+            if (rle_read_number(p, end, &value)) {
                 *side = (size_t)value;
-                skip_blanks(p, end);
+                rle_skip_blanks(p, end);
                 return 0;
             }
         }
@@ -95,33 +95,33 @@ static int read_side(const struct life_text *t, const char **p, const char *end,
                            name);
 }
 
-static int read_header(const struct life_text *t, const char *p, const char *end,
-                       struct life_pattern *out)
+static int rle_read_header(const struct life_text *t, const char *p, const char *end,
+                           struct life_pattern *out)
 {
-    if (read_side(t, &p, end, 'x', &out->width) < 0)
+    if (rle_read_side(t, &p, end, 'x', &out->width) < 0)
         return -1;
     if (p < end && *p == ',')
         p++;
-    if (read_side(t, &p, end, 'y', &out->height) < 0)
+    if (rle_read_side(t, &p, end, 'y', &out->height) < 0)
         return -1;
     if (p < end && *p == ',')
         p++;
-    skip_blanks(&p, end);
+    rle_skip_blanks(&p, end);
     if (p == end)
         return 0;
     if (end - p < 4 || strncmp(p, "rule", 4) != 0)
         return life_text_error(t, p, "the header should end, or go on with 'rule = ' and a rule");
     p += 4;
-    skip_blanks(&p, end);
+    rle_skip_blanks(&p, end);
     if (p == end || *p != '=')
         return life_text_error(t, p, "after 'rule' there should be '='");
     return life_text_rule(t, p + 1, end, out);
 }
 
-/* Where the next cell goes. */
+/* Position of the next cell. */
 struct pen {
     long long x, y, count; /* count 0: none was given */
-    const char *number;    /* where it began */
+    const char *number;    /* start of the count */
     unsigned prefix;       /* of a state above 24: p is 24, q 48 ... */
 };
 
@@ -133,9 +133,9 @@ static void put_cells_of(struct pen *pen, struct life_sink *sink, long long n, u
     pen->x += n;
 }
 
-/* A letter of a state, or the first of two. */
-static int read_letter(const struct life_text *t, const char *at, struct pen *pen,
-                       struct life_sink *sink, long long n)
+/* Read the letter of a state, or the first of two. */
+static int rle_read_letter(const struct life_text *t, const char *at, struct pen *pen,
+                           struct life_sink *sink, long long n)
 {
     if (*at >= 'p' && *at <= 'y') {
         pen->prefix = 24 * (unsigned)(*at - 'p' + 1);
@@ -153,9 +153,9 @@ static int read_letter(const struct life_text *t, const char *at, struct pen *pe
     return 0;
 }
 
-/* One character of cell data. 1 when it ends the pattern. */
-static int read_item(const struct life_text *t, const char *at, struct pen *pen,
-                     struct life_sink *sink)
+/* Read one character of cell data. 1 if it ends the pattern. */
+static int rle_read_item(const struct life_text *t, const char *at, struct pen *pen,
+                         struct life_sink *sink)
 {
     const long long n = pen->count ? pen->count : 1;
     const bool note = sink->history && *at >= 'B' && *at <= 'E',
@@ -174,7 +174,7 @@ static int read_item(const struct life_text *t, const char *at, struct pen *pen,
         put_cells_of(pen, sink, n, 1);
     else if (*at == 'b' || *at == '.')
         put_cells_of(pen, sink, n, 0);
-    else if (letter && read_letter(t, at, pen, sink, n) < 0)
+    else if (letter && rle_read_letter(t, at, pen, sink, n) < 0)
         return -1;
     else if (*at == '$') {
         pen->y += n;
@@ -191,9 +191,9 @@ static int read_item(const struct life_text *t, const char *at, struct pen *pen,
     return 0;
 }
 
-/* The cells of one line. 1 when the pattern has ended. */
-static int read_line(const struct life_text *t, const char *p, const char *end, struct pen *pen,
-                     struct life_sink *sink)
+/* Read the cells of one line. 1 if the pattern has ended. */
+static int rle_read_line(const struct life_text *t, const char *p, const char *end, struct pen *pen,
+                         struct life_sink *sink)
 {
     while (p < end) {
         if (*p == ' ' || *p == '\t' || *p == '\r') {
@@ -202,10 +202,10 @@ static int read_line(const struct life_text *t, const char *p, const char *end, 
             if (pen->prefix)
                 return life_text_error(t, p, "after a letter p to y there should be one of A to X");
             pen->number = p;
-            if (!read_number(&p, end, &pen->count) || pen->count == 0)
+            if (!rle_read_number(&p, end, &pen->count) || pen->count == 0)
                 return life_text_error(t, pen->number, "a count must be from 1 to 2^40 - 1");
         } else {
-            const int status = read_item(t, p++, pen, sink);
+            const int status = rle_read_item(t, p++, pen, sink);
             if (status)
                 return status;
         }
@@ -213,8 +213,8 @@ static int read_line(const struct life_text *t, const char *p, const char *end, 
     return 0;
 }
 
-/* Whatever has a line that is no comment. */
-static bool sniff(const struct life_text *t)
+/* True for any text with a line that is not a comment. */
+static bool rle_sniff(const struct life_text *t)
 {
     for (const char *p = t->begin; p < t->end;) {
         const char *end = life_text_line_end(t, p);
@@ -235,14 +235,14 @@ static int read_rle(const struct life_text *t, struct life_sink *sink)
         const char *end = life_text_line_end(t, p);
         if (*p == '#') {
             if (!sink->filling)
-                status = read_comment(t, p, end, out);
+                status = rle_read_comment(t, p, end, out);
         } else if (*p == 'x' && !header) {
             header = true;
             if (!sink->filling)
-                status = read_header(t, p, end, out);
+                status = rle_read_header(t, p, end, out);
             sink->history |= strcasecmp(out->rule, "LifeHistory") == 0;
         } else {
-            status = read_line(t, p, end, &pen, sink);
+            status = rle_read_line(t, p, end, &pen, sink);
         }
         p = end < t->end ? end + 1 : end;
     }
@@ -254,7 +254,7 @@ static int read_rle(const struct life_text *t, struct life_sink *sink)
         return life_text_error(t, t->end, "the file ends within a state");
     if (status == 0 && pen.count)
         return life_text_error(t, pen.number, "the file ends after a count");
-    /* The header's size is a hint that files get wrong. */
+    /* the header's size is only a hint: some files have it wrong */
     if (sink->any && (long long)out->width < sink->right)
         out->width = (size_t)sink->right;
     if (sink->any && (long long)out->height < sink->bottom)
@@ -264,7 +264,7 @@ static int read_rle(const struct life_text *t, struct life_sink *sink)
 
 /* ---- Writing. -------------------------------------------------------------------------------- */
 
-/* Items so far on the line, so that lines stay below 71 characters. */
+/* Number of characters on the line, kept below 71. */
 struct line {
     FILE *fp;
     int used;
@@ -300,17 +300,17 @@ static void put_state(struct line *line, size_t count, unsigned state)
     put_words(line, count, text);
 }
 
-/* Now and then whether the file is still wanted. */
-static bool goes_on(const struct life_pattern *p, size_t y, struct outfile *out)
+/* Check now and then whether the file is still wanted. */
+static bool rle_goes_on(const struct life_pattern *p, size_t y, struct outfile *out)
 {
     return y % (((size_t)1 << 20) / p->columns + 1) != 0 || outfile_check(out) == 0;
 }
 
-/* Runs of equal states, but for dead cells at the end of a row. */
+/* Write runs of equal states, without trailing dead cells. */
 static void put_states(struct line *line, const struct life_pattern *p, struct outfile *out)
 {
-    size_t row = 0; /* what has been written stands in this row of the pattern */
-    for (size_t y = 0; y < p->rows && goes_on(p, y, out); y++) {
+    size_t row = 0; /* the row of the pattern written so far */
+    for (size_t y = 0; y < p->rows && rle_goes_on(p, y, out); y++) {
         const unsigned char *state = p->state + y * p->columns;
         size_t columns = p->columns, end;
         while (columns && !state[columns - 1])
@@ -331,10 +331,10 @@ static void put_states(struct line *line, const struct life_pattern *p, struct o
     putc('\n', line->fp);
 }
 
-static void put_cells(struct line *line, const struct life_pattern *p, struct outfile *out)
+static void rle_put_cells(struct line *line, const struct life_pattern *p, struct outfile *out)
 {
-    size_t row = 0; /* what has been written stands in this row of the pattern */
-    for (size_t y = 0; y < p->rows && goes_on(p, y, out); y++) {
+    size_t row = 0; /* the row of the pattern written so far */
+    for (size_t y = 0; y < p->rows && rle_goes_on(p, y, out); y++) {
         size_t at = 0, x = 0, end;
         for (; life_next_run(p, y, &x, &end); at = x = end) {
             if (row < p->top + y)
@@ -362,13 +362,13 @@ static int write_rle(struct outfile *out, const struct life_pattern *p)
     }
     fprintf(out->fp, "x = %zu, y = %zu, rule = %s%s%s\n", p->width, p->height,
             p->rule[0] ? p->rule : "B3/S23", p->bounds[0] ? ":" : "", p->bounds);
-    (p->state ? put_states : put_cells)(&line, p, out);
+    (p->state ? put_states : rle_put_cells)(&line, p, out);
     return outfile_check(out);
 }
 
 const struct life_format life_rle = {
     .label = {.name = "rle", .title = "RLE", .suffixes = ".rle", .bare = true},
-    .sniff = sniff,
+    .sniff = rle_sniff,
     .read = read_rle,
     .write = write_rle,
 };

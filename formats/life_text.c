@@ -1,6 +1,5 @@
-/* life_text.c - what readers and writers of Life patterns share: runs of live cells, and text with
- * its errors.
- * SPDX-License-Identifier: MIT
+/* life_text.c - shared by readers and writers of Life patterns: runs of live cells, and text with
+ * error positions. SPDX-License-Identifier: MIT
  */
 #include "formats/life_format.h"
 

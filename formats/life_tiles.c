@@ -1,5 +1,4 @@
-/* life_tiles.c - cells of a plane without edges, kept where they live: tiles of 64 x 64 cells,
- * found by their place.
+/* life_tiles.c - sparse cells of an unbounded plane: tiles of 64 x 64 cells in a hash table.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/life_format.h"
@@ -9,21 +8,21 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static size_t hash(long long x, long long y)
+static size_t tiles_hash(long long x, long long y)
 {
     uint64_t h = ((uint64_t)x * 0x9e3779b97f4a7c15u) ^ ((uint64_t)y * 0xff51afd7ed558ccdu);
     return (size_t)(h ^ h >> 29);
 }
 
-static size_t place_of(const struct life_tiles *t, long long x, long long y)
+static size_t tiles_place_of(const struct life_tiles *t, long long x, long long y)
 {
-    size_t at = hash(x, y) & (t->places - 1);
+    size_t at = tiles_hash(x, y) & (t->places - 1);
     while (t->place[at] && (t->tile[t->place[at] - 1].x != x || t->tile[t->place[at] - 1].y != y))
         at = (at + 1) & (t->places - 1);
     return at;
 }
 
-static bool grow(struct life_tiles *t)
+static bool tiles_grow(struct life_tiles *t)
 {
     const size_t room = t->n ? 2 * t->n : 64;
     struct life_tile *tile =
@@ -34,16 +33,16 @@ static bool grow(struct life_tiles *t)
     t->place = tile ? calloc(t->places, sizeof *t->place) : NULL;
     t->full = !t->place;
     for (size_t i = 0; i < t->n && t->place; i++)
-        t->place[place_of(t, tile[i].x, tile[i].y)] = (uint32_t)(i + 1);
+        t->place[tiles_place_of(t, tile[i].x, tile[i].y)] = (uint32_t)(i + 1);
     return !t->full;
 }
 
-/* The tile with its corner there; NULL: no memory. */
-static struct life_tile *tile_at(struct life_tiles *t, long long x, long long y)
+/* The tile at a position; NULL: out of memory. */
+static struct life_tile *tiles_tile_at(struct life_tiles *t, long long x, long long y)
 {
-    if (t->full || (4 * t->n >= t->places && !grow(t)))
+    if (t->full || (4 * t->n >= t->places && !tiles_grow(t)))
         return NULL;
-    const size_t at = place_of(t, x, y);
+    const size_t at = tiles_place_of(t, x, y);
     if (!t->place[at]) {
         t->tile[t->n] = (struct life_tile){.x = x, .y = y};
         t->place[at] = (uint32_t)++t->n;
@@ -51,14 +50,14 @@ static struct life_tile *tile_at(struct life_tiles *t, long long x, long long y)
     return &t->tile[t->place[at] - 1];
 }
 
-/* A run that needs more than there may be is not begun: it would take minutes to find that out. */
+/* A run that needs more memory than allowed is refused at once, not after minutes. */
 void life_tiles_run(struct life_tiles *t, long long x, long long y, long long n)
 {
     if ((double)n / 64 * sizeof *t->tile > t->most)
         t->full = true;
     while (n > 0) {
         const long long in = x & 63, here = 64 - in < n ? 64 - in : n;
-        struct life_tile *tile = tile_at(t, x - in, y - (y & 63));
+        struct life_tile *tile = tiles_tile_at(t, x - in, y - (y & 63));
         if (!tile)
             return;
         tile->row[y & 63] |= (here < 64 ? ((uint64_t)1 << here) - 1 : ~(uint64_t)0) << in;

@@ -32,7 +32,7 @@ static bool is_big_endian(void)
 
 /* ---- The words of the dictionary. ------------------------------------------------------------ */
 
-/* Where the reader stands in the header; `problem` is what it could not make sense of. */
+/* Reading position in the header; `problem`: first syntax error. */
 struct text {
     const char *at, *end;
     const char *problem;
@@ -45,27 +45,27 @@ static bool complain(struct text *t, const char *problem)
     return false;
 }
 
-static void skip_blanks(struct text *t)
+static void npy_skip_blanks(struct text *t)
 {
     while (t->at < t->end && (*t->at == ' ' || *t->at == '\t' || *t->at == '\n' || *t->at == '\r'))
         t->at++;
 }
 
-/* Passes one character if it comes next. */
-static bool take(struct text *t, char c)
+/* Skip one character if it comes next. */
+static bool npy_take(struct text *t, char c)
 {
-    skip_blanks(t);
+    npy_skip_blanks(t);
     if (t->at == t->end || *t->at != c)
         return false;
     t->at++;
     return true;
 }
 
-/* A string in quotes of either kind, without escapes, into word[room]. */
+/* Read a string in either kind of quotes, without escapes, into word[room]. */
 static bool take_string(struct text *t, char *word, size_t room)
 {
     size_t n = 0;
-    const char quote = take(t, '\'') ? '\'' : take(t, '"') ? '"' : 0;
+    const char quote = npy_take(t, '\'') ? '\'' : npy_take(t, '"') ? '"' : 0;
     if (!quote)
         return complain(t, "a name in quotes is missing");
     while (t->at < t->end && *t->at != quote && n + 1 < room && *t->at >= ' ' && *t->at < 127 &&
@@ -80,7 +80,7 @@ static bool take_string(struct text *t, char *word, size_t room)
 
 static bool take_word(struct text *t, const char *word)
 {
-    skip_blanks(t);
+    npy_skip_blanks(t);
     const size_t length = strlen(word);
     if ((size_t)(t->end - t->at) < length || memcmp(t->at, word, length) != 0)
         return false;
@@ -90,7 +90,7 @@ static bool take_word(struct text *t, const char *word)
 
 static bool take_size(struct text *t, size_t *value)
 {
-    skip_blanks(t);
+    npy_skip_blanks(t);
     const char *start = t->at;
     *value = 0;
     for (; t->at < t->end && *t->at >= '0' && *t->at <= '9'; t->at++) {
@@ -101,17 +101,17 @@ static bool take_size(struct text *t, size_t *value)
     }
     if (t->at == start)
         return complain(t, "its shape is not a list of whole numbers");
-    take(t, 'L'); /* as Python 2 wrote long ones */
+    npy_take(t, 'L'); /* Python 2's suffix of long integers */
     return true;
 }
 
-/* (3, 4) or (3, 4,); the first two of *count dimensions are kept. */
+/* Read (3, 4) or (3, 4,); the first two of *count dimensions are stored. */
 static bool take_shape(struct text *t, size_t dimension[2], size_t *count)
 {
     *count = 0;
-    if (!take(t, '('))
+    if (!npy_take(t, '('))
         return complain(t, "its shape is not a tuple");
-    while (!take(t, ')')) {
+    while (!npy_take(t, ')')) {
         size_t value;
         if (!take_size(t, &value))
             return false;
@@ -119,7 +119,7 @@ static bool take_shape(struct text *t, size_t dimension[2], size_t *count)
             dimension[*count] = value;
         if (++*count > MOST_DIMENSIONS)
             return complain(t, "its shape has too many dimensions");
-        if (!take(t, ',') && !(t->at < t->end && *t->at == ')'))
+        if (!npy_take(t, ',') && !(t->at < t->end && *t->at == ')'))
             return complain(t, "its shape is not a list of whole numbers");
     }
     return true;
@@ -127,7 +127,7 @@ static bool take_shape(struct text *t, size_t dimension[2], size_t *count)
 
 /* ---- The header. ----------------------------------------------------------------------------- */
 
-/* What a header says. */
+/* Content of a header. */
 struct header {
     char descr[64];
     bool fortran, has_descr, has_order, has_shape;
@@ -139,11 +139,11 @@ static bool take_entry(struct text *t, struct header *h)
     char key[32];
     if (!take_string(t, key, sizeof key))
         return false;
-    if (!take(t, ':'))
+    if (!npy_take(t, ':'))
         return complain(t, "a colon is missing");
     if (strcmp(key, "descr") == 0 && !h->has_descr) {
         h->has_descr = true;
-        skip_blanks(t);
+        npy_skip_blanks(t);
         if (t->at < t->end && *t->at == '[')
             return complain(t, "it holds records, not numbers");
         return take_string(t, h->descr, sizeof h->descr);
@@ -164,23 +164,23 @@ static bool take_entry(struct text *t, struct header *h)
 static bool read_dictionary(struct text *t, struct header *h)
 {
     memset(h, 0, sizeof *h);
-    if (!take(t, '{'))
+    if (!npy_take(t, '{'))
         return complain(t, "it is not a dictionary");
-    while (!take(t, '}')) {
+    while (!npy_take(t, '}')) {
         if (!take_entry(t, h))
             return false;
-        if (!take(t, ',') && !(t->at < t->end && *t->at == '}'))
+        if (!npy_take(t, ',') && !(t->at < t->end && *t->at == '}'))
             return complain(t, "a comma is missing");
     }
-    skip_blanks(t);
+    npy_skip_blanks(t);
     if (t->at != t->end)
         return complain(t, "something follows its dictionary");
     return (h->has_descr && h->has_order && h->has_shape) ||
            complain(t, "it lacks descr, fortran_order or shape");
 }
 
-/* The type of number: '<f4', '>f8', '=f8' (the machine's order). */
-static int read_type(struct npy *in, const char *descr)
+/* Parse the number type: '<f4', '>f8', '=f8' (the machine's order). */
+static int npy_read_type(struct npy *in, const char *descr)
 {
     const char order = descr[0];
     const bool known = order == '<' || order == '>' || order == '=';
@@ -195,7 +195,7 @@ static int read_type(struct npy *in, const char *descr)
 
 static int apply_header(struct npy *in, const struct header *h)
 {
-    if (read_type(in, h->descr) < 0)
+    if (npy_read_type(in, h->descr) < 0)
         return -1;
     if (h->dimensions != 2)
         return clerror_set(EINVAL, "%s: has %zu dimension%s; a matrix has 2", in->name,
@@ -210,7 +210,7 @@ static int apply_header(struct npy *in, const struct header *h)
     return 0;
 }
 
-/* The bytes before the dictionary; returns its length, or 0 after an error. */
+/* Read the bytes before the dictionary; return its length, or 0 after an error. */
 static size_t read_prefix(struct npy *in)
 {
     unsigned char start[MAGIC + 2], length[4] = {0};
@@ -239,7 +239,7 @@ static size_t read_prefix(struct npy *in)
     return size;
 }
 
-static int read_header(struct npy *in)
+static int npy_read_header(struct npy *in)
 {
     struct header h;
     const size_t size = read_prefix(in);
@@ -259,7 +259,7 @@ static int read_header(struct npy *in)
     return status == 0 ? apply_header(in, &h) : status;
 }
 
-/* A regular file tells its length before its numbers are read. */
+/* Check a regular file's length before its numbers are read. */
 static int check_length(const struct npy *in)
 {
     struct stat info;
@@ -280,7 +280,7 @@ static int check_length(const struct npy *in)
 int npy_open_stream(struct npy *in, FILE *fp, const char *name)
 {
     *in = (struct npy){.fp = fp, .name = name};
-    if (read_header(in) == 0 && check_length(in) == 0) {
+    if (npy_read_header(in) == 0 && check_length(in) == 0) {
         in->begin = ftell(fp);
         return 0;
     }
@@ -312,7 +312,7 @@ size_t npy_bytes(const struct npy *in)
     return in->rows * in->cols * in->size;
 }
 
-static void swap(unsigned char *x, size_t count, size_t size)
+static void npy_swap(unsigned char *x, size_t count, size_t size)
 {
     for (size_t i = 0; i < count; i++, x += size)
         for (size_t k = 0; k < size / 2; k++) {
@@ -335,7 +335,7 @@ int npy_read_part(struct npy *in, void *x, size_t count)
         return clerror_set(EINVAL, "%s: is cut short: it has %zu of %zu numbers", in->name,
                            in->done, in->rows * in->cols);
     if (in->swapped)
-        swap(x, count, in->size);
+        npy_swap(x, count, in->size);
     return 0;
 }
 
@@ -350,7 +350,7 @@ int npy_read_rows(struct npy *in, size_t first, size_t rows, void *x)
     return npy_read_part(in, x, rows * cols);
 }
 
-/* In one piece, of `size` bytes at a place in the file. */
+/* Read `size` bytes at a position of the file. */
 static int read_at(const struct npy *in, char *x, size_t size, size_t at)
 {
     while (size > 0) {
@@ -380,7 +380,7 @@ int npy_read_part_of_rows(const struct npy *in, size_t first, size_t rows, size_
         status = read_at(in, (char *)x + i * part, whole ? rows * part : part,
                          (size_t)in->begin + (first + i) * row + col * in->size);
     if (status == 0 && in->swapped)
-        swap(x, rows * cols, in->size);
+        npy_swap(x, rows * cols, in->size);
     return status;
 }
 
@@ -393,7 +393,7 @@ void npy_close(struct npy *in)
 
 /* ---- Writing. -------------------------------------------------------------------------------- */
 
-/* Numbers begin at a multiple of 64, as numpy likes it. */
+/* Numbers begin at a multiple of 64 bytes, as numpy writes them. */
 void npy_write_header(FILE *fp, size_t size, size_t rows, size_t cols)
 {
     char line[192];

@@ -23,50 +23,49 @@
 extern "C" {
 #endif
 
-/* A file that is open for reading. */
+/* A file opened for reading. */
 struct npy {
     size_t rows, cols;
-    size_t size;      /* bytes of a number: 4 or 8 */
+    size_t size;      /* bytes per number: 4 or 8 */
     bool fortran;     /* columns are stored, not rows */
-    size_t done;      /* numbers that were read */
-    bool swapped;     /* the numbers are in the other byte order; npy_read turns them */
-    FILE *fp;         /* stands at the first number */
-    long begin;       /* where that is; -1 in a pipe */
+    size_t done;      /* numbers read so far */
+    bool swapped;     /* the file has the other byte order; npy_read swaps */
+    FILE *fp;         /* positioned at the first number */
+    long begin;       /* its position; -1 for a pipe */
     const char *name; /* not owned */
 };
 
-/* Opens a file ("-": the standard input) and reads its header. EINVAL: no .npy file, a header that
- * makes no sense, other than two dimensions, other types of number, or too short for what its
- * header promises. */
+/* Open a file ("-": standard input) and read its header. EINVAL: not a .npy file, an invalid
+ * header, not two dimensions, other number types, or a file shorter than its header says. */
 int npy_open(struct npy *in, const char *file);
 
-/* The same from an open stream, which npy_close closes. `name` is for messages. */
+/* As npy_open, from an open stream, which npy_close closes. `name` is for messages. */
 int npy_open_stream(struct npy *in, FILE *fp, const char *name);
 
-/* Bytes of all numbers; no more than the file has, if that can be told before reading. */
+/* Bytes of all numbers; at most the file's size, where that is known before reading. */
 size_t npy_bytes(const struct npy *in);
 
-/* Reads all numbers, once. -1 when the file ends before. */
+/* Read all numbers, once. -1 if the file ends early. */
 int npy_read(struct npy *in, void *x);
-int npy_read_part(struct npy *in, void *x, size_t count); /* the next `count` of them */
+int npy_read_part(struct npy *in, void *x, size_t count); /* the next `count` numbers */
 
-/* Rows as they are stored (of Fortran order: columns) from row `first` on. What is not next needs a
- * file that is no pipe. */
+/* Read rows as stored (of Fortran order: columns) from row `first` on. Rows that are not next need
+ * a seekable file. */
 int npy_read_rows(struct npy *in, size_t first, size_t rows, void *x);
 
-/* Some columns of rows, as they are stored, into packed rows; of a file that is no pipe, and by
- * several threads at once. */
+/* Read some columns of rows, as stored, into packed rows. Needs a seekable file; several threads
+ * may call it at once. */
 int npy_read_part_of_rows(const struct npy *in, size_t first, size_t rows, size_t col, size_t cols,
                           void *x);
 
-/* Closes what open has opened; nothing happens to one that failed to open, or was zeroed. */
+/* Close the file; does nothing after a failed open or for a zeroed struct. */
 void npy_close(struct npy *in);
 
-/* Writes rows x cols numbers of `size` bytes, 4 or 8, from rows of ld numbers, in C order and the
- * machine's byte order. The file appears whole or not at all ("-" is the standard output). */
+/* Write rows x cols numbers of `size` bytes, 4 or 8, from rows of ld numbers, in C order and the
+ * machine's byte order. Whole or not at all ("-" is standard output). */
 int npy_write(const char *file, size_t size, size_t rows, size_t cols, const void *x, size_t ld);
 
-/* Only what stands before the numbers of such a file. */
+/* Write only the header of such a file. */
 void npy_write_header(FILE *fp, size_t size, size_t rows, size_t cols);
 
 #ifdef __cplusplus

@@ -175,7 +175,7 @@ static locale_t get_c_locale(void)
 }
 
 /* libc's conversion, for what the fast path does not cover; Fortran's d becomes e. */
-static double read_slowly(const char *text, size_t length)
+static double number_read_slowly(const char *text, size_t length)
 {
     char copy[NUMBER_LONGEST + 1];
     memcpy(copy, text, length);
@@ -212,7 +212,7 @@ enum number_kind number_read(const char *text, size_t length, double *value)
     else if (d.exact && abs(d.exponent) <= MAX_POWER)
         *value = d.negative ? -scale10(d.digits, d.exponent) : scale10(d.digits, d.exponent);
     else
-        *value = read_slowly(text, length);
+        *value = number_read_slowly(text, length);
     return isfinite(*value) ? NUMBER_OK : NUMBER_INFINITE;
 }
 

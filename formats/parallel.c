@@ -1,4 +1,4 @@
-/* parallel.c - work on parts of a picture or a matrix by all processors.
+/* parallel.c - parallel loops over ranges of a picture or a matrix.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/parallel.h"

@@ -1,4 +1,4 @@
-/* particles.c - files of bodies: which format a file has, and what holds for all formats.
+/* particles.c - files of bodies: recognition of the format, and code common to all formats.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/particles.h"
@@ -18,9 +18,9 @@
 static const struct particles_format *const formats[] = {PARTICLES_FORMATS(POINTER)};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-/* The formats that are written; with `all`, the others too. The last of the table is the plainest
- * and comes first. */
-static void list(bool all, char *text, size_t size)
+/* List the formats that can be written; with `all`, also those that can only be read. The last of
+ * the table is the plainest and comes first. */
+static void particles_list(bool all, char *text, size_t size)
 {
     const struct format_label *some[FORMATS];
     size_t n = 0;
@@ -33,19 +33,19 @@ static void list(bool all, char *text, size_t size)
 const char *particles_formats(void)
 {
     static _Thread_local char text[256];
-    list(false, text, sizeof text);
+    particles_list(false, text, sizeof text);
     return text;
 }
 
 const char *particles_readable(void)
 {
     static _Thread_local char text[300];
-    list(true, text, sizeof text);
+    particles_list(true, text, sizeof text);
     return text;
 }
 
-/* By name, or by the suffix when the name is NULL; NULL after an error. */
-static const struct particles_format *find(const char *file, const char *name)
+/* Find a format by name, or by the suffix if the name is NULL; NULL after an error. */
+static const struct particles_format *particles_find(const char *file, const char *name)
 {
     static const struct format_label *const labels[] = {PARTICLES_FORMATS(LABEL)};
     static const struct format_table table = {labels, FORMATS, "bodies", particles_formats};
@@ -54,7 +54,7 @@ static const struct particles_format *find(const char *file, const char *name)
 
 /* ---- Reading. -------------------------------------------------------------------------------- */
 
-/* Text, which is what nothing else is, unless the file's suffix is another format's; NULL after an
+/* Text, for everything not recognised, unless the file's suffix is another format's; NULL after an
  * error. */
 static const struct particles_format *take_for_text(const char *name)
 {
@@ -70,14 +70,14 @@ static const struct particles_format *take_for_text(const char *name)
     return text;
 }
 
-/* The format that the first bytes look like; NULL after an error. */
-static const struct particles_format *recognise(struct source *s)
+/* Find the format by the first bytes; NULL after an error. */
+static const struct particles_format *particles_recognise(struct reader *s)
 {
     enum { LOOK = 32 }; /* a TIPSY header */
     char known[400];
-    if (source_need(s, LOOK) < 0)
+    if (reader_need(s, LOOK) < 0)
         return NULL;
-    const size_t size = source_ready(s) < LOOK ? source_ready(s) : LOOK;
+    const size_t size = reader_ready(s) < LOOK ? reader_ready(s) : LOOK;
     if (size == 0) {
         clerror_set(EINVAL, "%s: is empty; bodies are lines of %s", s->name, "mass x y z vx vy vz");
         return NULL;
@@ -86,17 +86,17 @@ static const struct particles_format *recognise(struct source *s)
     for (size_t i = 0; i + 1 < FORMATS; i++)
         if (formats[i]->sniff(s->begin, size))
             return formats[i];
-    if (foreign_refuse(s->name, s->begin, size, known) < 0)
+    if (unsupported_refuse(s->name, s->begin, size, known) < 0)
         return NULL;
-    if (formats[FORMATS - 1]->sniff(s->begin, size)) /* text, which what is foreign may look like */
+    if (formats[FORMATS - 1]->sniff(s->begin, size)) /* unsupported formats may look like text */
         return take_for_text(s->name);
     clerror_set(EINVAL, "%s: is not a file of bodies; %s", s->name, known);
     return NULL;
 }
 
-static int read_and_close(struct source *s, struct particles *p)
+static int read_and_close(struct reader *s, struct particles *p)
 {
-    const struct particles_format *format = recognise(s);
+    const struct particles_format *format = particles_recognise(s);
     int status = format ? format->read(s, p) : -1;
     if (status == 0)
         particles_drop_zeros(p);
@@ -104,22 +104,22 @@ static int read_and_close(struct source *s, struct particles *p)
         particles_free(p);
     else
         p->format = format->label.name;
-    source_close(s);
+    reader_close(s);
     return status;
 }
 
 int particles_read(const char *file, struct particles *p)
 {
-    struct source s;
+    struct reader s;
     memset(p, 0, sizeof *p);
-    return source_open(&s, file) < 0 ? -1 : read_and_close(&s, p);
+    return reader_open(&s, file) < 0 ? -1 : read_and_close(&s, p);
 }
 
 int particles_read_memory(const char *name, const void *data, size_t size, struct particles *p)
 {
-    struct source s;
+    struct reader s;
     memset(p, 0, sizeof *p);
-    source_open_memory(&s, name, data, size);
+    reader_open_memory(&s, name, data, size);
     return read_and_close(&s, p);
 }
 
@@ -127,20 +127,20 @@ int particles_read_memory(const char *name, const void *data, size_t size, struc
 
 const char *particles_format_of(const char *file)
 {
-    const struct particles_format *format = find(file, NULL);
+    const struct particles_format *format = particles_find(file, NULL);
     return format ? format->label.name : NULL;
 }
 
 size_t particles_bytes(const char *file, const struct particles *p)
 {
-    const struct particles_format *format = find(file, NULL);
+    const struct particles_format *format = particles_find(file, NULL);
     const int more =
         (p->softening != NULL) + (p->potential != NULL) + (p->id != NULL) + (p->radius != NULL);
     return format ? format->bytes + (size_t)more * format->more : 0;
 }
 
-/* What is written can be read again: the same conditions hold for both. */
-static int check(const char *file, const struct particles *p)
+/* What is written must be readable: the same conditions hold for both. */
+static int particles_check(const char *file, const struct particles *p)
 {
     if (p->n == 0)
         return clerror_set(EINVAL, "%s: there are no bodies to write", file);
@@ -165,11 +165,11 @@ static int check(const char *file, const struct particles *p)
 int particles_write(const char *file, const struct particles *p, const char *name)
 {
     struct outfile out;
-    const struct particles_format *format = find(file, name);
+    const struct particles_format *format = particles_find(file, name);
     if (format && !format->write)
         return clerror_set(ENOTSUP, "%s: %s is only read; bodies are written as %s", file,
                            format->label.title, particles_formats());
-    if (!format || check(file, p) < 0 || outfile_open(&out, file) < 0)
+    if (!format || particles_check(file, p) < 0 || outfile_open(&out, file) < 0)
         return -1;
     if (format->write(&out, p) == 0)
         return outfile_commit(&out);

@@ -26,9 +26,8 @@
 extern "C" {
 #endif
 
-/* What a file may tell of the run that made it: NOTE(name, kind). All are kept as text, numbers
- * with all their digits. The units are those in which the bodies' lengths, masses and velocities
- * stand. */
+/* Metadata of the run that wrote a file: NOTE(name, kind). All are kept as text, numbers with all
+ * digits. The units are those of the bodies' lengths, masses and velocities. */
 #define PARTICLES_NOTES(NOTE)                                                                      \
     NOTE(G, REAL)                                                                                  \
     NOTE(softening, REAL)                                                                          \
@@ -53,7 +52,7 @@ extern "C" {
 enum particles_note { PARTICLES_NOTES(PARTICLES_NOTE) PARTICLES_NOTE_COUNT };
 #undef PARTICLES_NOTE
 
-/* What bodies may have besides mass, position and velocity. */
+/* Optional data of bodies besides mass, position and velocity. */
 enum particles_also {
     PARTICLES_SOFTENING = 1,
     PARTICLES_POTENTIAL = 2,
@@ -70,53 +69,51 @@ struct particles {
     double (*pos)[3];
     double (*vel)[3];
     size_t gas, star;
-    int also;          /* which of these four there are; the others are NULL */
+    int also;          /* which of the four optional arrays are present; the others are NULL */
     double *softening; /* length */
-    double *potential; /* per unit of mass */
+    double *potential; /* per unit mass */
     uint64_t *id;
     double *radius;                   /* length; only in text and HDF5 */
-    char *note[PARTICLES_NOTE_COUNT]; /* NULL: the file does not say */
-    char
-        *missing; /* a sentence on what a file of another program should have said; NULL: nothing */
-    const char *format; /* of the file read: "text", "tipsy", ...; not owned */
+    char *note[PARTICLES_NOTE_COUNT]; /* NULL: not in the file */
+    char *missing;      /* what another program's file lacks, as a sentence; NULL: nothing */
+    const char *format; /* of the file: "text", "tipsy", ...; not owned */
 };
 
-/* Reads `file`, "-" for the standard input, into *p, which the caller gives to particles_free.
- * Every number is finite, every mass >= 0 and n >= 1, or the call fails and *p is empty.
- * Errors: ENOENT EACCES EISDIR as open; EINVAL for content; ENOMEM; EIO. */
+/* Read `file`, "-" for standard input, into *p; free it with particles_free. Every number is
+ * finite, every mass >= 0 and n >= 1, or the call fails and *p is empty. Errors: ENOENT EACCES
+ * EISDIR as open; EINVAL for content; ENOMEM; EIO. */
 int particles_read(const char *file, struct particles *p);
 
-/* The same from memory; `name` stands for the file in messages. */
+/* As particles_read, from memory; `name` stands for the file in messages. */
 int particles_read_memory(const char *name, const void *data, size_t size, struct particles *p);
 
-/* A note as a number; NAN when there is none. */
+/* Metadata as a number; NAN if there is none. */
 double particles_number(const struct particles *p, enum particles_note note);
 
-/* Sets a note; NULL takes it away. A number is written with all its digits, NAN is no number. -1:
- * ENOMEM. */
+/* Set metadata; NULL removes it. A number is written with all digits; NAN means none. -1: ENOMEM.
+ */
 int particles_set_note(struct particles *p, enum particles_note note, const char *text);
 int particles_set_number(struct particles *p, enum particles_note note, double value);
 
-/* Writes the bodies to `file` as a whole or not at all (see outfile.h; "-" is the standard output),
- * in the format of that name; NULL: the one that the suffix stands for.
- * TIPSY holds 2^31 - 1 bodies in single precision: a value beyond that range fails with ERANGE. */
+/* Write the bodies to `file`, whole or not at all (outfile.h; "-" is standard output), in the
+ * named format; NULL: chosen by the suffix. TIPSY holds at most 2^31 - 1 bodies in single
+ * precision: a value beyond its range fails with ERANGE. */
 int particles_write(const char *file, const struct particles *p, const char *format);
 
-/* The name of the format that a file's suffix stands for, text when it has none. NULL with ENOTSUP,
- * and a sentence that lists the known ones, for any other suffix: text under such a name would
- * mislead. */
+/* The format for a file's suffix, text if it has none. NULL with ENOTSUP, and a message that lists
+ * the known suffixes, for any other: text under such a name would mislead. */
 const char *particles_format_of(const char *file);
 
-/* About how many bytes a body takes in a file of that name; 0 when no format has such a suffix. */
+/* Approximate bytes per body in a file of that name; 0 for an unknown suffix. */
 size_t particles_bytes(const char *file, const struct particles *p);
 
-/* The formats that are written, with their suffixes, for help texts: "text (.tab .txt .dat or no
- * suffix), TIPSY (.tipsy)"; and all that are read. The calling thread's own, valid until its next
+/* The formats that can be written, with their suffixes, for help texts: "text (.tab .txt .dat or
+ * no suffix), TIPSY (.tipsy)"; and all that can be read. Valid until the calling thread's next
  * call. */
 const char *particles_formats(void);
 const char *particles_readable(void);
 
-/* Frees the arrays and empties *p; an empty one may be freed again. */
+/* Free the arrays and empty *p; an empty struct may be freed again. */
 void particles_free(struct particles *p);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* particles_array.c - bodies in memory: their arrays, and their values by column.
+/* particles_array.c - arrays of bodies in memory, and access by column.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/particles_format.h"
@@ -33,8 +33,8 @@ void particles_free(struct particles *p)
     memset(p, 0, sizeof *p);
 }
 
-/* The array with room for so many; the old one stays when there is no memory. */
-static bool grow(void **array, size_t room, size_t size)
+/* Grow the array; on failure the old one stays. */
+static bool particles_array_grow(void **array, size_t room, size_t size)
 {
     void *grown = realloc(*array, room * size);
     *array = grown ? grown : *array;
@@ -56,7 +56,7 @@ int particles_reserve(struct particles *p, size_t room, const char *name)
     size_t bytes = 0;
     for (int k = 0; k < 7; k++) {
         bytes += wanted[k] ? size[k] : 0;
-        fits = fits && (!wanted[k] || grow(&all[k], room, size[k]));
+        fits = fits && (!wanted[k] || particles_array_grow(&all[k], room, size[k]));
     }
     p->mass = all[0], p->pos = all[1], p->vel = all[2];
     p->softening = all[3], p->potential = all[4], p->id = all[5], p->radius = all[6];
@@ -93,7 +93,7 @@ static bool all_zero(const double *x, size_t n)
     return i == n;
 }
 
-static void drop(struct particles *p, double **array, enum particles_also also)
+static void particles_array_drop(struct particles *p, double **array, enum particles_also also)
 {
     if (*array && all_zero(*array, p->n)) {
         free(*array);
@@ -104,7 +104,7 @@ static void drop(struct particles *p, double **array, enum particles_also also)
 
 void particles_drop_zeros(struct particles *p)
 {
-    drop(p, &p->softening, PARTICLES_SOFTENING);
-    drop(p, &p->potential, PARTICLES_POTENTIAL);
-    drop(p, &p->radius, PARTICLES_RADIUS);
+    particles_array_drop(p, &p->softening, PARTICLES_SOFTENING);
+    particles_array_drop(p, &p->potential, PARTICLES_POTENTIAL);
+    particles_array_drop(p, &p->radius, PARTICLES_RADIUS);
 }

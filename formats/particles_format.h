@@ -1,8 +1,9 @@
-/* particles_format.h - the table of formats of bodies, and what they share. Private to formats/.
+/* particles_format.h - the table of formats of bodies, and what their files share. Private to
+ * formats/.
  *
  * A new format is a file particles_NAME.c, which defines `const struct particles_format
- * particles_NAME`, and its name in the list below. Messages and help texts follow from the table.
- * SPDX-License-Identifier: MIT
+ * particles_NAME`, and its name in the list below. Messages and help texts are generated from the
+ * table. SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_PARTICLES_FORMAT_H
 #define FORMATS_PARTICLES_FORMAT_H
@@ -12,8 +13,7 @@
 #include "formats/reader.h"
 #include "formats/suffix.h"
 
-/* In this order a file's first bytes are shown to the formats; text, which takes what is left, is
- * last. */
+/* Formats are recognised in this order; text, which accepts the remainder, is last. */
 #define PARTICLES_FORMATS(FORMAT)                                                                  \
     FORMAT(hdf5)                                                                                   \
     FORMAT(npy)                                                                                    \
@@ -25,18 +25,19 @@
 struct particles_format {
     struct format_label label; /* comes first */
 
-    /* Do the first bytes look like this format? `size` is 32, or less when that is all there is. */
+    /* True if the first bytes look like this format. `size` is 32, or the size of a shorter file.
+     */
     bool (*sniff)(const char *start, size_t size);
 
-    /* Reads from the start of the content. On failure *p, which was empty, is for the caller to
-     * free. */
-    int (*read)(struct source *s, struct particles *p);
+    /* Read from the start of the content into *p, which is empty. On failure the caller frees *p.
+     */
+    int (*read)(struct reader *s, struct particles *p);
 
-    /* Writes bodies that particles_write has checked. Errors of the disk also come later, from
-     * outfile_commit. NULL: the format is only read. */
+    /* Write bodies that particles_write has checked. Disk errors may also surface later, in
+     * outfile_commit. NULL: read-only. */
     int (*write)(struct outfile *out, const struct particles *p);
 
-    /* About how many bytes a body takes, and each thing more that it has. */
+    /* approximate bytes per body, and per optional value */
     size_t bytes, more;
 };
 
@@ -45,34 +46,34 @@ PARTICLES_FORMATS(PARTICLES_DECLARE)
 
 /* ---- particles_array.c: bodies in memory. ---- */
 
-/* Gives the arrays of *p, those of p->also among them, room for `room` bodies, keeping the first
+/* Reserve space for `room` bodies in the arrays of *p, optional arrays included, keeping the first
  * p->n. `name` is for the message. */
 int particles_reserve(struct particles *p, size_t room, const char *name);
 
-/* "mass", "x" .. "vz": the columns, 0 .. 6, and the value of body i in each. */
+/* "mass", "x" .. "vz": names of the columns 0 .. 6, and the value of body i in each. */
 extern const char *const particles_columns[7];
 double particles_value(const struct particles *p, size_t i, int column);
 
-/* -1 with a sentence when a value of body i is not finite, or its mass negative. `kind`: "gas",
+/* -1 with a message if a value of body i is not finite, or its mass negative. `kind`: "gas",
  * "dark", ... or NULL. */
 int particles_check_body(const char *name, const struct particles *p, size_t i, const char *kind);
 
-/* Takes arrays away that say nothing: softenings and potentials that are all 0. */
+/* Free optional arrays without information: softenings and potentials that are all 0. */
 void particles_drop_zeros(struct particles *p);
 
 /* ---- particles_metadata.c ---- */
 
 enum particles_kind { PARTICLES_REAL, PARTICLES_TEXT, PARTICLES_WHOLE };
 
-/* The name of a note in files, and its kind. */
+/* The name of a metadata entry in files, and its kind. */
 const char *particles_note_name(enum particles_note note);
 enum particles_kind particles_note_kind(enum particles_note note);
 
-/* Sets a note from what a file says; what is no value of its kind is passed over. -1: ENOMEM. */
+/* Set metadata from a file's text; an invalid value is ignored. -1: ENOMEM. */
 int particles_read_note(struct particles *p, enum particles_note note, const char *text,
                         size_t length);
 
-/* Adds half a sentence, such as "no Header/Time (0 is taken)", to p->missing. -1: ENOMEM. */
+/* Append half a sentence, such as "no Header/Time (0 is taken)", to p->missing. -1: ENOMEM. */
 int particles_miss(struct particles *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -26,17 +26,17 @@
 enum { HEADER = 256, TYPES = 6 };
 
 struct gadget {
-    struct source *s;
+    struct reader *s;
     struct particles *p;
     bool big, named; /* byte order; format 2 */
     int64_t n[TYPES];
     double mass[TYPES];
-    size_t total, weighed; /* bodies; those with a mass of their own */
+    size_t total, weighed; /* bodies; bodies with individual masses */
 };
 
 /* ---- Bytes. ---------------------------------------------------------------------------------- */
 
-static uint64_t get(const char *at, size_t size, bool big)
+static uint64_t gadget_get(const char *at, size_t size, bool big)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < size; i++)
@@ -44,9 +44,9 @@ static uint64_t get(const char *at, size_t size, bool big)
     return value;
 }
 
-static double get_number(const char *at, size_t size, bool big)
+static double gadget_get_number(const char *at, size_t size, bool big)
 {
-    const uint64_t bits = get(at, size, big);
+    const uint64_t bits = gadget_get(at, size, big);
     const uint32_t half = (uint32_t)bits;
     float narrow;
     double wide;
@@ -55,26 +55,26 @@ static double get_number(const char *at, size_t size, bool big)
     return size == sizeof narrow ? (double)narrow : wide;
 }
 
-static int need(const struct gadget *g, size_t size, const char *what)
+static int gadget_need(const struct gadget *g, size_t size, const char *what)
 {
-    if (source_need(g->s, size) < 0)
+    if (reader_need(g->s, size) < 0)
         return -1;
-    return source_ready(g->s) >= size
+    return reader_ready(g->s) >= size
                ? 0
                : clerror_set(EINVAL, "%s: is cut short in %s", g->s->name, what);
 }
 
-/* The length before or after a block. */
+/* Read the length before or after a block. */
 static int take_length(struct gadget *g, uint32_t *length, const char *what)
 {
-    if (need(g, 4, what) < 0)
+    if (gadget_need(g, 4, what) < 0)
         return -1;
-    *length = (uint32_t)get(g->s->begin, 4, g->big);
+    *length = (uint32_t)gadget_get(g->s->begin, 4, g->big);
     g->s->begin += 4;
     return 0;
 }
 
-static int end_block(struct gadget *g, uint32_t length, const char *what)
+static int gadget_end_block(struct gadget *g, uint32_t length, const char *what)
 {
     uint32_t again;
     if (take_length(g, &again, what) < 0)
@@ -88,11 +88,11 @@ static int end_block(struct gadget *g, uint32_t length, const char *what)
                      g->s->name, what, (unsigned)length, (unsigned)again);
 }
 
-static int skip(struct gadget *g, uint32_t length, const char *what)
+static int gadget_skip(struct gadget *g, uint32_t length, const char *what)
 {
     while (length) {
-        const size_t some = length < SOURCE_ROOM ? length : SOURCE_ROOM;
-        if (need(g, some, what) < 0)
+        const size_t some = length < READER_ROOM ? length : READER_ROOM;
+        if (gadget_need(g, some, what) < 0)
             return -1;
         g->s->begin += some;
         length -= (uint32_t)some;
@@ -102,63 +102,63 @@ static int skip(struct gadget *g, uint32_t length, const char *what)
 
 /* ---- The header. ----------------------------------------------------------------------------- */
 
-/* Whether a file begins with a block of `length` bytes. */
-static bool begins(const char *start, size_t size, uint32_t length, bool big)
+/* True if the file begins with a block of `length` bytes. */
+static bool gadget_begins(const char *start, size_t size, uint32_t length, bool big)
 {
-    return size >= 8 && get(start, 4, big) == length;
+    return size >= 8 && gadget_get(start, 4, big) == length;
 }
 
-static bool is_named(const char *start, size_t size, bool big)
+static bool gadget_is_named(const char *start, size_t size, bool big)
 {
-    return begins(start, size, 8, big) && memcmp(start + 4, "HEAD", 4) == 0;
+    return gadget_begins(start, size, 8, big) && memcmp(start + 4, "HEAD", 4) == 0;
 }
 
-static bool sniff(const char *start, size_t size)
+static bool gadget_sniff(const char *start, size_t size)
 {
     for (int big = 0; big < 2; big++)
-        if (begins(start, size, HEADER, big) || is_named(start, size, big))
+        if (gadget_begins(start, size, HEADER, big) || gadget_is_named(start, size, big))
             return true;
     return false;
 }
 
-/* In format 2: the name before a block. 1 at the end of the file. */
-static int take_name(struct gadget *g, char name[5])
+/* Format 2: read the name before a block. 1 at the end of the file. */
+static int gadget_take_name(struct gadget *g, char name[5])
 {
     uint32_t length;
     strcpy(name, "");
     if (!g->named)
         return 0;
-    if (source_need(g->s, 1) < 0)
+    if (reader_need(g->s, 1) < 0)
         return -1;
-    if (source_ready(g->s) == 0)
+    if (reader_ready(g->s) == 0)
         return 1;
     if (take_length(g, &length, "the name of a block") < 0)
         return -1;
     if (length != 8)
         return clerror_set(EINVAL, "%s: the name of a block has %u bytes, not 8; it is damaged",
                            g->s->name, (unsigned)length);
-    if (need(g, 8, "the name of a block") < 0)
+    if (gadget_need(g, 8, "the name of a block") < 0)
         return -1;
     memcpy(name, g->s->begin, 4);
     name[4] = 0;
     g->s->begin += 8;
-    return end_block(g, length, "the name of a block");
+    return gadget_end_block(g, length, "the name of a block");
 }
 
-static int check_header(struct gadget *g, const char *at)
+static int gadget_check_header(struct gadget *g, const char *at)
 {
-    const int files = (int)get(at + 124, 4, g->big);
-    const double omega = get_number(at + 136, 8, g->big);
+    const int files = (int)gadget_get(at + 124, 4, g->big);
+    const double omega = gadget_get_number(at + 136, 8, g->big);
     for (int type = 0; type < TYPES; type++) {
-        g->n[type] = (int32_t)get(at + 4 * type, 4, g->big);
-        g->mass[type] = get_number(at + 24 + 8 * type, 8, g->big);
+        g->n[type] = (int32_t)gadget_get(at + 4 * type, 4, g->big);
+        g->mass[type] = gadget_get_number(at + 24 + 8 * type, 8, g->big);
         if (g->n[type] < 0 || !(g->mass[type] >= 0 && isfinite(g->mass[type])))
             return clerror_set(EINVAL, "%s: its header says %ld bodies of type %d, of mass %g",
                                g->s->name, (long)g->n[type], type, g->mass[type]);
         g->total += (size_t)g->n[type];
         g->weighed += g->mass[type] == 0 ? (size_t)g->n[type] : 0;
     }
-    g->p->time = get_number(at + 72, 8, g->big);
+    g->p->time = gadget_get_number(at + 72, 8, g->big);
     if (!isfinite(g->p->time))
         return clerror_set(EINVAL, "%s: the time in its header is %g", g->s->name, g->p->time);
     if (g->total == 0)
@@ -179,19 +179,19 @@ static int check_header(struct gadget *g, const char *at)
     return 0;
 }
 
-static int read_header(struct gadget *g)
+static int gadget_read_header(struct gadget *g)
 {
     uint32_t length;
     char name[5];
-    if (take_name(g, name) < 0 || take_length(g, &length, "its header") < 0)
+    if (gadget_take_name(g, name) < 0 || take_length(g, &length, "its header") < 0)
         return -1;
     if (length != HEADER)
         return clerror_set(EINVAL, "%s: its header has %u bytes, not %d", g->s->name,
                            (unsigned)length, HEADER);
-    if (need(g, HEADER, "its header") < 0 || check_header(g, g->s->begin) < 0)
+    if (gadget_need(g, HEADER, "its header") < 0 || gadget_check_header(g, g->s->begin) < 0)
         return -1;
     g->s->begin += HEADER;
-    return end_block(g, length, "its header");
+    return gadget_end_block(g, length, "its header");
 }
 
 /* ---- The blocks. ----------------------------------------------------------------------------- */
@@ -200,19 +200,19 @@ enum block { POS, VEL, ID, MASS, BLOCKS };
 
 static const struct {
     const char *name, *what;
-    size_t numbers; /* a body */
+    size_t numbers; /* per body */
 } blocks[BLOCKS] = {{"POS ", "the positions", 3},
                     {"VEL ", "the velocities", 3},
                     {"ID  ", "the names", 1},
                     {"MASS", "the masses", 1}};
 
-static size_t rows_of(const struct gadget *g, enum block block)
+static size_t gadget_rows_of(const struct gadget *g, enum block block)
 {
     return block == MASS ? g->weighed : g->total;
 }
 
-/* Positions come first; with a pipe, memory grows with what arrives. */
-static int make_room(const struct gadget *g, size_t *room, size_t i)
+/* Positions come first; from a pipe, memory grows with the data. */
+static int gadget_make_room(const struct gadget *g, size_t *room, size_t i)
 {
     if (i < *room)
         return 0;
@@ -220,7 +220,7 @@ static int make_room(const struct gadget *g, size_t *room, size_t i)
     return particles_reserve(g->p, *room, g->s->name);
 }
 
-/* The body of row i: masses leave out the types that have one in the header. */
+/* The body of entry i: the mass block leaves out types with a mass in the header. */
 static size_t body_of(const struct gadget *g, enum block block, size_t i)
 {
     size_t body = i;
@@ -236,24 +236,25 @@ static size_t body_of(const struct gadget *g, enum block block, size_t i)
     return body;
 }
 
-static void put(struct particles *p, enum block block, size_t i, const char *at, size_t size,
-                bool big)
+static void gadget_put(struct particles *p, enum block block, size_t i, const char *at, size_t size,
+                       bool big)
 {
     if (block == ID)
-        p->id[i] = get(at, size, big);
+        p->id[i] = gadget_get(at, size, big);
     else if (block == MASS)
-        p->mass[i] = get_number(at, size, big);
+        p->mass[i] = gadget_get_number(at, size, big);
     for (int axis = 0; block <= VEL && axis < 3; axis++)
-        (block == POS ? p->pos : p->vel)[i][axis] = get_number(at + (size_t)axis * size, size, big);
+        (block == POS ? p->pos : p->vel)[i][axis] =
+            gadget_get_number(at + (size_t)axis * size, size, big);
 }
 
-static int read_rows(struct gadget *g, enum block block, size_t size, size_t *room)
+static int gadget_read_rows(struct gadget *g, enum block block, size_t size, size_t *room)
 {
     const size_t bytes = blocks[block].numbers * size;
-    for (size_t i = 0; i < rows_of(g, block); i++) {
-        if (need(g, bytes, blocks[block].what) < 0 || make_room(g, room, i) < 0)
+    for (size_t i = 0; i < gadget_rows_of(g, block); i++) {
+        if (gadget_need(g, bytes, blocks[block].what) < 0 || gadget_make_room(g, room, i) < 0)
             return -1;
-        put(g->p, block, body_of(g, block, i), g->s->begin, size, g->big);
+        gadget_put(g->p, block, body_of(g, block, i), g->s->begin, size, g->big);
         g->s->begin += bytes;
         if (block == POS)
             g->p->n++;
@@ -261,26 +262,26 @@ static int read_rows(struct gadget *g, enum block block, size_t size, size_t *ro
     return 0;
 }
 
-/* A block whose length, modulo 2^32, is that of 4 or 8 bytes a number. */
+/* Read a block; its length modulo 2^32 implies 4 or 8 bytes per number. */
 static int read_block(struct gadget *g, enum block block, size_t *room)
 {
     uint32_t length;
     if (take_length(g, &length, blocks[block].what) < 0)
         return -1;
-    const size_t numbers = rows_of(g, block) * blocks[block].numbers;
+    const size_t numbers = gadget_rows_of(g, block) * blocks[block].numbers;
     const size_t size = length == (uint32_t)(4 * numbers)   ? 4
                         : length == (uint32_t)(8 * numbers) ? 8
                                                             : 0;
     if (!size)
         return clerror_set(EINVAL, "%s: %s take %u bytes; %zu bodies have %zu or %zu", g->s->name,
-                           blocks[block].what, (unsigned)length, rows_of(g, block), 4 * numbers,
-                           8 * numbers);
-    if (read_rows(g, block, size, room) < 0)
+                           blocks[block].what, (unsigned)length, gadget_rows_of(g, block),
+                           4 * numbers, 8 * numbers);
+    if (gadget_read_rows(g, block, size, room) < 0)
         return -1;
-    return end_block(g, length, blocks[block].what);
+    return gadget_end_block(g, length, blocks[block].what);
 }
 
-/* In format 1 the order is fixed; in format 2 blocks have names, and others may stand between. */
+/* In format 1 the order is fixed; in format 2 blocks have names, and unknown blocks are skipped. */
 static int read_blocks(struct gadget *g)
 {
     size_t room = 0;
@@ -288,22 +289,23 @@ static int read_blocks(struct gadget *g)
     int status = 0, next = POS;
     while (status == 0 && next < (g->weighed ? BLOCKS : MASS)) {
         uint32_t length;
-        status = take_name(g, name);
+        status = gadget_take_name(g, name);
         if (status == 1)
             return clerror_set(EINVAL, "%s: has no block %.4s, %s", g->s->name, blocks[next].name,
                                blocks[next].what);
         if (status == 0 && (!g->named || memcmp(name, blocks[next].name, 4) == 0))
             status = read_block(g, (enum block)next++, &room);
         else if (status == 0)
-            status = take_length(g, &length, "a block") < 0 || skip(g, length, "a block") < 0 ||
-                             end_block(g, length, "a block") < 0
+            status = take_length(g, &length, "a block") < 0 ||
+                             gadget_skip(g, length, "a block") < 0 ||
+                             gadget_end_block(g, length, "a block") < 0
                          ? -1
                          : 0;
     }
     return status;
 }
 
-static int finish(struct gadget *g)
+static int gadget_finish(struct gadget *g)
 {
     struct particles *p = g->p;
     size_t i = 0;
@@ -322,24 +324,24 @@ static int finish(struct gadget *g)
         p, "no units (G = 1 is taken; with kpc, km/s and 10^10 solar masses it is 43007.1)");
 }
 
-static int read_gadget(struct source *s, struct particles *p)
+static int read_gadget(struct reader *s, struct particles *p)
 {
     struct gadget g = {.s = s, .p = p};
-    const size_t ready = source_ready(s);
-    g.big = begins(s->begin, ready, HEADER, true) || is_named(s->begin, ready, true);
-    g.named = is_named(s->begin, ready, g.big);
-    if (read_header(&g) < 0)
+    const size_t ready = reader_ready(s);
+    g.big = gadget_begins(s->begin, ready, HEADER, true) || gadget_is_named(s->begin, ready, true);
+    g.named = gadget_is_named(s->begin, ready, g.big);
+    if (gadget_read_header(&g) < 0)
         return -1;
     if (s->size >= 0 &&
-        (long long)(g.total * 28) > s->size) /* the least: floats, and names of 4 bytes */
+        (long long)(g.total * 28) > s->size) /* the minimum: floats, and IDs of 4 bytes */
         return clerror_set(EINVAL, "%s: is cut short: %lld bytes, and %zu bodies take %zu or more",
                            s->name, s->size, g.total, g.total * 28);
     p->also = PARTICLES_ID;
-    return read_blocks(&g) < 0 ? -1 : finish(&g);
+    return read_blocks(&g) < 0 ? -1 : gadget_finish(&g);
 }
 
 const struct particles_format particles_gadget = {
     .label = {.name = "gadget", .title = "GADGET 1 and 2", .suffixes = ""},
-    .sniff = sniff,
+    .sniff = gadget_sniff,
     .read = read_gadget,
 };

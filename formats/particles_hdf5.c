@@ -20,14 +20,14 @@
 #include <errno.h>
 #include <string.h>
 
-static bool sniff(const char *start, size_t size)
+static bool snapshot_sniff(const char *start, size_t size)
 {
     return size >= 8 && memcmp(start, "\211HDF\r\n\032\n", 8) == 0;
 }
 
 #ifndef STDCL_HAVE_HDF5
 
-static int read_hdf5(struct source *s, struct particles *p)
+static int snapshot_read_hdf5(struct reader *s, struct particles *p)
 {
     (void)p;
     return clerror_set(ENOTSUP, "%s: " HDF5_MISSING, s->name);
@@ -51,7 +51,7 @@ static hid_t open_attribute(hid_t file, const char *group, const char *name)
     return H5Aopen_by_name(file, group, name, H5P_DEFAULT, H5P_DEFAULT);
 }
 
-/* Up to `most` numbers of an attribute; returns how many there are, 0 without it. */
+/* Read up to `most` numbers of an attribute; return their number, 0 if it is missing. */
 static size_t get_numbers(hid_t file, const char *group, const char *name, double *x, size_t most)
 {
     enum { ROOM = 16 };
@@ -74,13 +74,12 @@ static size_t get_numbers(hid_t file, const char *group, const char *name, doubl
     return n;
 }
 
-static bool get_number(hid_t file, const char *group, const char *name, double *x)
+static bool snapshot_get_number(hid_t file, const char *group, const char *name, double *x)
 {
     return get_numbers(file, group, name, x, 1) == 1;
 }
 
-/* A text of fixed length; libraries write these or such of any length. The caller frees it; NULL
- * without it. */
+/* Read a text of fixed or variable length; the caller frees it; NULL if missing. */
 static char *get_text(hid_t file, const char *group, const char *name)
 {
     char *text = NULL, *wandering = NULL;
@@ -115,12 +114,12 @@ struct snapshot {
     hid_t file;
     const char *name;
     struct particles *p;
-    long long bytes; /* of the file; -1: not known */
+    long long bytes; /* of the file; -1: unknown */
     double mass[TYPES];
     size_t n[TYPES], first[TYPES];
 };
 
-/* The notes: as numbers or texts of /Parameters. */
+/* Read metadata: numbers or texts of /Parameters. */
 static int read_notes(const struct snapshot *s)
 {
     static const char *const places[] = {"Parameters", "Units", "Header"};
@@ -132,7 +131,7 @@ static int read_notes(const struct snapshot *s)
             if (at > 0 && (k < NOTE_UnitLength_in_cm || k > NOTE_UnitVelocity_in_cm_per_s))
                 continue;
             if (particles_note_kind(k) == PARTICLES_REAL &&
-                get_number(s->file, places[at], particles_note_name(k), &value))
+                snapshot_get_number(s->file, places[at], particles_note_name(k), &value))
                 status = particles_set_number(s->p, k, value);
             else if (particles_note_kind(k) != PARTICLES_REAL &&
                      (text = get_text(s->file, places[at], particles_note_name(k))))
@@ -142,14 +141,14 @@ static int read_notes(const struct snapshot *s)
     return status;
 }
 
-/* SWIFT has the time where others have the velocity. */
+/* SWIFT gives the time unit where others give the velocity unit. */
 static int read_swift_units(const struct snapshot *s)
 {
     double length, mass, time;
     if (s->p->note[NOTE_UnitLength_in_cm] ||
-        !get_number(s->file, "Units", "Unit length in cgs (U_L)", &length) ||
-        !get_number(s->file, "Units", "Unit mass in cgs (U_M)", &mass) ||
-        !get_number(s->file, "Units", "Unit time in cgs (U_t)", &time))
+        !snapshot_get_number(s->file, "Units", "Unit length in cgs (U_L)", &length) ||
+        !snapshot_get_number(s->file, "Units", "Unit mass in cgs (U_M)", &mass) ||
+        !snapshot_get_number(s->file, "Units", "Unit time in cgs (U_t)", &time))
         return 0;
     return particles_set_number(s->p, NOTE_UnitLength_in_cm, length) < 0 ||
                    particles_set_number(s->p, NOTE_UnitMass_in_g, mass) < 0 ||
@@ -158,7 +157,7 @@ static int read_swift_units(const struct snapshot *s)
                : 0;
 }
 
-/* Units say what G is. */
+/* Derive G from the units. */
 static int settle_units(const struct snapshot *s)
 {
     struct particles *p = s->p;
@@ -175,24 +174,24 @@ static int settle_units(const struct snapshot *s)
         "(G = 1 is taken)");
 }
 
-static int read_header(struct snapshot *s)
+static int snapshot_read_header(struct snapshot *s)
 {
     double value, n[TYPES];
     if (H5Lexists(s->file, "Header", H5P_DEFAULT) <= 0)
         return clerror_set(EINVAL, "%s: is HDF5, but no snapshot: it has no group Header", s->name);
-    if (get_number(s->file, "Header", "NumFilesPerSnapshot", &value) && value > 1)
+    if (snapshot_get_number(s->file, "Header", "NumFilesPerSnapshot", &value) && value > 1)
         return clerror_set(EINVAL,
                            "%s: is one of %.0f files of a snapshot; only whole snapshots are read",
                            s->name, value);
-    if ((get_number(s->file, "Header", "Omega0", &value) ||
-         get_number(s->file, "Parameters", "Omega0", &value)) &&
+    if ((snapshot_get_number(s->file, "Header", "Omega0", &value) ||
+         snapshot_get_number(s->file, "Parameters", "Omega0", &value)) &&
         value > 0)
         return clerror_set(
             EINVAL,
             "%s: is of a cosmological run (Omega0 is %g): its coordinates expand, which is not "
             "simulated here",
             s->name, value);
-    if (!get_number(s->file, "Header", "Time", &s->p->time) &&
+    if (!snapshot_get_number(s->file, "Header", "Time", &s->p->time) &&
         particles_miss(s->p, "no Header/Time (0 is taken)") < 0)
         return -1;
     if (!isfinite(s->p->time))
@@ -216,10 +215,10 @@ static hid_t open_set(const struct snapshot *s, int type, const char *name)
                                                      : H5I_INVALID_HID;
 }
 
-/* The rows of a data set of `columns` numbers each; -1 after an error. What it says is not believed
- * when so much does not fit the file, compressed or not. */
-static long long count_rows(const struct snapshot *s, int type, const char *name, hid_t set,
-                            hsize_t columns)
+/* Rows of a data set of `columns` numbers each; -1 after an error. The claimed size is refused if
+ * it cannot fit the file, compressed or not. */
+static long long snapshot_count_rows(const struct snapshot *s, int type, const char *name,
+                                     hid_t set, hsize_t columns)
 {
     hsize_t size[2] = {0, 1};
     const hid_t space = H5Dget_space(set), kind = H5Dget_type(set);
@@ -243,14 +242,14 @@ static long long count_rows(const struct snapshot *s, int type, const char *name
     return (long long)size[0];
 }
 
-/* 1: there is no such set. */
-static int read_set(const struct snapshot *s, int type, const char *name, hsize_t columns,
-                    hid_t kind, void *to)
+/* 1: the data set is missing. */
+static int snapshot_read_set(const struct snapshot *s, int type, const char *name, hsize_t columns,
+                             hid_t kind, void *to)
 {
     const hid_t set = open_set(s, type, name);
     if (set < 0)
         return 1;
-    const long long rows = count_rows(s, type, name, set, columns);
+    const long long rows = snapshot_count_rows(s, type, name, set, columns);
     int status = rows < 0 ? -1 : 0;
     if (rows >= 0 && (size_t)rows != s->n[type])
         status = clerror_set(EINVAL, "%s: %s/%s has %lld rows, but Coordinates %zu", s->name,
@@ -262,7 +261,7 @@ static int read_set(const struct snapshot *s, int type, const char *name, hsize_
     return status;
 }
 
-/* How many bodies of each type there are, and which optional sets all of these have. */
+/* Count the bodies of each type, and find the optional data sets that all types have. */
 static int survey(struct snapshot *s)
 {
     static const struct {
@@ -276,7 +275,7 @@ static int survey(struct snapshot *s)
     p->also = PARTICLES_SOFTENING | PARTICLES_POTENTIAL | PARTICLES_ID | PARTICLES_RADIUS;
     for (int type = 0; type < TYPES; type++) {
         const hid_t set = open_set(s, type, "Coordinates");
-        const long long rows = set < 0 ? 0 : count_rows(s, type, "Coordinates", set, 3);
+        const long long rows = set < 0 ? 0 : snapshot_count_rows(s, type, "Coordinates", set, 3);
         if (set >= 0)
             H5Dclose(set);
         if (rows < 0)
@@ -301,7 +300,7 @@ static int survey(struct snapshot *s)
 static int read_masses(const struct snapshot *s, int type)
 {
     double *mass = s->p->mass + s->first[type];
-    int status = read_set(s, type, "Masses", 1, H5T_NATIVE_DOUBLE, mass);
+    int status = snapshot_read_set(s, type, "Masses", 1, H5T_NATIVE_DOUBLE, mass);
     if (status == 1 && s->mass[type] > 0) {
         for (size_t i = 0; i < s->n[type]; i++)
             mass[i] = s->mass[type];
@@ -313,25 +312,28 @@ static int read_masses(const struct snapshot *s, int type)
                : status;
 }
 
-static int read_type(const struct snapshot *s, int type)
+static int snapshot_read_type(const struct snapshot *s, int type)
 {
     struct particles *p = s->p;
     const size_t first = s->first[type];
     if (s->n[type] == 0)
         return 0;
-    if (read_set(s, type, "Coordinates", 3, H5T_NATIVE_DOUBLE, p->pos + first) != 0 ||
+    if (snapshot_read_set(s, type, "Coordinates", 3, H5T_NATIVE_DOUBLE, p->pos + first) != 0 ||
         read_masses(s, type) != 0)
         return -1;
-    const int moving = read_set(s, type, "Velocities", 3, H5T_NATIVE_DOUBLE, p->vel + first);
+    const int moving =
+        snapshot_read_set(s, type, "Velocities", 3, H5T_NATIVE_DOUBLE, p->vel + first);
     if (moving == 1)
         return clerror_set(EINVAL, "%s: %s has no Velocities", s->name, type_names[type]);
     if (moving < 0 ||
-        (p->softening &&
-         read_set(s, type, "Softenings", 1, H5T_NATIVE_DOUBLE, p->softening + first) != 0) ||
-        (p->potential &&
-         read_set(s, type, "Potential", 1, H5T_NATIVE_DOUBLE, p->potential + first) != 0) ||
-        (p->radius && read_set(s, type, "Radii", 1, H5T_NATIVE_DOUBLE, p->radius + first) != 0) ||
-        (p->id && read_set(s, type, "ParticleIDs", 1, H5T_NATIVE_UINT64, p->id + first) != 0))
+        (p->softening && snapshot_read_set(s, type, "Softenings", 1, H5T_NATIVE_DOUBLE,
+                                           p->softening + first) != 0) ||
+        (p->potential && snapshot_read_set(s, type, "Potential", 1, H5T_NATIVE_DOUBLE,
+                                           p->potential + first) != 0) ||
+        (p->radius &&
+         snapshot_read_set(s, type, "Radii", 1, H5T_NATIVE_DOUBLE, p->radius + first) != 0) ||
+        (p->id &&
+         snapshot_read_set(s, type, "ParticleIDs", 1, H5T_NATIVE_UINT64, p->id + first) != 0))
         return -1;
     for (size_t i = first; i < first + s->n[type]; i++)
         if (particles_check_body(s->name, p, i, type_names[type]) < 0)
@@ -339,11 +341,11 @@ static int read_type(const struct snapshot *s, int type)
     return 0;
 }
 
-/* Stars must be the last to be told apart. */
-static int read_bodies(struct snapshot *s)
+/* Stars come last, so that they can be told apart. */
+static int snapshot_read_bodies(struct snapshot *s)
 {
     struct particles *p = s->p;
-    if (read_header(s) < 0 || survey(s) < 0)
+    if (snapshot_read_header(s) < 0 || survey(s) < 0)
         return -1;
     const size_t n = p->n;
     p->n = 0;
@@ -351,19 +353,19 @@ static int read_bodies(struct snapshot *s)
         return -1;
     p->n = n;
     for (int type = 0; type < TYPES; type++)
-        if (read_type(s, type) != 0)
+        if (snapshot_read_type(s, type) != 0)
             return -1;
     p->gas = s->n[GAS];
     p->star = s->n[LAST] ? 0 : s->n[STAR];
     return 0;
 }
 
-/* All that is left of a source, from malloc. */
-static char *slurp(struct source *s, size_t *size)
+/* Read the remainder of a source; the caller frees it. */
+static char *snapshot_slurp(struct reader *s, size_t *size)
 {
     char *all = NULL;
-    for (*size = 0; source_need(s, 1) == 0;) {
-        const size_t ready = source_ready(s);
+    for (*size = 0; reader_need(s, 1) == 0;) {
+        const size_t ready = reader_ready(s);
         char *grown = realloc(all, *size + ready + 1);
         if (!grown)
             clerror_set(ENOMEM, "%s: no memory for all of it", s->name);
@@ -390,37 +392,37 @@ static hid_t open_image(const char *bytes, size_t size)
     return file;
 }
 
-/* A file by its name; a pipe or memory as a whole. */
-static hid_t open_source(struct source *s)
+/* Open a file by name; a pipe or memory as an image. */
+static hid_t open_source(struct reader *s)
 {
     hid_t file = H5I_INVALID_HID;
     size_t size;
     if (s->fd < 0)
-        return open_image(s->begin, source_ready(s));
+        return open_image(s->begin, reader_ready(s));
     if (s->size >= 0 && strcmp(s->name, "standard input") != 0) {
         const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
         H5Pset_file_locking(access, false,
-                            true); /* others may be reading it, or be on a disk without locks */
+                            true); /* other processes may read it, or its disk may lack locks */
         file = H5Fopen(s->name, H5F_ACC_RDONLY, access);
         H5Pclose(access);
         return file;
     }
-    char *all = slurp(s, &size);
+    char *all = snapshot_slurp(s, &size);
     if (all)
         file = open_image(all, size);
     free(all);
     return file;
 }
 
-static int read_hdf5(struct source *source, struct particles *p)
+static int snapshot_read_hdf5(struct reader *source, struct particles *p)
 {
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* messages are ours */
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* libhdf5 prints nothing */
     clerror_set(EINVAL, "%s: is HDF5, but damaged or cut short", source->name);
     struct snapshot s = {
         .file = open_source(source), .name = source->name, .p = p, .bytes = source->size};
     if (s.file < 0)
         return -1;
-    const int status = read_bodies(&s);
+    const int status = snapshot_read_bodies(&s);
     H5Fclose(s.file);
     return status;
 }
@@ -429,8 +431,8 @@ static int read_hdf5(struct source *source, struct particles *p)
 
 const struct particles_format particles_hdf5 = {
     .label = {.name = "hdf5", .title = "HDF5 of GADGET", .suffixes = ".hdf5 .h5"},
-    .sniff = sniff,
-    .read = read_hdf5,
+    .sniff = snapshot_sniff,
+    .read = snapshot_read_hdf5,
     .write = particles_hdf5_write,
     .bytes = 64,
     .more = 8,

@@ -1,4 +1,4 @@
-/* particles_hdf5_write.c - bodies into HDF5 files, as particles_hdf5.c draws them.
+/* particles_hdf5_write.c - writes bodies to HDF5 files, with the layout of particles_hdf5.c.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/particles_hdf5.h"
@@ -24,18 +24,19 @@ int particles_hdf5_write(struct outfile *out, const struct particles *p)
 
 static const char *const type_names[TYPES] = {HDF5_TYPE_NAMES};
 
-/* Length and mass in a file of bodies without units: kpc and 10^10 solar masses, as GADGET has
- * them; the velocity is the one that agrees with the run's G. And 10^9 years, in seconds. */
+/* Length and mass units of a file of bodies without units: kpc and 10^10 solar masses, as GADGET
+ * has them; the velocity unit then follows from the run's G. And 10^9 years in seconds. */
 static const double KPC = 3.085678e21, MASS_UNIT = 1.989e43, GYR = 3.15576e16;
 
-/* What libhdf5 could not do, once is enough. */
+/* Records the first failure of libhdf5. */
 struct writer {
     hid_t file;
     const struct particles *p;
     bool failed;
-    bool first; /* of several processes that write together: the one with libhdf5, or alone */
-    const struct outfile_ranks *ranks; /* these, or NULL */
-    int fd, lost;                      /* lost: errno of what this one could not write */
+    bool first; /* this process calls libhdf5: it is alone, or the first of several that write
+                   together */
+    const struct outfile_ranks *ranks; /* the processes that write together, or NULL */
+    int fd, lost;                      /* lost: errno of this process's first failed write */
     struct outfile *out;
 };
 
@@ -44,7 +45,7 @@ static void note_failure(struct writer *w, bool failed)
     w->failed = w->failed || failed;
 }
 
-/* n numbers, or a scalar for 0. */
+/* Write n numbers, or a scalar for 0. */
 static void put_numbers(struct writer *w, hid_t group, const char *name, hid_t stored, hid_t kind,
                         size_t n, const void *x)
 {
@@ -56,7 +57,7 @@ static void put_numbers(struct writer *w, hid_t group, const char *name, hid_t s
     H5Sclose(space);
 }
 
-static void put_real(struct writer *w, hid_t group, const char *name, double x)
+static void snapshot_put_real(struct writer *w, hid_t group, const char *name, double x)
 {
     put_numbers(w, group, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 0, &x);
 }
@@ -66,7 +67,7 @@ static void put_int(struct writer *w, hid_t group, const char *name, int x)
     put_numbers(w, group, name, H5T_STD_I32LE, H5T_NATIVE_INT, 0, &x);
 }
 
-static void put_text(struct writer *w, hid_t group, const char *name, const char *text)
+static void snapshot_put_text(struct writer *w, hid_t group, const char *name, const char *text)
 {
     const hid_t type = H5Tcopy(H5T_C_S1);
     H5Tset_size(type, strlen(text) + 1);
@@ -75,7 +76,7 @@ static void put_text(struct writer *w, hid_t group, const char *name, const char
     H5Tclose(type);
 }
 
-/* Length, mass and velocity: those of the file read, or such that G is the run's. */
+/* Units of length, mass and velocity: those of the file read, or such that G is the run's. */
 static void find_units(const struct particles *p, double unit[3])
 {
     const double G = particles_number(p, NOTE_G);
@@ -93,11 +94,12 @@ static void put_units(struct writer *w, hid_t group)
     double unit[3];
     find_units(w->p, unit);
     for (int k = 0; k < 3; k++)
-        put_real(w, group, particles_note_name((enum particles_note)(NOTE_UnitLength_in_cm + k)),
-                 unit[k]);
+        snapshot_put_real(w, group,
+                          particles_note_name((enum particles_note)(NOTE_UnitLength_in_cm + k)),
+                          unit[k]);
 }
 
-/* The same bytes for the same bodies: nothing tells when they were written. */
+/* The same bodies give the same bytes: no time stamps. */
 static hid_t without_times(hid_t what)
 {
     const hid_t how = H5Pcreate(what);
@@ -114,7 +116,7 @@ static hid_t make_group(struct writer *w, const char *name)
     return group;
 }
 
-static void put_header(struct writer *w, const size_t n[TYPES])
+static void snapshot_put_header(struct writer *w, const size_t n[TYPES])
 {
     static const char *const flags[] = {"Flag_Sfr",    "Flag_Cooling",  "Flag_StellarAge",
                                         "Flag_Metals", "Flag_Feedback", "Flag_DoublePrecision"};
@@ -130,10 +132,10 @@ static void put_header(struct writer *w, const size_t n[TYPES])
     put_numbers(w, group, "NumPart_Total", H5T_STD_U32LE, H5T_NATIVE_UINT, TYPES, count);
     put_numbers(w, group, "NumPart_Total_HighWord", H5T_STD_U32LE, H5T_NATIVE_UINT, TYPES, high);
     put_numbers(w, group, "MassTable", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, TYPES, none);
-    put_real(w, group, "Time", w->p->time);
-    put_real(w, group, "Time_GYR", w->p->time * (unit[0] / unit[2]) / GYR);
-    put_real(w, group, "Redshift", 0);
-    put_real(w, group, "BoxSize", 0);
+    snapshot_put_real(w, group, "Time", w->p->time);
+    snapshot_put_real(w, group, "Time_GYR", w->p->time * (unit[0] / unit[2]) / GYR);
+    snapshot_put_real(w, group, "Redshift", 0);
+    snapshot_put_real(w, group, "BoxSize", 0);
     put_int(w, group, "NumFilesPerSnapshot", 1);
     for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
         put_int(w, group, flags[k], k == 5);
@@ -149,14 +151,14 @@ static void put_notes(struct writer *w)
     for (enum particles_note k = 0; k < PARTICLES_NOTE_COUNT; k++)
         if (p->note[k] && (k < NOTE_UnitLength_in_cm || k > NOTE_UnitVelocity_in_cm_per_s)) {
             if (particles_note_kind(k) == PARTICLES_REAL)
-                put_real(w, group, particles_note_name(k), particles_number(p, k));
+                snapshot_put_real(w, group, particles_note_name(k), particles_number(p, k));
             else
-                put_text(w, group, particles_note_name(k), p->note[k]);
+                snapshot_put_text(w, group, particles_note_name(k), p->note[k]);
         }
     H5Gclose(group);
 }
 
-/* With its room in the file at once. */
+/* Create a data set, allocated at once. */
 static hid_t make_set(struct writer *w, hid_t group, const char *name, size_t n, hsize_t columns,
                       hid_t stored)
 {
@@ -171,8 +173,8 @@ static hid_t make_set(struct writer *w, hid_t group, const char *name, size_t n,
     return set;
 }
 
-/* Each process its blocks of the numbers, which lie in one piece from a place on that the first
- * knows. */
+/* Each process writes its blocks of the numbers, which are contiguous from a position that the
+ * first process knows. */
 static void put_together(struct writer *w, hid_t set, const void *x, size_t size)
 {
     const haddr_t offset = set >= 0 && !w->failed ? H5Dget_offset(set) : HADDR_UNDEF;
@@ -189,10 +191,10 @@ static void put_together(struct writer *w, hid_t set, const void *x, size_t size
             w->lost = errno;
         done += n < 0 ? 0 : skip + (size_t)n;
     }
-    w->lost = x ? w->lost : ENOMEM; /* for the end: all go on together */
+    w->lost = x ? w->lost : ENOMEM; /* reported at the end: all processes continue together */
 }
 
-/* Rows piece by piece, so that a file that takes too long can be given up. */
+/* Write rows piece by piece, so that a file that takes too long can be given up. */
 static void put_alone(struct writer *w, hid_t set, hid_t kind, size_t n, hsize_t columns,
                       const char *x)
 {
@@ -234,7 +236,7 @@ static void put_reals(struct writer *w, hid_t group, const char *name, size_t n,
     put_set(w, group, name, n, columns, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, x);
 }
 
-/* Bodies without numbers of their own are counted from 1, in their order. */
+/* Bodies without IDs are numbered from 1, in their order. */
 static void put_ids(struct writer *w, hid_t group, size_t first, size_t n)
 {
     uint64_t *id = malloc(n * sizeof *id);
@@ -271,7 +273,7 @@ static void put_front(struct writer *w, const size_t n[TYPES])
     const hid_t group = make_group(w, "Units");
     put_units(w, group);
     H5Gclose(group);
-    put_header(w, n);
+    snapshot_put_header(w, n);
     put_notes(w);
 }
 
@@ -286,8 +288,7 @@ static void put_all(struct writer *w)
     put_type(w, STAR, p->gas + n[1], p->star);
 }
 
-/* libhdf5 writes by name, and anywhere in the file: to the temporary one, which is ours and
- * locked. */
+/* libhdf5 opens files by name and seeks: use the temporary file, which is ours and locked. */
 int particles_hdf5_write(struct outfile *out, const struct particles *p)
 {
     const bool first = !out->ranks || out->ranks->rank == 0;

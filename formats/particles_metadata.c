@@ -1,4 +1,4 @@
-/* particles_metadata.c - what files tell of the run that made them.
+/* particles_metadata.c - metadata of the run that wrote a file.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/number.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST = 4000 }; /* characters of a note */
+enum { LONGEST = 4000 }; /* characters of an entry */
 
 #define ROW(name_, kind_) {#name_, PARTICLES_##kind_},
 static const struct {
@@ -37,7 +37,7 @@ double particles_number(const struct particles *p, enum particles_note note)
     return text && number_read(text, strlen(text), &value) == NUMBER_OK ? value : NAN;
 }
 
-/* One line of printable characters; bytes of UTF-8 pass. */
+/* One line of printable characters; UTF-8 passes. */
 static char *one_line(const char *text, size_t length)
 {
     length = length < LONGEST ? length : LONGEST;
@@ -50,7 +50,8 @@ static char *one_line(const char *text, size_t length)
     return line;
 }
 
-static int set(struct particles *p, enum particles_note note, const char *text, size_t length)
+static int metadata_set(struct particles *p, enum particles_note note, const char *text,
+                        size_t length)
 {
     char *line = text ? one_line(text, length) : NULL;
     if (text && !line)
@@ -62,13 +63,13 @@ static int set(struct particles *p, enum particles_note note, const char *text, 
 
 int particles_set_note(struct particles *p, enum particles_note note, const char *text)
 {
-    return set(p, note, text, text ? strlen(text) : 0);
+    return metadata_set(p, note, text, text ? strlen(text) : 0);
 }
 
 int particles_set_number(struct particles *p, enum particles_note note, double value)
 {
     char text[NUMBER_SIZE];
-    return isfinite(value) ? set(p, note, text, number_print(text, value))
+    return isfinite(value) ? metadata_set(p, note, text, number_print(text, value))
                            : particles_set_note(p, note, NULL);
 }
 
@@ -84,7 +85,7 @@ int particles_read_note(struct particles *p, enum particles_note note, const cha
     for (size_t i = 0; rows[note].kind == PARTICLES_WHOLE && i < length; i++)
         if (text[i] < '0' || text[i] > '9' || i >= 20)
             return 0;
-    return set(p, note, text, length);
+    return metadata_set(p, note, text, length);
 }
 
 int particles_miss(struct particles *p, const char *format, ...)

@@ -10,25 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool sniff(const char *start, size_t size)
+static bool particles_npy_sniff(const char *start, size_t size)
 {
     return size >= 6 && memcmp(start, "\x93NUMPY", 6) == 0;
 }
 
-/* What npy.c reads from: the source, as a stream. */
-static ssize_t pass_on(void *cookie, char *to, size_t size)
+/* Lets npy.c read from the source, as a stream. */
+static ssize_t particles_npy_pass_on(void *cookie, char *to, size_t size)
 {
-    struct source *s = cookie;
-    if (source_need(s, 1) < 0)
+    struct reader *s = cookie;
+    if (reader_need(s, 1) < 0)
         return -1;
-    const size_t n = size < source_ready(s) ? size : source_ready(s);
+    const size_t n = size < reader_ready(s) ? size : reader_ready(s);
     if (n)
         memcpy(to, s->begin, n);
     s->begin += n;
     return (ssize_t)n;
 }
 
-static int check_shape(const struct source *s, const struct npy *in)
+static int particles_npy_check_shape(const struct reader *s, const struct npy *in)
 {
     if (in->cols != 7 || in->rows == 0)
         return clerror_set(
@@ -42,14 +42,14 @@ static int check_shape(const struct source *s, const struct npy *in)
     return 0;
 }
 
-static void put(struct particles *p, size_t i, const double value[7])
+static void particles_npy_put(struct particles *p, size_t i, const double value[7])
 {
     p->mass[i] = value[0];
     memcpy(p->pos[i], value + 1, sizeof *p->pos);
     memcpy(p->vel[i], value + 4, sizeof *p->vel);
 }
 
-static void spread(const struct npy *in, const void *x, struct particles *p)
+static void particles_npy_spread(const struct npy *in, const void *x, struct particles *p)
 {
     for (size_t i = 0; i < in->rows; i++) {
         double value[7];
@@ -57,29 +57,29 @@ static void spread(const struct npy *in, const void *x, struct particles *p)
             const size_t k = in->fortran ? c * in->rows + i : 7 * i + c;
             value[c] = in->size == 4 ? (double)((const float *)x)[k] : ((const double *)x)[k];
         }
-        put(p, i, value);
+        particles_npy_put(p, i, value);
     }
 }
 
-static int read_matrix(struct source *s, struct npy *in, struct particles *p)
+static int read_matrix(struct reader *s, struct npy *in, struct particles *p)
 {
-    if (check_shape(s, in) < 0)
+    if (particles_npy_check_shape(s, in) < 0)
         return -1;
     void *x = malloc(npy_bytes(in));
     if (!x)
         return clerror_set(ENOMEM, "%s: no memory for %zu bodies", s->name, in->rows);
     int status = npy_read(in, x) < 0 || particles_reserve(p, in->rows, s->name) < 0 ? -1 : 0;
     if (status == 0)
-        spread(in, x, p);
+        particles_npy_spread(in, x, p);
     free(x);
     for (p->n = 0; status == 0 && p->n < in->rows; p->n++)
         status = particles_check_body(s->name, p, p->n, NULL);
     return status;
 }
 
-static int read_npy(struct source *s, struct particles *p)
+static int particles_npy_read_npy(struct reader *s, struct particles *p)
 {
-    static const cookie_io_functions_t functions = {.read = pass_on};
+    static const cookie_io_functions_t functions = {.read = particles_npy_pass_on};
     struct npy in;
     FILE *fp = fopencookie(s, "r", functions);
     if (!fp)
@@ -106,8 +106,8 @@ static int write_npy(struct outfile *out, const struct particles *p)
 
 const struct particles_format particles_npy = {
     .label = {.name = "npy", .title = "numpy", .suffixes = ".npy"},
-    .sniff = sniff,
-    .read = read_npy,
+    .sniff = particles_npy_sniff,
+    .read = particles_npy_read_npy,
     .write = write_npy,
     .bytes = 56,
 };

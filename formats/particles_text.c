@@ -14,9 +14,9 @@
 #define RADIUS " radius"
 
 struct text {
-    struct source *source;
+    struct reader *source;
     struct particles *bodies;
-    size_t room; /* of the arrays, in bodies */
+    size_t room; /* capacity of the arrays, in bodies */
     size_t line; /* from 1, for messages */
 };
 
@@ -27,7 +27,7 @@ struct word {
 
 /* ---- Sentences. ------------------------------------------------------------------------------ */
 
-/* A word of the file as a message may show it: printable, and not too long. */
+/* A word of the file for a message: printable and short. */
 struct quote {
     char text[44];
 };
@@ -62,7 +62,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* The next word of the line, of length 0 at its end or at a comment. */
+/* The next word of the line; length 0 at its end or at a comment. */
 static struct word next_word(const char **at, const char *end)
 {
     const char *p = *at;
@@ -81,7 +81,7 @@ static bool equals(struct word w, const char *text)
     return w.length == strlen(text) && memcmp(w.start, text, w.length) == 0;
 }
 
-/* What stands between blanks. */
+/* The remaining text, without surrounding blanks. */
 static struct word rest_of(const char *p, const char *end)
 {
     while (p < end && is_blank(*p))
@@ -91,9 +91,9 @@ static struct word rest_of(const char *p, const char *end)
     return (struct word){p, (size_t)(end - p)};
 }
 
-/* `# time = 1.5` sets the time, `# softening = 0.05` and the like a note; other comments are
+/* `# time = 1.5` sets the time, `# softening = 0.05` and the like metadata; other comments are
  * skipped. */
-static int read_comment(struct text *t, const char *p, const char *end)
+static int text_read_comment(struct text *t, const char *p, const char *end)
 {
     double time;
     p++;
@@ -113,7 +113,7 @@ static int read_comment(struct text *t, const char *p, const char *end)
     return 0;
 }
 
-static int add_body(struct text *t, const double value[8])
+static int text_add_body(struct text *t, const double value[8])
 {
     struct particles *b = t->bodies;
     if (b->also & PARTICLES_RADIUS && value[7] < 0)
@@ -136,13 +136,13 @@ static int add_body(struct text *t, const double value[8])
     return 0;
 }
 
-static int read_line(struct text *t, const char *p, const char *end)
+static int text_read_line(struct text *t, const char *p, const char *end)
 {
     double value[8];
     const size_t columns = t->bodies->also & PARTICLES_RADIUS ? 8 : 7;
     struct word w = next_word(&p, end);
     if (w.length == 0) {
-        return p < end && t->bodies->n == 0 ? read_comment(t, p, end) : 0;
+        return p < end && t->bodies->n == 0 ? text_read_comment(t, p, end) : 0;
     }
     for (size_t c = 0; c < columns; c++, w = next_word(&p, end)) {
         if (w.length == 0)
@@ -157,22 +157,22 @@ static int read_line(struct text *t, const char *p, const char *end)
         return clerror_set(EINVAL, "%s:%zu: more than %zu columns (" COLUMNS "%s); the %s is '%s'",
                            t->source->name, t->line, columns, columns == 8 ? RADIUS : "",
                            columns == 8 ? "ninth" : "eighth", quoted(w).text);
-    return add_body(t, value);
+    return text_add_body(t, value);
 }
 
-/* Finds the end of the line at s->begin, reading on where needed; NULL with an error. */
+/* Find the end of the line at s->begin, reading on if necessary; NULL with an error. */
 static const char *find_line_end(const struct text *t)
 {
-    struct source *s = t->source;
-    const char *newline = memchr(s->begin, '\n', source_ready(s));
+    struct reader *s = t->source;
+    const char *newline = memchr(s->begin, '\n', reader_ready(s));
     if (newline)
         return newline;
-    if (source_need(s, SOURCE_ROOM) < 0)
+    if (reader_need(s, READER_ROOM) < 0)
         return NULL;
-    newline = memchr(s->begin, '\n', source_ready(s));
+    newline = memchr(s->begin, '\n', reader_ready(s));
     if (!newline && !s->ended) {
         clerror_set(EINVAL, "%s:%zu: the line is longer than %d bytes; is this a file of bodies?",
-                    s->name, t->line, SOURCE_ROOM);
+                    s->name, t->line, READER_ROOM);
         return NULL;
     }
     return newline ? newline : s->end;
@@ -184,15 +184,15 @@ static bool sniff_text(const char *start, size_t size)
     return !memchr(start, 0, size);
 }
 
-static int read_text(struct source *s, struct particles *p)
+static int text_read_text(struct reader *s, struct particles *p)
 {
     struct text t = {.source = s, .bodies = p};
-    if (source_ready(s) >= 3 && memcmp(s->begin, "\357\273\277", 3) == 0)
-        s->begin += 3; /* the byte order mark that some editors put before UTF-8 */
+    if (reader_ready(s) >= 3 && memcmp(s->begin, "\357\273\277", 3) == 0)
+        s->begin += 3; /* UTF-8 byte order mark */
     for (;;) {
         t.line++;
         const char *end = find_line_end(&t);
-        if (!end || read_line(&t, s->begin, end) < 0)
+        if (!end || text_read_line(&t, s->begin, end) < 0)
             return -1;
         if (end == s->end && s->ended)
             break;
@@ -200,12 +200,12 @@ static int read_text(struct source *s, struct particles *p)
     }
     if (p->n == 0)
         return clerror_set(EINVAL, "%s: holds no bodies, only comments and blank lines", s->name);
-    return particles_reserve(p, p->n, s->name); /* gives back what growing took too much */
+    return particles_reserve(p, p->n, s->name); /* release the excess capacity */
 }
 
 /* ---- Writing. -------------------------------------------------------------------------------- */
 
-static int write_text(struct outfile *out, const struct particles *p)
+static int text_write_text(struct outfile *out, const struct particles *p)
 {
     char line[8 * (NUMBER_SIZE + 1)];
     size_t length = number_print(line, p->time);
@@ -234,7 +234,7 @@ static int write_text(struct outfile *out, const struct particles *p)
 const struct particles_format particles_text = {
     .label = {.name = "text", .title = "text", .suffixes = ".tab .txt .dat", .bare = true},
     .sniff = sniff_text,
-    .read = read_text,
-    .write = write_text,
+    .read = text_read_text,
+    .write = text_write_text,
     .bytes = 140,
 };

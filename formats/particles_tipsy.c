@@ -28,7 +28,7 @@ enum kind { GAS, DARK, STAR, KINDS };
 static const char *const kind_names[KINDS] = {"gas", "dark", "star"};
 static const size_t record_size[KINDS] = {12 * 4, 9 * 4, 11 * 4};
 static const size_t softening_at[KINDS] = {
-    9, 7, 9}; /* floats from the record's beginning; the potential is its last */
+    9, 7, 9}; /* index of the softening in a record; the potential is the last */
 
 struct header {
     bool big; /* byte order */
@@ -86,23 +86,23 @@ static void put_double(char *at, double value, bool big)
 
 /* ---- Reading the header. --------------------------------------------------------------------- */
 
-/* The dimensions in the header, or 0 when there is no whole header. */
+/* The dimensions in the header, or 0 if there is no whole header. */
 static uint32_t dimensions(const char *start, size_t size, bool big)
 {
     return size < SHORT_HEADER ? 0 : get32(start + 12, big);
 }
 
-/* Headers of one or two dimensions are TIPSY as well; the reader says that it cannot use them. */
-static bool sniff(const char *start, size_t size, bool big)
+/* Headers with one or two dimensions are TIPSY too; the reader refuses them. */
+static bool tipsy_sniff(const char *start, size_t size, bool big)
 {
     const uint32_t n = dimensions(start, size, big);
     return n >= 1 && n <= 3;
 }
 
-static int get_header(const struct source *s, bool big, struct header *h)
+static int get_header(const struct reader *s, bool big, struct header *h)
 {
     const char *at = s->begin;
-    const uint32_t found = dimensions(at, source_ready(s), big);
+    const uint32_t found = dimensions(at, reader_ready(s), big);
     if (found != 3)
         return clerror_set(EINVAL, "%s: its TIPSY header says %u dimensions; only 3 are read",
                            s->name, (unsigned)found);
@@ -114,7 +114,7 @@ static int get_header(const struct source *s, bool big, struct header *h)
     return 0;
 }
 
-static int check_header(const char *name, const struct header *h)
+static int tipsy_check_header(const char *name, const struct header *h)
 {
     int64_t sum = 0;
     for (int kind = 0; kind < KINDS; kind++) {
@@ -135,7 +135,7 @@ static int check_header(const char *name, const struct header *h)
     return 0;
 }
 
-static long long body_bytes(const struct header *h)
+static long long tipsy_body_bytes(const struct header *h)
 {
     long long bytes = 0;
     for (int kind = 0; kind < KINDS; kind++)
@@ -143,11 +143,11 @@ static long long body_bytes(const struct header *h)
     return bytes;
 }
 
-/* The size of the file tells whether the padding is there; of a pipe it is unknown, and taken to
- * be. 0 when the size fits neither. */
-static size_t header_size(const struct source *s, const struct header *h)
+/* The file's size decides whether there is padding; a pipe's size is unknown, and padding is
+ * assumed. 0 if the size fits neither. */
+static size_t header_size(const struct reader *s, const struct header *h)
 {
-    long long expected = HEADER + body_bytes(h);
+    long long expected = HEADER + tipsy_body_bytes(h);
     if (s->size < 0 || s->size == expected)
         return HEADER;
     if (s->size == expected - HEADER + SHORT_HEADER)
@@ -163,12 +163,12 @@ static size_t header_size(const struct source *s, const struct header *h)
 
 /* ---- Reading the bodies. --------------------------------------------------------------------- */
 
-static int read_body(struct source *s, struct particles *p, const struct header *h, enum kind kind)
+static int read_body(struct reader *s, struct particles *p, const struct header *h, enum kind kind)
 {
     size_t i = p->n;
-    if (source_need(s, record_size[kind]) < 0)
+    if (reader_need(s, record_size[kind]) < 0)
         return -1;
-    if (source_ready(s) < record_size[kind])
+    if (reader_ready(s) < record_size[kind])
         return clerror_set(EINVAL, "%s: is cut short in body %zu of %ld", s->name, i + 1,
                            (long)h->n);
     p->mass[i] = get_float(s->begin, h->big);
@@ -183,9 +183,9 @@ static int read_body(struct source *s, struct particles *p, const struct header 
     return particles_check_body(s->name, p, i, kind_names[kind]);
 }
 
-/* The size of a file is known, so memory for all bodies is taken at once; with a pipe it grows with
- * what arrives. */
-static int read_bodies(struct source *s, struct particles *p, const struct header *h)
+/* Memory for all bodies is allocated at once if the file's size is known; from a pipe it grows
+ * with the data. */
+static int tipsy_read_bodies(struct reader *s, struct particles *p, const struct header *h)
 {
     size_t total = (size_t)h->n, room = s->size >= 0 || total < 1024 ? total : 1024;
     p->also = PARTICLES_SOFTENING | PARTICLES_POTENTIAL;
@@ -205,23 +205,23 @@ static int read_bodies(struct source *s, struct particles *p, const struct heade
     return 0;
 }
 
-static int read_tipsy(struct source *s, struct particles *p, bool big)
+static int read_tipsy(struct reader *s, struct particles *p, bool big)
 {
     struct header h = {0};
-    if (get_header(s, big, &h) < 0 || check_header(s->name, &h) < 0)
+    if (get_header(s, big, &h) < 0 || tipsy_check_header(s->name, &h) < 0)
         return -1;
     size_t skip = header_size(s, &h);
     if (skip == 0)
         return -1;
-    if (source_ready(s) < skip)
+    if (reader_ready(s) < skip)
         return clerror_set(EINVAL, "%s: is cut short in its header", s->name);
     s->begin += skip;
     p->time = h.time;
     p->gas = (size_t)h.count[GAS];
     p->star = (size_t)h.count[STAR];
-    if (read_bodies(s, p, &h) < 0 || source_need(s, 1) < 0)
+    if (tipsy_read_bodies(s, p, &h) < 0 || reader_need(s, 1) < 0)
         return -1;
-    if (source_ready(s) > 0)
+    if (reader_ready(s) > 0)
         return clerror_set(EINVAL, "%s: has bytes left over after its %ld bodies", s->name,
                            (long)h.n);
     return 0;
@@ -229,7 +229,7 @@ static int read_tipsy(struct source *s, struct particles *p, bool big)
 
 /* ---- Writing. -------------------------------------------------------------------------------- */
 
-static void put_header(char *at, const struct particles *p, bool big)
+static void tipsy_put_header(char *at, const struct particles *p, bool big)
 {
     const size_t words[] = {p->n, 3, p->gas, p->n - p->gas - p->star, p->star, 0};
     put_double(at, p->time, big);
@@ -244,7 +244,7 @@ static int out_of_range(const char *name, const char *what, size_t i, double val
                        name, what, i + 1, value);
 }
 
-static int check_range(const char *name, const struct particles *p)
+static int tipsy_check_range(const char *name, const struct particles *p)
 {
     if (p->n > INT32_MAX)
         return clerror_set(ERANGE,
@@ -265,9 +265,9 @@ static int check_range(const char *name, const struct particles *p)
 static int write_tipsy(struct outfile *out, const struct particles *p, bool big)
 {
     char bytes[12 * 4] = {0};
-    if (check_range(out->name, p) < 0)
+    if (tipsy_check_range(out->name, p) < 0)
         return -1;
-    put_header(bytes, p, big);
+    tipsy_put_header(bytes, p, big);
     fwrite(bytes, 1, HEADER, out->fp);
     for (size_t i = 0; i < p->n; i++) {
         enum kind kind = i < p->gas ? GAS : i < p->n - p->star ? DARK : STAR;
@@ -287,10 +287,10 @@ static int write_tipsy(struct outfile *out, const struct particles *p, bool big)
 
 static bool sniff_big(const char *start, size_t size)
 {
-    return sniff(start, size, true);
+    return tipsy_sniff(start, size, true);
 }
 
-static int read_big(struct source *s, struct particles *p)
+static int read_big(struct reader *s, struct particles *p)
 {
     return read_tipsy(s, p, true);
 }
@@ -302,10 +302,10 @@ static int write_big(struct outfile *out, const struct particles *p)
 
 static bool sniff_little(const char *start, size_t size)
 {
-    return sniff(start, size, false);
+    return tipsy_sniff(start, size, false);
 }
 
-static int read_little(struct source *s, struct particles *p)
+static int read_little(struct reader *s, struct particles *p)
 {
     return read_tipsy(s, p, false);
 }

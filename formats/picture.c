@@ -1,5 +1,4 @@
-/* picture.c - pictures of surface density: what to show, and in which colours.
- *
+/* picture.c - pictures of surface density: choice of frame, brightness and colours.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/picture.h"
@@ -16,13 +15,14 @@
 enum {
     DEFAULT_SIZE = 1024,
     LARGEST_SIZE = 16384,
-    FEW = 64,        /* up to here they may be on orbits, all of which is shown */
-    DOTS = 1000,     /* up to here each body is a dot, however light: planets beside a sun */
-    SAMPLE = 1 << 16 /* bodies looked at to choose a frame */
+    FEW = 64, /* at most this many bodies may be on orbits, all of which are shown */
+    DOTS =
+        1000, /* at most this many bodies are drawn as dots, however light: planets beside a sun */
+    SAMPLE = 1 << 16 /* bodies sampled to choose a frame */
 };
 
 static const double least_range = 100,
-                    most_range = 1e4; /* white over almost black, when it is fitted */
+                    most_range = 1e4; /* largest ratio of white to almost black when fitted */
 
 static const int plane_axes[][2] = {
     [PICTURE_XY] = {0, 1}, [PICTURE_XZ] = {0, 2}, [PICTURE_YZ] = {1, 2}};
@@ -38,7 +38,7 @@ int picture_plane_by_name(const char *name)
 
 /* ---- The frame. ------------------------------------------------------------------------------ */
 
-/* The shorter side, in pixels. */
+/* The shorter side in pixels. */
 static double shorter(const struct picture_options *o)
 {
     return o->width < o->height ? o->width : o->height;
@@ -50,14 +50,14 @@ static double pixel_area(const struct picture_options *o)
     return o->extent / shorter(o) * (o->extent / shorter(o));
 }
 
-static int ascending(const void *a, const void *b)
+static int picture_ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-/* What to show of sorted values: of a compact cluster all but 0.5 % on either side, of one with a
- * wide halo as much as suits its inner five sixths. */
+/* The range to show of sorted values: of a compact cluster all but 0.5 % on either side, of one
+ * with a wide halo a multiple of its inner five sixths. */
 static void fit_range(const double *sorted, size_t n, double *middle, double *length)
 {
     size_t little = n / 200, much = n / 12;
@@ -68,8 +68,8 @@ static void fit_range(const double *sorted, size_t n, double *middle, double *le
     *length = fmin(all, inner);
 }
 
-/* A few bodies may be on orbits: all is shown that lies no farther from the centre of mass than any
- * of them now. */
+/* A few bodies may be on orbits: show everything up to the present distance of the farthest from
+ * the centre of mass. */
 static void fit_orbits(struct picture_options *o, size_t n, const double *mass,
                        const double (*pos)[3])
 {
@@ -91,7 +91,7 @@ static void fit_orbits(struct picture_options *o, size_t n, const double *mass,
     o->extent = 2.3 * farthest;
 }
 
-/* Fits centre and extent to many bodies along both axes of the plane. */
+/* Fit centre and extent to many bodies along both axes of the plane. */
 static int fit_cluster(struct picture_options *o, size_t n, const double (*pos)[3])
 {
     size_t stride = n / SAMPLE + 1;
@@ -105,7 +105,7 @@ static int fit_cluster(struct picture_options *o, size_t n, const double (*pos)[
         for (size_t i = 0; i < n; i += stride)
             if (isfinite(pos[i][axis]))
                 values[count++] = pos[i][axis];
-        qsort(values, count, sizeof *values, ascending);
+        qsort(values, count, sizeof *values, picture_ascending);
         if (count)
             fit_range(values, count, &o->centre[axis], &length);
         o->extent = fmax(o->extent, length * shorter(o) / pixels);
@@ -121,7 +121,7 @@ static int fit_frame(struct picture_options *o, size_t n, const double *mass,
         fit_orbits(o, n, mass, pos);
     else if (fit_cluster(o, n, pos) < 0)
         return -1;
-    if (!(o->extent > 0) || !isfinite(o->extent)) /* one body, or all in one place */
+    if (!(o->extent > 0) || !isfinite(o->extent)) /* one body, or all at one position */
         o->extent = 1;
     return 0;
 }
@@ -138,13 +138,13 @@ static struct projection projection_of(const struct picture_options *o)
 
 /* ---- The scale. ------------------------------------------------------------------------------ */
 
-/* How many pixels are how dark: bin b holds those 2^(-b/8) to 2^(-(b+1)/8) as bright as the
+/* Histogram of brightness: bin b holds pixels 2^(-b/8) to 2^(-(b+1)/8) times as bright as the
  * brightest. */
 enum { BINS = 256 };
 
 struct histogram {
     double largest;
-    size_t bins[BINS]; /* the last holds all that is darker still */
+    size_t bins[BINS]; /* the last bin holds all darker pixels */
 };
 
 static void histogram_fill(struct histogram *h, const float *map, size_t pixels)
@@ -171,9 +171,9 @@ static double histogram_reached(const struct histogram *h, size_t count)
     return h->largest * exp2(-b / 8.0);
 }
 
-/* White is what the brightest 1 in 2000 of the lit pixels reach, so that a cusp does not darken the
- * rest; almost black is what half of all pixels reach, within bounds that show neither noise as
- * structure nor only the core. */
+/* White is the brightness that 1 in 2000 of the lit pixels reach, so that a cusp does not darken
+ * the picture; almost black is what half of all pixels reach, within bounds that show neither
+ * noise as structure nor the core alone. */
 static void fit_scale(struct picture_options *o, const float *map)
 {
     struct histogram h;
@@ -202,10 +202,10 @@ struct painting {
     const struct picture_options *o;
     const float *map; /* [1 + shades][height][width] */
     uint8_t *rgb;
-    float unit; /* of mass in a pixel: 1 is almost black */
+    float unit; /* mass in a pixel that counts as 1: almost black */
     uint8_t colour[TABLE_SIZE][3];
     float bright[TABLE_SIZE];
-    uint8_t ramp[256][3]; /* of values */
+    uint8_t ramp[256][3]; /* colours of values */
 };
 
 static size_t shades_of(enum picture_colour_by by)
@@ -220,7 +220,7 @@ static unsigned index_of(float value)
     return bits >> (31 - TABLE_BITS) & (TABLE_SIZE - 1);
 }
 
-/* The middle of the values that have an index. */
+/* The middle of the values with an index. */
 static float value_at(unsigned index)
 {
     const uint32_t bits = (uint32_t)index << (31 - TABLE_BITS) | 1u << (30 - TABLE_BITS);
@@ -229,8 +229,8 @@ static float value_at(unsigned index)
     return value;
 }
 
-/* Of values, from 0 to 1. The dark end of a colour map would look as if nothing were there: its
- * lowest fifth is left out. */
+/* Colour of a value from 0 to 1. The lowest fifth of a colour map is left out: it would look
+ * empty. */
 static void ramp_colour(enum picture_colours colours, double part, uint8_t rgb[3])
 {
     picture_colour(colours, 0.2 + 0.8 * part, rgb);
@@ -299,7 +299,7 @@ static void paint_rows(void *job, size_t from, size_t to)
     paint[p->o->by](p, from * p->o->width, to * p->o->width);
 }
 
-static int paint(const struct picture_options *o, const float *map, uint8_t *rgb)
+static int picture_paint(const struct picture_options *o, const float *map, uint8_t *rgb)
 {
     struct painting *p = painting_create(o, map, rgb);
     if (p)
@@ -310,7 +310,7 @@ static int paint(const struct picture_options *o, const float *map, uint8_t *rgb
 
 /* ---- Drawing. -------------------------------------------------------------------------------- */
 
-static int check(const struct picture_options *o, size_t n)
+static int picture_check(const struct picture_options *o, size_t n)
 {
     if (o->width > LARGEST_SIZE || o->height > LARGEST_SIZE)
         return clerror_set(EINVAL, "a picture of %u x %u is too large; at most %d each way",
@@ -330,8 +330,7 @@ static int check(const struct picture_options *o, size_t n)
     return n ? 0 : clerror_set(EINVAL, "there are no bodies to draw");
 }
 
-/* What is drawn of every body besides its mass, from malloc: nothing, its value, or the colour of
- * its group. */
+/* Shades of every body, allocated: none, its value, or the colour of its group. */
 static int shade_bodies(const struct picture_options *o, struct density_bodies *b, float **shade)
 {
     b->shades = shades_of(o->by);
@@ -375,7 +374,7 @@ static int draw_paths(const struct picture_options *o, const struct projection *
     return 0;
 }
 
-/* A few bodies are dots on black; low and high, in dots, are whatever looks round. */
+/* A few bodies are dots on black; low and high, in dots, are chosen to look round. */
 static int draw_dots(struct picture_options *o, const struct projection *view,
                      const struct density_bodies *b, float *map)
 {
@@ -395,7 +394,7 @@ static int draw_cluster(struct picture_options *o, const struct projection *view
     return 0;
 }
 
-/* Values from the lowest to the highest but two of a hundred on either side. */
+/* Range of the values without the lowest and highest 2 %. */
 static int fit_values(struct picture_options *o, size_t n)
 {
     const size_t stride = n / SAMPLE + 1;
@@ -406,7 +405,7 @@ static int fit_values(struct picture_options *o, size_t n)
     for (size_t i = 0; i < n; i += stride)
         if (isfinite(o->value[i]))
             values[count++] = o->value[i];
-    qsort(values, count, sizeof *values, ascending);
+    qsort(values, count, sizeof *values, picture_ascending);
     o->least = count ? values[count / 50] : 0;
     o->most = count ? values[count - 1 - count / 50] : 1;
     if (!(o->most > o->least))
@@ -415,23 +414,24 @@ static int fit_values(struct picture_options *o, size_t n)
     return 0;
 }
 
-static int fit(struct picture_options *o, size_t n, const double *mass, const double (*pos)[3])
+static int picture_fit_zeros(struct picture_options *o, size_t n, const double *mass,
+                             const double (*pos)[3])
 {
     o->width = o->width ? o->width : DEFAULT_SIZE;
     o->height = o->height ? o->height : DEFAULT_SIZE;
-    if (check(o, n) < 0 || (o->extent == 0 && fit_frame(o, n, mass, pos) < 0))
+    if (picture_check(o, n) < 0 || (o->extent == 0 && fit_frame(o, n, mass, pos) < 0))
         return -1;
     return o->by == PICTURE_BY_VALUE && o->least == 0 && o->most == 0 ? fit_values(o, n) : 0;
 }
 
-/* Fits what is still zero and leaves the brightness of every pixel, and its shades, in a map for
- * the caller to free; NULL on error. */
+/* Fit the options that are still zero, and return the map of brightness and shades of every pixel;
+ * the caller frees it; NULL on error. */
 static float *fitted_map(struct picture_options *o, size_t n, const double *mass,
                          const double (*pos)[3])
 {
     struct density_bodies bodies = {.n = n, .mass = mass, .pos = pos};
     float *map = NULL, *shade = NULL;
-    if (fit(o, n, mass, pos) < 0 || shade_bodies(o, &bodies, &shade) < 0)
+    if (picture_fit_zeros(o, n, mass, pos) < 0 || shade_bodies(o, &bodies, &shade) < 0)
         return NULL;
     const struct projection view = projection_of(o);
     map = malloc((1 + bodies.shades) * o->width * o->height * sizeof *map);
@@ -455,7 +455,7 @@ int picture_fit(struct picture_options *options, size_t n, const double *mass,
     return map ? 0 : -1;
 }
 
-/* The colours from `low` to `high`, of what colours tell; groups have none. */
+/* Draw the colour bar from `low` to `high`; groups have none. */
 static void draw_caption(const struct picture_options *o, uint8_t *rgb)
 {
     const bool by_value = o->by == PICTURE_BY_VALUE;
@@ -473,9 +473,9 @@ static void draw_caption(const struct picture_options *o, uint8_t *rgb)
                       by_value ? o->most : o->high);
 }
 
-static int finish(const struct picture_options *o, const float *map, uint8_t *rgb)
+static int picture_finish(const struct picture_options *o, const float *map, uint8_t *rgb)
 {
-    const int status = paint(o, map, rgb);
+    const int status = picture_paint(o, map, rgb);
     if (status == 0 && o->caption)
         draw_caption(o, rgb);
     return status;
@@ -486,7 +486,7 @@ int picture_draw(const struct picture_options *options, size_t n, const double *
 {
     struct picture_options o = *options;
     float *map = fitted_map(&o, n, mass, pos);
-    const int status = map ? finish(&o, map, rgb) : -1;
+    const int status = map ? picture_finish(&o, map, rgb) : -1;
     free(map);
     return status;
 }
@@ -499,7 +499,7 @@ int picture_density(const struct picture_options *options, size_t n, const doubl
     if (!map)
         return -1;
     uint8_t *rgb = malloc((size_t)3 * o.width * o.height);
-    int status = rgb ? finish(&o, map, rgb)
+    int status = rgb ? picture_finish(&o, map, rgb)
                      : clerror_set(ENOMEM, "%s: no memory for a picture of %u x %u", file, o.width,
                                    o.height);
     free(map);

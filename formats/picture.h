@@ -1,10 +1,9 @@
 /* picture.h - pictures of surface density, series of them, and films.
  *
- * Bodies are projected along one axis; every body is spread over a smooth spot as wide as the
- * distance to its neighbours, and the mass per area is shown on a logarithmic scale in a colour map
- * whose steps look equal. Nothing is random: the same bodies give the same picture.
- * Without libpng at build time the functions that write answer ENOTSUP; the rest works.
- * SPDX-License-Identifier: MIT
+ * Bodies are projected along one axis. Each is smoothed over the distance to its neighbours, and
+ * the mass per area is shown on a logarithmic scale in a perceptually uniform colour map. Nothing
+ * is random: the same bodies give the same picture. Without libpng at build time, functions that
+ * write PNG fail with ENOTSUP. SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_PICTURE_H
 #define FORMATS_PICTURE_H
@@ -21,83 +20,80 @@ enum picture_plane { PICTURE_XY, PICTURE_XZ, PICTURE_YZ };
 
 enum picture_colours { PICTURE_INFERNO, PICTURE_MAGMA, PICTURE_VIRIDIS, PICTURE_GREY };
 
-/* What colours tell: the mass per area; or another thing about the bodies there, while the mass per
- * area makes them bright or dark. */
+/* Quantity shown by colour: the mass per area; or another property of the bodies, with the mass
+ * per area as brightness. */
 enum picture_colour_by { PICTURE_BY_DENSITY, PICTURE_BY_VALUE, PICTURE_BY_GROUP };
 
 enum { PICTURE_GROUPS = 8 };
 
-/* Zero means default everywhere. `centre` counts only when `extent` is given. */
+/* Zero means default. `centre` counts only if `extent` is given. */
 struct picture_options {
     unsigned width, height;   /* pixels, 0 = 1024; at most 16384 */
     enum picture_plane plane; /* first axis to the right, second upwards */
     enum picture_colours colours;
     enum picture_colour_by by;
-    const float *value; /* by value: a number of each body, such as its speed; a pixel shows the
-                           mean by mass; not owned */
-    double least, most; /* by value: the values at both ends of the colour map; both 0 = fit */
+    const float *value; /* by value: a number per body, such as its speed; a pixel shows the
+                           mass-weighted mean; not owned */
+    double least, most; /* by value: values at the ends of the colour map; both 0 = fit */
     const uint8_t
-        *group;       /* by group: 0 .. PICTURE_GROUPS - 1 of each body, a colour each; not owned */
-    double centre[3]; /* what is shown in the middle, in lengths of the bodies */
+        *group;       /* by group: 0 .. PICTURE_GROUPS - 1 per body, one colour each; not owned */
+    double centre[3]; /* shown in the middle, in the bodies' unit */
     double extent;    /* length across the shorter side; 0 = fit the bodies */
-    double low, high; /* mass per area that looks almost black, and white; 0 = fit */
-    bool caption; /* `time` in the upper left corner, a bar of a round length in the lower left, one
-                     of the colours on the right */
+    double low, high; /* mass per area shown almost black, and white; 0 = fit */
+    bool caption; /* draw `time` in the upper left corner, a scale bar in the lower left, a colour
+                     bar on the right */
     double time;
-    size_t points; /* of each body's path so far, which is drawn behind up to 64 bodies; 0: none */
+    size_t points; /* number of points of each body's path, drawn below up to 64 bodies; 0: none */
     const double (*path)[3]; /* all bodies at the first point, then at the second ...; not owned */
 };
 
-/* Fills in every option that is still zero, from these bodies: a frame that holds nearly all of
- * them and a range of densities. Call it once on the first frame, and the whole series shares one
- * scale. */
+/* Fill in every option that is zero from these bodies: a frame that holds nearly all of them and a
+ * range of densities. Called once on the first frame, it gives the whole series one scale. */
 int picture_fit(struct picture_options *options, size_t n, const double *mass,
                 const double (*pos)[3]);
 
-/* Draws into rgb, 3 * width * height bytes, rows from the top. Options still zero are fitted. */
+/* Draw into rgb, 3 * width * height bytes, rows from the top. Options that are zero are fitted. */
 int picture_draw(const struct picture_options *options, size_t n, const double *mass,
                  const double (*pos)[3], uint8_t *rgb);
 
-/* Draws and writes a PNG file, whole or not at all ("-" is the standard output). */
+/* Draw and write a PNG file, whole or not at all ("-" is standard output). */
 int picture_density(const struct picture_options *options, size_t n, const double *mass,
                     const double (*pos)[3], const char *file);
 
-/* Writes an RGB picture of width x height, 3 bytes a pixel, rows from the top, as PNG. Any
- * program's. */
+/* Write any RGB picture of width x height, 3 bytes per pixel, rows from the top, as PNG. */
 int picture_write_png(const char *file, unsigned width, unsigned height, const uint8_t *rgb);
 
-/* The colour, 3 bytes, of a value from 0 (dark) to 1 (bright); beyond is clamped. */
+/* The colour, 3 bytes, of a value from 0 (dark) to 1 (bright); other values are clamped. */
 void picture_colour(enum picture_colours colours, double value, uint8_t rgb[3]);
 
-/* The colour of a group, easy to tell from the others with all kinds of eyes (Okabe & Ito 2008). */
+/* The colour of a group, distinguishable for colour-blind readers (Okabe & Ito 2008). */
 void picture_group_colour(unsigned group, uint8_t rgb[3]);
 
-/* "inferno", "magma", "viridis", "grey" to its number; -1 with EINVAL and the list of names. */
+/* The number of "inferno", "magma", "viridis", "grey"; -1 with EINVAL and the list of names. */
 int picture_colours_by_name(const char *name);
 
-/* "xy", "xz", "yz" to its number; -1 with EINVAL. */
+/* The number of "xy", "xz", "yz"; -1 with EINVAL. */
 int picture_plane_by_name(const char *name);
 
-/* The name of frame `index` (from 1) of the series that goes with `file`, whatever its suffix:
- * out/run.png, out/run.mp4 and out/run all give out/run-0001.png. The caller frees it; NULL: no
- * memory. */
+/* The name of frame `index` (from 1) of the series for `file`, whatever its suffix: out/run.png,
+ * out/run.mp4 and out/run all give out/run-0001.png. The caller frees it; NULL: out of memory. */
 char *picture_frame_name(const char *file, unsigned index);
 
-/* Is `file` named as a film (.mp4, .webm or .gif)? */
+/* True if `file` has a film's suffix (.mp4, .webm or .gif). */
 int picture_is_film(const char *file);
 
-/* Is the program ffmpeg to be found in $PATH? */
+/* True if ffmpeg is in $PATH. */
 int picture_can_join(void);
 
-/* Joins frames 1 .. count of the series of `file` into `file`, .mp4, .webm or .gif, at `fps` frames
- * a second (0 = 25), with the program ffmpeg; blocks until it is done. The frames stay. ENOTSUP
- * without ffmpeg: the message says what to install and where the frames are. */
+/* Join frames 1 .. count of the series of `file` into `file`, .mp4, .webm or .gif, at `fps` frames
+ * per second (0 = 25), with ffmpeg. Blocks. The frames stay. ENOTSUP without ffmpeg: the message
+ * says what to install and where the frames are. */
 int picture_join(const char *file, unsigned count, unsigned fps);
 
-/* A film that ffmpeg makes while frames come, without files of frames: open; write each frame as
- * PNG to the file that picture_film_frame names, a pipe; close, which blocks until the film is
- * whole. discard leaves nothing. SIGPIPE is ignored meanwhile, so that writing fails (EPIPE) when
- * ffmpeg has ended. NULL or -1 with a sentence. */
+/* A film that ffmpeg encodes from a pipe, without files of frames: open; write each frame as PNG
+ * to the file that picture_film_frame returns; close, which blocks until the film is complete.
+ * discard leaves nothing. SIGPIPE is ignored meanwhile, so that writing fails with EPIPE if ffmpeg
+ * has ended. NULL or -1 with a message. */
 struct picture_film;
 struct picture_film *picture_film_open(const char *file, unsigned fps);
 const char *picture_film_frame(const struct picture_film *film);

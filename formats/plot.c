@@ -16,11 +16,11 @@
 
 enum { WIDTH = 720, HEIGHT = 480, LEFT = 80, RIGHT = 150, TOP = 50, BOTTOM = 60 };
 
-/* Paul Tol's colours, told apart by the colour-blind too. */
+/* Paul Tol's colours, distinguishable for colour-blind readers. */
 static const char *const colours[8] = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
                                        "#66ccee", "#aa3377", "#777777", "#000000"};
 
-/* The powers that the axes begin and end at. */
+/* Powers of the axes' ends. */
 struct range {
     int x0, x1, y0, y1;
 };
@@ -35,7 +35,7 @@ static double place_y(const struct range *r, double y)
     return HEIGHT - BOTTOM - (log10(y) - r->y0) / (r->y1 - r->y0) * (HEIGHT - TOP - BOTTOM);
 }
 
-static int fit(const struct plot *plot, struct range *r)
+static int plot_fit(const struct plot *plot, struct range *r)
 {
     double x0 = INFINITY, x1 = 0, y0 = INFINITY, y1 = 0;
     for (size_t l = 0; l < plot->lines; l++)
@@ -54,7 +54,7 @@ static int fit(const struct plot *plot, struct range *r)
     return 0;
 }
 
-static void text(FILE *fp, double x, double y, const char *anchor, const char *words)
+static void plot_text(FILE *fp, double x, double y, const char *anchor, const char *words)
 {
     fprintf(fp, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
     for (; *words; words++)
@@ -62,28 +62,28 @@ static void text(FILE *fp, double x, double y, const char *anchor, const char *w
     fputs("</text>\n", fp);
 }
 
-static void draw_axes(FILE *fp, const struct plot *plot, const struct range *r)
+static void plot_draw_axes(FILE *fp, const struct plot *plot, const struct range *r)
 {
     char words[32];
     for (int e = r->x0; e <= r->x1; e++) {
         const double x = place_x(r, ldexp(1, e));
         fprintf(fp, "<path d=\"M%.1f %d V%d\" stroke=\"#ddd\"/>\n", x, TOP, HEIGHT - BOTTOM);
         snprintf(words, sizeof words, "%g", ldexp(1, e));
-        text(fp, x, HEIGHT - BOTTOM + 18, "middle", words);
+        plot_text(fp, x, HEIGHT - BOTTOM + 18, "middle", words);
     }
     for (int e = r->y0; e <= r->y1; e++) {
         const double y = place_y(r, pow(10, e));
         fprintf(fp, "<path d=\"M%d %.1f H%d\" stroke=\"#ddd\"/>\n", LEFT, y, WIDTH - RIGHT);
         snprintf(words, sizeof words, "%g", pow(10, e));
-        text(fp, LEFT - 6, y + 4, "end", words);
+        plot_text(fp, LEFT - 6, y + 4, "end", words);
     }
     fprintf(fp,
             "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#333\"/>\n",
             LEFT, TOP, WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
-    text(fp, (LEFT + WIDTH - RIGHT) / 2., TOP - 20, "middle", plot->title);
-    text(fp, (LEFT + WIDTH - RIGHT) / 2., HEIGHT - 15, "middle", plot->x_label);
+    plot_text(fp, (LEFT + WIDTH - RIGHT) / 2., TOP - 20, "middle", plot->title);
+    plot_text(fp, (LEFT + WIDTH - RIGHT) / 2., HEIGHT - 15, "middle", plot->x_label);
     fprintf(fp, "<g transform=\"rotate(-90 20 %d)\">", HEIGHT / 2);
-    text(fp, 20, HEIGHT / 2., "middle", plot->y_label);
+    plot_text(fp, 20, HEIGHT / 2., "middle", plot->y_label);
     fputs("</g>\n", fp);
 }
 
@@ -99,7 +99,7 @@ static void draw_line(FILE *fp, const struct plot_line *line, const struct range
         fprintf(fp, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n", place_x(r, line->x[i]),
                 place_y(r, line->y[i]));
     fprintf(fp, "<path d=\"M%d %.1f h20\"/>\n</g>\n", WIDTH - RIGHT + 10, y);
-    text(fp, WIDTH - RIGHT + 36, y + 4, "start", line->name);
+    plot_text(fp, WIDTH - RIGHT + 36, y + 4, "start", line->name);
 }
 
 static void draw_svg(FILE *fp, const struct plot *plot, const struct range *r)
@@ -109,7 +109,7 @@ static void draw_svg(FILE *fp, const struct plot *plot, const struct range *r)
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
         "font-size=\"13\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
         WIDTH, HEIGHT);
-    draw_axes(fp, plot, r);
+    plot_draw_axes(fp, plot, r);
     for (size_t l = 0; l < plot->lines; l++)
         draw_line(fp, &plot->line[l], r, l);
     fputs("</svg>\n", fp);
@@ -125,7 +125,7 @@ static bool convert(int svg, int png)
     return filter_run(rsvg, svg, png) || filter_run(magick, svg, png) || filter_run(old, svg, png);
 }
 
-static int write_png(struct outfile *out, const struct plot *plot, const struct range *r)
+static int plot_write_png(struct outfile *out, const struct plot *plot, const struct range *r)
 {
     FILE *svg = tmpfile();
     if (!svg)
@@ -146,21 +146,21 @@ static int write_png(struct outfile *out, const struct plot *plot, const struct 
     return status;
 }
 
-/* A trial draws, but leaves nothing. */
-static int draw(const char *file, const struct plot *plot, bool trial)
+/* A trial draws but leaves no file. */
+static int plot_draw(const char *file, const struct plot *plot, bool trial)
 {
     struct range r;
     struct outfile out;
     const char *suffix = suffix_of(file);
     const bool png = suffix_is_in(suffix, ".png");
-    if (fit(plot, &r) < 0)
+    if (plot_fit(plot, &r) < 0)
         return clerror_set(EINVAL, "%s: there is nothing to plot", file);
     if (!png && !suffix_is_in(suffix, ".svg"))
         return clerror_set(EINVAL, "%s: unknown suffix '%s'; plots are written as .svg or .png",
                            file, suffix);
     if (outfile_open(&out, file) < 0)
         return -1;
-    if (png && write_png(&out, plot, &r) < 0) {
+    if (png && plot_write_png(&out, plot, &r) < 0) {
         outfile_discard(&out);
         return -1;
     }
@@ -174,12 +174,12 @@ static int draw(const char *file, const struct plot *plot, bool trial)
 
 int plot_write(const char *file, const struct plot *plot)
 {
-    return draw(file, plot, false);
+    return plot_draw(file, plot, false);
 }
 
 int plot_check(const char *file)
 {
     const double one = 1;
     const struct plot_line line = {"", 1, &one, &one};
-    return draw(file, &(struct plot){"", "", "", 1, &line}, true);
+    return plot_draw(file, &(struct plot){"", "", "", 1, &line}, true);
 }

@@ -1,5 +1,4 @@
-/* plot.h - lines on logarithmic axes, as SVG; as PNG by the program rsvg-convert or magick, when
- * there is one.
+/* plot.h - lines on logarithmic axes, as SVG; as PNG if rsvg-convert or magick is installed.
  * SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_PLOT_H
@@ -11,7 +10,7 @@
 extern "C" {
 #endif
 
-/* One line: n points, all numbers > 0, ascending in x. Nothing is owned. */
+/* One line of n points, all > 0, ascending in x. Nothing is owned. */
 struct plot_line {
     const char *name;
     size_t n;
@@ -21,16 +20,16 @@ struct plot_line {
 /* Both axes are logarithmic: x to base 2, y to base 10. */
 struct plot {
     const char *title, *x_label, *y_label;
-    size_t lines; /* at most 8 are told apart by colour */
+    size_t lines; /* at most 8 lines have distinct colours */
     const struct plot_line *line;
 };
 
-/* Writes an .svg or .png file, whole or not at all. EINVAL: no points, or another suffix; ENOTSUP:
- * .png without a program that makes one (the message says what to install). */
+/* Write an .svg or .png file, whole or not at all. EINVAL: no points, or another suffix; ENOTSUP:
+ * .png without a converter (the message says what to install). */
 int plot_write(const char *file, const struct plot *plot);
 
-/* Whether plot_write could write this file: its errors, before there is anything to plot. Leaves
- * nothing behind. */
+/* Check whether plot_write can write this file, before there is anything to plot. Leaves nothing
+ * behind. */
 int plot_check(const char *file);
 
 #ifdef __cplusplus

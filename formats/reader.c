@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int explain(const char *name, int code)
+static int reader_explain(const char *name, int code)
 {
     switch (code) {
     case ENOENT:
@@ -27,57 +27,57 @@ static int explain(const char *name, int code)
     }
 }
 
-static int examine(struct source *s)
+static int examine(struct reader *s)
 {
     struct stat info;
     if (fstat(s->fd, &info) < 0)
-        return explain(s->name, errno);
+        return reader_explain(s->name, errno);
     if (S_ISDIR(info.st_mode))
-        return explain(s->name, EISDIR);
-    /* Files of /proc and the like say 0 and have content; a redirected input may stand in the
-     * middle. */
+        return reader_explain(s->name, EISDIR);
+    /* Files of /proc have content but size 0; a redirected input may be positioned in the middle.
+     */
     off_t at = S_ISREG(info.st_mode) ? lseek(s->fd, 0, SEEK_CUR) : -1;
     s->size = at >= 0 && info.st_size > at ? (long long)(info.st_size - at) : -1;
-    s->buffer = malloc(SOURCE_ROOM);
+    s->buffer = malloc(READER_ROOM);
     if (!s->buffer)
-        return clerror_set(ENOMEM, "%s: no memory for a buffer of %d bytes", s->name, SOURCE_ROOM);
+        return clerror_set(ENOMEM, "%s: no memory for a buffer of %d bytes", s->name, READER_ROOM);
     s->begin = s->end = s->buffer;
     return 0;
 }
 
-int source_open(struct source *s, const char *file)
+int reader_open(struct reader *s, const char *file)
 {
     bool standard = strcmp(file, "-") == 0;
     memset(s, 0, sizeof *s);
     s->name = standard ? "standard input" : file;
     s->fd = standard ? dup(STDIN_FILENO) : open(file, O_RDONLY | O_CLOEXEC);
     if (s->fd < 0)
-        return explain(s->name, errno);
+        return reader_explain(s->name, errno);
     if (examine(s) == 0)
         return 0;
-    source_close(s);
+    reader_close(s);
     return -1;
 }
 
-void source_open_memory(struct source *s, const char *name, const void *data, size_t size)
+void reader_open_memory(struct reader *s, const char *name, const void *data, size_t size)
 {
-    *s = (struct source){.name = name, .size = (long long)size, .fd = -1, .ended = true};
+    *s = (struct reader){.name = name, .size = (long long)size, .fd = -1, .ended = true};
     s->begin = data;
     s->end = s->begin + size;
 }
 
-int source_need(struct source *s, size_t size)
+int reader_need(struct reader *s, size_t size)
 {
-    if (source_ready(s) >= size || s->ended)
+    if (reader_ready(s) >= size || s->ended)
         return 0;
-    size_t kept = source_ready(s);
+    size_t kept = reader_ready(s);
     memmove(s->buffer, s->begin, kept);
     while (kept < size) {
-        ssize_t got = read(s->fd, s->buffer + kept, SOURCE_ROOM - kept);
+        ssize_t got = read(s->fd, s->buffer + kept, READER_ROOM - kept);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return explain(s->name, errno);
+            return reader_explain(s->name, errno);
         s->ended = got == 0;
         if (got == 0)
             break;
@@ -88,7 +88,7 @@ int source_need(struct source *s, size_t size)
     return 0;
 }
 
-void source_close(struct source *s)
+void reader_close(struct reader *s)
 {
     if (s->fd >= 0)
         close(s->fd);

@@ -1,41 +1,41 @@
-/* reader.h - a buffered source of bytes: a file, a pipe or a piece of memory. Private to formats/.
+/* reader.h - buffered reader of a file, a pipe or memory. Private to formats/.
  *
- * The bytes not read yet are begin .. end of its buffer.
+ * The unread bytes are begin .. end of its buffer.
  * SPDX-License-Identifier: MIT
  */
-#ifndef FORMATS_SOURCE_H
-#define FORMATS_SOURCE_H
+#ifndef FORMATS_READER_H
+#define FORMATS_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SOURCE_ROOM = 1 << 20 }; /* the longest line, and as much as is read at once */
+enum { READER_ROOM = 1 << 20 }; /* longest line, and size of a read */
 
-struct source {
+struct reader {
     const char *name; /* for messages; not owned */
-    long long size;   /* bytes in all, -1 when only the end will tell */
+    long long size;   /* total bytes; -1: unknown until the end */
     const char *begin, *end;
     int fd;       /* -1: memory, all of it between begin and end */
-    bool ended;   /* nothing follows `end` */
-    char *buffer; /* SOURCE_ROOM bytes; NULL for memory */
+    bool ended;   /* `end` is the end of the content */
+    char *buffer; /* READER_ROOM bytes; NULL for memory */
 };
 
-/* Opens a file, or the standard input for "-"; -1 with a sentence in clerror(). */
-int source_open(struct source *s, const char *file);
+/* Open a file, or standard input for "-"; -1 with a message. */
+int reader_open(struct reader *s, const char *file);
 
-/* Reads from memory, which the caller keeps. */
-void source_open_memory(struct source *s, const char *name, const void *data, size_t size);
+/* Read from memory, which the caller keeps. */
+void reader_open_memory(struct reader *s, const char *name, const void *data, size_t size);
 
-/* Makes at least `size` <= SOURCE_ROOM bytes available if there are that many; -1 on an error in
- * reading. */
-int source_need(struct source *s, size_t size);
+/* Make at least `size` <= READER_ROOM bytes available, if the content has as many; -1 on a read
+ * error. */
+int reader_need(struct reader *s, size_t size);
 
-/* The number of bytes available now. */
-static inline size_t source_ready(const struct source *s)
+/* Number of bytes available. */
+static inline size_t reader_ready(const struct reader *s)
 {
     return (size_t)(s->end - s->begin);
 }
 
-void source_close(struct source *s);
+void reader_close(struct reader *s);
 
 #endif

@@ -14,8 +14,7 @@
 
 /* ---- Names. ---------------------------------------------------------------------------------- */
 
-/* The place for the number, and its length: "%04d" or "%d"; NULL when there is none from `at`
- * on. */
+/* Find the number's place, "%04d" or "%d", and its length; NULL if there is none from `at` on. */
 static const char *find_place(const char *at, size_t *length)
 {
     while ((at = strchr(at, '%'))) {
@@ -43,8 +42,8 @@ bool series_is_wrong(const char *pattern)
     return any && !series_is(pattern);
 }
 
-/* The pattern with a text in its place, and another suffix unless that is NULL. */
-static char *put_text(const char *pattern, const char *text, const char *suffix)
+/* The pattern with a text in that place, and another suffix unless that is NULL. */
+static char *series_put_text(const char *pattern, const char *text, const char *suffix)
 {
     size_t length = 0;
     const char *place = find_place(pattern, &length), *rest = place ? place + length : pattern;
@@ -65,15 +64,15 @@ char *series_name(const char *pattern, size_t number)
     const char *place = find_place(pattern, &length);
     const int width = place ? atoi(place + 1) : 0;
     snprintf(text, sizeof text, "%0*zu", width, number);
-    return put_text(pattern, place ? text : "", NULL);
+    return series_put_text(pattern, place ? text : "", NULL);
 }
 
 char *series_companion(const char *pattern, const char *suffix)
 {
-    return put_text(pattern, series_is(pattern) ? "series" : "", suffix);
+    return series_put_text(pattern, series_is(pattern) ? "series" : "", suffix);
 }
 
-/* The name of a file as its companions, in the same folder, call it. */
+/* A file's name as its companions in the same folder use it. */
 static const char *last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -82,7 +81,7 @@ static const char *last_part(const char *path)
 
 /* ---- The index. ------------------------------------------------------------------------------ */
 
-static void put_quoted(FILE *fp, const char *name)
+static void series_put_quoted(FILE *fp, const char *name)
 {
     putc('"', fp);
     for (; *name; name++) {
@@ -98,7 +97,7 @@ static void put_row(FILE *fp, const struct series_file *f, const char *name)
     char time[NUMBER_SIZE];
     number_print(time, f->time);
     fprintf(fp, "%zu,", f->number);
-    put_quoted(fp, last_part(name));
+    series_put_quoted(fp, last_part(name));
     fprintf(fp, ",%s,%zu\n", time, f->step);
 }
 
@@ -159,7 +158,7 @@ static void put_points(FILE *fp, const char *file, int type, size_t n, int also)
     fputs("  </Grid>\n", fp);
 }
 
-/* One time: the bodies of each type. */
+/* Write one time: the bodies of each type. */
 static void put_time(FILE *fp, const struct series_file *f, const char *file)
 {
     char time[NUMBER_SIZE];
@@ -176,7 +175,7 @@ static void put_time(FILE *fp, const struct series_file *f, const char *file)
 
 /* ---- Both. ----------------------------------------------------------------------------------- */
 
-/* A file with a line of some kind for each of the series. */
+/* Write a companion file with one line per file of the series. */
 static int write_companion(const struct series *s, const char *suffix, const char *head,
                            const char *tail,
                            void (*put)(FILE *, const struct series_file *, const char *))

@@ -1,14 +1,12 @@
-/* series.h - numbered files of one run: a name such as snap-%04d.hdf5, an index of them, and a file
- * that ParaView opens.
+/* series.h - numbered files of one run: a name such as snap-%04d.hdf5, an index, and an XDMF file
+ * for ParaView.
  *
- *   snap-0000.hdf5 snap-0001.hdf5 ...    what the caller writes under series_name
+ *   snap-0000.hdf5 snap-0001.hdf5 ...    written by the caller under series_name
  *   snap-series.csv                      number, file, time and step of each
- *   snap-series.xdmf                     for HDF5: the same as XDMF, which ParaView opens as one
- *                                        film
+ *   snap-series.xdmf                     for HDF5: ParaView opens it as one film
  *
- * Both of the latter are written anew for each file, so that those of a run that was killed are
- * whole.
- * SPDX-License-Identifier: MIT
+ * The index and the XDMF file are rewritten for each file, so that they are complete after a run
+ * was killed. SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_SERIES_H
 #define FORMATS_SERIES_H
@@ -21,22 +19,23 @@
 extern "C" {
 #endif
 
-/* Whether a name stands for a series: it has one place for a number, %d or %04d. */
+/* True if a name stands for a series: it has one place for a number, %d or %04d. */
 bool series_is(const char *pattern);
 
-/* Whether it was meant to: several places, or one for a number of more than 99 digits. */
+/* True if a name is an invalid series: several places, or one for a number of more than 99 digits.
+ */
 bool series_is_wrong(const char *pattern);
 
 /* The name of file `number`, or with "series" in place of the number and another suffix (".csv").
- * From malloc; NULL without memory. */
+ * The caller frees it; NULL: out of memory. */
 char *series_name(const char *pattern, size_t number);
 char *series_companion(const char *pattern, const char *suffix);
 
-/* What is known of one file. */
+/* One file of a series. */
 struct series_file {
     size_t number, step;
     double time;
-    size_t gas, other, star; /* bodies */
+    size_t gas, other, star; /* number of bodies */
     int also;                /* as in struct particles */
 };
 
@@ -46,11 +45,10 @@ struct series {
     struct series_file *file;
 };
 
-/* Adds a file of these bodies, and writes the companions. -1 with a sentence. */
+/* Add a file with these bodies and rewrite the companions. -1 with a message. */
 int series_add(struct series *series, size_t step, const struct particles *p);
 
-/* Writes both companions, or for `pattern` without a place for a number, FILE.xdmf beside
- * FILE.hdf5. */
+/* Write both companions, or for a `pattern` without a number's place FILE.xdmf beside FILE.hdf5. */
 int series_write(const struct series *series);
 
 void series_free(struct series *series);

@@ -1,4 +1,4 @@
-/* suffix.c - which format a file has by its name.
+/* suffix.c - choice of a format by a file's suffix.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/suffix.h"
@@ -13,7 +13,7 @@ const char *suffix_of(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path,
                *dot = strrchr(name, '.');
-    return dot && dot > name && dot[1] ? dot : ""; /* neither ".hidden" nor "." nor ".." */
+    return dot && dot > name && dot[1] ? dot : ""; /* ".hidden", "." and ".." have no suffix */
 }
 
 bool suffix_is_in(const char *suffix, const char *list)

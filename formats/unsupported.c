@@ -1,4 +1,4 @@
-/* unsupported.c - files of kinds that stdcl does not read, recognised by their first bytes.
+/* unsupported.c - recognises files of unsupported formats by their first bytes.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/unsupported.h"
@@ -12,7 +12,7 @@ static const struct {
     const char *magic;
     size_t length;
     const char *what;
-    const char *remedy; /* NULL: only another format helps */
+    const char *remedy; /* NULL: only conversion helps */
 } kinds[] = {
     {"\037\213", 2, "is compressed by gzip", "unpack it with gunzip first"},
     {"BZh", 3, "is compressed by bzip2", "unpack it with bunzip2 first"},
@@ -29,7 +29,7 @@ static const struct {
     {"\223NUMPY", 6, "is a numpy array", NULL},
 };
 
-int foreign_refuse(const char *name, const char *start, size_t size, const char *known)
+int unsupported_refuse(const char *name, const char *start, size_t size, const char *known)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (size >= kinds[i].length && memcmp(start, kinds[i].magic, kinds[i].length) == 0)

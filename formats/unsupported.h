@@ -1,14 +1,14 @@
-/* unsupported.h - files of kinds that stdcl does not read, recognised by their first bytes. Private
- * to formats/. SPDX-License-Identifier: MIT
+/* unsupported.h - recognises files of unsupported formats by their first bytes. Private to
+ * formats/. SPDX-License-Identifier: MIT
  */
-#ifndef FORMATS_FOREIGN_H
-#define FORMATS_FOREIGN_H
+#ifndef FORMATS_UNSUPPORTED_H
+#define FORMATS_UNSUPPORTED_H
 
 #include <stddef.h>
 
-/* -1, and a sentence that says what the file is and what to do, when its first bytes are those of a
- * compressed file, an archive, a picture and the like; else 0. `known` ends the sentence where
- * nothing else helps. */
-int foreign_refuse(const char *name, const char *start, size_t size, const char *known);
+/* If the first bytes are those of a compressed file, an archive, a picture or the like: -1 with a
+ * message that names the kind and the remedy; else 0. `known` ends the message if there is no
+ * remedy. */
+int unsupported_refuse(const char *name, const char *start, size_t size, const char *known);
 
 #endif
