@@ -9,7 +9,7 @@
 #include "common.h"
 
 #include "core/clock.h"
-#include "view/internal.h"
+#include "view/window.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,12 +1,23 @@
 /* number.c - decimal numbers to doubles and back.
  *
- * A double is m * 2^e and a decimal w * 10^q = w * 5^q * 2^q, so conversion is one exact product or
+ * Reading is fast_float's (number_take.cpp) where its header is installed, and strtod_l's in the
+ * "C" locale elsewhere. Printing is our own. Both were measured with a snapshot of 2 million bodies
+ * (14 million numbers of 15 to 17 digits; one core of an AMD EPYC, glibc 2.36, fast_float 3.9), in
+ * ns a number of processor time, with other programs running:
+ *
+ *   reading    fast_float 28; strtod_l 114; a reader of our own, which was removed, 61
+ *   printing   here 179; the same text by snprintf of 15, 16 and 17 digits and strtod 750
+ *
+ * snprintf of "%.17g" alone takes 215 to 227 ns, but prints 0.1 as 0.10000000000000001.
+ *
+ * A double is m * 2^e and a decimal w * 10^q = w * 5^q * 2^q, so printing is one exact product or
  * quotient by a power of five, then one rounding. Up to 5^27 the power fits 64 bits and all of it
  * 128: that covers 10^-27 .. 10^27 times 19 digits, nearly every number in a file. The rest goes
  * through libc, in the "C" locale.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/number.h"
+#include "formats/number_take.h"
 
 #include <locale.h>
 #include <math.h>
@@ -97,69 +108,6 @@ static double scale10(uint64_t w, int q)
 
 /* ---- Reading. -------------------------------------------------------------------------------- */
 
-struct decimal {
-    uint64_t digits; /* the first 19 significant digits */
-    int exponent;    /* the value is digits * 10^exponent */
-    bool exact;      /* there were no more than 19 */
-    bool negative;
-};
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* Takes one digit; `after` is 1 behind the point. */
-static void add_digit(struct decimal *d, int *count, int digit, int after)
-{
-    if (*count < 19) {
-        d->digits = d->digits * 10 + (unsigned)digit;
-        *count += d->digits > 0;
-        d->exponent -= after;
-    } else {
-        d->exact = d->exact && digit == 0;
-        d->exponent += 1 - after;
-    }
-}
-
-/* [+-] digits at p, up to the end; clamped to where every double is 0 or infinite. */
-static bool read_exponent(const char *p, const char *end, int *exponent)
-{
-    bool minus = p < end && *p == '-';
-    int value = 0;
-    p += p < end && (*p == '-' || *p == '+');
-    if (p == end)
-        return false;
-    for (; p < end; p++) {
-        if (!is_digit(*p))
-            return false;
-        value = value > 9999 ? value : value * 10 + (*p - '0');
-    }
-    *exponent += minus ? -value : value;
-    return true;
-}
-
-static bool read_decimal(const char *p, const char *end, struct decimal *d)
-{
-    int count = 0, after = 0;
-    bool any = false;
-    *d = (struct decimal){.exact = true, .negative = p < end && *p == '-'};
-    p += p < end && (*p == '-' || *p == '+');
-    for (; p < end; p++) {
-        if (is_digit(*p)) {
-            add_digit(d, &count, *p - '0', after);
-            any = true;
-        } else if (*p == '.' && !after) {
-            after = 1;
-        } else {
-            break;
-        }
-    }
-    if (!any || p == end)
-        return any;
-    return strchr("eEdD", *p) && *p && read_exponent(p + 1, end, &d->exponent);
-}
-
 static locale_t c_locale;
 
 static void make_c_locale(void)
@@ -174,19 +122,28 @@ static locale_t get_c_locale(void)
     return c_locale;
 }
 
-/* libc's conversion, for what the fast path does not cover; Fortran's d becomes e. */
-static double number_read_slowly(const char *text, size_t length)
+/* Convert the number at the front of text[0 .. length); return how many characters it has. */
+static size_t take(const char *text, size_t length, double *value)
 {
-    char copy[NUMBER_LONGEST + 1];
+#ifdef STDCL_HAVE_FAST_FLOAT
+    return number_take(text, length, value);
+#else
+    char copy[NUMBER_LONGEST + 1], *end;
     memcpy(copy, text, length);
     copy[length] = 0;
-    char *d = strpbrk(copy, "dD");
-    if (d)
-        *d = 'e';
-    locale_t before = uselocale(get_c_locale());
-    double value = strtod(copy, NULL);
-    uselocale(before);
-    return value;
+    copy[strspn(copy, "+-.0123456789eE")] = 0;
+    *value = strtod_l(copy, &end, get_c_locale());
+    return (size_t)(end - copy);
+#endif
+}
+
+/* As take, with Fortran's d for e. */
+static size_t take_fortran(const char *text, size_t length, size_t d, double *value)
+{
+    char copy[NUMBER_LONGEST];
+    memcpy(copy, text, length);
+    copy[d] = 'e';
+    return take(copy, length, value);
 }
 
 static bool in_words(const char *text, size_t length)
@@ -194,6 +151,8 @@ static bool in_words(const char *text, size_t length)
     static const char *const words[] = {"nan", "inf", "infinity"};
     if (length && (*text == '-' || *text == '+'))
         text++, length--;
+    if (length == 0 || !strchr("nNiI", *text) || !*text)
+        return false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i]) == length && strncasecmp(text, words[i], length) == 0)
             return true;
@@ -202,18 +161,23 @@ static bool in_words(const char *text, size_t length)
 
 enum number_kind number_read(const char *text, size_t length, double *value)
 {
-    struct decimal d;
+    double found;
     if (length > NUMBER_LONGEST)
         return NUMBER_BAD;
-    if (!read_decimal(text, text + length, &d))
-        return in_words(text, length) ? NUMBER_INFINITE : NUMBER_BAD;
-    if (d.digits == 0)
-        *value = d.negative ? -0.0 : 0.0;
-    else if (d.exact && abs(d.exponent) <= MAX_POWER)
-        *value = d.negative ? -scale10(d.digits, d.exponent) : scale10(d.digits, d.exponent);
-    else
-        *value = number_read_slowly(text, length);
-    return isfinite(*value) ? NUMBER_OK : NUMBER_INFINITE;
+    if (in_words(text, length))
+        return NUMBER_INFINITE;
+    const size_t plus = length > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+';
+    text += plus;
+    length -= plus;
+    size_t taken = take(text, length, &found);
+    if (taken > 0 && taken < length && (text[taken] == 'd' || text[taken] == 'D'))
+        taken = take_fortran(text, length, taken, &found);
+    if (taken == 0 || taken < length)
+        return NUMBER_BAD;
+    if (!isfinite(found))
+        return NUMBER_INFINITE;
+    *value = found;
+    return NUMBER_OK;
 }
 
 /* ---- Printing. ------------------------------------------------------------------------------- */

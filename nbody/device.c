@@ -5,7 +5,7 @@
  * all bodies (4 more for velocities, where the integrator's sum needs them), and for each of its
  * own rows the planes of `state`, plus work space for the sums over pairs: none or 1 a row when
  * rows make enough work-groups, and when they do not a slot for each stretch, of which forces_sum.c
- * makes 2^22 rows at most.
+ * makes 2^24 rows at most.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"

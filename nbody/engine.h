@@ -1,34 +1,41 @@
 /* engine.h - what the files of the N-body engine share. Each calls those below it:
  *
- *   tune.c         what a search for better shapes needs
- *   nbody.c        making and freeing an engine, copying state in
- *   method.c       direct sums or the tree
- *   roofline.c        how fast the sums could be at most
- *   force_check.c        how good forces are
- *   diagnose.c     energies, momenta
- *   save.c         an engine's state as bytes, and back
- *   integrate.c    steps
- *   host.c         steps on the host
- *   adaptive.c     steps that all share and that follow the motion
- *   block_steps.c  steps that bodies choose
- *   rungs.c        the same with the tree
- *   batch.c        steps of one length
- *   integrators.c  the table of integrators, integrate.h
- *   forces_out.c   forces and potentials for the caller
- *   update.c       what integrators do between sums over pairs
- *   forces.c       sums over all pairs, on all devices
- *   softening.c       softening lengths of single bodies
- *   external_field.c        what fixed fields of force add to them
- *   baseline.c       the same with the kernels of the ladder, on one device
- *   hilbert_sort.c        which row is whose: with the tree, and of many bodies in mixed precision,
- * they follow a curve tree.c         sums by a tree instead, on all devices; tree.h has its types
- * and files exchange.c     how all devices get all positions ranks.c        which device of which
- * rank moves which bodies; how all ranks have all positions state.c        copying state out,
- * questions to an engine sample.c       copying some bodies out, for pictures rollback.c    a step
- * that is stopped in its middle is taken back device.c       a device's share of the bodies: its
- * programs and its memory task.c         how far a call is shape.c        how kernels are launched
- * on a device: rows of data forces_sum.c   what is summed over all pairs units.c        powers of
- * two that bring all quantities near 1 SPDX-License-Identifier: MIT
+ *   tune.c             what a search for better shapes needs
+ *   nbody.c            making and freeing an engine, copying state in
+ *   method.c           direct sums or the tree
+ *   roofline.c         how fast the sums could be at most
+ *   force_check.c      how good forces are
+ *   diagnose.c         energies, momenta
+ *   save.c             an engine's state as bytes, and back
+ *   integrate.c        steps
+ *   host.c             steps on the host
+ *   adaptive.c         steps that all share and that follow the motion
+ *   block_steps.c      steps that bodies choose
+ *   rungs.c            steps that bodies choose, with the tree
+ *   batch.c            steps of one length
+ *   integrators.c      the table of integrators, integrate.h
+ *   forces_out.c       forces and potentials for the caller
+ *   update.c           what integrators do between sums over pairs
+ *   forces.c           sums over all pairs, on all devices
+ *   softening.c        softening lengths of single bodies
+ *   external_field.c   what fixed fields of force add to them
+ *   baseline.c         sums over all pairs with the kernels of the ladder, on one device
+ *   hilbert_sort.c     which row is whose: with the tree, and of many bodies in mixed precision,
+ *                      they follow a curve
+ *   tree.c             sums by a tree instead, on all devices; tree.h has its types and files
+ *   exchange.c         how all devices get all positions
+ *   ranks.c            which device of which rank moves which bodies; how all ranks have all
+ *                      positions
+ *   state.c            copying state out, questions to an engine
+ *   sample.c           copying some bodies out, for pictures
+ *   rollback.c         a step that is stopped in its middle is taken back
+ *   device.c           a device's share of the bodies: its programs and its memory
+ *   task.c             how far a call is
+ *   shape.c            how kernels are launched on a device: rows of data
+ *   forces_sum.c       what is summed over all pairs
+ *   units.c            powers of two that bring all quantities near 1
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_ENGINE_H
 #define STDCL_NBODY_ENGINE_H

@@ -38,10 +38,3 @@ else()
   stdcl_absent(test_view_ranks "no plugin for an MPI is built, or the build has a sanitizer")
 endif()
 stdcl_label(deep test_view_ranks)
-
-# The gallery's page is what the command makes today.
-if(TARGET stdcl_command)
-  add_test(NAME test_view_gallery COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/view/gallery.sh $<TARGET_FILE:stdcl_command>
-    ${PROJECT_SOURCE_DIR}/docs/gallery/collision.html)
-  set_tests_properties(test_view_gallery PROPERTIES TIMEOUT 1800)
-endif()

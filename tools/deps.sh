@@ -32,6 +32,7 @@ may  libpng-dev         libpng-devel         libpng            libpng           
 may  libhdf5-dev        hdf5-devel           hdf5              hdf5              library hdf5
 may  libwebsockets-dev  libwebsockets-devel  libwebsockets     libwebsockets     library libwebsockets
 may  zlib1g-dev         zlib-devel           zlib              zlib              library zlib
+may  libfast-float-dev  fast_float-devel     fast_float        fast_float        header fast_float/fast_float.h
 may  libluajit-5.1-dev  luajit-devel         luajit            luajit            library luajit
 may  luajit             luajit               luajit            luajit            command luajit
 may  openmpi-bin        openmpi              openmpi           open-mpi          command mpirun
@@ -105,7 +106,7 @@ seen() { # seen KIND NAME
     case $1 in
     command) command -v "$2" >/dev/null 2>&1 ;;
     library) pkg-config --exists "$2" 2>/dev/null ;;
-    header) [ -e "/usr/include/$2" ] ;;
+    header) [ -e "${HEADERS:-/usr/include}/$2" ] ;;
     file) [ -e "$2" ] ;;
     python) "${PYTHON:-/usr/bin/python3}" -c "import $2" 2>/dev/null ;;
     package) false ;; # it brings nothing of its own: apt alone knows

@@ -1,7 +1,7 @@
-/* about.c - what there is to see, copied from the options, so that the caller's may go.
+/* about.c - copies the options, so that the caller may free them.
  * SPDX-License-Identifier: MIT
  */
-#include "view/internal.h"
+#include "view/recording.h"
 
 #include "core/reserved.h"
 #include "stdcl/philox.h"
@@ -14,7 +14,7 @@
 
 /* ---- Checks. ------------------------------------------------------------------------------- */
 
-static int check(const struct view_options *o)
+static int about_check(const struct view_options *o)
 {
     if (reserved_check("view_open", o->reserved) < 0)
         return -1;
@@ -36,7 +36,7 @@ static int check(const struct view_options *o)
 
 /* ---- Copies. ------------------------------------------------------------------------------- */
 
-static size_t length(const char *const *list)
+static size_t about_length(const char *const *list)
 {
     size_t n = 0;
     while (list && list[n])
@@ -44,8 +44,8 @@ static size_t length(const char *const *list)
     return n;
 }
 
-/* Keeps a copy of *text for the time of the view; the empty text for NULL. */
-static int keep(struct about *about, const char **text, const char *otherwise)
+/* Copy *text for the life of the view; "" for NULL. */
+static int about_keep(struct about *about, const char **text, const char *otherwise)
 {
     char **all = realloc(about->text, (about->texts + 1) * sizeof *all);
     if (all)
@@ -58,10 +58,10 @@ static int keep(struct about *about, const char **text, const char *otherwise)
     return 0;
 }
 
-/* The list itself is kept as a text is, and so freed. */
+/* The list is kept, and freed, like a text. */
 static int keep_list(struct about *about, const char *const **list)
 {
-    const size_t n = length(*list);
+    const size_t n = about_length(*list);
     const char **copy = calloc(n + 1, sizeof *copy);
     char **all = realloc(about->text, (about->texts + 1) * sizeof *all);
     if (all)
@@ -73,7 +73,7 @@ static int keep_list(struct about *about, const char *const **list)
     about->text[about->texts++] = (char *)copy;
     for (size_t i = 0; i < n; i++) {
         copy[i] = (*list)[i];
-        if (keep(about, &copy[i], "") < 0)
+        if (about_keep(about, &copy[i], "") < 0)
             return -1;
     }
     *list = copy;
@@ -92,11 +92,11 @@ static int keep_texts(struct about *about)
                {&o->grid.row, ""},     {&o->grid.column, ""},   {&o->grid.quantity, ""},
                {&o->grid.unit, ""}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (keep(about, all[i].text, all[i].otherwise) < 0)
+        if (about_keep(about, all[i].text, all[i].otherwise) < 0)
             return -1;
-    if ((o->record && keep(about, &o->record, "") < 0) ||
-        (o->cells.rule && keep(about, &o->cells.rule, "") < 0) ||
-        (o->bars.quantity && keep(about, &o->bars.quantity, "") < 0))
+    if ((o->record && about_keep(about, &o->record, "") < 0) ||
+        (o->cells.rule && about_keep(about, &o->cells.rule, "") < 0) ||
+        (o->bars.quantity && about_keep(about, &o->bars.quantity, "") < 0))
         return -1;
     const char *const **lists[] = {&o->facts, &o->grid.rows, &o->grid.columns, &o->rows};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
@@ -110,7 +110,7 @@ static int keep_texts(struct about *about)
 uint32_t *about_order(size_t n)
 {
     uint32_t *order = malloc((n + 1) * sizeof *order);
-    for (size_t i = 0; order && i < n; i++) { /* Fisher and Yates, from inside out */
+    for (size_t i = 0; order && i < n; i++) { /* Fisher-Yates shuffle, inside-out */
         const philox4 r = philox4x32_10((philox4){(uint32_t)i, 0, 0, 0}, 0x76696577u, 1);
         const size_t j = (size_t)(((uint64_t)r.x * (i + 1)) >> 32);
         order[i] = order[j];
@@ -165,7 +165,7 @@ enum colour about_recorded(const struct about *about)
                                         : NO_COLOUR;
 }
 
-/* A recording says what there is to see. */
+/* Take the options from a recording. */
 static int keep_replay(struct about *about)
 {
     struct view_options *o = &about->options;
@@ -183,7 +183,7 @@ int about_copy(struct about *about, const struct view_options *options)
     uint64_t run;
     *about = (struct about){.options = *options};
     struct view_options *o = &about->options;
-    if (check(options) < 0)
+    if (about_check(options) < 0)
         return -1;
     o->rate = o->rate > 0 ? o->rate : 30;
     o->budget = o->budget > 0 ? o->budget : 1;
@@ -191,9 +191,9 @@ int about_copy(struct about *about, const struct view_options *options)
         return -1;
     if (keep_replay(about) < 0)
         return -1;
-    about->columns = o->replay ? recording_columns(o->replay) : length(o->rows) / 2;
-    about->grid_rows = length(o->grid.rows);
-    about->grid_columns = length(o->grid.columns);
+    about->columns = o->replay ? recording_columns(o->replay) : about_length(o->rows) / 2;
+    about->grid_rows = about_length(o->grid.rows);
+    about->grid_columns = about_length(o->grid.columns);
     if (getrandom(&run, sizeof run, 0) != sizeof run)
         return clerror_set(errno, "view_open: no random numbers: %s", strerror(errno));
     snprintf(about->run, sizeof about->run, "%016llx", (unsigned long long)run);

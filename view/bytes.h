@@ -1,4 +1,4 @@
-/* bytes.h - bytes that are built up, little-endian on every machine; and read back.
+/* bytes.h - buffers of bytes, little-endian on every machine, and reading them.
  * SPDX-License-Identifier: MIT
  */
 #ifndef VIEW_BYTES_H
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Starts as zeros. Once memory was lacking, `failed` stays set and nothing more is added. */
+/* Initially zero. After running out of memory `failed` stays set and nothing more is added. */
 struct bytes {
     unsigned char *at;
     size_t used, room;
@@ -23,7 +23,7 @@ static inline void bytes_free(struct bytes *b)
     *b = (struct bytes){0};
 }
 
-/* Room for n more bytes, which are counted as used; NULL: no memory. */
+/* Append n uninitialised bytes; NULL: out of memory. */
 static inline unsigned char *bytes_more(struct bytes *b, size_t n)
 {
     if (!b->failed && b->room - b->used < n) {
@@ -48,7 +48,7 @@ static inline void bytes_put(struct bytes *b, const void *from, size_t n)
         memcpy(to, from, n);
 }
 
-/* The least significant `n` bytes of a number, at a place. */
+/* Store the least significant `n` bytes of a number. */
 static inline void bytes_at(unsigned char *to, uint64_t value, int n)
 {
     for (int i = 0; i < n; i++)

@@ -1,7 +1,7 @@
-/* cells.c - frames of cells: bits, or bytes that say how many cells of a square live.
+/* cells.c - frames of cells: bits, or bytes with the share of live cells in a square.
  * SPDX-License-Identifier: MIT
  */
-#include "view/internal.h"
+#include "view/frame.h"
 
 size_t view_cells_bytes(const struct view_region *r, unsigned states)
 {
@@ -19,7 +19,7 @@ uint8_t view_cells_shade(uint64_t live, uint32_t zoom)
 
 /* ---- Rectangles. --------------------------------------------------------------------------- */
 
-/* A side of `n` squares from *at on, in a grid `size` cells wide. */
+/* Clip a side of `n` squares from *at on to a grid `size` cells wide. */
 static bool clip_side(uint64_t size, bool around, uint32_t zoom, int64_t *at, uint32_t *n)
 {
     const int64_t cells = (int64_t)size, square = (int64_t)1 << zoom;
@@ -38,8 +38,7 @@ static bool clip_side(uint64_t size, bool around, uint32_t zoom, int64_t *at, ui
 
 bool region_clip(const struct view_field *field, struct view_region *region)
 {
-    if (field->width ==
-        0) { /* a plane without edges, of which squares are counted where its tree has them */
+    if (field->width == 0) { /* an unbounded plane: its tree clips the squares */
         region->x &= -((int64_t)1 << region->zoom);
         region->y &= -((int64_t)1 << region->zoom);
         return true;
@@ -61,7 +60,7 @@ struct view_region region_whole(const struct view_field *field, uint32_t zoom)
     return r;
 }
 
-bool region_reached(const struct view_region *r, unsigned states, const unsigned char *body)
+bool region_touches_edge(const struct view_region *r, unsigned states, const unsigned char *body)
 {
     const bool bytes = r->zoom || states > 2;
     const size_t row = view_cells_bytes(r, states) / r->height,
@@ -93,7 +92,7 @@ int cells_find(const struct shown *shown, const struct view_region *region)
 
 /* ---- Frames. ------------------------------------------------------------------------------- */
 
-static void put_head(struct bytes *to, const struct shown *shown, const struct view_region *r)
+static void cells_put_head(struct bytes *to, const struct shown *shown, const struct view_region *r)
 {
     frame_head(to, CELLS, REGION, shown);
     bytes_u(to, (uint64_t)r->x, 8);
@@ -106,9 +105,9 @@ static void put_head(struct bytes *to, const struct shown *shown, const struct v
     bytes_u(to, shown->population, 8);
 }
 
-/* Takes the smallest of the codings; the frame so far has its head. */
+/* Append with the smallest of the codings; the frame has its head already. */
 static enum coding put_smallest(struct bytes *to, const unsigned char *body, size_t size,
-                                const struct sent_cells *last)
+                                const struct previous_cells *last)
 {
     const size_t start = to->used;
     struct bytes changes = {0}, packed = {0};
@@ -131,8 +130,8 @@ static enum coding put_smallest(struct bytes *to, const unsigned char *body, siz
     return coding;
 }
 
-static void remember(struct sent_cells *last, const struct shown *shown,
-                     const struct view_region *region, const unsigned char *body, size_t size)
+static void cells_remember(struct previous_cells *last, const struct shown *shown,
+                           const struct view_region *region, const unsigned char *body, size_t size)
 {
     last->body.used = 0;
     bytes_put(&last->body, body, size);
@@ -141,7 +140,7 @@ static void remember(struct sent_cells *last, const struct shown *shown,
 }
 
 bool frame_cells(struct bytes *to, const struct shown *shown, int i, int wanted,
-                 struct sent_cells *last)
+                 struct previous_cells *last)
 {
     const size_t start = to->used;
     const unsigned char *body = shown->first.at;
@@ -149,7 +148,7 @@ bool frame_cells(struct bytes *to, const struct shown *shown, int i, int wanted,
         body += view_cells_bytes(&shown->region[k], shown->states);
     const struct view_region *r = &shown->region[i];
     const size_t size = view_cells_bytes(r, shown->states);
-    put_head(to, shown, r);
+    cells_put_head(to, shown, r);
     const bool builds = last->body.used && region_same(&last->region, r);
     enum coding coding = RAW;
     if (wanted == DIFFERENCES_PACKED)
@@ -161,6 +160,6 @@ bool frame_cells(struct bytes *to, const struct shown *shown, int i, int wanted,
     to->at[start + 1] = (unsigned char)coding;
     bytes_at(to->at + start + 52, coding == DIFFERENCES_PACKED ? last->sequence : 0, 4);
     if (wanted == DIFFERENCES_PACKED)
-        remember(last, shown, r, body, size);
+        cells_remember(last, shown, r, body, size);
     return true;
 }

@@ -1,18 +1,18 @@
-/* client_messages.c - the messages of a page: JSON, as WIRE.md lists them. What is not exactly one
- * of them is refused. SPDX-License-Identifier: MIT
+/* client_messages.c - messages from a page: JSON, as listed in WIRE.md. Everything else is refused.
+ * SPDX-License-Identifier: MIT
  */
-#include "view/internal.h"
+#include "view/messages.h"
 
 #include <jansson.h>
 #include <math.h>
 
-const char *const ask_names[] = {"pause", "run", "step", "speed", "seek", "quit"};
+const char *const command_names[] = {"pause", "run", "step", "speed", "seek", "quit"};
 const char *const colour_names[COLOURS] = {"none", "speed", "mass", "acceleration", "group"};
 
 enum { MOST_STEPS = 1000000 };
 static const double MOST_WHOLE = 0x1p53;
 
-/* A whole number from least to most; `otherwise` where there is none of that name. */
+/* An integer from least to most; `otherwise` if the name is missing. */
 static bool whole(const json_t *object, const char *name, double least, double most,
                   double otherwise, double *value)
 {
@@ -54,7 +54,7 @@ static bool read_box(const json_t *object, struct want *want)
     return !want->inside || json_array_size(box) == 6;
 }
 
-static bool read_bodies(const json_t *object, struct want *want)
+static bool message_read_bodies(const json_t *object, struct want *want)
 {
     double count;
     if (!json_is_object(object) || !whole(object, "count", 0, UINT32_MAX, 200000, &count))
@@ -64,7 +64,7 @@ static bool read_bodies(const json_t *object, struct want *want)
            read_box(object, want);
 }
 
-static bool read_cells(const json_t *object, struct want *want)
+static bool message_read_cells(const json_t *object, struct want *want)
 {
     double x, y, width, height, zoom;
     if (!json_is_object(object) || !whole(object, "x", -MOST_WHOLE, MOST_WHOLE, 0, &x) ||
@@ -79,7 +79,7 @@ static bool read_cells(const json_t *object, struct want *want)
     return read_coding(object, &want->coding);
 }
 
-static bool read_do(const json_t *object, struct ask *ask)
+static bool read_do(const json_t *object, struct client_message *ask)
 {
     static const struct {
         const char *value;
@@ -92,7 +92,7 @@ static bool read_do(const json_t *object, struct ask *ask)
               [VIEW_QUIT] = {"", 0, 0, 0}};
     const char *what = json_string_value(json_object_get(object, "what"));
     int i = 0;
-    while (what && i <= VIEW_QUIT && strcmp(what, ask_names[i]) != 0)
+    while (what && i <= VIEW_QUIT && strcmp(what, command_names[i]) != 0)
         i++;
     if (!what || i > VIEW_QUIT)
         return false;
@@ -106,8 +106,8 @@ static bool read_do(const json_t *object, struct ask *ask)
     return json_is_number(speed) && ask->command.value >= 0 && ask->command.value <= 1e12;
 }
 
-static bool read_number(const json_t *object, const char *name, double least, double most,
-                        struct ask *ask)
+static bool message_read_number(const json_t *object, const char *name, double least, double most,
+                                struct client_message *ask)
 {
     double value;
     const bool ok = whole(object, name, least, most, -1, &value);
@@ -115,30 +115,30 @@ static bool read_number(const json_t *object, const char *name, double least, do
     return ok;
 }
 
-static bool read_object(const json_t *object, struct ask *ask)
+static bool read_object(const json_t *object, struct client_message *ask)
 {
     const char *type = json_string_value(json_object_get(object, "type"));
     const json_t *points = json_object_get(object, "points"),
                  *cells = json_object_get(object, "cells");
-    *ask = (struct ask){0};
+    *ask = (struct client_message){0};
     if (type && strcmp(type, "credit") == 0) {
-        ask->type = ASK_CREDIT;
-        return read_number(object, "n", 1, MOST_CREDITS, ask);
+        ask->type = MESSAGE_CREDIT;
+        return message_read_number(object, "n", 1, MOST_CREDITS, ask);
     }
     if (type && strcmp(type, "ping") == 0) {
-        ask->type = ASK_PING;
-        return read_number(object, "id", 0, MOST_WHOLE, ask);
+        ask->type = MESSAGE_PING;
+        return message_read_number(object, "id", 0, MOST_WHOLE, ask);
     }
     if (type && strcmp(type, "want") == 0) {
-        ask->type = ASK_WANT;
-        return !points != !cells &&
-               (points ? read_bodies(points, &ask->want) : read_cells(cells, &ask->want));
+        ask->type = MESSAGE_WANT;
+        return !points != !cells && (points ? message_read_bodies(points, &ask->want)
+                                            : message_read_cells(cells, &ask->want));
     }
-    ask->type = ASK_DO;
+    ask->type = MESSAGE_DO;
     return type && strcmp(type, "do") == 0 && read_do(object, ask);
 }
 
-bool ask_read(const char *text, size_t size, struct ask *ask)
+bool client_message_parse(const char *text, size_t size, struct client_message *ask)
 {
     json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
     const bool ok = json_is_object(object) && read_object(object, ask);

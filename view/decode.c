@@ -1,20 +1,20 @@
-/* decode.c - frames of recordings as coding 0 has them. Files come from anywhere: every length is
- * checked before it is believed.
- * SPDX-License-Identifier: MIT
+/* decode.c - decodes recorded frames to coding 0. Files may come from anywhere: every length is
+ * checked before it is used. SPDX-License-Identifier: MIT
  */
-#include "view/internal.h"
+#include "view/recording.h"
 
 enum {
     MOST_BODIES = 1 << 26,
     DEFLATED_MOST = 1040
-}; /* deflate makes nothing smaller than a 1032nd */
+}; /* deflate compresses by a factor of at most 1032 */
 
-static uint64_t at(const struct span *s, size_t place, int n)
+static uint64_t decode_at(const struct span *s, size_t place, int n)
 {
     return bytes_read(s->at + place, n);
 }
 
-/* `size` bytes, packed or not; NULL: they are not that. The caller frees *own. */
+/* Return `size` bytes, decompressed if necessary; NULL: the data does not give as many. The caller
+ * frees *own. */
 static const unsigned char *body(const struct span *frame, size_t head, bool packed, size_t size,
                                  unsigned char **own)
 {
@@ -35,18 +35,18 @@ struct head {
     enum coding coding;
 };
 
-static bool read_head(const struct span *f, struct head *h)
+static bool decode_read_head(const struct span *f, struct head *h)
 {
     if (f->size < POINTS_HEAD)
         return false;
-    *h = (struct head){at(f, 76, 4), at(f, 100, 4), 0, (enum coding)f->at[1]};
+    *h = (struct head){decode_at(f, 76, 4), decode_at(f, 100, 4), 0, (enum coding)f->at[1]};
     h->shades = f->at[80] ? h->count : 0;
     return f->at[1] <= PACKED && f->at[80] < COLOURS && h->count <= MOST_BODIES &&
            h->escapes <= 3 * h->count;
 }
 
-/* A frame of the same bodies in the same box. */
-static bool fits(const struct bytes *was, const struct span *f)
+/* True for a frame of the same bodies in the same box. */
+static bool decode_fits(const struct bytes *was, const struct span *f)
 {
     return was->used >= POINTS_HEAD && memcmp(was->at + 24, f->at + 24, 48) == 0 &&
            memcmp(was->at + 76, f->at + 76, 4) == 0;
@@ -57,8 +57,8 @@ static uint64_t coordinate(const struct bytes *frame, size_t i)
     return bytes_read(frame->at + POINTS_HEAD + 2 * i, 2);
 }
 
-static bool add_up(struct bytes *out, const struct span *f, const struct head *h,
-                   const unsigned char *from, const struct bytes *a, const struct bytes *b)
+static bool decode_add_up(struct bytes *out, const struct span *f, const struct head *h,
+                          const unsigned char *from, const struct bytes *a, const struct bytes *b)
 {
     const size_t n = 3 * h->count;
     const unsigned char *escape = from + n + h->shades, *const end = escape + 2 * h->escapes;
@@ -82,23 +82,23 @@ static bool add_up(struct bytes *out, const struct span *f, const struct head *h
     return escape == end;
 }
 
-static bool points(struct bytes *out, const struct span *f, const struct bytes was[2])
+static bool decode_points(struct bytes *out, const struct span *f, const struct bytes was[2])
 {
     struct head h;
     unsigned char *own = NULL;
-    if (!read_head(f, &h))
+    if (!decode_read_head(f, &h))
         return false;
     const bool builds = h.coding == DIFFERENCES || h.coding == DIFFERENCES_PACKED;
     const size_t size = (builds ? 3 : 6) * h.count + h.shades + (builds ? 2 * h.escapes : 0);
-    const struct bytes *a = &was[0], *b = at(f, 96, 4) == at(f, 92, 4) ? a : &was[1];
-    if (builds && (!fits(a, f) || !fits(b, f)))
+    const struct bytes *a = &was[0], *b = decode_at(f, 96, 4) == decode_at(f, 92, 4) ? a : &was[1];
+    if (builds && (!decode_fits(a, f) || !decode_fits(b, f)))
         return false;
     const unsigned char *from =
         body(f, POINTS_HEAD, h.coding == PACKED || h.coding == DIFFERENCES_PACKED, size, &own);
     bytes_put(out, f->at, POINTS_HEAD);
     bool ok = from != NULL;
     if (ok && builds)
-        ok = add_up(out, f, &h, from, a, b);
+        ok = decode_add_up(out, f, &h, from, a, b);
     else if (ok)
         bytes_put(out, from, size);
     free(own);
@@ -111,12 +111,13 @@ static bool points(struct bytes *out, const struct span *f, const struct bytes w
 
 /* ---- Cells. ---------------------------------------------------------------------------------- */
 
-static bool cells(struct bytes *out, const struct span *f, const struct bytes *was)
+static bool decode_cells(struct bytes *out, const struct span *f, const struct bytes *was)
 {
     unsigned char *own = NULL;
     if (f->size < CELLS_HEAD)
         return false;
-    const struct view_region r = {0, 0, (uint32_t)at(f, 40, 4), (uint32_t)at(f, 44, 4), f->at[48]};
+    const struct view_region r = {0, 0, (uint32_t)decode_at(f, 40, 4),
+                                  (uint32_t)decode_at(f, 44, 4), f->at[48]};
     if ((f->at[1] != RAW && f->at[1] != DIFFERENCES_PACKED && f->at[1] != PACKED) ||
         r.zoom > MOST_ZOOM || (uint64_t)r.width * r.height > MOST_SQUARES)
         return false;
@@ -139,7 +140,7 @@ static bool cells(struct bytes *out, const struct span *f, const struct bytes *w
 
 /* ---- All. ------------------------------------------------------------------------------------ */
 
-bool frame_builds(const struct span *f)
+bool frame_is_difference(const struct span *f)
 {
     return (f->at[0] == POINTS || f->at[0] == CELLS) &&
            (f->at[1] == DIFFERENCES || f->at[1] == DIFFERENCES_PACKED);
@@ -151,16 +152,17 @@ bool frame_decode(struct bytes *out, const struct span *f, const struct bytes wa
     out->used = 0;
     out->failed = false;
     if (ok && f->at[0] == POINTS)
-        ok = points(out, f, was);
+        ok = decode_points(out, f, was);
     else if (ok && f->at[0] == CELLS)
-        ok = cells(out, f, &was[0]);
+        ok = decode_cells(out, f, &was[0]);
     else if (ok) {
-        const uint64_t across = f->size >= 32 ? at(f, 24, 4) : 0,
-                       down = f->size >= 32 ? at(f, 28, 4) : 0;
-        ok = f->at[1] == RAW &&
-             ((f->at[0] == BARS && f->size >= 40 && f->size == 40 + 16 * (across + 1)) ||
-              (f->at[0] == GRID && f->size >= 32 && f->size == 32 + 4 * across * down) ||
-              (f->at[0] == ROWS && f->size >= 40 && f->size == 40 + 8 * down * at(f, 32, 4)));
+        const uint64_t across = f->size >= 32 ? decode_at(f, 24, 4) : 0,
+                       down = f->size >= 32 ? decode_at(f, 28, 4) : 0;
+        ok =
+            f->at[1] == RAW &&
+            ((f->at[0] == BARS && f->size >= 40 && f->size == 40 + 16 * (across + 1)) ||
+             (f->at[0] == GRID && f->size >= 32 && f->size == 32 + 4 * across * down) ||
+             (f->at[0] == ROWS && f->size >= 40 && f->size == 40 + 8 * down * decode_at(f, 32, 4)));
         bytes_put(out, f->at, f->size);
     }
     if (ok && !out->failed)

@@ -1,24 +1,23 @@
-/* exchange_slot.c - how what is shown comes from the run's thread to the server's: a box for one
- * state of each kind.
+/* exchange_slot.c - one-slot exchange of shown data from the run's thread to the server's, per
+ * kind.
  *
- * Empty, it is the run's; full, it is the server's, which puts what it had into the box for it. So
- * nothing is copied twice, memory is reused, and neither side ever waits: the run asks view_due,
- * which says no while a box is full.
- * SPDX-License-Identifier: MIT
+ * An empty slot belongs to the run, a full one to the server, which swaps its old buffer into it.
+ * Nothing is copied twice, buffers are reused, and neither side waits: view_due says no while a
+ * slot is full. SPDX-License-Identifier: MIT
  */
-#include "view/internal.h"
+#include "view/window.h"
 
-struct shown *mailbox_open(struct mailbox *box)
+struct shown *slot_begin(struct exchange_slot *box)
 {
     return atomic_load_explicit(&box->full, memory_order_acquire) ? NULL : &box->shown;
 }
 
-void mailbox_post(struct mailbox *box)
+void slot_publish(struct exchange_slot *box)
 {
     atomic_store_explicit(&box->full, true, memory_order_release);
 }
 
-bool mailbox_take(struct mailbox *box, struct shown *shown)
+bool slot_take(struct exchange_slot *box, struct shown *shown)
 {
     if (!atomic_load_explicit(&box->full, memory_order_acquire))
         return false;

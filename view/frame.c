@@ -1,12 +1,12 @@
-/* frame.c - frames of bars, tables and rows; what all frames begin with. WIRE.md draws them.
+/* frame.c - frames of bars, tables and rows, and the head of all frames. WIRE.md draws them.
  * SPDX-License-Identifier: MIT
  */
-#include "view/internal.h"
+#include "view/frame.h"
 
 void frame_head(struct bytes *to, enum kind kind, int flags, const struct shown *shown)
 {
     bytes_u(to, kind, 1);
-    bytes_u(to, RAW, 1); /* whoever packs it writes that here */
+    bytes_u(to, RAW, 1); /* replaced when the frame is compressed */
     bytes_u(to, (uint64_t)(flags | (shown->at.last ? LAST : 0)), 2);
     bytes_u(to, shown->sequence, 4);
     bytes_f64(to, shown->at.time);
@@ -35,7 +35,7 @@ bool frame_grid(struct bytes *to, const struct shown *shown, const struct about 
 
 /* ---- Rows. --------------------------------------------------------------------------------- */
 
-static void thin(struct rows *rows)
+static void frame_thin(struct rows *rows)
 {
     const size_t bytes = rows->columns * sizeof *rows->value;
     for (size_t i = 0; 2 * i < rows->n; i++)
@@ -53,7 +53,7 @@ void rows_add(struct rows *rows, const double *value)
     if (!rows->value || rows->skipped++ % rows->every)
         return;
     if (rows->n == MOST_ROWS)
-        thin(rows);
+        frame_thin(rows);
     memcpy(rows->value + rows->n++ * rows->columns, value, rows->columns * sizeof *value);
 }
 

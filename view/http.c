@@ -1,17 +1,17 @@
-/* http.c - who may ask: names of this machine, the page's own origin, and the link's token.
+/* http.c - access checks: names of this machine, the page's own origin, the link's token.
  *
- * A page of another site can make a browser send requests here, and a name of that site may come to
- * mean 127.0.0.1 (DNS rebinding). Its Host and its Origin are then that site's: so only names that
- * always mean this machine are taken, with any port, since a tunnel changes it.
+ * A page of another site can make a browser send requests here, and a name of that site may resolve
+ * to 127.0.0.1 (DNS rebinding). Its Host and Origin headers then name that site. Only names that
+ * always mean this machine are accepted, with any port, because a tunnel changes the port.
  * SPDX-License-Identifier: MIT
  */
-#include "view/internal.h"
+#include "view/server.h"
 
 #include <ctype.h>
 #include <strings.h>
 #include <sys/random.h>
 
-/* Nothing, or ":" and a port. */
+/* True for "" and for ":" with a port. */
 static bool is_port(const char *text)
 {
     size_t n = 0;
@@ -42,7 +42,7 @@ bool http_origin_ok(const char *origin, const char *host)
 
 /* ---- Tokens. --------------------------------------------------------------------------------- */
 
-static bool same(const char *a, const char *token)
+static bool http_same(const char *a, const char *token)
 {
     unsigned differ = 0;
     for (size_t i = 0; i < TOKEN - 1; i++)
@@ -59,7 +59,7 @@ bool http_token_ok(const char *offered, const char *token)
         const size_t length = strcspn(word, ", \t");
         if (length == sizeof prefix - 1 + TOKEN - 1 &&
             strncmp(word, prefix, sizeof prefix - 1) == 0)
-            found |= same(word + sizeof prefix - 1, token);
+            found |= http_same(word + sizeof prefix - 1, token);
         word += length;
     }
     return found;

@@ -1,8 +1,8 @@
-/* listen.c - sockets that only this machine reaches: a port of both loopback addresses, or a Unix
+/* listen.c - sockets reachable from this machine only: a port of both loopback addresses, or a Unix
  * socket of this user.
  * SPDX-License-Identifier: MIT
  */
-#include "view/internal.h"
+#include "view/server.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -62,9 +62,9 @@ static int port_of(int fd)
     return getsockname(fd, (struct sockaddr *)&a, &size) == 0 ? ntohs(a.sin_port) : -1;
 }
 
-/* The same port of both families, where the machine has both: a tunnel to "localhost" may take
+/* The same port on IPv4 and IPv6 where the machine has both: a tunnel to "localhost" may use
  * either. */
-static int listen_port(struct listening *l, int wanted)
+static int listen_port(struct listener *l, int wanted)
 {
     for (int tries = 0; tries < TRIES; tries++) {
         l->fd[0] = listen_on_4(wanted);
@@ -74,7 +74,7 @@ static int listen_port(struct listening *l, int wanted)
         l->port = port_of(l->fd[0]);
         l->fd[1] = listen_on_6(l->port);
         if (l->fd[1] >= 0 || errno != EADDRINUSE)
-            return 0; /* without IPv6 one family is enough */
+            return 0; /* without IPv6, IPv4 suffices */
         if (wanted)
             break;
         close(l->fd[0]);
@@ -86,7 +86,7 @@ static int listen_port(struct listening *l, int wanted)
 
 /* ---- Unix sockets. --------------------------------------------------------------------------- */
 
-/* A socket that nobody answers is left over from a run that was killed. */
+/* True for a socket without a listener, left over from a killed run. */
 static bool is_left_over(const struct sockaddr_un *a)
 {
     struct stat st;
@@ -100,7 +100,7 @@ static bool is_left_over(const struct sockaddr_un *a)
     return dead;
 }
 
-static int listen_unix(struct listening *l, const char *path)
+static int listen_unix(struct listener *l, const char *path)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
     if (!*path || strlen(path) >= sizeof a.sun_path)
@@ -112,7 +112,7 @@ static int listen_unix(struct listening *l, const char *path)
         unlink(path);
     const int fd = socket_of(AF_UNIX);
     if (fd >= 0)
-        fchmod(fd, 0600); /* Linux makes the file with this mode, whatever the umask */
+        fchmod(fd, 0600); /* Linux creates the file with this mode, whatever the umask */
     l->fd[0] = listen_on(fd, (const struct sockaddr *)&a, sizeof a);
     if (l->fd[0] < 0)
         return clerror_set(errno, "view: the socket %s cannot be made: %s", path, strerror(errno));
@@ -134,9 +134,9 @@ static int read_port(const char *text)
     return n && !text[n] && port < 65536 ? (int)port : -1;
 }
 
-int listen_open(struct listening *l, const char *address)
+int listen_open(struct listener *l, const char *address)
 {
-    *l = (struct listening){.fd = {-1, -1}};
+    *l = (struct listener){.fd = {-1, -1}};
     if (!address || !*address)
         return listen_port(l, 0);
     if (strncmp(address, "unix:", 5) == 0)
@@ -150,7 +150,7 @@ int listen_open(struct listening *l, const char *address)
     return listen_port(l, port);
 }
 
-void listen_close(struct listening *l)
+void listen_close(struct listener *l)
 {
     for (int i = 0; i < 2; i++)
         if (l->fd[i] >= 0)
@@ -158,7 +158,7 @@ void listen_close(struct listening *l)
     if (l->path)
         unlink(l->path);
     free(l->path);
-    *l = (struct listening){.fd = {-1, -1}};
+    *l = (struct listener){.fd = {-1, -1}};
 }
 
 static bool is_own_user(int fd)
@@ -169,7 +169,7 @@ static bool is_own_user(int fd)
            (peer.uid == geteuid() || peer.uid == 0);
 }
 
-int listen_accept(const struct listening *l, int listening)
+int listen_accept(const struct listener *l, int listening)
 {
     const int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), yes = 1,
               unsent = 64 << 10;

@@ -1,8 +1,7 @@
-/* pack.c - deflate by zlib, as browsers unpack it: frames without a header ("deflate-raw"), at the
- * fastest level; files of the page, once, as gzip.
- * SPDX-License-Identifier: MIT
+/* pack.c - compression by zlib for browsers: frames as raw deflate at the fastest level, files of
+ * the page once as gzip. SPDX-License-Identifier: MIT
  */
-#include "view/internal.h"
+#include "view/frame.h"
 
 #ifdef STDCL_HAVE_ZLIB
 #include <limits.h>
@@ -22,7 +21,7 @@ static bool deflate_all(struct bytes *to, const unsigned char *from, size_t size
         return false;
     const size_t room = deflateBound(&z, (uLong)size), before = to->used;
     unsigned char *out = bytes_more(to, room);
-    z.next_in = (unsigned char *)(uintptr_t)from; /* zlib does not write there */
+    z.next_in = (unsigned char *)(uintptr_t)from; /* zlib does not write to it */
     z.avail_in = (uInt)size;
     z.next_out = out;
     z.avail_out = (uInt)room;

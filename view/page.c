@@ -1,7 +1,7 @@
 /* page.c - a page that needs no server: everything in one file, the recording in base64.
  * SPDX-License-Identifier: MIT
  */
-#include "view/internal.h"
+#include "view/server.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,15 +17,15 @@ struct page {
     const struct bytes *recording;
 };
 
-static void put(struct page *p, const void *text, size_t size)
+static void page_put(struct page *p, const void *text, size_t size)
 {
     fwrite(text, 1, size, p->fp);
 }
 
-/* In lines, so that editors and tools may look at the page. */
+/* In lines, so that editors can open the page. */
 static void put_base64(struct page *p, const unsigned char *from, size_t size)
 {
-    enum { LINE = 57 }; /* bytes of a line, 76 digits, as in letters */
+    enum { LINE = 57 }; /* bytes per line of 76 digits, as in e-mail */
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < size; i += 3) {
         const size_t n = size - i < 3 ? size - i : 3;
@@ -34,7 +34,7 @@ static void put_base64(struct page *p, const unsigned char *from, size_t size)
         const char four[4] = {digits[bits >> 18], digits[bits >> 12 & 63],
                               n > 1 ? digits[bits >> 6 & 63] : '=',
                               n > 2 ? digits[bits & 63] : '='};
-        put(p, four, sizeof four);
+        page_put(p, four, sizeof four);
         if (i % LINE == LINE - 3)
             fputc('\n', p->fp);
     }
@@ -61,13 +61,13 @@ static void each_line(struct page *p, const struct web_file *file,
     }
 }
 
-/* A file of the page as an element. */
+/* Append a file of the page as an element. */
 static void put_file(struct page *p, const char *name, const char *begin, const char *end)
 {
     const struct web_file *file = web_find(p->file, p->files, name, strlen(name));
     fprintf(p->fp, "%s nonce=\"%s\">\n", begin, p->nonce);
     if (file)
-        put(p, file->text, file->size);
+        page_put(p, file->text, file->size);
     fprintf(p->fp, "%s\n", end);
 }
 
@@ -80,27 +80,28 @@ static void put_policy(struct page *p)
         p->nonce, p->nonce);
 }
 
-static bool has(const char *line, size_t length, const char *text)
+static bool page_has(const char *line, size_t length, const char *text)
 {
     return memmem(line, length, text, strlen(text)) != NULL;
 }
 
-/* A line of index.html: five of them stand for something. */
+/* Append a line of index.html; five lines are placeholders. */
 static void put_html(struct page *p, const char *line, size_t length)
 {
-    if (has(line, length, "<!--csp-->"))
+    if (page_has(line, length, "<!--csp-->"))
         put_policy(p);
-    else if (has(line, length, "<link rel=\"stylesheet\" href=\"view.css\">"))
+    else if (page_has(line, length, "<link rel=\"stylesheet\" href=\"view.css\">"))
         put_file(p, "view.css", "<style", "</style>");
-    else if (has(line, length, "<!--recording-->"))
+    else if (page_has(line, length, "<!--recording-->"))
         put_recording(p);
-    else if (has(line, length, "<script type=\"module\" src=\"main.js\"></script>"))
+    else if (page_has(line, length, "<script type=\"module\" src=\"main.js\"></script>"))
         put_file(p, "main.js", "<script type=\"module\"", "</script>");
-    else if (!has(line, length, "rel=\"modulepreload\"") && !has(line, length, "rel=\"icon\""))
-        put(p, line, length);
+    else if (!page_has(line, length, "rel=\"modulepreload\"") &&
+             !page_has(line, length, "rel=\"icon\""))
+        page_put(p, line, length);
 }
 
-/* 128 bits: 22 digits of base64 and two signs of its end. */
+/* 128 random bits: 22 digits of base64 and two padding characters. */
 static bool make_nonce(char nonce[25])
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -113,7 +114,7 @@ static bool make_nonce(char nonce[25])
     return true;
 }
 
-static int load(const char *file, struct bytes *all)
+static int page_load(const char *file, struct bytes *all)
 {
     FILE *fp = fopen(file, "rbe");
     if (!fp)
@@ -138,7 +139,7 @@ int view_write_page(FILE *fp, const char *recording)
 {
     struct bytes all = {0};
     struct page p = {.fp = fp, .recording = &all};
-    int status = load(recording, &all);
+    int status = page_load(recording, &all);
     p.file = status == 0 ? web_open(&p.files) : NULL;
     const struct web_file *index = p.file ? web_find(p.file, p.files, "index.html", 10) : NULL;
     if (status == 0 && (!index || !make_nonce(p.nonce)))

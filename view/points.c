@@ -1,12 +1,11 @@
-/* points.c - frames of bodies: 16 bits a coordinate over a box, and a byte of colour.
+/* points.c - frames of bodies: 16 bits per coordinate in a bounding box, and a byte of colour.
  *
- * What the run gave (floats) is quantised here, in the server's thread. The box holds all bodies,
- * and stays as it is until they leave it or fill little of it, so that a frame may be told by its
- * differences from the two before: where a body moves evenly, its second difference is near 0 and
- * takes a byte.
- * SPDX-License-Identifier: MIT
+ * Floats from the run are quantised here, in the server's thread. The box holds all bodies and
+ * stays until they leave it or fill little of it, so that a frame can be encoded as differences
+ * from the two before: for a body in uniform motion the second difference is near 0 and takes one
+ * byte. SPDX-License-Identifier: MIT
  */
-#include "view/internal.h"
+#include "view/frame.h"
 
 #include <float.h>
 #include <math.h>
@@ -22,20 +21,18 @@ void quantised_drop(struct quantised *q)
     free(q);
 }
 
-static const float *row(const struct bytes *b, size_t i)
+static const float *points_row(const struct bytes *b, size_t i)
 {
     return (const float *)(const void *)b->at + 3 * i;
 }
 
 /* ---- The box. -------------------------------------------------------------------------------- */
 
-enum {
-    LANES = 24
-}; /* of numbers, so that compilers make vectors of it; lane k is of component k % 3 */
+enum { LANES = 24 }; /* numbers per vector; lane k is component k % 3 */
 
-static void extent(const struct shown *s, double box[6])
+static void points_extent(const struct shown *s, double box[6])
 {
-    const float *x = row(&s->first, 0);
+    const float *x = points_row(&s->first, 0);
     float least[LANES], most[LANES];
     for (int k = 0; k < LANES; k++) {
         least[k] = FLT_MAX;
@@ -56,8 +53,8 @@ static void extent(const struct shown *s, double box[6])
     }
 }
 
-/* Whether the box holds what there is, and is not much larger in all directions. */
-static bool fits(const double box[6], const double now[6])
+/* True if the box holds the bodies and is not much larger in all directions. */
+static bool points_fits(const double box[6], const double now[6])
 {
     bool fills = false;
     for (int c = 0; c < 3; c++) {
@@ -71,12 +68,12 @@ static bool fits(const double box[6], const double now[6])
 static void settle_box(struct frame_box *box, const struct shown *s)
 {
     double now[6], widest = 0;
-    extent(s, now);
-    if (box->set && fits(box->box, now))
+    points_extent(s, now);
+    if (box->set && points_fits(box->box, now))
         return;
     for (int c = 0; c < 3; c++)
         widest = fmax(widest, now[c + 3] - now[c]);
-    for (int c = 0; c < 3; c++) { /* a margin, and no side of width 0 */
+    for (int c = 0; c < 3; c++) { /* a margin, and no side of length 0 */
         const double side = now[c + 3] - now[c],
                      margin = fmax(0.125 * side, fmax(1e-3 * widest, 1e-6 * (1 + fabs(now[c]))));
         box->box[c] = now[c] - margin;
@@ -87,17 +84,17 @@ static void settle_box(struct frame_box *box, const struct shown *s)
 
 /* ---- Colour. --------------------------------------------------------------------------------- */
 
-static float length(const float v[3])
+static float points_length(const float v[3])
 {
     return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-/* The scale of speeds stays for the run, but where it is far off. */
+/* The scale of speeds stays for the run unless it is far off. */
 static void settle_speeds(struct frame_box *box, const struct shown *s)
 {
     float least = FLT_MAX, most = 0;
     for (size_t i = 0; i < s->n && s->second.used; i++) {
-        const float v = length(row(&s->second, i));
+        const float v = points_length(points_row(&s->second, i));
         if (v > 0 && v < least)
             least = v;
         if (v > most && v <= FLT_MAX)
@@ -105,7 +102,7 @@ static void settle_speeds(struct frame_box *box, const struct shown *s)
     }
     if (most <= 0)
         least = most = 1;
-    least = fmaxf(least, most / 1000); /* three decades, whatever the slowest body does */
+    least = fmaxf(least, most / 1000); /* three decades, however slow the slowest body is */
     if (box->speeds && most <= 2 * box->hi && most >= box->hi / 2)
         return;
     box->lo = least;
@@ -115,7 +112,7 @@ static void settle_speeds(struct frame_box *box, const struct shown *s)
 
 /* The binary logarithm of a number from 1 up, within 1.5e-4: t + t (1 - t) (a + b t + c t^2) for a
  * mantissa 1 + t, by least squares. */
-static float logarithm(float x)
+static float points_logarithm(float x)
 {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -126,10 +123,10 @@ static float logarithm(float x)
     return exponent + t + t * (1 - t) * (0.43807325F + t * (0.0803073F * t - 0.23669342F));
 }
 
-/* The place of a value between lo and hi, by its logarithm. */
+/* Map a value between lo and hi to a byte, logarithmically. */
 static uint8_t shade_of(float value, float lo, float scale)
 {
-    const float ratio = value / lo, place = ratio > 1 ? logarithm(ratio) * scale : 0;
+    const float ratio = value / lo, place = ratio > 1 ? points_logarithm(ratio) * scale : 0;
     return (uint8_t)(place < 254.5F ? place + 0.5F : 255);
 }
 
@@ -149,7 +146,7 @@ static void shade(struct quantised *q, size_t k, const struct shown *s, const st
                   size_t i, float scale)
 {
     if (q->colour == BY_SPEED)
-        q->shade[k] = shade_of(length(row(&s->second, i)), q->lo, scale);
+        q->shade[k] = shade_of(points_length(points_row(&s->second, i)), q->lo, scale);
     else if (q->colour == BY_MASS)
         q->shade[k] = shade_of(about->mass[i], q->lo, scale);
     else if (q->colour == BY_GROUP)
@@ -172,14 +169,14 @@ static struct grid grid_of(const double box[6])
     return g;
 }
 
-/* 0 to 65535; what is not a number counts as 0. */
+/* 0 to 65535; NaN counts as 0. */
 static uint16_t quantum(float x, float lo, float scale)
 {
     const float q = (x - lo) * scale;
     return q >= 0 ? (uint16_t)(q < 65535 ? q : 65535) : 0;
 }
 
-static bool inside(const float at[3], const double box[6])
+static bool points_inside(const float at[3], const double box[6])
 {
     for (int c = 0; c < 3; c++)
         if (!((double)at[c] >= box[c] && (double)at[c] <= box[c + 3]))
@@ -201,12 +198,12 @@ static struct quantised *quantised_make(size_t n, bool coloured)
     return NULL;
 }
 
-/* All of the first n bodies. */
+/* Quantise the first n bodies. */
 static void fill_all(struct quantised *q, size_t n, const struct shown *s,
                      const struct about *about)
 {
     const struct grid g = grid_of(q->box);
-    const float scale = shade_scale(q->lo, q->hi), *at = row(&s->first, 0);
+    const float scale = shade_scale(q->lo, q->hi), *at = points_row(&s->first, 0);
     for (size_t i = 0; i < n; i++)
         for (size_t c = 0; c < 3; c++)
             q->at[c * n + i] = quantum(at[3 * i + c], g.lo[c], g.scale[c]);
@@ -215,7 +212,7 @@ static void fill_all(struct quantised *q, size_t n, const struct shown *s,
     q->count = n;
 }
 
-/* Those in the box, in the order that they have; then the planes are closed up. */
+/* Quantise the bodies in the box, in their order, then compact the planes. */
 static void fill_inside(struct quantised *q, size_t n, const struct shown *s,
                         const struct about *about)
 {
@@ -223,8 +220,8 @@ static void fill_inside(struct quantised *q, size_t n, const struct shown *s,
     const float scale = shade_scale(q->lo, q->hi);
     size_t k = 0;
     for (size_t i = 0; i < s->n && k < n; i++) {
-        const float *at = row(&s->first, i);
-        if (!inside(at, q->box))
+        const float *at = points_row(&s->first, i);
+        if (!points_inside(at, q->box))
             continue;
         for (size_t c = 0; c < 3; c++)
             q->at[c * n + k] = quantum(at[c], g.lo[c], g.scale[c]);
@@ -281,7 +278,7 @@ static bool may_build_on(const struct quantised *q, const struct quantised *was)
     return was && was->count == q->count && memcmp(was->box, q->box, sizeof q->box) == 0;
 }
 
-/* Differences from p = 2 a - b; how many are escapes. */
+/* Append differences from the prediction p = 2 a - b; return the number of escapes. */
 static size_t put_differences(struct bytes *to, const struct quantised *q,
                               const struct quantised *a, const struct quantised *b)
 {
@@ -303,8 +300,8 @@ static size_t put_differences(struct bytes *to, const struct quantised *q,
     return n;
 }
 
-static void put_head(struct bytes *to, const struct quantised *q, const struct shown *s,
-                     const struct about *about, bool region)
+static void points_put_head(struct bytes *to, const struct quantised *q, const struct shown *s,
+                            const struct about *about, bool region)
 {
     const int flags = (q->count < about->options.points.total ? SAMPLE : 0) | (region ? REGION : 0);
     frame_head(to, POINTS, flags, s);
@@ -315,10 +312,10 @@ static void put_head(struct bytes *to, const struct quantised *q, const struct s
     bytes_u(to, q->colour, 4);
     bytes_f32(to, q->lo);
     bytes_f32(to, q->hi);
-    bytes_more(to, 20); /* put_body's */
+    bytes_more(to, 20); /* filled in by put_body */
 }
 
-/* The body by a coding, and what the head says of it. */
+/* Append the body in a coding, and complete the head. */
 static void put_body(struct bytes *to, size_t start, const struct quantised *q, enum coding coding,
                      struct quantised *const was[2])
 {
@@ -365,7 +362,7 @@ bool frame_points(struct bytes *to, const struct shown *shown, const struct abou
     const size_t start = to->used;
     if (!q)
         return false;
-    put_head(to, q, shown, about, want->inside);
+    points_put_head(to, q, shown, about, want->inside);
     put_body(to, start, q, coding_for(want, q, was[0]), was);
     if (want->coding == RAW) {
         quantised_drop(q);

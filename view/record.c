@@ -1,12 +1,11 @@
-/* record.c - the recording: what goes over the wire, in a file, with an index at its end. WIRE.md
- * draws it.
+/* record.c - writes recordings: the frames sent to viewers, in a file with an index at its end
+ * (WIRE.md).
  *
- * It is written in the server's thread, as FILE.part until it is whole: what a killed run leaves
- * under that name can be played, too. When writing fails (a full disk) the recording ends with a
- * sentence, and the run goes on.
- * SPDX-License-Identifier: MIT
+ * The server's thread writes to FILE.part until the recording is complete; the remains of a killed
+ * run can be played too. When a write fails (a full disk), the recording ends with a message, and
+ * the run continues. SPDX-License-Identifier: MIT
  */
-#include "view/internal.h"
+#include "view/recording.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +14,7 @@ enum { KEY_EVERY = 64, RECORDED_BODIES = 200000 };
 
 struct recording {
     FILE *fp;
-    char *part; /* its name until it is whole */
+    char *part; /* temporary name */
     const struct about *about;
     uint64_t at; /* bytes so far */
     uint32_t pictures;
@@ -23,12 +22,12 @@ struct recording {
     size_t rows;
     struct bytes index, frame;
     struct quantised *was[2];
-    struct sent_cells cells;
+    struct previous_cells cells;
     bool failed;
-    int error; /* why */
+    int error; /* errno of the failure */
 };
 
-static void put(struct recording *r, const void *bytes, size_t n)
+static void recording_put(struct recording *r, const void *bytes, size_t n)
 {
     if (!r->failed && fwrite(bytes, 1, n, r->fp) != n) {
         r->failed = true;
@@ -41,8 +40,8 @@ static void put_record(struct recording *r, const void *bytes, size_t n)
 {
     unsigned char length[4];
     bytes_at(length, n, 4);
-    put(r, length, sizeof length);
-    put(r, bytes, n);
+    recording_put(r, length, sizeof length);
+    recording_put(r, bytes, n);
 }
 
 static void recording_free(struct recording *r)
@@ -56,7 +55,7 @@ static void recording_free(struct recording *r)
     free(r);
 }
 
-static int begin(struct recording *r)
+static int recording_begin(struct recording *r)
 {
     char *hello = hello_text(r->about, false, false);
     const bool named = asprintf(&r->part, "%s.part", r->about->options.record) > 0;
@@ -66,7 +65,7 @@ static int begin(struct recording *r)
     else if (!r->fp)
         clerror_set(errno, "%s: cannot be written: %s", r->part, strerror(errno));
     if (r->fp) {
-        put(r, "STDCLVW1", 8);
+        recording_put(r, "STDCLVW1", 8);
         put_record(r, hello, strlen(hello));
     }
     free(hello);
@@ -81,7 +80,7 @@ struct recording *recording_open(const struct about *about)
         return NULL;
     }
     r->about = about;
-    if (begin(r) == 0)
+    if (recording_begin(r) == 0)
         return r;
     recording_free(r);
     return NULL;
@@ -93,8 +92,8 @@ void recording_text(struct recording *r, const char *text)
         put_record(r, text, strlen(text));
 }
 
-/* A picture that builds on none before it, now and then, so that a player may start there. */
-static void forget(struct recording *r)
+/* Start a picture that needs none before it, now and then, so that a player can start there. */
+static void recording_forget(struct recording *r)
 {
     for (int i = 0; i < 2; i++) {
         quantised_drop(r->was[i]);
@@ -103,8 +102,8 @@ static void forget(struct recording *r)
     r->cells.body.used = 0;
 }
 
-static bool make(struct recording *r, const struct shown *shown, enum kind kind,
-                 struct frame_box *box)
+static bool recording_make(struct recording *r, const struct shown *shown, enum kind kind,
+                           struct frame_box *box)
 {
     const struct want want = {
         .count = RECORDED_BODIES, .coding = DIFFERENCES_PACKED, .colour = about_recorded(r->about)};
@@ -121,11 +120,11 @@ void recording_frame(struct recording *r, const struct shown *shown, enum kind k
     if (r->failed)
         return;
     if (r->pictures++ % KEY_EVERY == 0)
-        forget(r);
+        recording_forget(r);
     r->frame.used = 0;
     bytes_u(&r->index, r->at, 8);
     bytes_f64(&r->index, shown->at.time);
-    if (!make(r, shown, kind, box) || r->index.failed)
+    if (!recording_make(r, shown, kind, box) || r->index.failed)
         r->failed = true;
     else
         put_record(r, r->frame.at, r->frame.used);
@@ -159,7 +158,7 @@ static void put_index(struct recording *r)
     b.used = 0;
     bytes_u(&b, at, 8);
     bytes_put(&b, "STDCLEND", 8);
-    put(r, b.at, b.used);
+    recording_put(r, b.at, b.used);
     r->failed |= b.failed;
     bytes_free(&b);
 }

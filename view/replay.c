@@ -1,10 +1,9 @@
-/* replay.c - recordings, read: an index of what is whole in the file, and pictures from it.
+/* replay.c - reads recordings: an index of the complete records, and pictures.
  *
- * The index at the file's end is not believed but made anew, by going from record to record, which
- * reads a few bytes of each; so a file that was cut anywhere plays up to the cut.
- * SPDX-License-Identifier: MIT
+ * The index in the file is not trusted. It is rebuilt by walking the records, which reads a few
+ * bytes of each, so a truncated file plays up to the cut. SPDX-License-Identifier: MIT
  */
-#include "view/internal.h"
+#include "view/recording.h"
 
 #include "core/handle.h"
 
@@ -28,18 +27,18 @@ struct view_recording {
     json_t *hello;
     struct record *picture, *table; /* kinds 1 to 4; rows */
     size_t pictures, tables, columns;
-    size_t next; /* picture that `now` is behind of; SIZE_MAX: of none */
+    size_t next; /* picture after the one in `now`; SIZE_MAX: none */
     struct bytes now, was[2];
 };
 
-static double time_of(const struct record *r)
+static double replay_time_of(const struct record *r)
 {
     return bytes_read_f64(r->span.at + 8);
 }
 
 /* ---- The index. ------------------------------------------------------------------------------ */
 
-static int add(struct record **list, size_t *n, struct span span)
+static int replay_add(struct record **list, size_t *n, struct span span)
 {
     if ((*n & (*n - 1)) == 0) {
         struct record *more = realloc(*list, (*n ? 2 * *n : 1) * sizeof *more);
@@ -47,15 +46,15 @@ static int add(struct record **list, size_t *n, struct span span)
             return clerror_set(ENOMEM, "no memory for an index of the recording");
         *list = more;
     }
-    (*list)[(*n)++] = (struct record){span, frame_builds(&span)};
+    (*list)[(*n)++] = (struct record){span, frame_is_difference(&span)};
     return 0;
 }
 
 static int take_record(view_recording *r, struct span s)
 {
     if (s.size >= FRAME_HEAD && s.at[0] >= POINTS && s.at[0] <= GRID)
-        return add(&r->picture, &r->pictures, s);
-    return s.size >= 40 && s.at[0] == ROWS ? add(&r->table, &r->tables, s) : 0;
+        return replay_add(&r->picture, &r->pictures, s);
+    return s.size >= 40 && s.at[0] == ROWS ? replay_add(&r->table, &r->tables, s) : 0;
 }
 
 static int make_index(view_recording *r, const char *name)
@@ -83,7 +82,7 @@ static int make_index(view_recording *r, const char *name)
 
 /* ---- Opening. -------------------------------------------------------------------------------- */
 
-static view_recording *begin(struct span file, const char *name)
+static view_recording *replay_begin(struct span file, const char *name)
 {
     view_recording *r = calloc(1, sizeof *r);
     if (!r) {
@@ -102,13 +101,14 @@ static view_recording *begin(struct span file, const char *name)
 
 view_recording *recording_read(const void *bytes, size_t size)
 {
-    return begin((struct span){bytes, size}, "recording");
+    return replay_begin((struct span){bytes, size}, "recording");
 }
 
 view_recording *view_recording_open(const char *file)
 {
     struct stat st;
-    const int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would be waited for */
+    const int fd =
+        open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* O_NONBLOCK: opening a pipe would block */
     void *bytes = MAP_FAILED;
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
         bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -120,7 +120,7 @@ view_recording *view_recording_open(const char *file)
                     error ? strerror(error) : "is empty or no file that can be read");
         return NULL;
     }
-    view_recording *r = begin((struct span){bytes, (size_t)st.st_size}, file);
+    view_recording *r = replay_begin((struct span){bytes, (size_t)st.st_size}, file);
     if (r)
         r->mapped = true;
     else
@@ -154,12 +154,12 @@ double view_recording_time(const view_recording *r, size_t frame)
 {
     if (no_handle(r, __func__))
         return 0;
-    return frame < r->pictures ? time_of(&r->picture[frame]) : 0;
+    return frame < r->pictures ? replay_time_of(&r->picture[frame]) : 0;
 }
 
 /* ---- Playing. -------------------------------------------------------------------------------- */
 
-/* Decodes picture `i`, which the two before it stand ready for. */
+/* Decode picture `i`; the two before it are decoded. */
 static bool step_to(view_recording *r, size_t i)
 {
     const struct bytes oldest = r->was[1];
@@ -194,7 +194,7 @@ size_t recording_columns(const view_recording *r)
     return r->columns;
 }
 
-/* Rows are given to `take` in their order. */
+/* Call `take` for each row in order. */
 void recording_each_row(const view_recording *r, void (*take)(void *arg, const double *row),
                         void *arg)
 {

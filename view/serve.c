@@ -1,13 +1,12 @@
-/* serve.c - the server, by libwebsockets: hands out the page's files, and moves messages between
+/* serve.c - the server, by libwebsockets: serves the page's files, and moves messages between
  * viewers and viewer.c.
  *
- * We listen ourselves (listen.c) and hand the library connections that it may have. All here runs
- * in the server's thread; other threads call server_wake alone, by lws_cancel_service, the one
- * function that is for them. A message goes out in pieces, each when the socket can take it, so
- * that the library never keeps more than one.
- * SPDX-License-Identifier: MIT
+ * listen.c accepts connections and passes the allowed ones to the library. Everything here runs in
+ * the server's thread; other threads call only server_wake (lws_cancel_service, the one thread-safe
+ * function). A message is sent in pieces, each when the socket is writable, so that the library
+ * buffers at most one. SPDX-License-Identifier: MIT
  */
-#include "view/internal.h"
+#include "view/window.h"
 
 #include "core/clock.h"
 
@@ -28,28 +27,28 @@ enum {
 enum { CLOSE_TOKEN = 4401, CLOSE_FULL = 4429 };
 _Static_assert((int)HEADROOM >= LWS_PRE, "no room for the library's head of a message");
 
-/* What the library keeps for us with each connection. */
+/* State of a connection, stored by the library. */
 struct connection {
     struct viewer *viewer; /* of a WebSocket */
     struct lws *wsi;
-    int closing; /* close with this code */
-    size_t sent; /* bytes of viewer->out */
+    int closing; /* closing code */
+    size_t sent; /* bytes of viewer->out sent */
     size_t heard;
-    char *message;    /* MOST_MESSAGE bytes, what came of it so far */
-    struct span file; /* on its way out; at NULL: none */
+    char *message;    /* MOST_MESSAGE bytes, the part received so far */
+    struct span file; /* remainder being sent; at NULL: none */
 };
 
 struct server {
     struct view *v;
-    struct stage *stage;
+    struct latest *latest;
     struct lws_context *context;
     struct lws_vhost *vhost;
     struct web_file *file;
     size_t files;
-    int connections, own; /* all; those that listen */
+    int connections, own; /* all connections; listening sockets */
     int n;
     struct connection *viewing[MOST_VIEWERS];
-    lws_sorted_usec_list_t enough; /* the end of the patience with them */
+    lws_sorted_usec_list_t enough; /* timer that ends the wait for closing connections */
 };
 
 /* ---- Headers. -------------------------------------------------------------------------------- */
@@ -60,8 +59,7 @@ static bool header(struct lws *wsi, enum lws_token_indexes which, char *text, in
     return length > 0 && length < size && lws_hdr_copy(wsi, text, size, which) == length;
 }
 
-/* The status that refuses a request; 0: it is allowed. A page that a browser opened itself has no
- * Origin. */
+/* HTTP status that refuses a request; 0: allowed. A page opened by the user has no Origin. */
 static unsigned refusal(struct lws *wsi, bool socket)
 {
     char host[256], origin[256];
@@ -76,7 +74,7 @@ static unsigned refusal(struct lws *wsi, bool socket)
 
 /* ---- The page's files. ----------------------------------------------------------------------- */
 
-static const struct web_file *find(const struct server *s, const char *path)
+static const struct web_file *server_find(const struct server *s, const char *path)
 {
     const char *name = strcmp(path, "/") == 0 ? "index.html" : path + (*path == '/');
     const struct web_file *file = web_find(s->file, s->files, name, strlen(name));
@@ -93,8 +91,8 @@ static const char *const guards[][2] = {
     {"cross-origin-resource-policy:", "same-origin"},
     {"cross-origin-opener-policy:", "same-origin"}};
 
-/* The bytes of a file, packed where the browser can unpack them. */
-static struct span text_of(struct lws *wsi, const struct web_file *file)
+/* The bytes of a file, compressed if the browser accepts gzip. */
+static struct span server_text_of(struct lws *wsi, const struct web_file *file)
 {
     char accepted[256];
     if (file->packed.used &&
@@ -104,8 +102,9 @@ static struct span text_of(struct lws *wsi, const struct web_file *file)
     return (struct span){file->text, file->size};
 }
 
-/* The head of an answer, and of a refusal (a status that is not 200, no file) all of it. */
-static int answer(struct lws *wsi, unsigned status, const struct web_file *file, struct span text)
+/* Send the header of a response; of a refusal (status other than 200, no file) all of it. */
+static int server_answer(struct lws *wsi, unsigned status, const struct web_file *file,
+                         struct span text)
 {
     unsigned char buffer[LWS_PRE + 2048], *const start = buffer + LWS_PRE, *p = start,
                                                  *const end = buffer + sizeof buffer - 1;
@@ -126,9 +125,10 @@ static int answer(struct lws *wsi, unsigned status, const struct web_file *file,
     return 0;
 }
 
-static int refuse(struct lws *wsi, unsigned status)
+static int server_refuse(struct lws *wsi, unsigned status)
 {
-    return answer(wsi, status, NULL, (struct span){NULL, 0}) || lws_http_transaction_completed(wsi)
+    return server_answer(wsi, status, NULL, (struct span){NULL, 0}) ||
+                   lws_http_transaction_completed(wsi)
                ? -1
                : 0;
 }
@@ -137,15 +137,15 @@ static int on_request(struct server *s, struct connection *c, struct lws *wsi, c
 {
     const unsigned status = refusal(wsi, false);
     if (status)
-        return refuse(wsi, status);
+        return server_refuse(wsi, status);
     if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) == 0)
-        return refuse(wsi, 405);
+        return server_refuse(wsi, 405);
     const struct web_file *file =
-        lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_URI_ARGS) > 0 ? NULL : find(s, path);
+        lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_URI_ARGS) > 0 ? NULL : server_find(s, path);
     if (!file)
-        return refuse(wsi, 404);
-    c->file = text_of(wsi, file);
-    if (answer(wsi, 200, file, c->file) < 0)
+        return server_refuse(wsi, 404);
+    c->file = server_text_of(wsi, file);
+    if (server_answer(wsi, 200, file, c->file) < 0)
         return -1;
     lws_callback_on_writable(wsi);
     return 0;
@@ -172,35 +172,35 @@ static int send_file(struct connection *c, struct lws *wsi)
 
 /* ---- Viewers. -------------------------------------------------------------------------------- */
 
-static void want(struct server *s)
+static void server_want(struct server *s)
 {
     struct viewer *viewers[MOST_VIEWERS];
     for (int i = 0; i < s->n; i++)
         viewers[i] = s->viewing[i]->viewer;
-    viewers_want(s->v, s->stage, viewers, s->n);
+    viewers_want(s->v, s->latest, viewers, s->n);
 }
 
-static void wake_all(const struct server *s)
+static void server_wake_all(const struct server *s)
 {
     for (int i = 0; i < s->n; i++)
         lws_callback_on_writable(s->viewing[i]->wsi);
 }
 
-static void count(struct server *s)
+static void server_count(struct server *s)
 {
     struct view *v = s->v;
-    atomic_store(&v->watched, s->n);
+    atomic_store(&v->viewers, s->n);
     atomic_store(&v->wanted, s->n + (v->recording != NULL));
     pthread_mutex_lock(&v->lock);
     v->states++;
     pthread_mutex_unlock(&v->lock);
-    want(s);
-    stage_take(s->stage, v);
-    wake_all(s);
+    server_want(s);
+    latest_update(s->latest, v);
+    server_wake_all(s);
 }
 
-/* A handshake: -1 refuses it. Tokens are looked at behind it, where a closing code can say what is
- * wrong. */
+/* WebSocket handshake: -1 refuses it. The token is checked afterwards, where a closing code can
+ * give the reason. */
 static int on_handshake(struct lws *wsi)
 {
     char path[16];
@@ -210,7 +210,7 @@ static int on_handshake(struct lws *wsi)
         status = 404;
     if (!status)
         return 0;
-    answer(wsi, status, NULL, (struct span){NULL, 0});
+    server_answer(wsi, status, NULL, (struct span){NULL, 0});
     return -1;
 }
 
@@ -235,9 +235,9 @@ static int on_opened(struct server *s, struct connection *c, struct lws *wsi)
     c->message = malloc(MOST_MESSAGE);
     if (!c->viewer || !c->message)
         return -1;
-    viewer_init(c->viewer, s->v, s->stage, token == 1);
+    viewer_init(c->viewer, s->v, s->latest, token == 1);
     s->viewing[s->n++] = c;
-    count(s);
+    server_count(s);
     return 0;
 }
 
@@ -246,7 +246,7 @@ static void on_closed(struct server *s, struct connection *c)
     for (int i = 0; i < s->n; i++)
         if (s->viewing[i] == c) {
             s->viewing[i] = s->viewing[--s->n];
-            count(s);
+            server_count(s);
         }
     if (c->viewer)
         viewer_free(c->viewer);
@@ -274,23 +274,23 @@ static int on_message(struct server *s, struct connection *c, struct lws *wsi, c
     c->heard += size;
     if (!lws_is_final_fragment(wsi) || lws_remaining_packet_payload(wsi))
         return 0;
-    const int code = viewer_hear(c->viewer, c->message, c->heard);
+    const int code = viewer_receive(c->viewer, c->message, c->heard);
     c->heard = 0;
     if (code)
         return close_with(wsi, code);
-    want(s);
+    server_want(s);
     lws_callback_on_writable(wsi);
     return 0;
 }
 
-/* A piece of the message on its way, or of the next. */
+/* Send a piece of the current message, or start the next. */
 static int send_piece(struct connection *c, struct lws *wsi)
 {
     struct viewer *w = c->viewer;
     if (c->closing && c->closing != LWS_CLOSE_STATUS_NORMAL)
         return close_with(wsi, c->closing);
     if (c->sent == 0 && !viewer_next(w))
-        return c->closing ? close_with(wsi, c->closing) : 0; /* the last words first */
+        return c->closing ? close_with(wsi, c->closing) : 0; /* after the last message */
     const size_t left = w->out.used - HEADROOM - c->sent, n = left < PIECE ? left : PIECE;
     const int how = (c->sent     ? LWS_WRITE_CONTINUATION
                      : w->binary ? LWS_WRITE_BINARY
@@ -313,16 +313,16 @@ static int on_listening(struct server *s, int fd)
     if (s->connections - s->own >= MOST_CONNECTIONS)
         close(got);
     else
-        lws_adopt_socket_vhost(s->vhost, got); /* which closes it when that fails */
+        lws_adopt_socket_vhost(s->vhost, got); /* closes the socket on failure */
     return 0;
 }
 
 static void on_wake(struct server *s)
 {
-    if (!s->stage)
+    if (!s->latest)
         return;
-    stage_take(s->stage, s->v);
-    wake_all(s);
+    latest_update(s->latest, s->v);
+    server_wake_all(s);
 }
 
 static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
@@ -371,8 +371,8 @@ static const struct lws_protocols protocols[] = {
 static const lws_retry_bo_t patience = {.secs_since_valid_ping = PING_SECONDS,
                                         .secs_since_valid_hangup = HANGUP_SECONDS};
 
-/* The library ignores SIGPIPE for the whole program when a context is made; that is not its to
- * choose. */
+/* Creating a context makes the library ignore SIGPIPE for the whole program: restore the program's
+ * choice. */
 static struct lws_context *make_context(const struct lws_context_creation_info *info)
 {
     struct sigaction before;
@@ -382,7 +382,7 @@ static struct lws_context *make_context(const struct lws_context_creation_info *
     return context;
 }
 
-static bool adopt(struct server *s, int fd)
+static bool server_adopt(struct server *s, int fd)
 {
     const int own = fd < 0 ? -1 : dup(fd);
     return fd < 0 ||
@@ -409,7 +409,7 @@ struct server *server_make(struct view *v)
         s->file = web_open(&s->files);
         s->context = s->file ? make_context(&info) : NULL;
         s->vhost = s->context ? lws_get_vhost_by_name(s->context, "default") : NULL;
-        if (s->vhost && adopt(s, v->listening.fd[0]) && adopt(s, v->listening.fd[1]))
+        if (s->vhost && server_adopt(s, v->listening.fd[0]) && server_adopt(s, v->listening.fd[1]))
             return s;
     }
     if (!s || s->file)
@@ -418,14 +418,14 @@ struct server *server_make(struct view *v)
     return NULL;
 }
 
-/* lws_service looks at no time-out, and returns when something has happened. */
+/* lws_service ignores its timeout; this event makes it return. */
 static void happen(lws_sorted_usec_list_t *enough)
 {
     (void)enough;
 }
 
-/* Until all have the last words, or do not take them. */
-static void part(struct server *s)
+/* Wait until all viewers have received the last messages, or do not take them. */
+static void server_part(struct server *s)
 {
     const double patient = seconds_now() + PART_SECONDS;
     for (int i = 0; i < s->n; i++) {
@@ -437,18 +437,18 @@ static void part(struct server *s)
         lws_service(s->context, 0);
 }
 
-void server_run(struct server *s, struct stage *stage)
+void server_run(struct server *s, struct latest *latest)
 {
-    s->stage = stage;
+    s->latest = latest;
     s->own = s->connections;
-    count(s);
-    while (!stage->closing) {
+    server_count(s);
+    while (!latest->closing) {
         lws_service(s->context, 0);
         atomic_store_explicit(&s->v->worked, ns_of_clock(CLOCK_THREAD_CPUTIME_ID),
                               memory_order_relaxed);
     }
-    stage_take(stage, s->v); /* the last picture, for those who have asked for one */
-    part(s);
+    latest_update(latest, s->v); /* the last picture, for viewers that requested one */
+    server_part(s);
 }
 
 void server_wake(struct server *s)

@@ -1,8 +1,7 @@
-/* serve_none.c - in place of serve.c where libwebsockets was not found: recordings can be made,
- * nobody can look.
- * SPDX-License-Identifier: MIT
+/* serve_none.c - replaces serve.c without libwebsockets: recordings can be made, but nobody can
+ * connect. SPDX-License-Identifier: MIT
  */
-#include "view/internal.h"
+#include "view/server.h"
 
 #include <errno.h>
 
@@ -16,9 +15,9 @@ struct server *server_make(struct view *v)
     return NULL;
 }
 
-void server_run(struct server *s, struct stage *stage)
+void server_run(struct server *s, struct latest *latest)
 {
-    (void)s, (void)stage;
+    (void)s, (void)latest;
 }
 
 void server_wake(struct server *s)

@@ -1,7 +1,7 @@
-/* server_messages.c - the texts that the server sends: what there is to see, how the run is doing,
- * what went wrong. SPDX-License-Identifier: MIT
+/* server_messages.c - JSON messages to viewers: what is shown, the state of the run, errors.
+ * SPDX-License-Identifier: MIT
  */
-#include "view/internal.h"
+#include "view/messages.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -14,26 +14,27 @@ static char *finished(json_t *object)
     return text;
 }
 
-/* Text that came from elsewhere may be no UTF-8. */
-static json_t *words(const char *text)
+/* Texts from outside may not be valid UTF-8. */
+static json_t *json_words(const char *text)
 {
     json_t *string = json_string(text ? text : "");
     return string ? string : json_string("?");
 }
 
-static json_t *list(const char *const *text)
+static json_t *json_list(const char *const *text)
 {
     json_t *array = json_array();
     for (size_t i = 0; text && text[i]; i++)
-        json_array_append_new(array, words(text[i]));
+        json_array_append_new(array, json_words(text[i]));
     return array;
 }
 
-static json_t *pairs(const char *const *text)
+static json_t *json_pairs(const char *const *text)
 {
     json_t *array = json_array();
     for (size_t i = 0; text && text[i] && text[i + 1]; i += 2)
-        json_array_append_new(array, json_pack("[o, o]", words(text[i]), words(text[i + 1])));
+        json_array_append_new(array,
+                              json_pack("[o, o]", json_words(text[i]), json_words(text[i + 1])));
     return array;
 }
 
@@ -44,7 +45,7 @@ static json_t *real(double value)
 
 /* ---- hello. ---------------------------------------------------------------------------------- */
 
-static json_t *points(const struct about *about, bool live)
+static json_t *json_points(const struct about *about, bool live)
 {
     const struct view_bodies *b = &about->options.points;
     json_t *colours = json_pack("[s]", colour_names[NO_COLOUR]);
@@ -54,8 +55,8 @@ static json_t *points(const struct about *about, bool live)
         if (has[c] && (live || c == about_recorded(about)))
             json_array_append_new(colours, json_string(colour_names[c]));
     return json_pack("{s:I, s:o, s:{s:o, s:o, s:o}}", "total", (json_int_t)b->total, "colours",
-                     colours, "units", "length", words(b->length), "speed", words(b->speed), "mass",
-                     words(b->weight));
+                     colours, "units", "length", json_words(b->length), "speed",
+                     json_words(b->speed), "mass", json_words(b->weight));
 }
 
 static json_t *state_colours(const struct view_field *c)
@@ -70,11 +71,11 @@ static json_t *state_colours(const struct view_field *c)
     return array;
 }
 
-static json_t *cells(const struct view_field *c)
+static json_t *json_cells(const struct view_field *c)
 {
-    json_t *o =
-        json_pack("{s:I, s:I, s:o, s:o}", "width", (json_int_t)c->width, "height",
-                  (json_int_t)c->height, "bounds", words(c->bounds), "rule", words(c->rule));
+    json_t *o = json_pack("{s:I, s:I, s:o, s:o}", "width", (json_int_t)c->width, "height",
+                          (json_int_t)c->height, "bounds", json_words(c->bounds), "rule",
+                          json_words(c->rule));
     if (c->states > 2)
         json_object_set_new(o, "states", json_integer(c->states));
     if (c->states > 2 && c->colours)
@@ -84,23 +85,25 @@ static json_t *cells(const struct view_field *c)
 
 static json_t *bars(const struct view_histogram *h)
 {
-    return json_pack("{s:o, s:o, s:o, s:o}", "quantity", words(h->quantity), "unit", words(h->unit),
-                     "count", words(h->counted), "model", words(h->model));
+    return json_pack("{s:o, s:o, s:o, s:o}", "quantity", json_words(h->quantity), "unit",
+                     json_words(h->unit), "count", json_words(h->counted), "model",
+                     json_words(h->model));
 }
 
 static json_t *grid(const struct view_table *t)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "row", words(t->row), "rows", list(t->rows),
-                     "column", words(t->column), "columns", list(t->columns), "quantity",
-                     words(t->quantity), "unit", words(t->unit));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "row", json_words(t->row), "rows",
+                     json_list(t->rows), "column", json_words(t->column), "columns",
+                     json_list(t->columns), "quantity", json_words(t->quantity), "unit",
+                     json_words(t->unit));
 }
 
 static json_t *columns(const char *const *text)
 {
     json_t *array = json_array();
     for (size_t i = 0; text[i] && text[i + 1]; i += 2)
-        json_array_append_new(
-            array, json_pack("{s:o, s:o}", "name", words(text[i]), "unit", words(text[i + 1])));
+        json_array_append_new(array, json_pack("{s:o, s:o}", "name", json_words(text[i]), "unit",
+                                               json_words(text[i + 1])));
     return json_pack("{s:i, s:o}", "x", 0, "columns", array);
 }
 
@@ -121,7 +124,7 @@ static json_t *abilities(unsigned can)
     return array;
 }
 
-/* As it was recorded, but for what holds now. */
+/* The recorded message, with the parts that apply now. */
 static char *of_recording(const struct about *about, bool guest)
 {
     const struct view_options *o = &about->options;
@@ -141,19 +144,20 @@ char *hello_text(const struct about *about, bool guest, bool live)
     const struct view_options *o = &about->options;
     if (about->hello)
         return of_recording(about, guest);
-    json_t *h = json_pack(
-        "{s:s, s:i, s:s, s:s, s:o, s:o, s:b, s:s, s:o, s:f, s:o, s:{s:o, s:o}, s:o}", "type",
-        "hello", "version", 1, "stdcl", STDCL_VERSION, "run", about->run, "program",
-        words(o->program), "title", words(o->title), "live", live, "rights",
-        guest ? "guest" : "all", "can", abilities(o->can), "rate", o->rate, "step", words(o->step),
-        "time", "name", words(o->time), "unit", words(o->time_unit), "facts", pairs(o->facts));
+    json_t *h =
+        json_pack("{s:s, s:i, s:s, s:s, s:o, s:o, s:b, s:s, s:o, s:f, s:o, s:{s:o, s:o}, s:o}",
+                  "type", "hello", "version", 1, "stdcl", STDCL_VERSION, "run", about->run,
+                  "program", json_words(o->program), "title", json_words(o->title), "live", live,
+                  "rights", guest ? "guest" : "all", "can", abilities(o->can), "rate", o->rate,
+                  "step", json_words(o->step), "time", "name", json_words(o->time), "unit",
+                  json_words(o->time_unit), "facts", json_pairs(o->facts));
     if (!live)
         json_object_update_new(h, json_pack("{s:I, s:o, s:o}", "frames", (json_int_t)o->frames,
                                             "from", real(o->from), "to", real(o->to)));
     if (o->points.total)
-        json_object_set_new(h, "points", points(about, live));
+        json_object_set_new(h, "points", json_points(about, live));
     if (o->cells.rule)
-        json_object_set_new(h, "cells", cells(&o->cells));
+        json_object_set_new(h, "cells", json_cells(&o->cells));
     if (o->bars.quantity)
         json_object_set_new(h, "bars", bars(&o->bars));
     if (o->grid.rows)
@@ -180,12 +184,12 @@ char *state_text(const struct about *about, const struct view_state *s, int view
 char *say_text(const char *level, const char *text)
 {
     return finished(
-        json_pack("{s:s, s:s, s:o}", "type", "say", "level", level, "text", words(text)));
+        json_pack("{s:s, s:s, s:o}", "type", "say", "level", level, "text", json_words(text)));
 }
 
 char *end_text(const char *text)
 {
-    return finished(json_pack("{s:s, s:o}", "type", "end", "text", words(text)));
+    return finished(json_pack("{s:s, s:o}", "type", "end", "text", json_words(text)));
 }
 
 char *refused_text(const char *what, const char *why)

@@ -1,8 +1,7 @@
-/* thread.c - the server's thread: it serves viewers, or, when only a recording is made, waits for
- * what there is to record.
- * SPDX-License-Identifier: MIT
+/* thread.c - the server's thread: it serves viewers, or, for a recording alone, waits for data to
+ * record. SPDX-License-Identifier: MIT
  */
-#include "view/internal.h"
+#include "view/window.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -11,41 +10,41 @@
 
 enum { NICE = 10 };
 
-static void record_run(struct view *v, struct stage *stage)
+static void record_run(struct view *v, struct latest *latest)
 {
-    while (!stage->closing) {
-        while (sem_wait(&v->waked) != 0)
+    while (!latest->closing) {
+        while (sem_wait(&v->wake) != 0)
             ;
-        stage_take(stage, v);
+        latest_update(latest, v);
     }
 }
 
-static void *work(void *arg)
+static void *thread_work(void *arg)
 {
     struct view *v = arg;
-    struct stage stage = {0};
+    struct latest latest = {0};
     setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE); /* of this thread, on Linux */
     if (v->server)
-        server_run(v->server, &stage);
+        server_run(v->server, &latest);
     else
-        record_run(v, &stage);
-    stage_take(&stage, v); /* what came with the order to close */
-    if (v->recording && stage.ending) {
-        char *text = end_text(stage.ending);
+        record_run(v, &latest);
+    latest_update(&latest, v); /* data that came with the order to close */
+    if (v->recording && latest.ending) {
+        char *text = end_text(latest.ending);
         recording_text(v->recording, text);
         free(text);
     }
-    stage_free(&stage);
+    latest_free(&latest);
     return NULL;
 }
 
-/* Signals are for the run's threads. */
+/* Signals are delivered to the run's threads. */
 int thread_start(struct view *v)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = pthread_create(&v->thread, NULL, work, v);
+    const int error = pthread_create(&v->thread, NULL, thread_work, v);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     v->started = error == 0;
     return error ? clerror_set(error, "view_open: no thread: %s", strerror(error)) : 0;
@@ -56,7 +55,7 @@ void thread_wake(struct view *v)
     if (v->server)
         server_wake(v->server);
     else
-        sem_post(&v->waked);
+        sem_post(&v->wake);
 }
 
 void thread_join(struct view *v)

@@ -1,11 +1,10 @@
-/* view.c - opening and closing a window; the run's side of it: what is due, what it shows, what was
- * asked.
+/* view.c - opening and closing a window, and the run's side of it: what is due, what it shows,
+ * commands of viewers.
  *
- * Pictures are due at most `rate` times a second, and never so often that showing them takes more
- * than `budget` of the run's time (budget.c).
- * SPDX-License-Identifier: MIT
+ * Pictures are due at most `rate` times a second, and so rarely that showing them takes at most
+ * `budget` of the run's time (budget.c). SPDX-License-Identifier: MIT
  */
-#include "view/internal.h"
+#include "view/window.h"
 
 #include "core/clock.h"
 #include "core/parallel_for.h"
@@ -45,7 +44,7 @@ static int open_server(struct view *v)
     return v->server ? 0 : -1;
 }
 
-static int prepare(struct view *v, const struct view_options *options)
+static int view_prepare(struct view *v, const struct view_options *options)
 {
     pthread_condattr_t attributes;
     pthread_mutex_init(&v->lock, NULL);
@@ -53,20 +52,20 @@ static int prepare(struct view *v, const struct view_options *options)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&v->asked, &attributes);
     pthread_condattr_destroy(&attributes);
-    sem_init(&v->waked, 0, 0);
-    v->listening = (struct listening){.fd = {-1, -1}};
+    sem_init(&v->wake, 0, 0);
+    v->listening = (struct listener){.fd = {-1, -1}};
     v->state.fraction = v->state.steps = NAN;
     v->cores = (double)parallel_for_threads(PARALLEL_FOR_MOST);
     v->settled = seconds_now();
     v->used_before = ns_of_clock(CLOCK_PROCESS_CPUTIME_ID);
     if (about_copy(&v->about, options) < 0)
         return -1;
-    v->row = calloc(ROWS_ON_THE_WAY, (v->about.columns + 1) * sizeof *v->row);
+    v->row = calloc(ROWS_IN_FLIGHT, (v->about.columns + 1) * sizeof *v->row);
     return v->row ? 0 : clerror_set(ENOMEM, "view_open: no memory");
 }
 
-/* In reverse; a view that is half open, too. */
-static int finish(struct view *v)
+/* In reverse order; also for a partially opened view. */
+static int view_finish(struct view *v)
 {
     thread_join(v);
     const int status = v->recording ? recording_close(v->recording) : 0;
@@ -77,7 +76,7 @@ static int finish(struct view *v)
     about_free(&v->about);
     pthread_cond_destroy(&v->asked);
     pthread_mutex_destroy(&v->lock);
-    sem_destroy(&v->waked);
+    sem_destroy(&v->wake);
     free(v->order);
     free(v->row);
     free(v->ending);
@@ -94,21 +93,21 @@ view *view_open(const struct view_options *options)
     }
     const struct view_options *o = &v->about.options;
     options = options ? options : &(const struct view_options){.program = NULL};
-    if (prepare(v, options) == 0 &&
+    if (view_prepare(v, options) == 0 &&
         ((o->address && strcmp(o->address, "-") == 0) || open_server(v) == 0) &&
         (!o->record || (v->recording = recording_open(&v->about)))) {
-        viewers_want(v, &(struct stage){.closing = false}, NULL, 0);
+        viewers_want(v, &(struct latest){.closing = false}, NULL, 0);
         atomic_store(&v->wanted, v->recording != NULL);
         if (thread_start(v) == 0)
             return v;
     }
-    finish(v);
+    view_finish(v);
     return NULL;
 }
 
 int view_close(view *v)
 {
-    return v ? finish(v) : 0;
+    return v ? view_finish(v) : 0;
 }
 
 const char *view_url(const view *v, int guest)
@@ -125,13 +124,13 @@ const char *view_tunnel(const view *v)
 
 int view_viewers(const view *v)
 {
-    return v ? atomic_load_explicit(&v->watched, memory_order_relaxed) : 0;
+    return v ? atomic_load_explicit(&v->viewers, memory_order_relaxed) : 0;
 }
 
 static bool waits_for_server(view *v)
 {
     for (int kind = POINTS; kind < ROWS; kind++)
-        if (!mailbox_open(&v->box[kind]))
+        if (!slot_begin(&v->box[kind]))
             return true;
     return false;
 }
@@ -144,13 +143,13 @@ int view_due(view *v)
         return 0;
     const double now = seconds_now();
     const bool changed = atomic_load_explicit(&v->changed, memory_order_relaxed);
-    if (v->said.paused ? v->shown && !changed : now < (changed ? v->due_soon : v->due))
+    if (v->reported.paused ? v->shown && !changed : now < (changed ? v->due_soon : v->due))
         return 0;
     v->began = now;
     return 1;
 }
 
-/* Whether a viewer has lately moved over a grid, and so is likely to go on. */
+/* True if a viewer moved over a grid recently and is likely to continue. */
 static bool moves(const view *v, double now)
 {
     return now < 1e-9 * (double)atomic_load_explicit(&v->moved, memory_order_relaxed) + 0.5;
@@ -165,35 +164,34 @@ double view_due_in(const view *v)
     return fmax(0, (soon ? v->due_soon : v->due) - now);
 }
 
-/* A viewer that moves to where nothing was shown before does not wait longer than so many times
- * what the last picture cost. */
+/* A viewer that moves to an area not shown before waits at most this many times the cost of the
+ * last picture. */
 static const double MOVING = 10;
 
-/* What the server's thread worked since the last picture, as far as the run felt it. */
+/* Work of the server's thread since the last picture, as far as it slowed the run down. */
 static double served(struct view *v, double now)
 {
     const unsigned long long worked = atomic_load_explicit(&v->worked, memory_order_relaxed),
                              used = ns_of_clock(CLOCK_PROCESS_CPUTIME_ID);
     const double busy =
         1e-9 * (double)(used - v->used_before) / fmax(1e-9, (now - v->settled) * v->cores);
-    const double seconds = 1e-9 * (double)(worked - v->worked_before) * budget_felt(busy, v->cores);
+    const double seconds =
+        1e-9 * (double)(worked - v->worked_before) * budget_server_share(busy, v->cores);
     v->worked_before = worked;
     v->used_before = used;
     v->settled = now;
     return seconds;
 }
 
-/* What showing cost, and so when the next may come. */
-static void settle(struct view *v)
+/* Account for the cost of the last picture, and so for when the next may come. */
+static void view_settle(struct view *v)
 {
     const double now = seconds_now(), share = v->about.options.budget / 100,
                  copied = v->began > 0 ? now - v->began : 0;
     const double cost = copied + served(v, now), wait = budget_wait(&v->budget, cost, share);
     const double least = 1 / v->about.options.rate, begun = now - copied;
-    v->beat =
-        begun < v->beat + least
-            ? v->beat + least
-            : begun + least; /* a picture that was a little late makes the next one no later */
+    v->beat = begun < v->beat + least ? v->beat + least
+                                      : begun + least; /* a late picture does not delay the next */
     v->due = fmax(v->beat, begun + wait);
     v->due_soon = fmax(v->beat, begun + fmin(wait, MOVING * cost));
     v->shown = true;
@@ -203,13 +201,13 @@ static void settle(struct view *v)
 
 /* ---- Showing. -------------------------------------------------------------------------------- */
 
-/* The box of a kind, emptied and with the moment in it; NULL: it is still full, so this picture is
- * left out. */
-static struct shown *show(view *v, enum kind kind, const struct view_moment *at)
+/* The slot of a kind, emptied, with the moment set; NULL: still full, so this picture is skipped.
+ */
+static struct shown *view_show(view *v, enum kind kind, const struct view_moment *at)
 {
     const double patient = seconds_now() + 10;
     struct shown *s;
-    while (!(s = mailbox_open(&v->box[kind])) && at->last && seconds_now() < patient)
+    while (!(s = slot_begin(&v->box[kind])) && at->last && seconds_now() < patient)
         usleep(1000);
     if (!s)
         return NULL;
@@ -223,9 +221,9 @@ static int hand_over(view *v, enum kind kind, struct shown *s)
 {
     if (s->first.failed || s->second.failed)
         return clerror_set(ENOMEM, "view: no memory for a picture");
-    mailbox_post(&v->box[kind]);
+    slot_publish(&v->box[kind]);
     thread_wake(v);
-    settle(v);
+    view_settle(v);
     return 0;
 }
 
@@ -246,7 +244,7 @@ const uint32_t *view_sample_order(view *v)
 
 int view_show_points(view *v, const struct view_points *p)
 {
-    struct shown *s = v ? show(v, POINTS, &p->at) : NULL;
+    struct shown *s = v ? view_show(v, POINTS, &p->at) : NULL;
     if (!s)
         return 0;
     if (p->count > v->about.options.points.total)
@@ -272,7 +270,7 @@ int view_regions_wanted(view *v, struct view_region *region)
 int view_show_cells(view *v, struct view_moment at, uint64_t population, int n,
                     const struct view_cells *cells)
 {
-    struct shown *s = v && n <= VIEW_REGIONS ? show(v, CELLS, &at) : NULL;
+    struct shown *s = v && n <= VIEW_REGIONS ? view_show(v, CELLS, &at) : NULL;
     if (!s)
         return 0;
     s->n = (size_t)n;
@@ -288,7 +286,7 @@ int view_show_cells(view *v, struct view_moment at, uint64_t population, int n,
 int view_show_bars(view *v, struct view_moment at, uint32_t bins, double top,
                    const uint64_t *number, const double *expected)
 {
-    struct shown *s = v ? show(v, BARS, &at) : NULL;
+    struct shown *s = v ? view_show(v, BARS, &at) : NULL;
     if (!s)
         return 0;
     s->n = bins;
@@ -302,7 +300,7 @@ int view_show_bars(view *v, struct view_moment at, uint32_t bins, double top,
 
 int view_show_grid(view *v, struct view_moment at, const float *value)
 {
-    struct shown *s = v ? show(v, GRID, &at) : NULL;
+    struct shown *s = v ? view_show(v, GRID, &at) : NULL;
     if (!s)
         return 0;
     s->n = v->about.grid_rows * v->about.grid_columns;
@@ -317,9 +315,9 @@ int view_add_row(view *v, const double *value)
         return 0;
     const size_t in = atomic_load_explicit(&v->rows_in, memory_order_relaxed),
                  columns = v->about.columns;
-    if (in - atomic_load_explicit(&v->rows_out, memory_order_acquire) >= ROWS_ON_THE_WAY)
+    if (in - atomic_load_explicit(&v->rows_out, memory_order_acquire) >= ROWS_IN_FLIGHT)
         return 0;
-    memcpy(v->row + in % ROWS_ON_THE_WAY * columns, value, columns * sizeof *value);
+    memcpy(v->row + in % ROWS_IN_FLIGHT * columns, value, columns * sizeof *value);
     atomic_store_explicit(&v->rows_in, in + 1, memory_order_release);
     thread_wake(v);
     return 0;
@@ -327,12 +325,12 @@ int view_add_row(view *v, const double *value)
 
 /* ---- Replays. -------------------------------------------------------------------------------- */
 
-/* Rows wait until there is room for them, for a second at most. */
+/* Rows wait for space in the ring, at most a second. */
 static void give_row(void *arg, const double *row)
 {
     view *v = arg;
     for (int tries = 0;
-         tries < 1000 && atomic_load(&v->rows_in) - atomic_load(&v->rows_out) >= ROWS_ON_THE_WAY;
+         tries < 1000 && atomic_load(&v->rows_in) - atomic_load(&v->rows_out) >= ROWS_IN_FLIGHT;
          tries++)
         usleep(1000);
     view_add_row(v, row);
@@ -350,7 +348,7 @@ int view_show_recorded(view *v, view_recording *r, size_t frame)
     if (!v->rows_given)
         recording_each_row(r, give_row, v);
     v->rows_given = true;
-    struct shown *s = show(v, (enum kind)picture->at[0], &(struct view_moment){0});
+    struct shown *s = view_show(v, (enum kind)picture->at[0], &(struct view_moment){0});
     if (!s)
         return 0;
     s->raw = true;
@@ -390,24 +388,24 @@ void view_wait(view *v, double seconds)
     pthread_mutex_unlock(&v->lock);
 }
 
-/* Rates and fractions change all the time: once a second is enough. */
+/* Rates and fractions change constantly: once a second is enough. */
 void view_set_state(view *v, const struct view_state *state)
 {
     if (!v)
         return;
-    const bool news = state->paused != v->said.paused || state->speed < v->said.speed ||
-                      state->speed > v->said.speed || state->frame != v->said.frame;
+    const bool news = state->paused != v->reported.paused || state->speed < v->reported.speed ||
+                      state->speed > v->reported.speed || state->frame != v->reported.frame;
     const double now = seconds_now();
-    if (state->paused && (!v->stood || state->frame != v->said.frame))
-        v->shown = false; /* the state at which it stopped, or a replay went to; also when it ran so
-                             shortly that nobody was told */
+    if (state->paused && (!v->stood || state->frame != v->reported.frame))
+        v->shown = false; /* the state where it stopped or a replay seeked to; also if it ran too
+                             briefly to report */
     v->stood = state->paused;
     if ((!news && now < v->told + 1) || pthread_mutex_trylock(&v->lock) != 0)
         return;
     v->state = *state;
     v->states++;
     pthread_mutex_unlock(&v->lock);
-    v->said = *state;
+    v->reported = *state;
     v->told = now;
     thread_wake(v);
 }

@@ -1,27 +1,26 @@
-/* viewer.c - one viewer: what it asked for, and what it gets next.
+/* viewer.c - one viewer: its requests, and what it gets next.
  *
- * A frame is made when the viewer has granted a credit and its last message is gone, from the
- * newest there is: so a viewer, however slow, costs one frame of memory, and is never behind by
- * more than one.
- * SPDX-License-Identifier: MIT
+ * A frame is encoded from the latest data when the viewer has granted a credit and its last message
+ * was sent. A slow viewer therefore costs one frame of memory and is never more than one frame
+ * late. SPDX-License-Identifier: MIT
  */
-#include "view/internal.h"
+#include "view/window.h"
 
 #include "core/clock.h"
 
 enum { BAD_MESSAGE = 4400, DEFAULT_BODIES = 200000 };
 
-void viewer_init(struct viewer *w, struct view *v, struct stage *stage, bool guest)
+void viewer_init(struct viewer *w, struct view *v, struct latest *latest, bool guest)
 {
     *w = (struct viewer){.v = v,
-                         .stage = stage,
+                         .latest = latest,
                          .guest = guest,
                          .hello_due = true,
                          .end_due = true,
-                         .says = stage->says,
-                         .states = stage->states + 1,
+                         .says = latest->says,
+                         .states = latest->states + 1,
                          .want.count = DEFAULT_BODIES,
-                         .thinned = stage->rows.thinned};
+                         .thinned = latest->rows.thinned};
 }
 
 void viewer_free(struct viewer *w)
@@ -34,8 +33,8 @@ void viewer_free(struct viewer *w)
 
 /* ---- What it says. --------------------------------------------------------------------------- */
 
-/* Why not; NULL: it may. */
-static const char *denial(const struct viewer *w, const struct ask *ask)
+/* The reason for a refusal; NULL: allowed. */
+static const char *denial(const struct viewer *w, const struct client_message *ask)
 {
     static const unsigned needs[] = {VIEW_CAN_PAUSE, VIEW_CAN_PAUSE, VIEW_CAN_STEP,
                                      VIEW_CAN_SPEED, VIEW_CAN_SEEK,  VIEW_CAN_QUIT};
@@ -48,7 +47,7 @@ static const char *denial(const struct viewer *w, const struct ask *ask)
     return what == VIEW_QUIT && !ask->confirmed ? "ending the run must be confirmed" : NULL;
 }
 
-static bool pass_on(struct view *v, const struct view_command *command)
+static bool viewer_pass_on(struct view *v, const struct view_command *command)
 {
     pthread_mutex_lock(&v->lock);
     const bool room = v->commands < MOST_COMMANDS;
@@ -59,15 +58,15 @@ static bool pass_on(struct view *v, const struct view_command *command)
     return room;
 }
 
-static void command(struct viewer *w, const struct ask *ask)
+static void command(struct viewer *w, const struct client_message *ask)
 {
     w->why = denial(w, ask);
-    if (!w->why && !pass_on(w->v, &ask->command))
+    if (!w->why && !viewer_pass_on(w->v, &ask->command))
         w->why = "too much was asked for at once";
-    w->refused = w->why ? ask_names[ask->command.ask] : NULL;
+    w->refused = w->why ? command_names[ask->command.ask] : NULL;
 }
 
-/* Forgets the first n of them. */
+/* Forget the first n former rectangles. */
 static void forget_formers(struct viewer *w, int n)
 {
     w->formers -= n;
@@ -79,9 +78,9 @@ static size_t fewer(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Whether the same bodies come in the same form: who knows not yet how many there are asks for
- * more. */
-static bool same_bodies(const struct want *a, const struct want *b, size_t total)
+/* True if both requests mean the same bodies in the same form; a viewer that does not know their
+ * number requests more. */
+static bool viewer_same_bodies(const struct want *a, const struct want *b, size_t total)
 {
     return !a->cells && !b->cells && !a->inside && !b->inside && a->colour == b->colour &&
            a->coding == b->coding && fewer(a->count, total) == fewer(b->count, total);
@@ -89,7 +88,7 @@ static bool same_bodies(const struct want *a, const struct want *b, size_t total
 
 static void wish(struct viewer *w, const struct want *want)
 {
-    const bool same = same_bodies(&w->want, want, w->v->about.options.points.total);
+    const bool same = viewer_same_bodies(&w->want, want, w->v->about.options.points.total);
     if (w->formers == FORMER)
         forget_formers(w, 1);
     if (w->want.cells)
@@ -100,17 +99,17 @@ static void wish(struct viewer *w, const struct want *want)
         w->want.cells = false;
 }
 
-int viewer_hear(struct viewer *w, const char *text, size_t size)
+int viewer_receive(struct viewer *w, const char *text, size_t size)
 {
-    struct ask ask;
-    if (!ask_read(text, size, &ask))
+    struct client_message ask;
+    if (!client_message_parse(text, size, &ask))
         return BAD_MESSAGE;
-    if (ask.type == ASK_CREDIT)
+    if (ask.type == MESSAGE_CREDIT)
         w->credits = w->credits + ask.number < MOST_CREDITS ? w->credits + (unsigned)ask.number
                                                             : MOST_CREDITS;
-    else if (ask.type == ASK_WANT)
+    else if (ask.type == MESSAGE_WANT)
         wish(w, &ask.want);
-    else if (ask.type == ASK_DO)
+    else if (ask.type == MESSAGE_DO)
         command(w, &ask);
     else {
         w->pong_due = true;
@@ -121,7 +120,7 @@ int viewer_hear(struct viewer *w, const char *text, size_t size)
 
 /* ---- What it gets. --------------------------------------------------------------------------- */
 
-static void fresh(struct viewer *w, bool binary)
+static void viewer_fresh(struct viewer *w, bool binary)
 {
     w->out.used = 0;
     w->out.failed = false;
@@ -129,9 +128,9 @@ static void fresh(struct viewer *w, bool binary)
     bytes_more(&w->out, HEADROOM);
 }
 
-static bool text(struct viewer *w, char *t)
+static bool viewer_text(struct viewer *w, char *t)
 {
-    fresh(w, false);
+    viewer_fresh(w, false);
     if (t)
         bytes_put(&w->out, t, strlen(t));
     free(t);
@@ -140,49 +139,49 @@ static bool text(struct viewer *w, char *t)
 
 static bool next_text(struct viewer *w)
 {
-    const struct stage *s = w->stage;
+    const struct latest *s = w->latest;
     const struct view *v = w->v;
     if (w->hello_due)
         return w->hello_due = false,
-               text(w, hello_text(&v->about, w->guest, v->about.options.frames == 0));
+               viewer_text(w, hello_text(&v->about, w->guest, v->about.options.frames == 0));
     if (w->refused) {
         const char *what = w->refused;
         w->refused = NULL;
-        return text(w, refused_text(what, w->why));
+        return viewer_text(w, refused_text(what, w->why));
     }
     if (w->pong_due)
-        return w->pong_due = false, text(w, pong_text(w->pong));
+        return w->pong_due = false, viewer_text(w, pong_text(w->pong));
     if (w->says != s->says)
-        return w->says = s->says, text(w, say_text(s->level, s->say));
+        return w->says = s->says, viewer_text(w, say_text(s->level, s->say));
     if (w->end_due && s->ending)
-        return w->end_due = false, text(w, end_text(s->ending));
+        return w->end_due = false, viewer_text(w, end_text(s->ending));
     if (w->states == s->states)
         return false;
     w->states = s->states;
-    return text(w, state_text(&v->about, &s->state, atomic_load(&v->watched), s->ending,
-                              v->recording && !recording_failed(v->recording)));
+    return viewer_text(w, state_text(&v->about, &s->state, atomic_load(&v->viewers), s->ending,
+                                     v->recording && !recording_failed(v->recording)));
 }
 
 static bool rows_due(const struct viewer *w)
 {
-    const struct rows *r = &w->stage->rows;
+    const struct rows *r = &w->latest->rows;
     return r->thinned != w->thinned || w->rows_sent < r->n;
 }
 
 static bool next_rows(struct viewer *w)
 {
-    const struct rows *r = &w->stage->rows;
+    const struct rows *r = &w->latest->rows;
     const bool forget = r->thinned != w->thinned;
-    fresh(w, true);
+    viewer_fresh(w, true);
     const bool made = frame_rows(&w->out, r, forget ? 0 : w->rows_sent, forget);
     w->rows_sent = r->n;
     w->thinned = r->thinned;
     return made;
 }
 
-/* Which rectangle to send of a new state, or of one when something new is wanted: the one that is
- * wanted, and *former is how many were before it; or, since who moves over a grid wants another one
- * before that is there, the one that was wanted last of those that are there. NULL: none. */
+/* The rectangle to send. The wanted one, with *former the number of requests before it; or,
+ * because a viewer that moves wants another before the first arrives, the most recently wanted one
+ * that is available. NULL: none. */
 static const struct view_region *rectangle_due(const struct viewer *w, const struct shown *s,
                                                int *former)
 {
@@ -195,12 +194,12 @@ static const struct view_region *rectangle_due(const struct viewer *w, const str
     return NULL;
 }
 
-/* The kind of picture that is newer than what the viewer has; 0: none. */
+/* The kind of picture newer than the viewer's; 0: none. */
 static int picture_due(const struct viewer *w)
 {
     int former;
     for (int kind = POINTS; kind < ROWS; kind++) {
-        const struct shown *s = &w->stage->shown[kind];
+        const struct shown *s = &w->latest->shown[kind];
         const bool newer = s->sequence && (w->again || s->sequence != w->sent[kind]);
         if (newer && (kind != CELLS || s->raw || rectangle_due(w, s, &former)))
             return kind;
@@ -208,8 +207,8 @@ static int picture_due(const struct viewer *w)
     return 0;
 }
 
-/* A frame as it was recorded; it is one of this connection now. */
-static bool recorded(struct viewer *w, const struct shown *s)
+/* Send a recorded frame, which becomes part of this connection's sequence. */
+static bool viewer_recorded(struct viewer *w, const struct shown *s)
 {
     bytes_put(&w->out, s->first.at, s->first.used);
     if (!w->out.failed)
@@ -217,7 +216,7 @@ static bool recorded(struct viewer *w, const struct shown *s)
     return !w->out.failed;
 }
 
-/* What is wanted stays wanted until it comes. */
+/* A request stays until it is answered. */
 static bool next_cells(struct viewer *w, const struct shown *s)
 {
     int former;
@@ -231,17 +230,17 @@ static bool next_cells(struct viewer *w, const struct shown *s)
 
 static bool next_picture(struct viewer *w, int kind)
 {
-    const struct shown *s = &w->stage->shown[kind];
+    const struct shown *s = &w->latest->shown[kind];
     const struct about *about = &w->v->about;
-    fresh(w, true);
+    viewer_fresh(w, true);
     if (kind == CELLS && !s->raw)
         return next_cells(w, s);
     w->again = false;
     w->sent[kind] = s->sequence;
     if (s->raw)
-        return recorded(w, s);
+        return viewer_recorded(w, s);
     if (kind == POINTS)
-        return frame_points(&w->out, s, about, &w->want, &w->stage->box, w->was);
+        return frame_points(&w->out, s, about, &w->want, &w->latest->box, w->was);
     return kind == BARS ? frame_bars(&w->out, s) : frame_grid(&w->out, s, about);
 }
 
@@ -270,7 +269,7 @@ static bool has_region(const struct view_region *all, int n, const struct view_r
     return false;
 }
 
-void viewers_want(struct view *v, const struct stage *stage, struct viewer *const *viewers, int n)
+void viewers_want(struct view *v, const struct latest *latest, struct viewer *const *viewers, int n)
 {
     const size_t total = v->about.options.points.total;
     struct view_region region[VIEW_REGIONS];
@@ -278,11 +277,11 @@ void viewers_want(struct view *v, const struct stage *stage, struct viewer *cons
     size_t bodies = v->recording ? DEFAULT_BODIES : 0;
     bool missing = false;
     if (v->recording && v->about.options.cells.rule)
-        region[regions++] = region_whole(&v->about.options.cells, stage->zoom);
+        region[regions++] = region_whole(&v->about.options.cells, latest->zoom);
     for (int i = 0; i < n; i++) {
         const struct want *w = &viewers[i]->want;
         bodies = w->count > bodies ? w->count : bodies;
-        if (w->cells && cells_find(&stage->shown[CELLS], &w->region) < 0) {
+        if (w->cells && cells_find(&latest->shown[CELLS], &w->region) < 0) {
             missing = true;
             atomic_store_explicit(&v->moved, ns_now(), memory_order_relaxed);
         }
@@ -290,9 +289,9 @@ void viewers_want(struct view *v, const struct stage *stage, struct viewer *cons
             region[regions++] = w->region;
     }
     bodies = bodies < total ? bodies : total;
-    missing |= n > 0 && total && !v->about.hello && stage->shown[POINTS].n < bodies;
-    missing |= n > 0 && !stage->shown[POINTS].sequence && !stage->shown[CELLS].sequence &&
-               !stage->shown[BARS].sequence && !stage->shown[GRID].sequence;
+    missing |= n > 0 && total && !v->about.hello && latest->shown[POINTS].n < bodies;
+    missing |= n > 0 && !latest->shown[POINTS].sequence && !latest->shown[CELLS].sequence &&
+               !latest->shown[BARS].sequence && !latest->shown[GRID].sequence;
     atomic_store(&v->bodies, bodies);
     pthread_mutex_lock(&v->lock);
     memcpy(v->region, region, sizeof *region * (size_t)regions);

@@ -1,8 +1,7 @@
-/* web.c - the page's files: embedded, or those of the folder $STDCL_VIEW_PATH instead, read once,
- * before anybody looks.
+/* web.c - the page's files: embedded, or read once from the folder $STDCL_VIEW_PATH.
  * SPDX-License-Identifier: MIT
  */
-#include "view/internal.h"
+#include "view/server.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +22,7 @@ static const char *type_of(const char *name)
     for (size_t i = 0; dot && i < sizeof types / sizeof *types; i++)
         if (strcmp(dot, types[i][0]) == 0)
             return types[i][1];
-    return NULL; /* not for viewers */
+    return NULL; /* not served */
 }
 
 static int read_own(struct web_file *file, const char *folder)
@@ -49,34 +48,7 @@ static int read_own(struct web_file *file, const char *folder)
 
 /* ---- What viewers get of them. --------------------------------------------------------------- */
 
-static bool starts(const char *line, const char *end, const char *word)
-{
-    return (size_t)(end - line) >= strlen(word) && memcmp(line, word, strlen(word)) == 0;
-}
-
-/* Without what only those want who read the source: indentation and empty lines. */
-static void put_line(struct bytes *to, const char *line, const char *end)
-{
-    while (line < end && *line == ' ')
-        line++;
-    if (line == end)
-        return;
-    bytes_put(to, line, (size_t)(end - line));
-    bytes_put(to, "\n", 1);
-}
-
-static void each_line(struct bytes *to, const struct web_file *file,
-                      void (*put)(struct bytes *to, const char *line, const char *end))
-{
-    const char *at = (const char *)file->text, *const all = at + file->size;
-    while (at < all) {
-        const char *end = memchr(at, '\n', (size_t)(all - at));
-        put(to, at, end ? end : all);
-        at = end ? end + 1 : all;
-    }
-}
-
-static int replace(struct web_file *file, struct bytes *by)
+static int web_replace(struct web_file *file, struct bytes *by)
 {
     if (by->failed) {
         bytes_free(by);
@@ -88,39 +60,30 @@ static int replace(struct web_file *file, struct bytes *by)
     return 0;
 }
 
-/* Of style sheets: rules need no lines, signs no spaces behind them; comments are lines of their
- * own. */
-static void put_style_line(struct bytes *to, const char *line, const char *end)
-{
-    static const char signs[] = "{},;:";
-    if (starts(line, end, "/*"))
-        return;
-    const size_t start = to->used;
-    put_line(to, line, end);
-    size_t n = start;
-    for (size_t k = start; k < to->used; k++) {
-        const bool after = n > start && strchr(signs, to->at[n - 1]),
-                   before = k + 1 < to->used && to->at[k + 1] == '{';
-        n -= to->at[k] == '}' && n > 0 && to->at[n - 1] == ';';
-        if ((to->at[k] != ' ' && to->at[k] != '\n') || (!after && (to->at[k] == '\n' || !before)))
-            to->at[n++] = to->at[k];
-    }
-    to->used = n;
-}
-
-static int shorten(struct web_file *file)
-{
-    struct bytes text = {0};
-    each_line(&text, file, strstr(file->name, ".css") ? put_style_line : put_line);
-    return replace(file, &text);
-}
-
 struct web_file *web_find(struct web_file *files, size_t n, const char *name, size_t length)
 {
     for (size_t i = 0; i < n; i++)
         if (strlen(files[i].name) == length && memcmp(files[i].name, name, length) == 0)
             return &files[i];
     return NULL;
+}
+
+/* Append a module without its imports and the word `export`, since all modules are one script.
+ * WIRE.md says what modules keep to. */
+static void put_module(struct bytes *to, const struct web_file *file)
+{
+    static const char import[] = "import ", export[] = "export ";
+    const char *at = (const char *)file->text, *const end = at + file->size;
+    while (at < end) {
+        const char *line_end = memchr(at, '\n', (size_t)(end - at));
+        const char *const next = line_end ? line_end + 1 : end;
+        const size_t length = (size_t)(next - at);
+        if (length >= sizeof export - 1 && memcmp(at, export, sizeof export - 1) == 0)
+            at += sizeof export - 1;
+        if (length < sizeof import - 1 || memcmp(at, import, sizeof import - 1) != 0)
+            bytes_put(to, at, (size_t)(next - at));
+        at = next;
+    }
 }
 
 /* main.js becomes all modules, in the order of order.txt: one request instead of twenty. */
@@ -135,13 +98,13 @@ static int join_modules(struct web_file *files, size_t n)
         const size_t length = strcspn(at, "\r\n");
         const struct web_file *file = web_find(files, n, at, length);
         if (file)
-            script_put(&all, file->text, file->size);
+            put_module(&all, file);
         at += length + strspn(at + length, "\r\n");
     }
-    return main ? replace(main, &all) : 0;
+    return main ? web_replace(main, &all) : 0;
 }
 
-static int prepare(struct web_file *files, size_t n)
+static int web_prepare(struct web_file *files, size_t n)
 {
     const char *folder = getenv("STDCL_VIEW_PATH");
     for (size_t i = 0; folder && *folder && i < n; i++)
@@ -153,8 +116,6 @@ static int prepare(struct web_file *files, size_t n)
         const bool module = strstr(files[i].name, ".js") != NULL;
         files[i].type =
             module && strcmp(files[i].name, "main.js") != 0 ? NULL : type_of(files[i].name);
-        if (files[i].type && !module && shorten(&files[i]) < 0)
-            return -1;
         if (files[i].type && !pack_gzip(&files[i].packed, files[i].text, files[i].size))
             bytes_free(&files[i].packed);
     }
@@ -176,7 +137,7 @@ struct web_file *web_open(size_t *n)
         return NULL;
     }
     memcpy(files, all, sizeof all);
-    if (prepare(files, *n) == 0)
+    if (web_prepare(files, *n) == 0)
         return files;
     web_close(files, *n);
     return NULL;

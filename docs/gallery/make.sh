@@ -1,5 +1,5 @@
 #!/bin/sh
-# make.sh STDCL - makes the gallery's pictures and its page anew. Needs what `make deps-view` brings.
+# make.sh STDCL - makes the gallery's pictures anew. Needs what `make deps-view` brings.
 # SPDX-License-Identifier: MIT
 set -eu
 stdcl=$(realpath "$1")
@@ -13,8 +13,6 @@ trap 'rm -rf "$work"' EXIT
 
 look() { node look.mjs "$@"; }
 
-"$stdcl" nbody --ic collision -n 1200 --dt 0.0125 --steps 3000 --record "$work/small.view" --view-budget 100 --view-rate 10 -q
-"$stdcl" view "$work/small.view" -o collision.html -q
 "$stdcl" nbody --ic collision -n 8192 --steps 1000 --record "$work/large.view" --view-budget 100 -q
 "$stdcl" view "$work/large.view" -o "$work/large.html" -q
 look gravity.png dark 'paused|playing' '' 85 -- "$work/large.html"

@@ -5,31 +5,31 @@
  * SPDX-License-Identifier: MIT
  */
 #include "fuzz.h"
-#include "view/internal.h"
+#include "view/server.h"
 
 #include <math.h>
 
-static void check_message(const struct ask *a)
+static void check_message(const struct client_message *a)
 {
     const struct want *w = &a->want;
-    promise(a->type != ASK_CREDIT || (a->number >= 1 && a->number <= MOST_CREDITS));
-    promise(a->type != ASK_WANT ||
+    promise(a->type != MESSAGE_CREDIT || (a->number >= 1 && a->number <= MOST_CREDITS));
+    promise(a->type != MESSAGE_WANT ||
             (w->coding >= RAW && w->coding <= DIFFERENCES_PACKED && w->colour < COLOURS));
-    for (int c = 0; a->type == ASK_WANT && w->inside && c < 3; c++)
+    for (int c = 0; a->type == MESSAGE_WANT && w->inside && c < 3; c++)
         promise(isfinite(w->box[c]) && isfinite(w->box[c + 3]) && w->box[c] < w->box[c + 3]);
-    promise(a->type != ASK_WANT || !w->cells ||
+    promise(a->type != MESSAGE_WANT || !w->cells ||
             (uint64_t)w->region.width * w->region.height <= MOST_SQUARES);
-    promise(a->type != ASK_DO || isfinite(a->command.value));
+    promise(a->type != MESSAGE_DO || isfinite(a->command.value));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct ask ask;
+    struct client_message ask;
     char *text = text_copy(data, size);
     const struct view_field torus = {.width = 100, .height = 50, .bounds = "torus"};
-    if (size <= MOST_MESSAGE && ask_read((const char *)data, size, &ask)) {
+    if (size <= MOST_MESSAGE && client_message_parse((const char *)data, size, &ask)) {
         check_message(&ask);
-        if (ask.type == ASK_WANT && ask.want.cells && region_clip(&torus, &ask.want.region))
+        if (ask.type == MESSAGE_WANT && ask.want.cells && region_clip(&torus, &ask.want.region))
             promise(ask.want.region.x >= 0 && ask.want.region.x < 100 &&
                     ask.want.region.width <= 100);
     }

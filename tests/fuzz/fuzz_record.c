@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "fuzz.h"
-#include "view/internal.h"
+#include "view/recording.h"
 
 static void take(void *arg, const double *row)
 {

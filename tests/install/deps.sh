@@ -47,7 +47,7 @@ system() {
 }
 
 run() { # run ARGUMENT...: runs the script there; sets `status` and `said`
-    said=$(PATH=$box/bin BOX=$box PYTHON=$box/bin/python3 BUILD=$box/build OCL_ICD_VENDORS=$box/icd \
+    said=$(PATH=$box/bin BOX=$box PYTHON=$box/bin/python3 BUILD=$box/build HEADERS=$box/include OCL_ICD_VENDORS=$box/icd \
         "$box/bin/sh" "$script" "$@" 2>&1 </dev/null)
     status=$?
 }
@@ -69,7 +69,7 @@ status_is() { [ "$status" = "$1" ]; }
 says() { case $said in *"$1"*) true ;; *) false ;; esac; }
 
 base='gcc g++ make cmake pkg-config opencl-headers ocl-icd-opencl-dev pocl-opencl-icd libpng-dev'
-rest='libhdf5-dev libwebsockets-dev zlib1g-dev libluajit-5.1-dev luajit openmpi-bin libopenmpi-dev gnuplot-nox python3-h5py python3-websockets python3-numpy python3-pycparser clang-format-14 gfortran libcmocka-dev libjansson-dev'
+rest='libhdf5-dev libwebsockets-dev zlib1g-dev libfast-float-dev libluajit-5.1-dev luajit openmpi-bin libopenmpi-dev gnuplot-nox python3-h5py python3-websockets python3-numpy python3-pycparser clang-format-14 gfortran libcmocka-dev libjansson-dev'
 
 # shellcheck disable=SC2086 # one word a package
 system debian 0 $base $rest
@@ -138,6 +138,7 @@ expect "no apt, all but a device: goes on" status_is 0
 touch "$box/icd/other.icd"
 run
 expect "no apt, another device: PoCL is still named" says "pacman -S pocl"
+mkdir -p "$box/include/fast_float" && touch "$box/include/fast_float/fast_float.h"
 echo libpocl.so.2 >"$box/icd/pocl.icd"
 run
 expect "no apt, nothing missing: not a word" test -z "$said"

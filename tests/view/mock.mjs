@@ -265,7 +265,7 @@ export async function serveMade(run, { port = 0, rate = 30, guest = false } = {}
   const server = http.createServer((request, response) => {
     const name = request.url === "/" ? "index.html" : request.url.slice(1);
     const file = path.join(WEB, name);
-    if (!/^[a-z]+\.(html|js|css|svg)$/.test(name) || !fs.existsSync(file)) {
+    if (!/^[a-z_]+\.(html|js|css|svg)$/.test(name) || !fs.existsSync(file)) {
       response.writeHead(404).end();
       return;
     }

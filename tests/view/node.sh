@@ -4,4 +4,4 @@
 node=$1
 shift
 "$node" -e 'process.exit(process.versions.node.split(".")[0] < 18 ? 1 : 0)' || { echo "Node is older than 18"; exit 77; }
-exec "$node" --expose-internals --test "$@" # its parser
+exec "$node" --test "$@"

@@ -14,24 +14,6 @@ test("every module is in the page", () => {
   assert.deepEqual(fs.readdirSync(WEB).filter((f) => f.endsWith(".js")).sort(), [...order].sort());
 });
 
-// The tree of a script, without places; of templates the indentation may go.
-function treeOf(parse, text) {
-  const bare = (n) => n instanceof RegExp ? String(n) : Array.isArray(n) ? n.map(bare) : n === null || typeof n !== "object" ? String(n)
-    : Object.fromEntries(Object.entries(n).filter(([name]) => !["start", "end", "raw"].includes(name)).map(([name, v]) => [name, name === "cooked" ? v.replace(/\n +/g, "\n") : bare(v)]));
-  return bare(parse(text, { ecmaVersion: "latest", sourceType: "module" }));
-}
-
-test("the script that is handed out says what the modules say", async (t) => {
-  const { default: { parse } } = await import("internal/deps/acorn/acorn/dist/acorn").catch(() => ({ default: {} })); // Node's own, by --expose-internals
-  if (!parse) {
-    t.skip("this Node does not hand out its parser");
-    return;
-  }
-  const [, shipped] = /<script type="module" nonce="[^"]*">\n([^]*?)<\/script>/.exec(fs.readFileSync(path.join(WEB, "../../docs/gallery/collision.html"), "utf8"));
-  const modules = order.map((name) => read(name).replace(/^import .*/gm, "").replace(/^export /gm, "")).join("\n");
-  assert.deepEqual(treeOf(parse, shipped), treeOf(parse, modules));
-});
-
 test("nothing names another host, and the policy of contents is kept", () => {
   for (const name of shipped) {
     const text = read(name).replaceAll("http://www.w3.org/2000/svg", "");
@@ -46,7 +28,7 @@ test("modules can be put together by a server that knows three rules", () => {
     const lines = read(name).split("\n");
     assert.ok(lines.length < 480, `${name} has ${lines.length} lines`);
     for (const line of lines) {
-      const from = /^import \{ [\w, ]+ \} from "\.\/([a-z]+\.js)";$/.exec(line);
+      const from = /^import \{ [\w, ]+ \} from "\.\/([a-z_]+\.js)";$/.exec(line);
       if (/^\s*import\b/.test(line)) assert.ok(from && seen.has(from[1]), `${name}: ${line}`);
       if (/\bexport\b/.test(line) && !/^export (function|const|let|class|async function) \w/.test(line)) assert.doesNotMatch(line, /^\s*export/, `${name}: ${line}`);
       assert.doesNotMatch(line, /import\.meta|export default|import\(/, name);

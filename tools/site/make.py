@@ -64,11 +64,23 @@ def documents():
                     write(file + "/README.md", "# %s\n\n%s" % (file, "".join("- [%s](%s)\n" % (n, n) for n in names)))
                     wanted.extend(file + "/" + n for n in names)
                     return "[%s](%s)" % (found.group(1), target.rstrip("/") + "/README.md")
+            if file == "docs/gallery/page.sh" and recording():
+                return "[%s](collision.html)" % found.group(1)
             if os.path.exists(os.path.join(SOURCE, file)):
                 wanted.append(file)
             return "[%s](%s%s)" % (found.group(1), target, "#" + anchor if anchor else "")
         write(path, re.sub(r"\[((?:[^]\[`]|`[^`]*`)*)\]\(([^)\s]+)\)", link, indented(text)))
     return done
+
+
+def recording():
+    """Makes the gallery's page with the command. False where the command is not built, or finds no device: the link is then to the script."""
+    stdcl = BUILD + "/bin/stdcl"
+    if not os.path.exists(stdcl):
+        return False
+    page = os.path.join(WORK, "docs/gallery/collision.html")
+    os.makedirs(os.path.dirname(page), exist_ok=True)
+    return subprocess.run(["sh", SOURCE + "/docs/gallery/page.sh", stdcl, page]).returncode == 0
 
 
 def indented(text):

@@ -1,4 +1,5 @@
-// camera.js - where one looks from: around a place in space, or down on a plane. Pure: runs in Node too.
+// camera.js - cameras: an orbit around a point in space, and a view down on a plane. Pure: also
+// runs in Node.
 // SPDX-License-Identifier: MIT
 
 const FIELD = 0.7; // radians from the lower to the upper edge
@@ -7,7 +8,7 @@ function addScaled(a, b, f) {
   return [a[0] + b[0] * f, a[1] + b[1] * f, a[2] + b[2] * f];
 }
 
-// A camera that turns around `target`; z is up.
+// A camera that orbits `target`; z is up.
 export class Orbit {
   constructor() {
     this.width = this.height = 1;
@@ -17,13 +18,13 @@ export class Orbit {
     this.distance = 4;
   }
 
-  // Right, up, and towards the eye.
+  // Unit vectors: right, up, towards the eye.
   axes() {
     const cy = Math.cos(this.yaw), sy = Math.sin(this.yaw), cp = Math.cos(this.pitch), sp = Math.sin(this.pitch);
     return [[cy, sy, 0], [-sy * sp, cy * sp, cp], [sy * cp, -cy * cp, sp]];
   }
 
-  // From places relative to the target to clip coordinates, column by column.
+  // From positions relative to the target to clip coordinates, column-major.
   matrix() {
     const [right, up, back] = this.axes();
     const f = 1 / Math.tan(FIELD / 2), aspect = this.width / this.height, near = this.distance / 1000, far = this.distance * 1000;
@@ -45,7 +46,7 @@ export class Orbit {
     return 2 * this.distance * Math.tan(FIELD / 2) / this.height;
   }
 
-  // A place in pixels from the upper left, or null behind the eye.
+  // A position in pixels from the upper left, or null for points that the eye cannot see.
   project(place) {
     const d = addScaled(place, this.target, -1);
     const [x, y, z] = this.axes().map((v) => v[0] * d[0] + v[1] * d[1] + v[2] * d[2]);
@@ -122,7 +123,7 @@ export class Above {
   }
 }
 
-// Middle and radius of most of a sample of places, so that a few far ones do not make the rest small.
+// Centre and radius of most of a sample of positions, ignoring a few far ones.
 export function ballAround(places) {
   const centre = [0, 1, 2].map((c) => {
     const sorted = places.map((p) => p[c]).sort((a, b) => a - b);

@@ -1,8 +1,8 @@
-// cells.js - Life: cells as bits with their age, or how many live in squares of 2^zoom cells.
-// The last region that came is drawn wherever the camera is by now; what is missing is asked for.
+// cells.js - Life: cells as bits with their age, or the number of live cells in squares of 2^zoom
+// cells. The last region received is drawn at the present camera; missing parts are requested.
 // SPDX-License-Identifier: MIT
 import { WHOLE, drawInto, drawWhole, fillTable, freeTarget, makeProgram, makeTarget, makeTexture } from "./gl.js";
-import { colourAt, colourTable, stateColour } from "./maps.js";
+import { colourAt, colourTable, stateColour } from "./colour_maps.js";
 
 // Brightness of cells: just born 255, down to 160 with age; just died 96, down to 0.
 const AGE = `uniform usampler2D bits; uniform sampler2D old; uniform vec2 shift, extent; uniform float steps;
@@ -71,7 +71,7 @@ export class CellsPicture {
     freeTarget(gl, old);
   }
 
-  // How long cells have lived or been dead, from how long they had before.
+  // Update the ages of cells from those of the frame before.
   drawAges(frame, old, before) {
     drawInto(this.gl, this.ages);
     drawWhole(this.gl, this.age, { bits: this.body, old: old ? old.texture : this.table, shift: [frame.x - before.x, frame.y - before.y],
@@ -94,18 +94,20 @@ export class CellsPicture {
   }
 }
 
-// The share of a square's cells that one cell is. Pure.
+// Share of a square's cells that one cell is. Pure.
 export function leastShare(frame) {
   return 0.25 ** frame.zoom;
 }
 
-// How bright a square is in which some live, or none: one alone is seen too, however large the square is. PLANE has the same. Pure.
+// Brightness of a square with some live cells or none: a single cell stays visible, however large
+// the square. PLANE has the same formula. Pure.
 export function squareShade(frame, state) {
   const least = leastShare(frame);
   return state ? 0.25 + 0.75 * (least + (1 - least) * (state - 1) / 254) ** 0.4 : 0;
 }
 
-// The square of a frame, and where in it, under a pixel. On a torus the frame may lie a whole world away from where the camera looks. Pure.
+// The square of a frame under a pixel, and the position in it. On a torus the frame may be a whole
+// world away from the camera. Pure.
 export function squareAt(frame, camera, world, px, py) {
   const side = 2 ** frame.zoom, at = camera.cell(px, py);
   return ["x", "y"].map((c, i) => {
@@ -115,13 +117,13 @@ export function squareAt(frame, camera, world, px, py) {
   });
 }
 
-// The squares of a frame that a camera sees: left, top, right, bottom. Pure.
+// The squares of a frame in the camera's view: left, top, right, bottom. Pure.
 export function squaresSeen(frame, camera, world) {
   const low = squareAt(frame, camera, world, 0, 0), high = squareAt(frame, camera, world, camera.width, camera.height);
   return [Math.max(0, Math.floor(low[0])), Math.max(0, Math.floor(low[1])), Math.min(frame.width, Math.ceil(high[0])), Math.min(frame.height, Math.ceil(high[1]))];
 }
 
-// The region that a camera needs: the squares that it sees and a margin. Pure.
+// The region that a camera needs: the squares in view and a margin. Pure.
 export function regionFor(camera, world) {
   let zoom = Math.max(0, Math.min(24, Math.ceil(-Math.log2(camera.scale) - 1e-9)));
   for (; ; zoom++) {

@@ -1,7 +1,7 @@
 // chart.js - axes, lines, bars and heat maps on a flat canvas. All text is in the page's font and colours.
 // SPDX-License-Identifier: MIT
 import { formatNumber, formatQuantity, niceTicks, tickTexts } from "./numbers.js";
-import { colourAt, cssColour } from "./maps.js";
+import { colourAt, cssColour } from "./colour_maps.js";
 
 // Colours of lines that stay apart for all eyes, on dark and on light paper.
 export const LINES = { dark: ["#7cc4f5", "#f2b134", "#5fd3a4", "#e58fc2", "#ff9b7a", "#c3c7d4"], light: ["#0b6aa8", "#9a5200", "#00734f", "#a3327c", "#b83a1b", "#565c69"] };

@@ -1,6 +1,7 @@
-// colour_maps.js - colour maps whose equal steps look equally large, also in grey and to colour-blind eyes.
-// inferno, magma, viridis: N. Smith and S. van der Walt, 2015 (CC0); cividis: J. Nuñez, C. Anderton and R. Renslow, 2018;
-// here every eighth (seventeenth) colour of 256, and straight lines between them. Groups: M. Okabe and K. Ito, 2002.
+// colour_maps.js - perceptually uniform colour maps, also in grey and for colour-blind viewers.
+// inferno, magma, viridis: N. Smith and S. van der Walt, 2015 (CC0); cividis: J. Nuñez, C.
+// Anderton and R. Renslow, 2018; here every eighth (seventeenth) colour of 256 with linear
+// interpolation. Groups: M. Okabe and K. Ito, 2002.
 // SPDX-License-Identifier: MIT
 
 const NODES = {
@@ -11,7 +12,7 @@ const NODES = {
   grey: "000000ffffff",
 };
 
-// The names of the maps, in the order in which a key goes through them.
+// Names of the maps, in the order of the key that cycles through them.
 export const MAPS = Object.keys(NODES);
 
 const GROUPS = ["56b4e9", "e69f00", "009e73", "f0e442", "cc79a7", "d55e00", "0072b2", "999999"];
@@ -42,12 +43,13 @@ export function groupColour(group) {
   return colourAtNode(GROUPS[group % GROUPS.length], 0);
 }
 
-// The colour of a body's number of 0 to 1: away from the end that the paper has.
+// Colour of a body's value from 0 to 1, avoiding the end of the map that matches the paper.
 export function shadeAt(look, at) {
   return colourAt(look.map, (look.dark ? 0.25 : 0.05) + 0.75 * at);
 }
 
-// The colour of a cell's state: what its rule's file says, else the map's strongest for 1, and less and less for those after it.
+// Colour of a cell's state: the rule file's, else the map's strongest colour for state 1, fading
+// for higher states.
 export function stateColour(look, state) {
   const { states, colours } = look.cells, own = colours && colours[state], at = 1 - 0.8 * Math.max(0, state - 1) / (states - 1);
   return own ? colourAtNode(own, 0) : colourAt(look.map, look.dark ? at : 1 - at);

@@ -1,4 +1,4 @@
-// connect.js - the way to the run, opened before anything else of the page is made.
+// connect.js - connects to the run, before the other parts of the page are created.
 // SPDX-License-Identifier: MIT
 
 export function sendOver(socket, message) {
@@ -7,28 +7,30 @@ export function sendOver(socket, message) {
   return true;
 }
 
-// The first wish and credits are on their way before the run has said what it is, so that no picture waits for that: of bodies a small sample, and what else
-// there may be does not heed it.
+// Open the connection and send a first request with credits at once, before the run has described
+// itself, so that no picture waits for that: a small sample of bodies. Other kinds of pictures
+// ignore the request.
 export function openWay(token) {
   const socket = new WebSocket("ws://" + location.host + "/live", ["stdcl-view.1", "token." + token]);
   socket.binaryType = "arraybuffer";
   const made = performance.now();
   socket.onopen = () => {
-    socket.trip = performance.now() - made; // at most, and before frames make it longer
+    socket.trip = performance.now() - made; // upper bound, before frames in flight lengthen it
     sendOver(socket, { type: "want", points: { count: 40000 } });
     sendOver(socket, { type: "credit", n: 2 });
   };
   return socket;
 }
 
-// The secret of the link: from the address, or from before a reload. Storage is slow to come, so it gets the secret later.
+// The link's secret: from the address, or from before a reload. Storage is slow, so the secret is
+// stored later.
 function openFirst() {
   let [, token] = /^#t=([0-9a-f]{32})$/.exec(location.hash) || [];
   setTimeout(keepToken, 500, token);
   try {
     token ||= sessionStorage.getItem("token");
   } catch {
-    // the run will say that there is none
+    // the run reports a missing token
   }
   return { token, socket: openWay(token) };
 }
@@ -38,9 +40,9 @@ function keepToken(token) {
     if (token) sessionStorage.setItem("token", token);
     history.replaceState(null, "", location.pathname);
   } catch {
-    // what has no storage keeps its address
+    // without storage the address keeps the token
   }
 }
 
-// Nothing where the recording lies in the page.
+// Null if the page contains a recording.
 export const first = globalThis.document && !document.querySelector(".recording") && openFirst();

@@ -1,7 +1,7 @@
 // flat.js - bodies and cells without WebGL2: simpler pictures on a flat canvas, from the same frames and cameras.
 // SPDX-License-Identifier: MIT
 import { squareShade } from "./cells.js";
-import { colourAt, cssColour, groupColour, shadeAt, stateColour } from "./maps.js";
+import { colourAt, cssColour, groupColour, shadeAt, stateColour } from "./colour_maps.js";
 import { bodyPlace } from "./points.js";
 import { stateAt } from "./rle.js";
 

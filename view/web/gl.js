@@ -1,8 +1,9 @@
-// gl.js - the little of WebGL2 that pictures share: programs, textures, and what the device can sum in.
+// gl.js - WebGL2 helpers: programs, textures, and the format for sums.
 // SPDX-License-Identifier: MIT
 
 export const WHOLE = `void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0); }`;
-// The program; attributes 0, 1 ... have the names of `places`. Nothing is asked of it yet, so that several are compiled at the same time.
+// Create a program; attributes 0, 1 ... have the names of `places`. Its status is not queried yet,
+// so that several programs compile in parallel.
 export function makeProgram(gl, vertex, fragment, places = []) {
   const program = gl.createProgram(), shaders = [];
   for (const [type, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
@@ -17,7 +18,7 @@ export function makeProgram(gl, vertex, fragment, places = []) {
   return { program, shaders };
 }
 
-// The places of its uniforms by name, when it is first used.
+// Locations of the program's uniforms by name, queried at first use.
 function uniformsOf(gl, { program, shaders }) {
   if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost())
     throw new Error([gl.getProgramInfoLog(program), ...shaders.map((s) => gl.getShaderInfoLog(s))].join("\n"));
@@ -46,7 +47,7 @@ export function fillTable(gl, texture, pixels) {
   gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 256, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
 }
 
-// Values of uniforms by name: numbers, arrays of 2, 3 or 16, textures.
+// Set uniforms by name: numbers, arrays of 2, 3 or 16, textures.
 export function useProgram(gl, made, values) {
   const places = made.places ||= uniformsOf(gl, made);
   gl.useProgram(made.program);
@@ -63,13 +64,13 @@ export function useProgram(gl, made, values) {
   }
 }
 
-// Draws over all of the target; WHOLE is the vertex shader.
+// Draw a full-target triangle; WHOLE is the vertex shader.
 export function drawWhole(gl, made, values) {
   useProgram(gl, made, values);
   gl.drawArrays(gl.TRIANGLES, 0, 3);
 }
 
-// A picture to draw into.
+// A texture to render to.
 export function makeTarget(gl, format, width, height) {
   const texture = makeTexture(gl), frame = gl.createFramebuffer();
   gl.texStorage2D(gl.TEXTURE_2D, 1, format, width, height);
@@ -89,8 +90,8 @@ export function freeTarget(gl, target) {
   gl.deleteFramebuffer(target.frame);
 }
 
-// What sums of many bodies are kept in, and what a body weighs so that they fit.
-// Half floats count exactly to 2,048 only, so they take sixteenths; bytes are the last resort.
+// Format for sums over many bodies, and a body's weight in it. Half floats count exactly to 2,048
+// only, so bodies weigh a sixteenth there; bytes are the last resort.
 export function sumFormat(gl) {
   const float = gl.getExtension("EXT_color_buffer_float");
   if (float && gl.getExtension("EXT_float_blend")) return { format: gl.RGBA32F, weight: 1 };

@@ -1,4 +1,5 @@
-// history.js - what the page remembers: pictures to go back to, within a bound, and the rows of the table. Pure: runs in Node too.
+// history.js - history of the run: earlier pictures, within a memory limit, and the rows of the
+// table. Pure: also runs in Node.
 // SPDX-License-Identifier: MIT
 
 const ROOM = 64 * 2 ** 20;
@@ -8,8 +9,8 @@ function sizeOf(frame) {
     8 * (frame.counts?.length || 0);
 }
 
-// Pictures of the run so far. When they fill their room every second of the older ones goes, so that they always reach back to the
-// beginning.
+// Pictures of the run so far. When the limit is reached, every second older picture is dropped, so
+// that the history always reaches back to the beginning.
 export class Past {
   constructor(room = ROOM) {
     this.room = room;
@@ -27,7 +28,7 @@ export class Past {
 
   add(frame) {
     const last = this.frames.at(-1);
-    if (last && frame.sequence === last.sequence) this.bytes -= sizeOf(this.frames.pop()); // the same state, seen otherwise
+    if (last && frame.sequence === last.sequence) this.bytes -= sizeOf(this.frames.pop()); // the same state in another view
     this.frames.push(frame);
     this.bytes += sizeOf(frame);
     while (this.bytes > this.room && this.frames.length > 2) this.thin();
@@ -35,13 +36,13 @@ export class Past {
 
   thin() {
     const last = this.frames.length - 1;
-    const late = last < 16 ? last : last - 8; // these stay
+    const late = last < 16 ? last : last - 8; // the latest ones stay
     this.frames = this.frames.filter((_, i) => i % 2 === 0 || i >= late);
     this.bytes = this.frames.reduce((n, f) => n + sizeOf(f), 0);
   }
 }
 
-// The table of numbers beside the pictures: columns that grow.
+// The table of numbers: growing columns.
 export class Table {
   constructor(columns, x = 0) {
     this.titles = columns;
@@ -59,7 +60,8 @@ export class Table {
     for (let i = 0; i < rows.count; i++) this.values.forEach((column, c) => column.push(rows.values[i * rows.columns + c]));
   }
 
-  // Columns that belong into one plot: those with one unit, energies, and each of the others alone.
+  // Groups of columns for one plot each: columns with the same unit, energies, and every other
+  // column alone.
   plots() {
     const plots = new Map();
     this.titles.forEach(({ name, unit }, c) => {

@@ -1,7 +1,7 @@
-// keys.js - what keys, mouse, pen and fingers do. The table is also what the help shows.
+// keys.js - actions of keyboard, mouse, pen and touch. The help is generated from this table.
 // SPDX-License-Identifier: MIT
 
-// [keys, name for the help, what it calls, for which pictures (all if left out)]
+// [keys, label for the help, action, kinds of pictures (all if omitted)]
 export const KEYS = [
   [[" "], "Pause, and go on", "pause"],
   [["."], "One step", "step"],
@@ -26,7 +26,7 @@ export const KEYS = [
   [["?"], "Help", "help"],
 ];
 
-// Rows for the help: what people press, and what it does.
+// Rows of the help: keys and their effect.
 export function helpRows(kind) {
   const rows = KEYS.filter(([, , , kinds]) => !kinds || kinds.includes(kind)).map(([keys, name]) => [keys.map((k) => k === " " ? "Space" : k), name]);
   const drag = kind === "points" ? [[["Drag"], "Turn"], [["Shift + drag", "Right drag", "Two fingers"], "Move"]] : [[["Drag"], "Move"]];
@@ -35,7 +35,8 @@ export function helpRows(kind) {
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-// Keys of the whole page, except where they are typed or move a control. single(): may keys without Ctrl act?
+// Keys of the whole page, except in text fields and controls. single(): true if keys without Ctrl
+// may act.
 export function listenKeys(act, single) {
   addEventListener("keydown", (e) => {
     const at = e.target;
@@ -56,7 +57,7 @@ export function listenKeys(act, single) {
   });
 }
 
-// Mouse, pen and fingers on the picture; all distances in pixels of the canvas.
+// Mouse, pen and touch on the picture; distances in pixels of the canvas.
 export function listenPointers(canvas, on) {
   const down = new Map();
   const ratio = () => canvas.width / canvas.clientWidth;

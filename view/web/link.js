@@ -1,7 +1,7 @@
-// link.js - the connection to a run: credits, what is wanted, how fast the way is, and coming back after it was lost.
-// The server sends a frame only against a credit, so a slow page gets fewer frames and never old ones.
+// link.js - the connection to a run: credits, requests, bandwidth, reconnection. The server sends
+// a frame only against a credit, so a slow page gets fewer frames and never old ones.
 // SPDX-License-Identifier: MIT
-import { openWay, sendOver } from "./way.js";
+import { openWay, sendOver } from "./connect.js";
 import { FrameReader } from "./wire.js";
 
 const CLOSED = {
@@ -10,23 +10,24 @@ const CLOSED = {
   4429: "Eight look at this run already. Close one, and reload.",
 };
 
-// How many bodies fit into so many bytes, and how they are packed.
+// Number of bodies that fit into a number of bytes, and their encoding.
 export function fairShare(bytes, total) {
   if (7 * total <= bytes) return { count: total, coding: 0 };
   const coding = bytes < 1.5e6 ? 2 : bytes < 6e6 ? 1 : 0;
   return { count: Math.min(total, Math.round(bytes / [7, 3.5, 2.5][coding])), coding };
 }
 
-// The bytes that a frame may have: fewer when answers to pings were late, as they then waited behind frames; more while they are not,
-// and some frames of this size have come. 40,000 bodies are worth some lateness: what moves between frames does not need many of them.
-// most: what was too much a moment ago is not tried again at once, since while a frame that is too large comes the picture stands.
+// Adjust the size of a frame in bytes: smaller when pings were answered late, because they queued
+// after frames; larger while they are not late and some frames of this size have arrived. 40,000
+// bodies are worth some latency, because motion between frames hides it. most: a size that was too
+// large a moment ago is not tried again at once.
 export function nextBytes(bytes, late, frames, most = 3e7) {
   const least = late > 600 ? 6e4 : 1e5;
   if (late > 100 && bytes > least) return Math.max(least, bytes * 0.6);
   return late < (bytes < 1e5 ? 200 : 40) && frames > 3 ? Math.max(bytes, Math.min(most, bytes < 1e5 ? 1e5 : bytes * 2)) : bytes;
 }
 
-// How many frames may be on their way.
+// Number of frames in flight.
 export function creditsFor(rate, trip) {
   return Math.min(8, Math.floor(2 + rate * trip / 1000));
 }
@@ -36,7 +37,7 @@ export class Link {
     this.token = token;
     this.on = on;
     this.tries = 0;
-    this.bytes = 3e5; // that a frame may have
+    this.bytes = 3e5; // size limit of a frame
     this.take(socket);
     setInterval(() => this.measure(), 500);
   }
@@ -59,11 +60,11 @@ export class Link {
       this.pinged = 0;
     } else if (message.type === "hello") {
       this.tries = 0;
-      this.trip = this.socket.trip; // ms of the fastest answer
+      this.trip = this.socket.trip; // round-trip time of the fastest answer, ms
       this.rate = message.rate || 30;
       this.on.trouble("");
       this.wanted = "";
-      this.on.hello(message); // says what it wants
+      this.on.hello(message); // sends the request
       this.on.ready();
     } else this.on.text(message);
   }
@@ -80,13 +81,13 @@ export class Link {
       });
   }
 
-  // Twice a second: one ping is on its way, and what the last ones told is heeded.
+  // Twice a second: keep one ping in flight and react to the last answers.
   measure() {
     const now = performance.now(), late = Math.max(this.late, this.pinged ? now - this.pinged - this.trip : 0);
     const bytes = nextBytes(this.bytes, late, this.frames, now < this.lessUntil ? this.most : 3e7);
     if (bytes < this.bytes) [this.most, this.lessUntil] = [Math.max(1e5, 0.7 * this.bytes), now + 15000];
     this.late = 0;
-    this.full = late > 100; // more on the way would only make it longer
+    this.full = late > 100; // more frames in flight would only add latency
     if (!this.pinged && this.send({ type: "ping", id: Math.floor(now) })) this.pinged = now;
     if (bytes === this.bytes) return;
     this.bytes = bytes;
@@ -94,7 +95,7 @@ export class Link {
     this.on.share();
   }
 
-  // A frame was drawn: the next may come.
+  // A frame was drawn: grant a credit.
   drawn() {
     this.grant((this.full ? 2 : creditsFor(this.rate, this.trip)) - this.onWay);
   }
@@ -103,7 +104,7 @@ export class Link {
     if (n > 0 && this.send({ type: "credit", n })) this.onWay += n;
   }
 
-  // What to show from now on; the same again is not sent.
+  // Request what to show from now on; an unchanged request is not sent.
   want(what) {
     const text = JSON.stringify(what);
     if (text === this.wanted) return;

@@ -1,15 +1,15 @@
-// main.js - the page: a run or a recording on one side, people on the other.
+// main.js - the page: connects a run or a recording with the controls.
 // SPDX-License-Identifier: MIT
 import { KEYS, helpRows, listenKeys, listenPointers } from "./keys.js";
 import { Film, saveBlob } from "./film.js";
 import { Link, fairShare } from "./link.js";
-import { MAPS } from "./maps.js";
+import { MAPS } from "./colour_maps.js";
 import { formatNumber, formatQuantity } from "./numbers.js";
 import { Player } from "./player.js";
 import { Plots } from "./plots.js";
 import { Scene } from "./scene.js";
-import { Past, Table } from "./store.js";
-import { first } from "./way.js";
+import { Past, Table } from "./history.js";
+import { first } from "./connect.js";
 
 const system = matchMedia("(prefers-color-scheme: dark)");
 const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 0];
@@ -28,7 +28,7 @@ function redraw() {
 function drawAll(now) {
   cancelAnimationFrame(asked);
   asked = 0;
-  const early = !page.seen && now < 1000; // the first picture does not wait for marks and plots
+  const early = !page.seen && now < 1000; // the first picture does not wait for axes and plots
   const moving = scene.draw(now, early);
   page.seen ||= !!scene.frame;
   if (early) redraw();
@@ -66,7 +66,7 @@ function drawWords() {
   if (!hello.time) return;
   const doing = page.trouble || (state.ended || page.end ? "ended" : state.paused ? "paused" : hello.live ? "running" : "playing");
   const going = /ing$/.test(doing), still = hello.frames === 1, words = still ? [] : [page.at >= 0 ? "looking back" : doing];
-  document.body.classList.toggle("still", still); // one picture, that has nothing to play
+  document.body.classList.toggle("still", still); // a single picture without playback
   get("dot").hidden = false;
   get("dot").classList.toggle("live", going);
   if (frame) {
@@ -74,7 +74,7 @@ function drawWords() {
     if (frame.kind !== "grid" && (frame.step || !still)) words.push(`${hello.step} ${formatNumber(frame.step)}`);
     if (state.steps > 0 && going && frame.kind !== "grid") words.push(`${formatNumber(state.steps, 3)} ${hello.step}s a second`);
     if (frame.kind === "points" && frame.flags & 2) words.push(`${formatNumber(frame.count)} of ${formatNumber(frame.total)} bodies`);
-    const alive = frame.population >= 0 || page.at >= 0 || state.paused ? frame.population : page.alive; // counted seldom while it runs
+    const alive = frame.population >= 0 || page.at >= 0 || state.paused ? frame.population : page.alive; // rarely counted during a run
     if (frame.kind === "cells" && alive >= 0) words.push(`${formatNumber(alive)} alive`);
     if (scene.words && !scene.picture) words.push(scene.words);
     get("clock").textContent = formatQuantity(frame.time, hello.time.unit, 5);
@@ -98,14 +98,14 @@ const on = {
       page.at = -1;
       page.alive = NaN;
       scene.look.colour = "none";
-      makePlots(); // first, since they take their part of the window
+      makePlots(); // first, because plots take part of the window
       scene.begin(hello);
     }
     wishNow();
     if (!again) scene.prepare();
   },
   ready() {
-    setTimeout(makePanel, 100); // behind the first picture
+    setTimeout(makePanel, 100); // after the first picture
     wish();
   },
   share: wish,
@@ -135,7 +135,7 @@ const on = {
       }
       setHistory();
       wish();
-      if (late) return; // whoever looks back asks for no more
+      if (late) return; // a viewer in the history requests nothing
     }
     page.owed++;
     if (page.seen) redraw();
@@ -148,7 +148,7 @@ const on = {
   },
 };
 
-// A recording in this page, or the run that this page came from.
+// A recording in this page, or the run that served the page.
 let source = Player.here(on) || new Link(first, on);
 
 function setState(state) {
@@ -171,8 +171,8 @@ function setHistory() {
   slider.setAttribute("aria-valuetext", timeWords());
 }
 
-// What the run should send: asked for anew when camera, colours or the way changed; another sample of bodies at most ten times a second, another
-// part of a grid at each of its pictures.
+// What the run should send: requested again when camera, colours or bandwidth change; another
+// sample of bodies at most ten times a second, another part of a grid with each of its pictures.
 function wish() {
   page.wishing ||= setTimeout(() => {
     page.wishing = 0;
@@ -180,7 +180,7 @@ function wish() {
   }, scene.kind === "cells" ? 1000 / page.hello.rate : 100);
 }
 
-// A picture at rest has all bodies; one that moves no more than the way and the GPU can take.
+// A still picture has all bodies; a moving one at most what bandwidth and GPU allow.
 function wishNow() {
   const total = page.hello.points ? page.hello.points.total : 0, share = fairShare(source.bytes, Math.min(total, Math.floor(2 * scene.most)));
   const what = scene.wish(page.state.paused ? { ...share, count: Math.min(total, 4e6) } : share);
@@ -217,7 +217,7 @@ function colours() {
 
 function makePanel() {
   const { hello } = page, { can } = hello, list = colours();
-  if (!page.chosen && (hello.cells || !source.bytes) && list.length > 1) scene.setLook({ colour: list[1] }); // a recording's own
+  if (!page.chosen && (hello.cells || !source.bytes) && list.length > 1) scene.setLook({ colour: list[1] }); // the recording's own
   fill("by", list.map((c) => [c, c === "none" ? hello.points ? "density" : "alive or dead" : c]), scene.look.colour);
   fill("map", MAPS.map((m) => [m, m]), scene.look.map);
   const what = hello.live ? "a second" : "pictures a second";
@@ -333,7 +333,7 @@ function layers() {
 }
 
 function savePng() {
-  scene.draw(performance.now()); // so that the picture is there to copy
+  scene.draw(performance.now()); // so that the canvas holds the picture to copy
   new Film(layers()).compose().toBlob((blob) => saveBlob(blob, fileName("png")));
 }
 
@@ -408,7 +408,7 @@ const CHANGES = {
   follow: (value, on) => { get("follow").checked = scene.setFollow(on); },
   theme: (value) => {
     setTheme(value);
-    try { localStorage.setItem("theme", value); } catch {} // a page from a file may keep nothing
+    try { localStorage.setItem("theme", value); } catch {} // a page from a file may have no storage
   },
 };
 for (const id in CHANGES) get(id).oninput = ({ target }) => CHANGES[id](target.value, target.checked);

@@ -1,9 +1,10 @@
-// player.js - a recording inside the page, in the place of a link: it plays, pauses, steps and seeks by itself.
+// player.js - a recording inside the page, with the interface of a link: plays, pauses, steps and
+// seeks.
 // SPDX-License-Identifier: MIT
 import { Recording, fromBase64 } from "./recording.js";
 
 export class Player {
-  // The recording that lies in this page, or null.
+  // The recording in this page, or null.
   static here(on) {
     const texts = [...document.querySelectorAll(".recording")].map((e) => (e.textContent || "").trim()).filter(Boolean);
     return texts.length ? new Player(new Recording(fromBase64(texts)), on) : null;
@@ -14,12 +15,12 @@ export class Player {
     this.on = on;
     this.frames = recording.pictures.length;
     this.frame = 0;
-    this.speed = 0; // 0: as it was recorded, 30 frames a second
+    this.speed = 0; // 0: recorded speed, 30 frames a second
     this.paused = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.waiting = false;
     const times = recording.pictures.map((p) => p.time);
     setTimeout(async () => {
-      const { hello } = recording, points = hello.points; // colours are as they were recorded
+      const { hello } = recording, points = hello.points; // colours are recorded
       if (points && this.frames) points.colours = [...new Set(["none", (await recording.picture(0)).colour])];
       on.hello({ ...hello, live: false, rights: "all", can: ["pause", "step", "speed", "seek"], frames: this.frames,
         from: times[0], to: times[this.frames - 1] });

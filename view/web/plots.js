@@ -1,9 +1,10 @@
-// plots.js - the small plots below the picture: numbers over time, with axes, units, and the values under the pointer.
+// plots.js - the small plots below the picture: values over time, with axes, units, and the values
+// under the pointer.
 // SPDX-License-Identifier: MIT
 import { LINES, axisTitle, drawAxes, flatContext, inkOf, label, stroke } from "./chart.js";
 import { formatNumber } from "./numbers.js";
 
-// Least and most of lines, with a little air; never empty.
+// Range of lines with a margin; never empty.
 function rangeOf(lines) {
   let lo = Infinity, hi = -Infinity;
   for (const line of lines) for (const v of line) if (Number.isFinite(v)) [lo, hi] = [Math.min(lo, v), Math.max(hi, v)];
@@ -36,7 +37,8 @@ export class Plots {
     changed();
   }
 
-  // Where rows lie on the horizontal axis; what is not the run's time, such as sizes, goes by powers of two.
+  // Positions of rows on the horizontal axis; quantities other than time, such as sizes, use
+  // powers of two.
   across() {
     const xs = this.table.line(this.table.x);
     return this.log ? xs.map(Math.log2) : xs;
@@ -45,7 +47,7 @@ export class Plots {
   // now: the time of the picture
   draw(now, dark) {
     const wide = this.plots[0].canvas.clientWidth, state = [wide, now, dark, this.over, this.table.length].join();
-    if (!wide || state === this.drawn) return; // bodies move between frames, but plots do not
+    if (!wide || state === this.drawn) return; // bodies move between frames, plots do not
     this.drawn = state;
     for (const plot of this.plots) this.drawOne(plot, now, dark);
   }
@@ -56,10 +58,10 @@ export class Plots {
     const xs = this.across(), lines = plot.columns.map((c) => table.line(c, plot.relative));
     const rect = { left: this.left = 52, top: 34, right: width - 12, bottom: height - 32 };
     const titles = table.titles, over = this.over < xs.length ? this.over : -1;
-    const ats = lines.map((line) => over >= 0 ? over : line.findLastIndex(Number.isFinite)); // whose values are told
+    const ats = lines.map((line) => over >= 0 ? over : line.findLastIndex(Number.isFinite)); // rows with displayed values
     const least = Math.min(...xs), most = Math.max(...xs), span = this.span = most > least ? [least, most] : [xs[0] || 0, (xs[0] || 0) + 1];
     const { px, py, power } = drawAxes(pen, rect, { x: span, y: rangeOf(lines), xTitle: axisTitle(titles[table.x]), small: true, size: 11, log: this.log, whole: xs.every(Number.isInteger) }, ink);
-    const every = Math.max(1, Math.floor(xs.length / 2 / width)); // at most two on a pixel
+    const every = Math.max(1, Math.floor(xs.length / 2 / width)); // at most two points per pixel
     lines.forEach((line, l) => {
       const places = [];
       for (let i = 0; i < xs.length; i += every) places.push(Number.isFinite(line[i]) ? [px(xs[i]), py(line[i])] : null);

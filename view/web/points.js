@@ -4,12 +4,12 @@
 //                                             '---------------- log(1 + sum) / log(1 + largest) ----------------> window
 // SPDX-License-Identifier: MIT
 import { WHOLE, drawInto, drawWhole, fillTable, freeTarget, makeProgram, makeTarget, makeTexture, sumFormat, useProgram } from "./gl.js";
-import { colourAt, colourTable, groupColour, shadeAt } from "./maps.js";
+import { colourAt, colourTable, groupColour, shadeAt } from "./colour_maps.js";
 import { frameWeights } from "./motion.js";
 
 const HELD = 4; // frames on the GPU
 
-// A body is a soft disc. `still`: the last frame alone.
+// A body is a soft disc. `still`: only the last frame.
 const BODY = (still) => `in float x0, y0, z0; ${still ? "" : "in float x1, y1, z1, x2, y2, z2, x3, y3, z3;"}
 in float shade;
 uniform vec3 base, scale0${still ? "" : ", scale1, scale2, scale3"};
@@ -88,7 +88,7 @@ const PLACES = ["shade", ...[0, 1, 2, 3].flatMap((i) => ["x" + i, "y" + i, "z" +
 const PROGRAMS = { still: [BODY(true), SPOT, PLACES], moving: [BODY(false), SPOT, PLACES], line: [TRAIL, LINE, ["place", "fade"]],
   largest: [WHOLE, LARGEST], fade: [WHOLE, FADE], tone: [SCALED, TONE] };
 
-// Where normalised u16 of a frame lie in space: base + scale n.
+// Transform of a frame's normalised u16 to space: base + scale n.
 function placesOf(frame) {
   const lo = frame.box.slice(0, 3), size = lo.map((l, c) => (frame.box[3 + c] - l) / 65536);
   return { base: lo.map((l, c) => l + 0.5 * size[c]), scale: size.map((s) => s * 65535) };
@@ -99,7 +99,8 @@ export function bodyPlace(frame, k) {
   return [0, 1, 2].map((c) => frame.box[c] + (frame.planes[c * frame.count + k] + 0.5) / 65536 * (frame.box[3 + c] - frame.box[c]));
 }
 
-// Whether the way from a to b to c turns so sharply that no curve through them is likely to be where the body has been; less than `far` is no way. Pure.
+// True if the path from a to b to c turns so sharply that no curve through them is likely;
+// distances below `far` are ignored. Pure.
 export function turnsBack(a, b, c, far) {
   let [along, one, two] = [0, 0, 0];
   for (let i = 0; i < 3; i++) {
@@ -109,12 +110,12 @@ export function turnsBack(a, b, c, far) {
   return two > far * far && along < 0.3 * Math.sqrt(one * two);
 }
 
-// What hardly can be seen of a frame's box.
+// Smallest visible distance in a frame's box.
 function hardly({ box }) {
   return 1e-3 * Math.max(box[3] - box[0], box[4] - box[1], box[5] - box[2]);
 }
 
-// Whether most of a sample of bodies do so in three frames. Pure.
+// True if most of a sample of bodies turn back within three frames. Pure.
 export function leapsIn(frames) {
   const count = Math.min(256, ...frames.map((f) => f.count)), far = hardly(frames[2]);
   let turned = 0;
@@ -135,7 +136,7 @@ export class PointsPicture {
     this.levels = [];
   }
 
-  // Made when it is first asked for: the first picture waits for its own alone.
+  // Compiled at first use: the first picture waits for its own program alone.
   program(name) {
     return this.made[name] ||= makeProgram(this.gl, ...PROGRAMS[name]);
   }
@@ -147,7 +148,7 @@ export class PointsPicture {
     fillTable(this.gl, this.shades, colourTable((t) => look.colour === "group" ? groupColour(Math.round(255 * t)) : shadeAt(look, t)));
   }
 
-  // A frame to the GPU; forgets those that bodies cannot come from.
+  // Upload a frame; drop frames that bodies cannot have come from.
   push(frame, alone = false) {
     const { gl } = this, last = this.frame;
     if (last && (alone || frame.flags & 4 || last.flags & 4 || !(frame.time > last.time))) this.forget();
@@ -158,10 +159,11 @@ export class PointsPicture {
     gl.bufferSubData(gl.ARRAY_BUFFER, 0, frame.planes);
     if (frame.shades) gl.bufferSubData(gl.ARRAY_BUFFER, 6 * frame.count, frame.shades);
     this.held.push(held);
-    this.leaps = this.held.length > 2 && leapsIn(this.held.slice(-3).map((h) => h.frame)); // pictures too far apart for curves between them
+    this.leaps = this.held.length > 2 && leapsIn(this.held.slice(-3).map((h) => h.frame)); // pictures are too far apart for curves
   }
 
-  // Attribute `place` from a buffer: so many parts of a type, normalised if it is whole numbers.
+  // Bind attribute `place` to a buffer: `parts` components of a type, normalised if it is an
+  // integer.
   bind(place, buffer, parts, type, stride, from) {
     const { gl } = this;
     gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
@@ -169,7 +171,7 @@ export class PointsPicture {
     gl.vertexAttribPointer(place, parts, type, type !== gl.FLOAT, stride, from);
   }
 
-  // The last frame, or all that are held; those that are missing have weight 0.
+  // Bind the last frame, or all frames on the GPU; missing ones have weight 0.
   bindFrames(used, still) {
     const { gl } = this;
     for (let i = 0; i < (still ? 1 : HELD); i++) {
@@ -203,7 +205,8 @@ export class PointsPicture {
     return sum;
   }
 
-  // Lines behind bodies: places of the last frames, oldest first; dots where a body turned too far between two of them.
+  // Trails: positions of the last frames, oldest first; dots where a body turned too far between
+  // two of them.
   setTrails(frames) {
     const { gl } = this, n = Math.min(512, ...frames.map((f) => f.count)), far = frames.length && hardly(frames[0]), lines = [], dots = [];
     this.trailFrom = frames.length ? frames[0].box.slice(0, 3) : [0, 0, 0];
@@ -261,7 +264,7 @@ export class PointsPicture {
     drawWhole(gl, this.program("fade"), {});
   }
 
-  // part: of a body's weight
+  // part: fraction of a body's weight
   drawBodies(camera, time, part, most) {
     const { gl } = this, weights = frameWeights(this.held.map((h) => h.frame.time), time);
     const still = weights.at(-1) === 1, used = still ? this.held.slice(-1) : this.held;
@@ -285,7 +288,7 @@ export class PointsPicture {
     this.unbind();
   }
 
-  // Few bodies are large, many are pixels.
+  // Few bodies are large, many are single pixels.
   sizeOf(count, camera) {
     const fair = 1 + 0.45 * Math.sqrt(camera.width * camera.height / Math.max(1, count));
     return fair < 1.5 ? 1 : Math.min(14 * camera.ratio, fair);

@@ -1,7 +1,9 @@
-// rle.js - cells as text that programs of Life read, run length encoded; where there are live ones. Pure: runs in Node too.
+// rle.js - cells as run-length encoded text for other programs, and the bounding box of live
+// cells. Pure: also runs in Node.
 // SPDX-License-Identifier: MIT
 
-// The least rectangle, right and bottom excluded, that holds all live squares of a frame within [left, top, right, bottom]; null: there are none.
+// Bounding box of the live squares of a frame within [left, top, right, bottom], right and bottom
+// excluded; null: none.
 export function liveBox(frame, [x0, y0, x1, y1] = [0, 0, frame.width, frame.height]) {
   let [left, top, right, bottom] = [Infinity, Infinity, -1, -1];
   for (let y = y0; y < y1; y++) for (let x = x0; x < x1; x++) if (stateAt(frame, x, y))
@@ -9,23 +11,23 @@ export function liveBox(frame, [x0, y0, x1, y1] = [0, 0, frame.width, frame.heig
   return right < 0 ? null : [left, top, right, bottom];
 }
 
-// The state of a cell, or what a square is shown as.
+// State of a cell, or shade of a square.
 export function stateAt({ width, row, body }, x, y) {
   return row === width ? body[y * row + x] : body[y * row + (x >> 3)] >> (x & 7) & 1;
 }
 
-// The sign of a state: of two b and o, of more . A B ... X pA ... yO.
+// Symbol of a state: b and o for two states, . A B ... X pA ... yO for more.
 function signOf(state, many) {
   if (!many || !state) return many ? "." : "bo"[state];
   const [high, low] = [Math.floor((state - 1) / 24), (state - 1) % 24];
   return (high ? String.fromCharCode(111 + high) : "") + String.fromCharCode(65 + low);
 }
 
-// The cells of a frame within a rectangle, without what is empty around them.
+// The cells of a frame within a rectangle, cropped to the live ones.
 export function rleText(frame, within, rule) {
   const [left, top, right, bottom] = liveBox(frame, within) || [0, 0, 0, 0], words = [];
   const put = (n, sign) => n && words.push((n > 1 ? n : "") + sign);
-  let ends = 0; // of rows, not written yet
+  let ends = 0; // pending ends of rows
   for (let y = top; y < bottom; y++, ends++) for (let x = left; x < right;) {
     const state = stateAt(frame, x, y);
     let n = 1;

@@ -1,10 +1,10 @@
-// scene.js - the picture: which one, seen from where, in which colours; drawn only when something changed.
+// scene.js - the picture: its kind, camera and colours; redrawn only after a change.
 // SPDX-License-Identifier: MIT
 import { Above, Orbit, ballAround } from "./camera.js";
 import { CellsPicture, regionFor, squaresSeen } from "./cells.js";
 import { drawBars, drawGrid, drawScale, flatContext, inkOf, label, stroke } from "./chart.js";
 import { FlatPicture } from "./flat.js";
-import { cssColour, groupColour, shadeAt, stateColour } from "./maps.js";
+import { cssColour, groupColour, shadeAt, stateColour } from "./colour_maps.js";
 import { Pace } from "./motion.js";
 import { formatNumber, formatQuantity, niceStep } from "./numbers.js";
 import { PointsPicture, bodyPlace } from "./points.js";
@@ -18,7 +18,7 @@ function toUnit(colour) {
 }
 
 export class Scene {
-  // said: called with a sentence for people; changed: called when a picture must be drawn
+  // said: called with a message for people; changed: called when a redraw is needed
   constructor(canvas, marks, said, changed) {
     Object.assign(this, { canvas, marks, said, changed });
     this.look = { map: "inferno", colour: "none", bright: 1, trails: false };
@@ -44,13 +44,13 @@ export class Scene {
     if (this.kind === "cells") this.fit();
   }
 
-  // What takes a while, so that the first picture is asked for before.
+  // Slow preparations, after the first picture was requested.
   prepare() {
     if (this.placed) this.makePicture();
     this.setLook({});
   }
 
-  // Whether it is of places that a camera looks at.
+  // True for pictures with a camera.
   get placed() {
     return this.kind === "points" || this.kind === "cells";
   }
@@ -92,7 +92,7 @@ export class Scene {
     this.changed();
   }
 
-  // A picture came; alone: it does not follow from the one before.
+  // A picture arrived; alone: it does not continue the one before.
   show(frame, alone = false) {
     const now = performance.now();
     this.frame = frame;
@@ -110,7 +110,7 @@ export class Scene {
     this.changed();
   }
 
-  // Lines behind few bodies.
+  // Trails of a few bodies.
   setTrails(frames) {
     if (this.kind === "points" && this.frame && (this.look.trails || this.trailed)) this.picture.setTrails(this.look.trails && this.frame.count <= 512 ? frames : []);
     this.trailed = this.look.trails;
@@ -135,10 +135,10 @@ export class Scene {
     this.touched();
   }
 
-  // On a plane without edges: back, picture by picture, until all live cells are in it.
+  // On an unbounded plane: zoom out, picture by picture, until all live cells are in view.
   seek(frame) {
     const { above } = this, region = regionFor(above, this.hello.cells), side = 2 ** frame.zoom;
-    if (["x", "y", "width", "height", "zoom"].some((name) => frame[name] !== region[name])) return; // asked for before
+    if (["x", "y", "width", "height", "zoom"].some((name) => frame[name] !== region[name])) return; // requested before
     const box = liveBox(frame), all = box && box[0] > 0 && box[1] > 0 && box[2] < frame.width && box[3] < frame.height;
     if (all) {
       above.fit((box[2] - box[0] + 2) * side, (box[3] - box[1] + 2) * side);
@@ -149,7 +149,7 @@ export class Scene {
     this.changed();
   }
 
-  // The cells that one sees as RLE, or "" where they are too far away.
+  // The visible cells as RLE, or "" if they are too far away.
   rle() {
     const { frame, above, hello: { cells } } = this;
     return frame.zoom ? "" : rleText(frame, squaresSeen(frame, above, cells), cells.rule);
@@ -161,7 +161,7 @@ export class Scene {
     this.changed();
   }
 
-  // Hands on the picture; pixels of the canvas.
+  // Mouse and touch on the picture; pixels of the canvas.
   drag(dx, dy, move) {
     this.seeking = false;
     if (this.kind === "cells") this.above.pan(dx, dy);
@@ -205,7 +205,7 @@ export class Scene {
     return this.follow >= 0;
   }
 
-  // What to ask the run for: the part that one sees, in a form that the way can carry.
+  // The request to the run: the visible part, at a resolution that the bandwidth allows.
   wish(share) {
     if (this.kind === "cells") return { cells: { ...regionFor(this.above, this.hello.cells), coding: share.coding ? 2 : 0 } };
     if (this.kind !== "points") return null;
@@ -215,12 +215,12 @@ export class Scene {
     if (!box) return { points };
     this.wholeBox = box;
     if ((box[3] - box[0]) / 65536 < orbit.perPixel) return { points };
-    const grain = 2 ** Math.round(Math.log2(reach)); // so that small moves ask for the same
+    const grain = 2 ** Math.round(Math.log2(reach)); // so that small movements repeat the same request
     const middle = orbit.target.map((t) => Math.round(t / grain * 2) * grain / 2);
     return { points: { ...points, coding: 0, region: [...middle.map((m) => m - 3 * grain), ...middle.map((m) => m + 3 * grain)] } };
   }
 
-  // Draws; returns whether the picture goes on moving. bare: without what lies over it.
+  // Draw; return true if the picture keeps moving. bare: without overlays.
   draw(now, bare = false) {
     const { frame, kind } = this;
     if (kind === "bars" || kind === "grid") {
@@ -247,7 +247,7 @@ export class Scene {
     return moving || busy && this.most < frame.count;
   }
 
-  // While bodies or the camera move, fewer are drawn on a GPU that cannot keep up; a picture at rest has all.
+  // While bodies or the camera move, a slow GPU draws fewer bodies; a still picture has all.
   mind(now, busy) {
     const took = now - this.drawn;
     this.drawn = now;
@@ -258,7 +258,7 @@ export class Scene {
     else if (this.took < 20 && this.most < this.frame.count) [this.most, this.took] = [count * 1.3, 30];
   }
 
-  // Scale, axes and the meaning of colours, over the picture.
+  // Overlays: scale, axes and colour legend.
   drawMarks() {
     const { marks, frame, look, kind, orbit } = this, perPixel = kind === "points" ? orbit.perPixel * orbit.ratio : this.above.ratio / this.above.scale;
     const state = [marks.clientWidth, marks.clientHeight, perPixel, orbit.yaw, orbit.pitch, frame.colour, frame.lo, frame.hi].join();

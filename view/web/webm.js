@@ -1,7 +1,8 @@
-// webm.js - encoded frames into a WebM file (RFC 8794 and RFC 9559): one video track, clusters that begin with a key frame. Pure.
+// webm.js - writes encoded frames to a WebM file (RFC 8794 and RFC 9559): one video track,
+// clusters that begin with a key frame. Pure.
 // SPDX-License-Identifier: MIT
 
-// An element: its id in hexadecimal, and what it holds: bytes, a number, text, or elements.
+// An element: its id in hexadecimal and its content: bytes, a number, text, or elements.
 function element(id, content) {
   const head = id.match(/../g).map((h) => parseInt(h, 16));
   const body = Array.isArray(content) ? joinBytes(content) : typeof content === "string" ? new TextEncoder().encode(content) :

@@ -1,9 +1,9 @@
-// wire.js - frames as they come over the wire and lie in recordings, made into arrays. Pure: runs in Node too.
-// The format is described in view/WIRE.md.
+// wire.js - decodes frames of the protocol and of recordings into arrays. Pure: also runs in Node.
+// view/WIRE.md describes the format.
 // SPDX-License-Identifier: MIT
 
 const HEADER = 24;
-const SIZES = [0, 112, 64, 40, 32, 40]; // of the headers by kind
+const SIZES = [0, 112, 64, 40, 32, 40]; // bytes of the headers by kind
 const KINDS = ["", "points", "cells", "bars", "grid", "rows"];
 const COLOURS = ["none", "speed", "mass", "acceleration", "group"];
 
@@ -11,7 +11,7 @@ function readU64(view, at) {
   return Number(view.getBigUint64(at, true));
 }
 
-// What every frame begins with.
+// The head of every frame.
 export function readHead(bytes) {
   if (bytes.length < HEADER) throw new Error(`a frame of ${bytes.length} bytes is shorter than its header`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -26,7 +26,7 @@ async function inflateRaw(bytes, expected) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   const parts = [];
   let size = 0;
-  for (const reader = stream.getReader(); ;) { // never more than a frame may have, whatever was packed
+  for (const reader = stream.getReader(); ;) { // limited to the size of a frame, whatever was compressed
     const { done, value } = await reader.read();
     if (done) break;
     parts.push(value);
@@ -47,7 +47,7 @@ function haveBytes(bytes, need, what) {
   if (bytes.length !== need) throw new Error(`${what} has ${bytes.length} bytes where ${need} belong`);
 }
 
-// Second differences (coding 1) back into places; base is the frame before, older the one before that.
+// Decode second differences (coding 1); base is the frame before, older the one before that.
 export function undoDifferences(body, count, base, older, escapes, colour) {
   const n = 3 * count, shaded = colour !== "none";
   haveBytes(body, n + (shaded ? count : 0) + 2 * escapes, "a frame of points");
@@ -69,7 +69,7 @@ export function undoDifferences(body, count, base, older, escapes, colour) {
   return { planes, shades };
 }
 
-// Reads frames one after the other, and keeps those that the next ones build on.
+// Reads frames in order, and keeps those needed to decode the next.
 export class FrameReader {
   constructor() {
     this.points = [];
