@@ -1,5 +1,5 @@
-/* balance.c - the rows of ranks anew, by how fast they are: the engine is made again, and cells
- * travel to whom they belong then.
+/* balance.c - load balancing: divide the rows again by the ranks' speeds, create the engine anew
+ * and move the cells to the ranks that have their rows.
  * SPDX-License-Identifier: MIT
  */
 #include "life/packed.h"
@@ -13,21 +13,22 @@
 
 enum { TAG_ROWS = 4 };
 
-struct run { /* of rows */
+struct run { /* a run of rows */
     uint64_t first, rows;
 };
 
-/* Where two runs meet. */
-static struct run meet(struct run a, struct run b)
+/* Intersect two runs of rows. */
+static struct run run_intersect(struct run a, struct run b)
 {
     const uint64_t first = a.first > b.first ? a.first : b.first;
     const uint64_t end = a.first + a.rows < b.first + b.rows ? a.first + a.rows : b.first + b.rows;
     return (struct run){first, end > first ? end - first : 0};
 }
 
-/* Rows that this rank had to those that have them now, and others' to this one. Ranks of one column
- * of blocks have the same words of rows. */
-static int travel(const life *lf, const struct run (*cut)[2], const uint64_t *had, uint64_t *get)
+/* Send the rows that this rank had to the ranks that have them now, and receive this rank's rows.
+ * Ranks in one column of blocks have the same words of a row. */
+static int transfer_rows(const life *lf, const struct run (*cut)[2], const uint64_t *had,
+                         uint64_t *get)
 {
     const struct packed *p = lf->state;
     const size_t own = (size_t)world_rank(lf->world), words = lf->own;
@@ -35,12 +36,13 @@ static int travel(const life *lf, const struct run (*cut)[2], const uint64_t *ha
     world_request **mail = calloc(2 * p->down, sizeof *mail);
     size_t n = 0;
     if (world_reduce_status(
-            lf->world, mail ? 0 : clerror_set(ENOMEM, "life: no memory for rows on their way")) !=
-        0)
+            lf->world,
+            mail ? 0 : clerror_set(ENOMEM, "life: no memory for the transfer of rows")) != 0)
         return free(mail), -1;
     for (size_t k = 0; k < p->down; k++) {
         const size_t peer = k * p->across + own % p->across;
-        const struct run out = meet(mine_then, cut[peer][1]), in = meet(cut[peer][0], mine_now);
+        const struct run out = run_intersect(mine_then, cut[peer][1]),
+                         in = run_intersect(cut[peer][0], mine_now);
         const uint64_t *from = had + (out.first - mine_then.first) * words;
         uint64_t *to = get + (in.first - mine_now.first) * words;
         if (peer == own) {
@@ -59,8 +61,8 @@ static int travel(const life *lf, const struct run (*cut)[2], const uint64_t *ha
     return status;
 }
 
-/* The cells of `had`, which were those of the rows `then`, into an engine that was made anew. */
-static int take_over(life *lf, struct run then, const uint64_t *had)
+/* Store the cells `had` of the rows `then` in the new engine. */
+static int restore_rows(life *lf, struct run then, const uint64_t *had)
 {
     const struct run own[2] = {then, {lf->first, lf->rows}};
     struct run(*cut)[2] = calloc((size_t)world_size(lf->world), sizeof *cut);
@@ -68,7 +70,7 @@ static int take_over(life *lf, struct run then, const uint64_t *had)
     int status = world_reduce_status(
         lf->world, cut && get ? 0 : clerror_set(ENOMEM, "life: no memory for %zu rows", lf->rows));
     if (status == 0 && world_gather(lf->world, own, sizeof own, cut) == 0)
-        status = travel(lf, (const struct run(*)[2])cut, had, get);
+        status = transfer_rows(lf, (const struct run(*)[2])cut, had, get);
     for (size_t y = 0; y < lf->rows && status == 0; y++)
         memcpy(lf->backend->row(lf, lf->first + y), get + y * lf->own, lf->own * sizeof *get);
     free(cut);
@@ -82,8 +84,7 @@ int life_set_weight(life *lf, double weight)
         return -1;
     const struct run then = {lf->first, lf->rows};
     if (!isfinite(weight) || weight <= 0)
-        return clerror_set(EINVAL, "life_set_weight: a weight of %g; it must be a number > 0",
-                           weight);
+        return clerror_set(EINVAL, "life_set_weight: weight %g is not a number > 0", weight);
     if (world_size(lf->world) == 1 || lf->backend != &life_packed_backend)
         return 0;
     uint64_t *rows = malloc(lf->rows * lf->own * sizeof *rows);
@@ -98,7 +99,7 @@ int life_set_weight(life *lf, double weight)
     status = world_reduce_status(
         lf->world, lf->backend->create(lf, &(struct life_options){.shape = lf->shape}));
     if (status == 0)
-        status = take_over(lf, then, rows);
+        status = restore_rows(lf, then, rows);
     free(rows);
     lf->host_stale = false;
     lf->device_stale = true;

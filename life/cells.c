@@ -2,7 +2,8 @@
  * planes, soups.
  * SPDX-License-Identifier: MIT
  */
-#include "life/internal.h"
+#include "life/cells.h"
+#include "life/engine.h"
 
 #include "stdcl/philox.h"
 
@@ -43,7 +44,7 @@ void life_cells_free(struct life_cells *cells)
 void life_bits_copy(uint64_t *to, size_t at, const uint64_t *from, size_t start, size_t n)
 {
     while (n) {
-        /* As many as fit the rest of both words. */
+        /* as many bits as both words have left */
         size_t room = 64 - at % 64, there = 64 - start % 64;
         size_t k = room < there ? room : there;
         k = k < n ? k : n;
@@ -60,8 +61,8 @@ void life_bits_copy(uint64_t *to, size_t at, const uint64_t *from, size_t start,
 
 enum { PLANES_MAX = 9 };
 
-/* Which planes a state has: bit k for plane k. */
-static unsigned bits_of(unsigned state)
+/* Planes that a state sets: bit k for plane k. */
+static unsigned state_planes(unsigned state)
 {
     return state < 2 ? state : (state - 1) << 1;
 }
@@ -73,7 +74,8 @@ void life_states_to_planes(life *lf, size_t x, size_t y, size_t n, const unsigne
         for (size_t i = 0; i < n; i++) {
             const size_t at = x + i;
             const uint64_t bit = (uint64_t)1 << at % 64;
-            row[at / 64] = bits_of(state[i]) >> k & 1 ? row[at / 64] | bit : row[at / 64] & ~bit;
+            row[at / 64] =
+                state_planes(state[i]) >> k & 1 ? row[at / 64] | bit : row[at / 64] & ~bit;
         }
     }
 }
@@ -81,9 +83,7 @@ void life_states_to_planes(life *lf, size_t x, size_t y, size_t n, const unsigne
 void life_states_of_planes(life *lf, size_t x, size_t y, size_t n, unsigned char *state)
 {
     const unsigned all = life_planes_of(lf),
-                   planes = all < PLANES_MAX
-                                ? all
-                                : PLANES_MAX; /* GCC cannot tell that there are no more */
+                   planes = all < PLANES_MAX ? all : PLANES_MAX; /* tells GCC the limit */
     const uint64_t *row[PLANES_MAX];
     for (unsigned k = 0; k < planes; k++)
         row[k] = life_plane_row(lf, k, y);
@@ -98,15 +98,15 @@ void life_states_of_planes(life *lf, size_t x, size_t y, size_t n, unsigned char
 
 /* ---- Soups. ---------------------------------------------------------------------------------- */
 
-/* Tells the caller now and then how many rows are filled. */
-static int row_done(life *lf, size_t y)
+/* Report progress every so often. */
+static int soup_tell(life *lf, size_t y)
 {
     const size_t often = ((size_t)1 << 24) / lf->width + 1;
     return y % often == 0 ? life_call_tell(lf, (double)y) : 0;
 }
 
-/* The C library's rand() % 2, row by row. In glibc, rand() gives the numbers of random_r with a
- * state of 128 bytes, which is four times as fast since it takes no lock. */
+/* Fill by the C library's rand() % 2, row by row. glibc's rand() gives the numbers of random_r
+ * with a state of 128 bytes, which is four times as fast because it takes no lock. */
 int life_soup_rand(life *lf, unsigned seed)
 {
 #ifdef __GLIBC__
@@ -117,8 +117,8 @@ int life_soup_rand(life *lf, unsigned seed)
 #else
     srand(seed);
 #endif
-    uint64_t *row = malloc(
-        lf->words * sizeof *row); /* whole rows, also of other ranks, whose numbers come too */
+    uint64_t *row =
+        malloc(lf->words * sizeof *row); /* whole rows: the sequence includes other ranks' cells */
     int status = row ? 0 : clerror_set(ENOMEM, "life: no memory for a row");
     for (size_t y = 0; y < lf->height && status == 0; y++) {
         for (size_t x = 0; x < lf->words; x++)
@@ -133,16 +133,16 @@ int life_soup_rand(life *lf, unsigned seed)
         }
         if (life_has_row(lf, y))
             memcpy(lf->backend->row(lf, y), row + lf->from, lf->own * sizeof *row);
-        status = row_done(lf, y);
+        status = soup_tell(lf, y);
     }
     free(row);
     return status;
 }
 
-/* 64 independent bits, each 1 with probability p / 2^32. The bits of p are taken one by one, from
- * the lowest that is 1 up: `or` with a random word halves the probability's distance to 1, `and`
- * its distance to 0. So a probability of 1/2 takes one random word, and 3/8 takes three. Word i of
- * place (x, y) is half of Philox block (x, y, i / 2). */
+/* 64 independent bits, each 1 with probability p / 2^32. The bits of p are processed from the
+ * lowest 1 bit upwards: `or` with a random word halves the probability's distance to 1, `and` its
+ * distance to 0. A probability of 1/2 takes one random word, 3/8 takes three. Word i of place (x,
+ * y) is half of Philox block (x, y, i / 2). */
 uint64_t life_random_word(uint64_t p, size_t x, size_t y, uint64_t seed)
 {
     uint64_t out = 0;
@@ -172,7 +172,7 @@ int life_soup_density(life *lf, double density, uint64_t seed)
             row[x] = life_random_word(p, lf->from + x, y, seed);
         if (lf->from + lf->own == lf->words)
             row[lf->own - 1] &= life_last_mask(lf->width);
-        if (row_done(lf, y) < 0)
+        if (soup_tell(lf, y) < 0)
             return -1;
     }
     return 0;

@@ -1,18 +1,21 @@
-/* census.c - soups on devices, box by box, until they repeat themselves.
+/* census.c - runs soups on devices, box by box, until they are periodic.
  *
- * A deck is a number of boxes of one size on one device; a launch runs all of them some generations
- * on. What has come to rest is taken out by the host's threads, which sort and count it and put the
- * next soup into its place. A soup that has grown to the edge goes on in the next larger box:
+ * A deck is a set of boxes of one size on one device; a launch advances all of them by some
+ * generations. Host threads take out periodic boxes, sort and count their ash, and refill the
+ * boxes with further soups. A soup that reaches the edge continues in the next larger box:
  *
- *      soups -->  64 x 64  -->  128 x 128  -->  256 x 256  --> ... -->  2,048 x 2,048  -->
- *                 undecided
+ *      soups -->  64 x 64  -->  128 x 128  --> ... -->  2,048 x 2,048  -->  undecided
  *
- * A device has two decks of the smallest boxes, so that one runs while the host looks at the other.
- * Decks of larger boxes run when there is enough for them, or nothing else. Which soup lies in
- * which box depends on the clock, and what it leaves does not.
+ * A device has two decks of the smallest boxes: one runs while the host processes the other. Decks
+ * of larger boxes run when enough boxes are waiting, or when no other work is left. Timing decides
+ * which box a soup gets, but not the soup's result.
  * SPDX-License-Identifier: MIT
  */
 #include "life/census.h"
+#include "life/cells.h"
+#include "life/logic.h"
+#include "life/grid.h"
+#include "life/backend.h"
 
 #include "core/clock.h"
 #include "core/parallel_for.h"
@@ -45,39 +48,39 @@ enum {
     LONGEST_PERIOD = 100000,
     MOST_WAITING = 1 << 16
 };
-static const double PATIENCE = 0.5; /* seconds */
+static const double STOP_TIMEOUT = 0.5; /* seconds that running soups get after a cancel */
 
-static size_t words_of(int level)
+static size_t box_words(int level)
 {
     return (size_t)1 << level;
 }
-static size_t size_of(int level)
+static size_t box_words_total(int level)
 {
-    return 64 * words_of(level) * words_of(level);
+    return 64 * box_words(level) * box_words(level);
 }
-/* With the dead rows above and below. */
-static size_t padded_of(int level)
+/* Words of a box with its dead rows. */
+static size_t padded_words(int level)
 {
-    return size_of(level) + 2 * words_of(level);
+    return box_words_total(level) + 2 * box_words(level);
 }
 
-/* A soup under way, and what has left it. */
+/* A running soup, and the ships that have left it. */
 struct soup {
-    uint64_t number, generation; /* when its box was started */
+    uint64_t number, generation; /* at the start of its box */
     struct census_ships ships;
-    bool anew;       /* of one that waits: from its beginning */
-    uint64_t *cells; /* else: its box, of the size before */
+    bool restart;    /* waiting soups: restart from generation 0 */
+    uint64_t *cells; /* otherwise the cells of its previous, smaller box */
     struct soup *next;
 };
 
 struct deck {
     cl_uint dev;
     int level;
-    size_t slots, live, used; /* used: of the first slots */
+    size_t slots, live, used; /* used: leading slots that are copied */
     uint64_t *boxes, *spare, *heads;
-    cl_uint *list;     /* of slots to run, `live` of them */
-    struct soup *soup; /* in each slot */
-    cl_event ready;    /* of a launch under way, and what comes back from it */
+    cl_uint *list;     /* slots to run, `live` of them */
+    struct soup *soup; /* of each slot */
+    cl_event ready;    /* download of the heads of a launch in flight */
 };
 
 struct life_census {
@@ -87,26 +90,26 @@ struct life_census {
     uint64_t density, seed, most; /* density in units of 2^-32 */
     int (*progress)(void *arg, double fraction);
     void *arg;
-    int start, far; /* the level at which soups begin; from which boxes are in global memory */
-    int most_items; /* of a group there, where a box is all that a multiprocessor has to do */
+    int start, far; /* level of new soups; first level in global memory */
+    int most_items; /* group size there, where a multiprocessor has a single box */
     void *program[LEVELS];
     cl_kernel kernel[LEVELS];
     struct deck *deck;
     size_t decks;
     struct census_sorter sorter[SORTERS];
     size_t sorters;
-    pthread_mutex_t lock; /* of what follows, while threads work */
-    uint64_t next, end;   /* soups to be started */
-    uint64_t asked, done; /* in this call */
+    pthread_mutex_t lock; /* protects the members below while threads work */
+    uint64_t next, end;   /* range of soups to start */
+    uint64_t asked, done; /* soups of this call */
     struct soup *waiting[LEVELS];
     size_t waits[LEVELS];
     struct life_census_totals sums;
     bool failed, stop;
-    double stopped;             /* when */
-    struct life_object *object; /* what life_census_objects gave out */
+    double stopped;             /* time of the cancel */
+    struct life_object *object; /* the result of life_census_objects */
 };
 
-/* ---- Making and freeing. --------------------------------------------------------------------- */
+/* ---- Create and free. ------------------------------------------------------------------------ */
 
 static void soup_free(struct soup *s)
 {
@@ -115,7 +118,7 @@ static void soup_free(struct soup *s)
     *s = (struct soup){.number = 0};
 }
 
-static void drop_waiting(struct soup *s)
+static void soup_free_waiting(struct soup *s)
 {
     for (struct soup *next; s; s = next) {
         next = s->next;
@@ -139,7 +142,7 @@ void life_census_free(life_census *c)
         free(d->soup);
     }
     for (int level = 0; level < LEVELS; level++) {
-        drop_waiting(c->waiting[level]);
+        soup_free_waiting(c->waiting[level]);
         if (c->program[level])
             clclose(c->ctx, c->program[level]);
     }
@@ -151,21 +154,21 @@ void life_census_free(life_census *c)
     free(c);
 }
 
-/* Items of a group. */
-static int items_of(const life_census *c, int level)
+/* Work-items of a group. */
+static int group_items(const life_census *c, int level)
 {
     static const int items[LEVELS] = {32, 64, 128, 256, 256, 256};
     return level < c->far || level < 4 ? items[level] : c->most_items;
 }
 
-/* Options, and the rule as text that comes before the kernel. */
-static int open_kernel(life_census *c, int level)
+/* Build the kernel of a level with its options and the rule as text. */
+static int census_open_kernel(life_census *c, int level)
 {
     enum { OPTIONS = 128 };
     const struct embedded *const front[] = {&ternary_text, &mix_text};
     char text[OPTIONS + LIFE_CIRCUIT_TEXT];
-    snprintf(text, OPTIONS, "-D WORDS=%zu -D ITEMS=%d -D GLIDERS=%d -D FAR=%d\n", words_of(level),
-             items_of(c, level), c->rule.gliders && level < c->far, level >= c->far);
+    snprintf(text, OPTIONS, "-D WORDS=%zu -D ITEMS=%d -D GLIDERS=%d -D FAR=%d\n", box_words(level),
+             group_items(c, level), c->rule.gliders && level < c->far, level >= c->far);
     if (c->rule.family.counts) {
         life_rule_macros(&c->rule.family.rule, true, text + strlen(text));
     } else {
@@ -176,13 +179,14 @@ static int open_kernel(life_census *c, int level)
     return c->kernel[level] ? 0 : -1;
 }
 
-/* A GPU wants many boxes at once, and a CPU few, so that the last ones do not wait for long. */
+/* Choose the number of boxes: many on a GPU, few on a CPU, so that the last soups do not wait
+ * long. */
 static void plan_deck(struct deck *d, cl_uint dev, int level, const struct cldev_info *info)
 {
-    enum { MOST = 1 << 26, PART = 64 }; /* bytes, and of the device's memory */
+    enum { MOST = 1 << 26, PART = 64 }; /* bytes; fraction of device memory */
     const bool cpu = info->dev_type & CL_DEVICE_TYPE_CPU;
     const size_t units = info->dev_max_core ? info->dev_max_core : 1,
-                 bytes = padded_of(level) * sizeof(uint64_t);
+                 bytes = padded_words(level) * sizeof(uint64_t);
     const size_t part = (size_t)(info->dev_global_mem_sz / PART),
                  most = (part < MOST ? part : MOST) / bytes,
                  slots = (cpu ? 32 : 512) * units >> level;
@@ -190,13 +194,13 @@ static void plan_deck(struct deck *d, cl_uint dev, int level, const struct cldev
     d->slots += !d->slots;
 }
 
-/* Its kernel and its memory, when it is used for the first time. */
+/* Create a deck's kernel and memory on first use. */
 static int make_deck(life_census *c, struct deck *d)
 {
-    const size_t bytes = d->slots * padded_of(d->level) * sizeof(uint64_t);
+    const size_t bytes = d->slots * padded_words(d->level) * sizeof(uint64_t);
     if (d->list)
         return 0;
-    if (!c->kernel[d->level] && open_kernel(c, d->level) < 0)
+    if (!c->kernel[d->level] && census_open_kernel(c, d->level) < 0)
         return -1;
     d->soup = calloc(d->slots, sizeof *d->soup);
     if (!d->soup)
@@ -210,15 +214,15 @@ static int make_deck(life_census *c, struct deck *d)
     return d->list ? 0 : -1;
 }
 
-/* The first boxes that do not fit into every device's local memory, with what else a kernel has
- * there. */
+/* Return the first level that does not fit every device's local memory, together with a kernel's
+ * other local data. */
 static int first_far(const struct cldev_info *info, cl_uint n)
 {
     enum { ELSE = 4096 };
     int far = 0;
     for (bool fits = true; fits && far < 4; far += fits)
         for (cl_uint dev = 0; dev < n; dev++)
-            fits &= padded_of(far) * sizeof(uint64_t) + ELSE <= info[dev].dev_local_mem_sz;
+            fits &= padded_words(far) * sizeof(uint64_t) + ELSE <= info[dev].dev_local_mem_sz;
     return far;
 }
 
@@ -241,20 +245,19 @@ static int make_decks(life_census *c)
     return status < 0 ? -1 : make_deck(c, &c->deck[0]);
 }
 
-static int make(life_census *c, const struct life_census_options *o)
+static int census_create_parts(life_census *c, const struct life_census_options *o)
 {
     if (census_rule_make(&c->rule, o->rule ? o->rule : "B3/S23") < 0)
         return -1;
     if (o->width > CENSUS_PATCH || o->height > CENSUS_PATCH)
-        return clerror_set(EINVAL,
-                           "life: a soup of a census has at most 64 x 64 cells, not %zu x %zu",
+        return clerror_set(EINVAL, "life: a census soup has at most 64 x 64 cells, not %zu x %zu",
                            o->width, o->height);
     if (!(o->density >= 0 && o->density <= 1))
-        return clerror_set(EINVAL, "life: a soup's density is from 0 to 1, not %g", o->density);
+        return clerror_set(EINVAL, "life: soup density %g is outside 0 to 1", o->density);
     for (size_t i = 0; i < sizeof o->reserved / sizeof *o->reserved; i++)
         if (o->reserved[i])
-            return clerror_set(
-                EINVAL, "life: reserved[%zu] of the options is not 0; was the struct cleared?", i);
+            return clerror_set(EINVAL,
+                               "life: reserved[%zu] of the options is not 0; clear the struct", i);
     c->width = o->width ? o->width : SOUP;
     c->height = o->height ? o->height : SOUP;
     c->density = (uint64_t)llround((o->density > 0 ? o->density : 0.5) * 4294967296.0);
@@ -265,7 +268,7 @@ static int make(life_census *c, const struct life_census_options *o)
     c->arg = o->arg;
     c->ctx = o->ctx ? o->ctx : stdgpu ? stdgpu : stdcpu;
     if (!c->ctx)
-        return clerror_set(ENODEV, "life: there is no OpenCL device for a census");
+        return clerror_set(ENODEV, "life: no OpenCL device for the census");
     const size_t side = c->width > c->height ? c->width : c->height;
     c->start = side <= 24 ? 0 : 1;
     for (c->sorters = 0; c->sorters < parallel_for_threads(SORTERS); c->sorters++)
@@ -282,7 +285,8 @@ life_census *life_census_create(const struct life_census_options *options)
         return NULL;
     }
     pthread_mutex_init(&c->lock, NULL);
-    if (make(c, options ? options : &(const struct life_census_options){.ctx = NULL}) == 0)
+    if (census_create_parts(c, options ? options
+                                       : &(const struct life_census_options){.ctx = NULL}) == 0)
         return c;
     life_census_free(c);
     return NULL;
@@ -290,16 +294,16 @@ life_census *life_census_create(const struct life_census_options *options)
 
 /* ---- Soups in and out; by many threads. ------------------------------------------------------ */
 
-static uint64_t *box_of(const struct deck *d, size_t slot)
+static uint64_t *slot_box(const struct deck *d, size_t slot)
 {
-    return d->boxes + slot * padded_of(d->level) + words_of(d->level);
+    return d->boxes + slot * padded_words(d->level) + box_words(d->level);
 }
 
 static void put_soup(const life_census *c, int level, uint64_t number, uint64_t *box)
 {
-    const size_t words = words_of(level), x = 32 * words - c->width / 2,
+    const size_t words = box_words(level), x = 32 * words - c->width / 2,
                  y = 32 * words - c->height / 2;
-    memset(box, 0, size_of(level) * sizeof *box);
+    memset(box, 0, box_words_total(level) * sizeof *box);
     for (size_t j = 0; j < c->height; j++) {
         const uint64_t row =
             life_random_word(c->density, number, j, c->seed) & life_last_mask(c->width);
@@ -307,11 +311,11 @@ static void put_soup(const life_census *c, int level, uint64_t number, uint64_t 
     }
 }
 
-/* A box in the middle of one of twice its size. */
+/* Copy a box into the middle of one of twice its size. */
 static void put_box(int level, const uint64_t *from, uint64_t *to)
 {
-    const size_t words = words_of(level), before = words / 2, rows = 64 * before;
-    memset(to, 0, size_of(level) * sizeof *to);
+    const size_t words = box_words(level), before = words / 2, rows = 64 * before;
+    memset(to, 0, box_words_total(level) * sizeof *to);
     for (size_t y = 0; y < rows; y++)
         life_bits_copy(to, (rows / 2 + y) * words * 64 + rows / 2, from + y * before, 0,
                        64 * before);
@@ -325,11 +329,11 @@ static void start_slot(struct deck *d, size_t slot)
     head[LEFT] = head[LAP] = 1;
 }
 
-/* The next soup, or one that waits for a box of this size, into an idle slot. */
+/* Fill an idle slot with a soup that waits for this level, else with the next soup. */
 static void fill_slot(life_census *c, struct deck *d, size_t slot)
 {
     struct soup *s = &d->soup[slot], *from = NULL;
-    uint64_t *box = box_of(d, slot);
+    uint64_t *box = slot_box(d, slot);
     bool fresh = false;
     pthread_mutex_lock(&c->lock);
     if (c->waiting[d->level]) {
@@ -348,29 +352,29 @@ static void fill_slot(life_census *c, struct deck *d, size_t slot)
         *s = *from;
         free(from);
     }
-    if (fresh || s->anew) {
+    if (fresh || s->restart) {
         s->generation = 0;
         s->ships.n = 0;
         put_soup(c, d->level, s->number, box);
     } else {
         put_box(d->level, s->cells, box);
-        census_ships_return(&c->rule, &s->ships, words_of(d->level), box, s->generation);
+        census_ships_return(&c->rule, &s->ships, box_words(d->level), box, s->generation);
     }
     free(s->cells);
     s->cells = NULL;
-    s->anew = false;
+    s->restart = false;
     start_slot(d, slot);
 }
 
-static void fail(life_census *c)
+static void census_set_failed(life_census *c)
 {
     pthread_mutex_lock(&c->lock);
     c->failed = true;
     pthread_mutex_unlock(&c->lock);
 }
 
-/* The end of a soup. */
-static void leave(life_census *c, struct deck *d, size_t slot, bool decided)
+/* Count a finished soup and free its slot. */
+static void soup_finish(life_census *c, struct deck *d, size_t slot, bool decided)
 {
     struct soup *s = &d->soup[slot];
     pthread_mutex_lock(&c->lock);
@@ -385,25 +389,25 @@ static void leave(life_census *c, struct deck *d, size_t slot, bool decided)
     d->heads[slot * HEAD + STATE] = IDLE;
 }
 
-/* On to a larger box: with the cells as they are, or from the beginning. */
-static void enlarge(life_census *c, struct deck *d, size_t slot, bool anew)
+/* Move a soup to the next larger box: with its cells, or `restart` from generation 0. */
+static void soup_enlarge(life_census *c, struct deck *d, size_t slot, bool restart)
 {
     if (d->level + 1 == LEVELS) {
-        leave(c, d, slot, false);
+        soup_finish(c, d, slot, false);
         return;
     }
     struct soup *s = malloc(sizeof *s);
-    const size_t bytes = size_of(d->level) * sizeof(uint64_t);
-    uint64_t *cells = anew ? NULL : malloc(bytes);
-    if (!s || (!cells && !anew)) {
+    const size_t bytes = box_words_total(d->level) * sizeof(uint64_t);
+    uint64_t *cells = restart ? NULL : malloc(bytes);
+    if (!s || (!cells && !restart)) {
         free(s);
-        fail(c);
+        census_set_failed(c);
         return;
     }
     if (cells)
-        memcpy(cells, box_of(d, slot), bytes);
+        memcpy(cells, slot_box(d, slot), bytes);
     *s = d->soup[slot];
-    s->anew = anew;
+    s->restart = restart;
     s->cells = cells;
     d->soup[slot] = (struct soup){.number = 0};
     d->heads[slot * HEAD + STATE] = IDLE;
@@ -414,11 +418,11 @@ static void enlarge(life_census *c, struct deck *d, size_t slot, bool anew)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Its ash and its ships. */
+/* Add the objects of a soup's ash and its ships. */
 static bool sort_soup(struct census_sorter *sorter, const struct soup *s, const struct deck *d,
                       size_t slot)
 {
-    if (!census_sort(sorter, words_of(d->level), box_of(d, slot), LONGEST_PERIOD))
+    if (!census_sort(sorter, box_words(d->level), slot_box(d, slot), LONGEST_PERIOD))
         return false;
     for (size_t i = 0; i < s->ships.n; i++) {
         uint64_t patch[CENSUS_PATCH];
@@ -429,62 +433,62 @@ static bool sort_soup(struct census_sorter *sorter, const struct soup *s, const 
     return true;
 }
 
-static void settle(life_census *c, struct census_sorter *sorter, struct deck *d, size_t slot)
+static void soup_settle(life_census *c, struct census_sorter *sorter, struct deck *d, size_t slot)
 {
     struct soup *s = &d->soup[slot];
     if (census_ships_meet(&s->ships)) {
-        enlarge(c, d, slot, true);
+        soup_enlarge(c, d, slot, true);
         return;
     }
     const bool decided = sort_soup(sorter, s, d, slot);
     if (sorter->no_memory)
-        fail(c);
+        census_set_failed(c);
     if (decided)
         census_soup_counts(sorter, s->number);
     else
         census_soup_forgotten(sorter);
-    leave(c, d, slot, decided);
+    soup_finish(c, d, slot, decided);
 }
 
-/* What is at the edge leaves, so that the box may go on, or the box is too small. */
-static void touch(life_census *c, struct deck *d, size_t slot)
+/* Remove ships at the edge. If the edge is clear then, the box continues; else it is too small. */
+static void soup_touch(life_census *c, struct deck *d, size_t slot)
 {
     struct soup *s = &d->soup[slot];
-    uint64_t *box = box_of(d, slot);
+    uint64_t *box = slot_box(d, slot);
     struct census_ship ship;
     int x, y;
-    while (census_take_ship(&c->rule, words_of(d->level), box, s->generation, &ship))
+    while (census_take_ship(&c->rule, box_words(d->level), box, s->generation, &ship))
         if (!census_ships_add(&s->ships, &ship)) {
-            fail(c);
+            census_set_failed(c);
             return;
         }
-    if (census_touches(words_of(d->level), box, &x, &y))
-        enlarge(c, d, slot, false);
+    if (census_touches(box_words(d->level), box, &x, &y))
+        soup_enlarge(c, d, slot, false);
     else
         start_slot(d, slot);
 }
 
-/* A box as it comes back from the device. */
+/* Process a box that the device has returned. */
 static void look_at_slot(life_census *c, struct census_sorter *sorter, struct deck *d, size_t slot)
 {
     uint64_t *head = d->heads + slot * HEAD;
     struct soup *s = &d->soup[slot];
     for (uint64_t i = 0; i < head[FOUND]; i++) {
         const struct census_ship ship =
-            census_glider(words_of(d->level), head[GLIDER + i], s->generation);
+            census_glider(box_words(d->level), head[GLIDER + i], s->generation);
         if (!census_ships_add(&s->ships, &ship)) {
-            fail(c);
+            census_set_failed(c);
             return;
         }
     }
     s->generation += head[GENERATION];
     head[GENERATION] = head[FOUND] = 0;
     if (head[STATE] == SETTLED)
-        settle(c, sorter, d, slot);
+        soup_settle(c, sorter, d, slot);
     else if (s->generation > c->most)
-        leave(c, d, slot, false);
+        soup_finish(c, d, slot, false);
     else if (head[STATE] == TOUCHED)
-        touch(c, d, slot);
+        soup_touch(c, d, slot);
 }
 
 struct visit {
@@ -492,8 +496,8 @@ struct visit {
     struct deck *d;
 };
 
-/* One thread's part of a deck's slots. */
-static void visit_part(void *visit, size_t part)
+/* Process one thread's part of a deck's slots. */
+static void deck_visit_part(void *visit, size_t part)
 {
     life_census *c = ((struct visit *)visit)->c;
     struct deck *d = ((struct visit *)visit)->d;
@@ -508,11 +512,11 @@ static void visit_part(void *visit, size_t part)
 
 /* ---- Launches. ------------------------------------------------------------------------------- */
 
-/* `rounds` is more at the end, when few boxes are left, which take turns. */
-static int launch(life_census *c, struct deck *d, cl_uint rounds)
+/* Enqueue a launch. `rounds` grows at the end of a run, when few boxes are left. */
+static int deck_launch(life_census *c, struct deck *d, cl_uint rounds)
 {
-    const size_t items = (size_t)items_of(c, d->level),
-                 boxes = d->used * padded_of(d->level) * sizeof(uint64_t),
+    const size_t items = (size_t)group_items(c, d->level),
+                 boxes = d->used * padded_words(d->level) * sizeof(uint64_t),
                  heads = d->used * HEAD * sizeof(uint64_t);
     const cl_event none = (cl_event)-1;
     clndrange_t ndr = clndrange_init1d(0, d->live * items, items);
@@ -532,7 +536,7 @@ static int launch(life_census *c, struct deck *d, cl_uint rounds)
     return clflush(c->ctx, d->dev, 0);
 }
 
-static int wait_for(life_census *c, struct deck *d)
+static int deck_wait(life_census *c, struct deck *d)
 {
     if (!d->ready)
         return 0;
@@ -541,25 +545,24 @@ static int wait_for(life_census *c, struct deck *d)
     return waited == (cl_event)-1 ? -1 : 0;
 }
 
-/* Whether a deck of larger boxes has enough to do. The last are not to wait. */
-static bool is_worth_it(const life_census *c, const struct deck *d, bool idle)
+/* True if a deck of larger boxes has enough work, or if no other work is left. */
+static bool deck_is_worth_running(const life_census *c, const struct deck *d, bool idle)
 {
     return d->live + c->waits[d->level] >= d->slots / 2 ||
            (idle && (d->live || c->waits[d->level]));
 }
 
-/* Looks at what a deck has done, fills it, and starts it again. `idle`: no soup is left to be
- * started. */
-static int turn(life_census *c, struct deck *d, bool idle)
+/* Process a deck's results, refill it and launch it again. `idle`: all soups have been started. */
+static int deck_run(life_census *c, struct deck *d, bool idle)
 {
     struct visit visit = {c, d};
-    if (make_deck(c, d) < 0 || wait_for(c, d) < 0)
+    if (make_deck(c, d) < 0 || deck_wait(c, d) < 0)
         return -1;
-    parallel_for(c->sorters, visit_part, &visit);
+    parallel_for(c->sorters, deck_visit_part, &visit);
     d->live = d->used = 0;
     for (size_t slot = 0; slot < d->slots; slot++) {
         if (d->heads[slot * HEAD + STATE] == IDLE &&
-            d->level > c->start) /* the first ones, so that few are copied */
+            d->level > c->start) /* fill leading slots first: fewer bytes are copied */
             fill_slot(c, d, slot);
         if (d->heads[slot * HEAD + STATE] == IDLE)
             continue;
@@ -567,11 +570,11 @@ static int turn(life_census *c, struct deck *d, bool idle)
         d->used = slot + 1;
     }
     if (c->failed)
-        return clerror_set(ENOMEM, "life: no memory for a census of so many soups");
-    return d->live ? launch(c, d, idle && d->level < c->far ? LAST_ROUNDS : ROUNDS) : 0;
+        return clerror_set(ENOMEM, "life: no memory for the soups of the census");
+    return d->live ? deck_launch(c, d, idle && d->level < c->far ? LAST_ROUNDS : ROUNDS) : 0;
 }
 
-static int tell(life_census *c)
+static int census_tell(life_census *c)
 {
     if (c->stop || !progress_cancels(c->progress, c->arg, (double)c->done, (double)c->asked))
         return 0;
@@ -580,18 +583,18 @@ static int tell(life_census *c)
     return 0;
 }
 
-/* Soups under way when a call was stopped may still come to their ends, but not for long. */
-static bool is_late(const life_census *c)
+/* True if running soups have exceeded their time after a cancel. */
+static bool census_stop_timed_out(const life_census *c)
 {
-    return c->stop && seconds_now() - c->stopped > PATIENCE;
+    return c->stop && seconds_now() - c->stopped > STOP_TIMEOUT;
 }
 
-/* After an error, or when the call is to end: nothing runs any more, and soups that were not done
- * are forgotten. */
-static void clear(life_census *c)
+/* After an error or at the end of a call: block until the devices are idle, and discard unfinished
+ * soups. */
+static void census_abandon(life_census *c)
 {
     for (int level = 0; level < LEVELS; level++) {
-        drop_waiting(c->waiting[level]);
+        soup_free_waiting(c->waiting[level]);
         c->waiting[level] = NULL;
         c->waits[level] = 0;
     }
@@ -618,24 +621,23 @@ int life_census_run(life_census *c, uint64_t soups)
     c->done = 0;
     c->stop = false;
     c->end = soups > UINT64_MAX - c->next ? UINT64_MAX : c->next + soups;
-    for (bool busy = true; busy && status == 0 && !is_late(c);) {
+    for (bool busy = true; busy && status == 0 && !census_stop_timed_out(c);) {
         busy = c->next < c->end && !c->stop;
-        for (size_t i = 0; i < c->decks && status == 0 && !is_late(c); i++) {
+        for (size_t i = 0; i < c->decks && status == 0 && !census_stop_timed_out(c); i++) {
             struct deck *d = &c->deck[i];
-            bool idle =
-                c->next == c->end ||
-                c->stop; /* no soup is left to be started, and none is in the smallest boxes */
+            bool idle = c->next == c->end ||
+                        c->stop; /* all soups were started, and the smallest boxes are empty */
             for (size_t j = 0; j < c->decks; j++)
                 idle &= c->deck[j].level != c->start || !c->deck[j].live;
-            if (d->ready ||
-                (d->level == c->start ? c->next < c->end && !c->stop : is_worth_it(c, d, idle)))
-                status = turn(c, d, idle);
+            if (d->ready || (d->level == c->start ? c->next < c->end && !c->stop
+                                                  : deck_is_worth_running(c, d, idle)))
+                status = deck_run(c, d, idle);
             busy |= d->live > 0 || c->waits[d->level] > 0;
             if (status == 0)
-                status = tell(c);
+                status = census_tell(c);
         }
     }
-    clear(c);
+    census_abandon(c);
     c->next = c->end < c->next ? c->end : c->next;
     c->end = c->next;
     if (status == 0 && c->stop)
@@ -644,21 +646,22 @@ int life_census_run(life_census *c, uint64_t soups)
     return status;
 }
 
-/* ---- What was counted. ----------------------------------------------------------------------- */
+/* ---- Results. -------------------------------------------------------------------------------- */
 
-static int by_code(const void *a, const void *b)
+static int object_by_code(const void *a, const void *b)
 {
     return strcmp(((const struct life_object *)a)->code, ((const struct life_object *)b)->code);
 }
 
-static int by_count(const void *a, const void *b)
+static int object_by_count(const void *a, const void *b)
 {
     const struct life_object *x = a, *y = b;
-    return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : by_code(a, b);
+    return x->count != y->count ? (x->count < y->count) - (x->count > y->count)
+                                : object_by_code(a, b);
 }
 
-/* Adds what the next thread has counted of the same object. Errors hold sums over soups meanwhile,
- * of squares and of products. */
+/* Add another thread's counts of the same object. Until find_errors, the error members hold sums
+ * over soups: of squares, and of products. */
 static void add_object(struct life_object *to, const struct life_object *o)
 {
     to->count += o->count;
@@ -667,8 +670,8 @@ static void add_object(struct life_object *to, const struct life_object *o)
     to->soup = o->soup < to->soup ? o->soup : to->soup;
 }
 
-/* The errors of a count x among soups and of its part of all objects y: the sum of squares of x
- * less its mean, and of x - (x / y) y of each soup. */
+/* Standard errors of an object's count x and of its share x / y among all objects y: the sum over
+ * soups of the squared deviations of x from its mean, and of x - (x / y) y. */
 static void find_errors(struct life_object *o, double soups, double all, double squares)
 {
     const double count = (double)o->count, share = count / all;
@@ -709,7 +712,7 @@ const struct life_object *life_census_objects(life_census *c, size_t *n)
                                                        .soup = o->first};
         }
     }
-    qsort(object, found, sizeof *object, by_code);
+    qsort(object, found, sizeof *object, object_by_code);
     for (size_t i = 0; i < found; i++)
         if (*n && strcmp(object[*n - 1].code, object[i].code) == 0)
             add_object(&object[*n - 1], &object[i]);
@@ -717,7 +720,7 @@ const struct life_object *life_census_objects(life_census *c, size_t *n)
             object[(*n)++] = object[i];
     for (size_t i = 0; i < *n; i++)
         find_errors(&object[i], (double)c->sums.soups, all, squares);
-    qsort(object, *n, sizeof *object, by_count);
+    qsort(object, *n, sizeof *object, object_by_count);
     return object;
 }
 

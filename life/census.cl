@@ -1,34 +1,31 @@
-/* census.cl - many small universes at once: a work-group runs one box of cells until it repeats
- * itself.
+/* census.cl - many small universes at once: a work-group runs one box of cells until it becomes
+ * periodic.
  *
- * A box is a square of SIDE = 64 WORDS cells a side, a bit each, in local memory, or for FAR boxes,
- * which are larger than that, in global memory, where generations go to and fro between two places.
- * Above and below its rows is one that is dead, as all beyond its edge is. It stands for a plane
- * without edges as long as nothing lives near the edge, so every four generations a group looks at
- * the outermost four cells (nothing is faster than a cell a generation). A glider that is there,
- * alone and on its way out, is taken off and written down; for anything else the box stands still
- * until the host has looked at it.
+ * A box is a square of SIDE = 64 WORDS cells a side, a bit each, in local memory; FAR boxes are
+ * too large for local memory and are double-buffered in global memory. A box has a dead row above
+ * and below; all cells beyond its edge are dead. It stands for an unbounded plane as long as no
+ * cell lives near the edge. Every four generations a group therefore checks the outermost four
+ * cells (nothing moves faster than a cell a generation). A glider there that is alone and outbound
+ * is removed and recorded; for anything else the box stops until the host has processed it.
  *
- *                  WORDS words                       an item has STRIP words below one another:
+ *                  WORDS words
+ *          +-----------------------------+          An item has STRIP words below one another:
+ *          | 4 cells                     |
+ *          |   +---------------------+   |          item % WORDS            the column of words
+ *          |   |                     |   |          item / WORDS * STRIP    the first row
+ *          |   |                     |   | SIDE
+ *          |   |                     |   |          In a generation all items compute their words
+ *          |   +---------------------+   |          in registers; barrier; they store the words;
+ *          |                             |          barrier.
  *          +-----------------------------+
- *          | 4 cells                     |           item % WORDS            the column of words
- *          |   +---------------------+   |           item / WORDS * STRIP    the first row
- *          |   |                     |   |
- *          |   |                     |   | SIDE      One generation: all items compute their words
- *              anew in registers;
- *          |   +---------------------+   |           barrier; they store them; barrier.
- *          |                             |
- *          +-----------------------------+
  *
- * Every PERIOD = 120 generations the cells are hashed, and the hash is compared with that of an
- * earlier generation, which is replaced after 1, 2, 4, 8 ... such rounds (R. P. Brent, BIT 20
- * (1980) 176-184). So any period is found: those that divide 120, which are nearly all, within two
- * rounds.
+ * Every PERIOD = 120 generations, a round, the cells are hashed, and the hash is compared with a
+ * saved one, which is replaced after 1, 2, 4, 8, ... rounds (R. P. Brent, BIT 20 (1980) 176-184).
+ * This finds any period; periods that divide 120, nearly all, within two rounds.
  *
- * A launch runs the boxes of a list. Of each box the host has HEAD words: its state, the
- * generations done, the three words of that search, and gliders:
- *     generation << 33 | top row << 22 | left column << 11 | south << 10 | east << 9 | its 3 x 3
- *     cells, row by row.
+ * A launch runs the boxes of a list. The host has HEAD words for each box: its state, the
+ * generations done, the three words of the period search, and gliders:
+ *     generation << 33 | top row << 22 | left column << 11 | south << 10 | east << 9 | 3 x 3 cells
  * SPDX-License-Identifier: MIT
  */
 
@@ -36,7 +33,7 @@
 #define WORDS 1 /* of 64 cells, across a box */
 #endif
 #ifndef ITEMS
-#define ITEMS 32 /* of a group; STRIP, which follows, must divide SIDE */
+#define ITEMS 32 /* of a group; STRIP, defined below, must divide SIDE */
 #endif
 #ifndef GLIDERS
 #define GLIDERS 1 /* 1: the rule has the glider of B3/S23 */
@@ -60,7 +57,7 @@
 #endif
 #define EDGE 4
 #define PERIOD 120
-#define CLEAR 16 /* so many dead cells are about a glider that is taken off */
+#define CLEAR 16 /* dead cells required around a glider that is removed */
 
 enum { RUNNING = 1, SETTLED = 2, TOUCHED = 3 };
 enum { STATE, GENERATION, MARK, LEFT, LAP, FOUND, GLIDER, HEAD = 16, MOST_GLIDERS = HEAD - GLIDER };
@@ -75,13 +72,13 @@ enum { STATE, GENERATION, MARK, LEFT, LAP, FOUND, GLIDER, HEAD = 16, MOST_GLIDER
 #endif
 #define WORD ulong
 
-/* A word of a row: its cells, their neighbours to the left and right, and the sums 2 m + s of the
+/* A word of a row: its cells, their neighbours to the left and right, and the sums 2 m + s of all
  * three. */
 struct row {
     ulong cell, left, right, s, m;
 };
 
-static struct row row_at(SPACE const ulong *word, const uint column)
+static struct row census_row(SPACE const ulong *word, const uint column)
 {
     struct row r;
     r.cell = *word;
@@ -96,7 +93,7 @@ static struct row row_at(SPACE const ulong *word, const uint column)
     return r;
 }
 
-static ulong next_of(const struct row above, const struct row here, const struct row below)
+static ulong census_next(const struct row above, const struct row here, const struct row below)
 {
 #ifdef BLOCK_RULE
     BLOCK_RULE(next, above.left, above.cell, above.right, here.left, here.cell, here.right,
@@ -107,14 +104,14 @@ static ulong next_of(const struct row above, const struct row here, const struct
     return next;
 }
 
-/* A strip's next generation, into words that are `stride` apart. */
-static void advance(SPACE const ulong *strip, const uint column, TARGET ulong *next,
-                    const int stride)
+/* Compute a strip's next generation into words `stride` apart. */
+static void census_generation(SPACE const ulong *strip, const uint column, TARGET ulong *next,
+                              const int stride)
 {
-    struct row above = row_at(strip - WORDS, column), here = row_at(strip, column);
+    struct row above = census_row(strip - WORDS, column), here = census_row(strip, column);
     for (int i = 0; i < STRIP; i++) {
-        const struct row below = row_at(strip + (i + 1) * WORDS, column);
-        next[i * stride] = next_of(above, here, below);
+        const struct row below = census_row(strip + (i + 1) * WORDS, column);
+        next[i * stride] = census_next(above, here, below);
         above = here;
         here = below;
     }
@@ -131,7 +128,7 @@ static ulong edge_mask(const int y, const int column)
                : (column == 0 ? low : 0) | (column == WORDS - 1 ? low << (64 - EDGE) : 0);
 }
 
-/* Bits x .. x + n - 1 of a row, as far as they are in word `column`. */
+/* Bits x .. x + n - 1 of a row that are in word `column`. */
 static ulong span_mask(const int x, const int n, const int column)
 {
     const int from = max(x - 64 * column, 0), to = min(x + n - 64 * column, 64);
@@ -146,7 +143,8 @@ static ulong span_mask(const int x, const int n, const int column)
 #define SELDOM
 #endif
 
-/* The live cells of a rectangle; what is outside is dead. `box` begins with a row that is. */
+/* Number of live cells in a rectangle; cells outside the box are dead. `box` begins with its dead
+ * row. */
 SELDOM static int count_cells(SPACE const ulong *box, const int x, const int y, const int width,
                               const int height)
 {
@@ -157,7 +155,7 @@ SELDOM static int count_cells(SPACE const ulong *box, const int x, const int y, 
     return n;
 }
 
-/* The first live cell near an edge; false: there is none. */
+/* Find the first live cell near an edge. False if there is none. */
 static bool find_touching(SPACE const ulong *box, int *x, int *y)
 {
     for (int j = 0; j < SIDE; j++)
@@ -172,11 +170,11 @@ static bool find_touching(SPACE const ulong *box, int *x, int *y)
     return false;
 }
 
-/* The glider about a cell, as the host gets it, without the generation; 0: it is none, or not
- * alone, or not on its way out. */
+/* The glider at a cell, encoded for the host without the generation; 0 if it is no glider, not
+ * alone or not outbound. */
 static ulong find_glider(SPACE const ulong *box, const int x, const int y)
 {
-    /* Its sixteen forms, by direction: bit 0 east, bit 1 south. */
+    /* The glider's 16 forms, by direction: bit 0 east, bit 1 south. */
     const ushort form[4][4] = {{0x06b, 0x08f, 0x11e, 0x15a},
                                {0x073, 0x0a7, 0x12e, 0x172},
                                {0x09d, 0x0e9, 0x19c, 0x1ca},
@@ -200,7 +198,7 @@ static ulong find_glider(SPACE const ulong *box, const int x, const int y)
     return 0;
 }
 
-/* Takes off all gliders that leave; the state of the box then. Called by one item. */
+/* Remove all outbound gliders, and return the new state of the box. Called by one item. */
 static uint look_at_edge(SPACE ulong *box, const ulong generation, __global ulong *head)
 {
     int x, y;
@@ -230,7 +228,7 @@ static ulong hash_strip(SPACE const ulong *strip, const uint first)
     return sum;
 }
 
-/* A round is over: whether the cells were like this before. Called by one item. */
+/* End a round: compare with the saved hash. Called by one item. */
 static uint look_back(__local const ulong *sums, __global ulong *head)
 {
     ulong hash = 0;
@@ -282,12 +280,12 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void census(__global
         for (int g = 0; g < EDGE; g++) {
 #if FAR
             if (runs)
-                advance(g % 2 ? next : strip, column, g % 2 ? strip : next, WORDS);
+                census_generation(g % 2 ? next : strip, column, g % 2 ? strip : next, WORDS);
             barrier(FENCE);
 #else
             ulong next[STRIP];
             if (runs)
-                advance(strip, column, next, 1);
+                census_generation(strip, column, next, 1);
             barrier(FENCE);
             for (int i = 0; i < STRIP && runs; i++)
                 strip[i * WORDS] = next[i];

@@ -1,19 +1,19 @@
-/* census.h - what the files of the census share.
+/* census.h - internals of the census.
  *
- *   census.c        soups on devices, box by box, until they repeat themselves
- *   census_ash.c    what is left of a soup, taken apart into objects
- *   census_name.c   objects' names
- *   census_ship.c   what has left a box
+ *   census.c        soups on devices, box by box, until they are periodic
+ *   census_ash.c    separates ash into objects
+ *   census_name.c   names of objects
+ *   census_ship.c   ships that leave a box
  *   census_rule.c   a generation in plain C, 64 cells at a time
  *
- * A box is a square of `words` words of 64 cells across and 64 * words rows, as census.cl has it; a
- * patch is a box of one word.
+ * A box is a square of `words` words of 64 cells across and 64 * words rows (census.cl). A patch
+ * is a box of one word.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIFE_CENSUS_H
 #define LIFE_CENSUS_H
 
-#include "life/internal.h"
+#include "life/family.h"
 #include "stdcl/census.h"
 
 enum { CENSUS_PATCH = 64, CENSUS_NAME = 400, CENSUS_EDGE = 4, CENSUS_CLEAR = 16 };
@@ -22,21 +22,21 @@ enum { CENSUS_PATCH = 64, CENSUS_NAME = 400, CENSUS_EDGE = 4, CENSUS_CLEAR = 16 
 
 struct census_rule {
     struct life_family family;
-    struct life_circuit circuit; /* of one that does not only count */
-    int terms; /* else: alive next are those of so many live cells in their block that are alive, or
-                  dead, now */
+    struct life_circuit circuit; /* of rules that are not outer-totalistic */
+    int terms; /* of outer-totalistic rules: a cell lives next if its block has `total` live cells
+                  and the cell is `alive` now, for one of the terms */
     struct {
         unsigned char total;
         bool alive;
     } term[18];
-    bool gliders; /* it has the glider of B3/S23, in the same forms */
+    bool gliders; /* gliders of B3/S23 work, in the same phases */
 };
 int census_rule_make(struct census_rule *rule, const char *text);
 
-/* A generation; beyond the edge all is dead. */
+/* Compute a generation; cells beyond the edge are dead. */
 void census_step(const struct census_rule *rule, size_t words, const uint64_t *from, uint64_t *to);
 
-/* Whether there is a live cell; its rectangle. */
+/* Bounding box of the live cells. census_bounds returns false if there are none. */
 struct census_rectangle {
     int left, top, right, bottom; /* right and bottom excluded */
 };
@@ -51,64 +51,63 @@ static inline bool census_cell(size_t words, const uint64_t *box, int x, int y)
 
 /* ---- census_name.c ---- */
 
-/* What moves on, or returns, after `period` generations. */
+/* Displacement after `period` generations; 0 for still lifes and oscillators. */
 struct census_motion {
     unsigned period;
     int dx, dy;
 };
 
-/* The motion of what lives in a patch, alone, and its apgcode; -1: it does not come back within
- * `most` generations, or outgrows a patch. The cells lie anywhere in it. */
+/* Find the motion and the apgcode of the pattern in a patch. Return -1 if it does not recur within
+ * `most` generations or outgrows a patch. The pattern may be anywhere in the patch. */
 int census_name(const struct census_rule *rule, const uint64_t patch[CENSUS_PATCH], unsigned most,
                 struct census_motion *motion, char name[CENSUS_NAME]);
 
 /* ---- census_ash.c ---- */
 
-/* Counts of one thread, and what it has met before. */
+/* Counts of one thread, and the clusters it knows. */
 struct census_object {
     char *name;
     struct census_motion motion;
-    uint64_t count, first; /* in all; the soup with the lowest number that has it */
-    double squares,
-        products;  /* sums over soups: of its count there, squared, and times all objects there */
-    uint32_t here; /* in this soup */
+    uint64_t count, first;    /* total; the lowest number of a soup that has it */
+    double squares, products; /* sums over soups: of its count squared, and of its count times all
+                                 objects of the soup */
+    uint32_t here;            /* count in this soup */
 };
 struct census_sorter {
     const struct census_rule *rule;
     struct census_object *object;
     size_t objects, room;
-    double squares; /* the sum over soups of all objects, squared */
+    double squares; /* sum over soups of the squared number of objects */
     uint32_t *seen; /* objects of this soup */
     size_t seen_n;
     struct {
         uint64_t key[2];
-        uint32_t first, n; /* objects part[first ...]; n is 0 in an empty place */
+        uint32_t first, n; /* objects part[first ...]; n is 0 in a free entry */
     } * known;
     size_t known_n, places;
     uint32_t *part;
     size_t part_n, part_room;
-    uint64_t *scratch; /* three boxes of the largest kind */
+    uint64_t *scratch; /* four boxes of the largest size */
     bool no_memory;
 };
 enum { CENSUS_MOST_WORDS = 32 };
 int census_sorter_make(struct census_sorter *sorter, const struct census_rule *rule);
 void census_sorter_free(struct census_sorter *sorter);
 
-/* Adds the objects in a box whose cells repeat themselves to those of the soup. false: it cannot be
- * taken apart (it does not repeat itself within `most` generations, or an object is larger than a
- * patch). */
+/* Add the objects in a periodic box to the soup's. Return false if the box cannot be separated: it
+ * is not periodic within `most` generations, or an object exceeds a patch. */
 bool census_sort(struct census_sorter *sorter, size_t words, const uint64_t *box, uint64_t most);
 
-/* Adds what lives in a patch, alone. */
+/* Add the single object in a patch. */
 bool census_add(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH]);
 
-/* The soup is done: its objects count, or are forgotten. */
+/* End the soup: count its objects, or discard them. */
 void census_soup_counts(struct census_sorter *sorter, uint64_t soup);
 void census_soup_forgotten(struct census_sorter *sorter);
 
 /* ---- census_ship.c ---- */
 
-/* A spaceship on its way to infinity, as it was at a generation; places are counted from the middle
+/* A spaceship that has left, as it was at generation `at`. Coordinates are relative to the middle
  * of the boxes. */
 struct census_ship {
     uint64_t at;
@@ -122,24 +121,22 @@ struct census_ships {
 };
 bool census_ships_add(struct census_ships *ships, const struct census_ship *ship);
 
-/* A glider as census.cl writes it. `began`: the generation when its box was started. */
+/* Decode a glider of census.cl. `began`: the generation at which its box was started. */
 struct census_ship census_glider(size_t words, uint64_t glider, uint64_t began);
 
-/* The ship near the box's edge, alone and on its way out, is taken from the box. false: there is
- * none. */
+/* Remove an outbound ship near the box's edge that is alone. Return false if there is none. */
 bool census_take_ship(const struct census_rule *rule, size_t words, uint64_t *box,
                       uint64_t generation, struct census_ship *ship);
 bool census_touches(size_t words, const uint64_t *box, int *x, int *y);
 
-/* Whether two of them meet out there. */
+/* True if the paths of two ships intersect at the same time. */
 bool census_ships_meet(const struct census_ships *ships);
 
-/* Puts the ships that are wholly in the box at that generation into it, and takes them from the
- * list. */
+/* Put ships that are inside the box at `generation` back into it, and remove them from the list. */
 void census_ships_return(const struct census_rule *rule, struct census_ships *ships, size_t words,
                          uint64_t *box, uint64_t generation);
 
-/* Its cells in the middle of a patch. */
+/* Draw the ship in the middle of a patch. */
 void census_ship_patch(const struct census_ship *ship, uint64_t patch[CENSUS_PATCH]);
 
 #endif

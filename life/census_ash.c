@@ -1,18 +1,19 @@
-/* census_ash.c - takes what is left of a soup apart into objects.
+/* census_ash.c - separates the ash of a soup into objects.
  *
- * The cells repeat themselves. Those that are ever alive fall into clusters, between which there
- * are always two dead cells or more, so that no cell has neighbours in two of them: each lives as
- * if it were alone. Nearly all clusters are objects that were met before, and are known by their
- * cells.
+ * The cells are periodic. Cells that are ever alive form clusters, with at least two permanently
+ * dead cells between any two clusters. No cell has neighbours in two clusters, so each cluster
+ * evolves as if it were alone. Nearly all clusters have been seen before, and are found in a table
+ * by their cells.
  *
- * Another is taken apart further, as Catagolue counts: two blocks side by side are two objects,
- * although cells between them have neighbours in both. Cells belong together if they are
- * neighbours, or if a cell comes alive by them, or if a cell would come alive by some of them were
- * it not for the others. That is followed through a whole period until nothing more is joined. Then
- * no object needs another.
+ * A new cluster is separated further by Catagolue's rules: two blocks side by side are two
+ * objects, although cells between them have neighbours in both. Cells belong together if they are
+ * neighbours, if a cell is born from them, or if a cell would be born from some of them were it
+ * not for the others. This is traced through a whole period, until no more cells are joined. Then
+ * no object depends on another.
  * SPDX-License-Identifier: MIT
  */
 #include "life/census.h"
+#include "life/counting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ void census_sorter_free(struct census_sorter *sorter)
 
 /* ---- Counts. --------------------------------------------------------------------------------- */
 
-static void see(struct census_sorter *sorter, uint32_t object)
+static void sorter_see(struct census_sorter *sorter, uint32_t object)
 {
     if (!sorter->object[object].here++)
         sorter->seen[sorter->seen_n++] = object;
@@ -72,9 +73,9 @@ void census_soup_forgotten(struct census_sorter *sorter)
     sorter->seen_n = 0;
 }
 
-/* ---- What is known. -------------------------------------------------------------------------- */
+/* ---- Known clusters. ------------------------------------------------------------------------- */
 
-/* The number of an object by its name; a new one is added. false: no memory. */
+/* Find an object by its name, or add it. False if out of memory. */
 static bool object_of(struct census_sorter *sorter, const char *name,
                       const struct census_motion *motion, uint32_t *number)
 {
@@ -97,7 +98,7 @@ static bool object_of(struct census_sorter *sorter, const char *name,
     return o->name != NULL;
 }
 
-static void key_of(const uint64_t patch[CENSUS_PATCH], uint64_t key[2])
+static void patch_key(const uint64_t patch[CENSUS_PATCH], uint64_t key[2])
 {
     key[0] = key[1] = 1;
     for (unsigned y = 0; y < CENSUS_PATCH; y++)
@@ -107,7 +108,7 @@ static void key_of(const uint64_t patch[CENSUS_PATCH], uint64_t key[2])
         }
 }
 
-static size_t place_of(const struct census_sorter *sorter, const uint64_t key[2])
+static size_t sorter_find_place(const struct census_sorter *sorter, const uint64_t key[2])
 {
     size_t at = key[0] & (sorter->places - 1);
     while (sorter->known[at].n &&
@@ -125,13 +126,13 @@ static bool grow_known(struct census_sorter *sorter)
         return false;
     for (size_t i = 0; i < sorter->places; i++)
         if (sorter->known[i].n)
-            more.known[place_of(&more, sorter->known[i].key)] = sorter->known[i];
+            more.known[sorter_find_place(&more, sorter->known[i].key)] = sorter->known[i];
     free(sorter->known);
     *sorter = more;
     return true;
 }
 
-/* Adds an object to those that the cluster being learnt is made of. */
+/* Add an object to the cluster being learned. */
 static bool add_part(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH],
                      unsigned most)
 {
@@ -157,33 +158,32 @@ static bool add_part(struct census_sorter *sorter, const uint64_t patch[CENSUS_P
 
 /* ---- Taking a cluster apart. ----------------------------------------------------------------- */
 
-/* Cells that belong together have labels with one root. */
+/* Union-find: cells that belong together have labels with one root. */
 struct labels {
     uint16_t parent[CENSUS_PATCH * CENSUS_PATCH];
     uint16_t of[CENSUS_PATCH][CENSUS_PATCH],
-        next[CENSUS_PATCH][CENSUS_PATCH]; /* a cell's label, if it lives */
+        next[CENSUS_PATCH][CENSUS_PATCH]; /* labels of live cells */
     bool joined;
 };
 
-static uint16_t root_of(struct labels *l, uint16_t label)
+static uint16_t label_root(struct labels *l, uint16_t label)
 {
     while (l->parent[label] != label)
         label = l->parent[label] = l->parent[l->parent[label]];
     return label;
 }
 
-static void join(struct labels *l, uint16_t a, uint16_t b)
+static void labels_join(struct labels *l, uint16_t a, uint16_t b)
 {
-    a = root_of(l, a);
-    b = root_of(l, b);
+    a = label_root(l, a);
+    b = label_root(l, b);
     if (a == b)
         return;
     l->parent[a > b ? a : b] = a > b ? b : a;
     l->joined = true;
 }
 
-/* The roots about a dead cell: those of its live neighbours, and the blocks that each would have
- * alone. */
+/* Roots around a dead cell, each with the block that its live neighbours would make alone. */
 struct around {
     int n;
     struct {
@@ -199,7 +199,7 @@ static struct around look_around(struct labels *l, const uint64_t patch[CENSUS_P
         const int u = x + i % 3 - 1, v = y + i / 3 - 1;
         if (i == 4 || !census_cell(1, patch, u, v))
             continue;
-        const uint16_t root = root_of(l, l->of[v][u]);
+        const uint16_t root = label_root(l, l->of[v][u]);
         int k = 0;
         while (k < a.n && a.part[k].root != root)
             k++;
@@ -212,10 +212,10 @@ static struct around look_around(struct labels *l, const uint64_t patch[CENSUS_P
     return a;
 }
 
-/* What is joined by one generation; labels of the next one are left in `next`. Only cells with a
- * live one in their block can matter. */
-static void follow(struct labels *l, const struct census_rule *rule,
-                   const uint64_t now[CENSUS_PATCH], const uint64_t then[CENSUS_PATCH])
+/* Join labels through one generation, and leave the next generation's labels in `next`. Only cells
+ * with a live cell in their block matter. */
+static void labels_follow(struct labels *l, const struct census_rule *rule,
+                          const uint64_t now[CENSUS_PATCH], const uint64_t then[CENSUS_PATCH])
 {
     memset(l->next, 0xff, sizeof l->next); /* NO_LABEL */
     for (int y = 0; y < CENSUS_PATCH; y++) {
@@ -230,9 +230,9 @@ static void follow(struct labels *l, const struct census_rule *rule,
                 together |=
                     a.n > 1 && life_table_next(&rule->family.table, a.part[k].block) != will;
             for (int k = 1; k < a.n && together; k++)
-                join(l, a.part[0].root, a.part[k].root);
+                labels_join(l, a.part[0].root, a.part[k].root);
             if (lives && a.n)
-                join(l, l->of[y][x], a.part[0].root);
+                labels_join(l, l->of[y][x], a.part[0].root);
             if (will)
                 l->next[y][x] = lives ? l->of[y][x] : a.part[0].root;
         }
@@ -240,9 +240,9 @@ static void follow(struct labels *l, const struct census_rule *rule,
     memcpy(l->of, l->next, sizeof l->of);
 }
 
-/* The cluster's period. */
-static unsigned period_of(const struct census_rule *rule, const uint64_t patch[CENSUS_PATCH],
-                          unsigned most)
+/* Period of a cluster; 0 if it exceeds `most`. */
+static unsigned cluster_period(const struct census_rule *rule, const uint64_t patch[CENSUS_PATCH],
+                               unsigned most)
 {
     uint64_t now[CENSUS_PATCH], next[CENSUS_PATCH];
     memcpy(now, patch, sizeof now);
@@ -255,7 +255,7 @@ static unsigned period_of(const struct census_rule *rule, const uint64_t patch[C
     return 0;
 }
 
-/* Follows the cells through a period, again and again until nothing more is joined. */
+/* Trace the cells through whole periods until no more labels are joined. */
 static void find_objects(struct labels *l, const struct census_rule *rule,
                          const uint64_t patch[CENSUS_PATCH], unsigned period)
 {
@@ -273,23 +273,24 @@ static void find_objects(struct labels *l, const struct census_rule *rule,
         memcpy(now, patch, sizeof now);
         for (unsigned g = 0; g < period; g++) {
             census_step(rule, 1, now, next);
-            follow(l, rule, now, next);
+            labels_follow(l, rule, now, next);
             memcpy(now, next, sizeof now);
         }
         for (int y = 0; y < CENSUS_PATCH; y++)
             for (uint64_t live = patch[y]; live; live &= live - 1) {
                 const int x = __builtin_ctzll(live);
-                join(l, begin[y][x], l->of[y][x]);
+                labels_join(l, begin[y][x], l->of[y][x]);
             }
     } while (l->joined);
     memcpy(l->of, begin, sizeof begin);
 }
 
-/* Learns what a cluster is made of. */
-static bool learn(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH], unsigned most)
+/* Separate a new cluster into objects. */
+static bool sorter_learn(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH],
+                         unsigned most)
 {
     struct labels *l = malloc(sizeof *l);
-    const unsigned period = period_of(sorter->rule, patch, most);
+    const unsigned period = cluster_period(sorter->rule, patch, most);
     bool done = l && period;
     sorter->no_memory |= !l;
     if (done)
@@ -301,7 +302,7 @@ static bool learn(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATC
         uint64_t object[CENSUS_PATCH] = {0};
         for (int y = i / CENSUS_PATCH; y < CENSUS_PATCH; y++)
             for (uint64_t live = patch[y]; live; live &= live - 1)
-                if (root_of(l, l->of[y][__builtin_ctzll(live)]) == i)
+                if (label_root(l, l->of[y][__builtin_ctzll(live)]) == i)
                     object[y] |= live & (0 - live);
         done = add_part(sorter, object, period);
     }
@@ -309,21 +310,21 @@ static bool learn(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATC
     return done;
 }
 
-/* Sees the objects of a patch, which are learnt if they are not known. */
+/* Count the objects of a patch; learn the patch if it is new. */
 static bool see_patch(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH],
                       unsigned most, bool moves)
 {
     uint64_t key[2];
-    key_of(patch, key);
-    size_t at = place_of(sorter, key);
+    patch_key(patch, key);
+    size_t at = sorter_find_place(sorter, key);
     if (!sorter->known[at].n) {
         const size_t first = sorter->part_n;
         if (2 * sorter->known_n >= sorter->places && !grow_known(sorter)) {
             sorter->no_memory = true;
             return false;
         }
-        at = place_of(sorter, key);
-        if (!(moves ? add_part(sorter, patch, most) : learn(sorter, patch, most))) {
+        at = sorter_find_place(sorter, key);
+        if (!(moves ? add_part(sorter, patch, most) : sorter_learn(sorter, patch, most))) {
             sorter->part_n = first;
             return false;
         }
@@ -334,7 +335,7 @@ static bool see_patch(struct census_sorter *sorter, const uint64_t patch[CENSUS_
         sorter->known_n++;
     }
     for (uint32_t i = 0; i < sorter->known[at].n; i++)
-        see(sorter, sorter->part[sorter->known[at].first + i]);
+        sorter_see(sorter, sorter->part[sorter->known[at].first + i]);
     return true;
 }
 
@@ -345,8 +346,8 @@ bool census_add(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH]
 
 /* ---- Clusters. ------------------------------------------------------------------------------- */
 
-/* Takes a cluster out of the cells that are ever alive: from one of them to those within two cells.
- * Its cells of now go into a patch. */
+/* Take a cluster out of the cells that are ever alive, from one of them to all within two cells of
+ * it. Its present cells go into a patch. */
 static bool take_cluster(size_t words, uint64_t *ever, const uint64_t *now, int x, int y,
                          uint64_t patch[CENSUS_PATCH])
 {

@@ -1,10 +1,10 @@
-/* census_name.c - names of objects: apgcodes, as apgsearch and Catagolue have them; xs4_33 is the
- * block, xp2_7 the blinker, xq4_153 the glider.
+/* census_name.c - names of objects: apgcodes as in apgsearch and Catagolue. xs4_33 is the block,
+ * xp2_7 the blinker, xq4_153 the glider.
  *
- * xs and the number of cells, xp and the period, or xq and the period of what moves; then the
- * cells, in the form that formats/life_apgcode.c reads. Of all phases, turned and mirrored in all
- * ways, the one whose text is shortest counts, and of these the first in the alphabet. What is more
- * than 40 cells across is called ov_ and s, p or q with that number. (A. P. Goucher;
+ * A name is xs and the number of cells, xp and the period, or xq and the period of a spaceship;
+ * then the cells, in the form that formats/life_apgcode.c reads. The shortest text over all
+ * phases, rotations and reflections wins, and the alphabetically first among equals. An object
+ * more than 40 cells across is called ov_ with s, p or q and the number. (A. P. Goucher;
  * conwaylife.com/wiki/Apgcode.)
  * SPDX-License-Identifier: MIT
  */
@@ -15,7 +15,7 @@
 
 enum { LARGEST = 40, MIDDLE = 10 };
 
-/* Moves the cells so that their rectangle begins at (x, y). */
+/* Move the cells so that their bounding box begins at (x, y). */
 static void move_to(uint64_t patch[CENSUS_PATCH], const struct census_rectangle *r, int x, int y)
 {
     uint64_t moved[CENSUS_PATCH] = {0};
@@ -36,8 +36,8 @@ static void put_zeros(char **p, int n)
         *(*p)++ = "0wx"[n - 1];
 }
 
-/* The cells from (0, 0) on, in strips of five rows. */
-static void put_cells(char *p, const uint64_t *row, int width, int height)
+/* Write the cells from (0, 0) on, in strips of five rows. */
+static void name_put_cells(char *p, const uint64_t *row, int width, int height)
 {
     for (int y = 0; y < height; y += 5) {
         int zeros = 0;
@@ -59,7 +59,7 @@ static void put_cells(char *p, const uint64_t *row, int width, int height)
     *p = 0;
 }
 
-/* Keeps the shorter of two texts. */
+/* Keep the better of two texts: the shorter, then the alphabetically first. */
 static void keep_better(char *best, const char *text)
 {
     const size_t now = strlen(text), before = strlen(best);
@@ -67,7 +67,7 @@ static void keep_better(char *best, const char *text)
         strcpy(best, text);
 }
 
-/* A phase in its eight ways; r is its rectangle. */
+/* Try the eight orientations of a phase; r is its bounding box. */
 static void try_phase(const uint64_t patch[CENSUS_PATCH], const struct census_rectangle *r,
                       char *best)
 {
@@ -82,14 +82,14 @@ static void try_phase(const uint64_t patch[CENSUS_PATCH], const struct census_re
                 if (patch[r->top + y] >> (r->left + x) & 1)
                     row[across ? u : v] |= (uint64_t)1 << (across ? v : u);
             }
-        put_cells(text, row, across ? height : width, across ? width : height);
+        name_put_cells(text, row, across ? height : width, across ? width : height);
         keep_better(best, text);
     }
 }
 
 /* ---- Motion. --------------------------------------------------------------------------------- */
 
-static bool fits(const struct census_rectangle *r)
+static bool name_fits(const struct census_rectangle *r)
 {
     return r->left > 1 && r->top > 1 && r->right < CENSUS_PATCH - 1 && r->bottom < CENSUS_PATCH - 1;
 }
@@ -100,7 +100,7 @@ int census_name(const struct census_rule *rule, const uint64_t patch[CENSUS_PATC
     uint64_t first[CENSUS_PATCH], now[CENSUS_PATCH], next[CENSUS_PATCH];
     struct census_rectangle r, begin;
     char best[CENSUS_NAME] = "";
-    int cells = 0, x = 0, y = 0; /* by how much it was moved back since */
+    int cells = 0, x = 0, y = 0; /* how far it has been moved back */
     memcpy(now, patch, sizeof now);
     if (!census_bounds(1, now, &r) || r.right - r.left > CENSUS_PATCH - 2 * MIDDLE ||
         r.bottom - r.top > CENSUS_PATCH - 2 * MIDDLE)
@@ -118,7 +118,7 @@ int census_name(const struct census_rule *rule, const uint64_t patch[CENSUS_PATC
             try_phase(now, &r, best);
         census_step(rule, 1, now, next);
         memcpy(now, next, sizeof now);
-        if (!census_bounds(1, now, &r) || !fits(&r))
+        if (!census_bounds(1, now, &r) || !name_fits(&r))
             return -1;
         uint64_t back[CENSUS_PATCH];
         memcpy(back, now, sizeof back);

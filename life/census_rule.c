@@ -1,8 +1,8 @@
 /* census_rule.c - a generation of a box of cells in plain C, 64 cells at a time.
  *
- * For a rule that counts, the cells of each block are added to a number of four bits in as many
- * words; the next generation is the sum of a few terms, one for each count that the rule names.
- * Other rules go through the same chain of logic as the kernels.
+ * For an outer-totalistic rule, the cells of each block are summed to a four-bit number in four
+ * words; the next generation is the union of a few terms, one for each count that the rule names.
+ * Other rules use the same circuit as the kernels.
  * SPDX-License-Identifier: MIT
  */
 #include "life/census.h"
@@ -14,10 +14,10 @@ struct row {
     uint64_t cell, left, right;
 };
 
-static struct row row_at(size_t words, const uint64_t *box, size_t y, size_t i)
+static struct row rule_row(size_t words, const uint64_t *box, size_t y, size_t i)
 {
     struct row r = {0, 0, 0};
-    if (y >= 64 * words) /* also -1 */
+    if (y >= 64 * words) /* true of -1, too */
         return r;
     const uint64_t *word = box + y * words + i;
     r.cell = *word;
@@ -26,20 +26,20 @@ static struct row row_at(size_t words, const uint64_t *box, size_t y, size_t i)
     return r;
 }
 
-static uint64_t majority(uint64_t a, uint64_t b, uint64_t c)
+static uint64_t rule_majority(uint64_t a, uint64_t b, uint64_t c)
 {
     return (a & b) | (c & (a ^ b));
 }
 
-static uint64_t counted(const struct census_rule *rule, const struct row r[3])
+static uint64_t rule_count_sums(const struct census_rule *rule, const struct row r[3])
 {
     uint64_t s[3], m[3], next = 0;
     for (int i = 0; i < 3; i++) {
         s[i] = r[i].left ^ r[i].cell ^ r[i].right;
-        m[i] = majority(r[i].left, r[i].cell, r[i].right);
+        m[i] = rule_majority(r[i].left, r[i].cell, r[i].right);
     }
-    const uint64_t k = majority(s[0], s[1], s[2]), p = m[0] ^ m[1] ^ m[2],
-                   q = majority(m[0], m[1], m[2]);
+    const uint64_t k = rule_majority(s[0], s[1], s[2]), p = m[0] ^ m[1] ^ m[2],
+                   q = rule_majority(m[0], m[1], m[2]);
     const uint64_t bit[4] = {s[0] ^ s[1] ^ s[2], k ^ p, q ^ (k & p), q & k & p};
     for (int t = 0; t < rule->terms; t++) {
         uint64_t term = rule->term[t].alive ? r[1].cell : ~r[1].cell;
@@ -77,16 +77,16 @@ static uint64_t placed(const struct life_circuit *circuit, const struct row r[3]
 void census_step(const struct census_rule *rule, size_t words, const uint64_t *from, uint64_t *to)
 {
     for (size_t i = 0; i < words; i++) {
-        struct row r[3] = {{0, 0, 0}, row_at(words, from, 0, i), row_at(words, from, 1, i)};
+        struct row r[3] = {{0, 0, 0}, rule_row(words, from, 0, i), rule_row(words, from, 1, i)};
         for (size_t y = 0; y < 64 * words; y++) {
             const uint64_t any = r[0].left | r[0].cell | r[0].right | r[1].left | r[1].cell |
                                  r[1].right | r[2].left | r[2].cell | r[2].right;
             to[y * words + i] = !any                  ? 0
-                                : rule->family.counts ? counted(rule, r)
+                                : rule->family.counts ? rule_count_sums(rule, r)
                                                       : placed(&rule->circuit, r);
             r[0] = r[1];
             r[1] = r[2];
-            r[2] = row_at(words, from, y + 2, i);
+            r[2] = rule_row(words, from, y + 2, i);
         }
     }
 }
@@ -109,7 +109,7 @@ bool census_bounds(size_t words, const uint64_t *box, struct census_rectangle *r
     return any;
 }
 
-/* Whether a glider goes through the forms that it has in B3/S23. */
+/* True if a glider goes through the same phases as in B3/S23. */
 static bool has_gliders(const struct census_rule *rule)
 {
     static const uint64_t form[5][4] = {
@@ -135,16 +135,14 @@ int census_rule_make(struct census_rule *rule, const char *text)
     if (rule->family.large.range)
         return clerror_set(
             EINVAL,
-            "life: a census is of rules of the nearest neighbours, and '%s' is Larger than Life",
+            "life: a census needs a rule on the nearest neighbours; '%s' is Larger than Life",
             text);
     if (rule->family.states > 2)
-        return clerror_set(EINVAL, "life: a census is of rules of two states, and '%s' has %u",
-                           text, rule->family.states);
+        return clerror_set(EINVAL, "life: a census needs a rule of two states; '%s' has %u", text,
+                           rule->family.states);
     if (rule->family.counts ? rule->family.rule.birth & 1 : life_table_next(&rule->family.table, 0))
         return clerror_set(
-            EINVAL,
-            "life: a census of '%s' is not possible: by B0 all of an empty plane comes alive",
-            text);
+            EINVAL, "life: a census of '%s' is not possible: B0 turns empty space alive", text);
     for (unsigned n = 0; n <= 8; n++)
         for (int alive = 0; alive < 2; alive++)
             if ((alive ? rule->family.rule.survival : rule->family.rule.birth) >> n & 1) {

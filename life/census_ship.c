@@ -1,12 +1,11 @@
 /* census_ship.c - spaceships that leave a box.
  *
- * A ship that is within four cells of an edge, has sixteen dead cells about it on all sides, but
- * for ships that fly beside it, and moves out will never come back: it is taken off, with its
- * place, and counts. Three things could still change its fate. Two ships may meet out there; their
- * paths are straight, so that is computed. What is left in the box may follow; it then reaches the
- * edge itself, goes on in a larger box, and the ships that are in that one are put back. And it may
- * catch up before the ship is out of the box; for that it would have to cross the sixteen cells
- * while the ship crosses a few.
+ * An outbound ship within 4 cells of an edge, with 16 dead cells around it (parallel ships
+ * excepted), never returns. It is removed, recorded and counted. Three events could still change
+ * its fate. Two ships may collide outside; their paths are straight, so collisions are computed.
+ * The rest of the box may follow; it then reaches the edge itself and continues in a larger box,
+ * and ships that are inside that box are put back. The rest may also catch up before the ship has
+ * left the box; for that it would have to cross the 16 cells while the ship crosses a few.
  * SPDX-License-Identifier: MIT
  */
 #include "life/census.h"
@@ -73,9 +72,9 @@ bool census_touches(size_t words, const uint64_t *box, int *x, int *y)
     return false;
 }
 
-/* Grows a rectangle about live cells until those within two cells of it are in it, too; false: it
- * is larger than a ship may be. */
-static bool grow(size_t words, const uint64_t *box, struct census_rectangle *r)
+/* Grow a rectangle around live cells until it contains all live cells within two cells of it.
+ * False if it is larger than a ship may be. */
+static bool ship_grow_rectangle(size_t words, const uint64_t *box, struct census_rectangle *r)
 {
     for (bool grown = true; grown;) {
         grown = false;
@@ -96,12 +95,12 @@ static bool grow(size_t words, const uint64_t *box, struct census_rectangle *r)
     return true;
 }
 
-static bool is_in(const struct census_rectangle *r, int x, int y)
+static bool rectangle_has(const struct census_rectangle *r, int x, int y)
 {
     return x >= r->left && x < r->right && y >= r->top && y < r->bottom;
 }
 
-/* What lives in a rectangle, as a ship of that generation; false: it is none. */
+/* Read the pattern in a rectangle as a ship. False if it is none. */
 static bool read_ship(const struct census_rule *rule, size_t words, const uint64_t *box,
                       const struct census_rectangle *r, uint64_t generation,
                       struct census_ship *ship)
@@ -122,7 +121,7 @@ static bool read_ship(const struct census_rule *rule, size_t words, const uint64
            (ship->motion.dx || ship->motion.dy);
 }
 
-/* Whether all that lives about a ship flies beside it: ships that move as it does. */
+/* True if all patterns around a ship are ships of equal velocity. */
 static bool is_alone(const struct census_rule *rule, size_t words, const uint64_t *box,
                      const struct census_rectangle *r, const struct census_ship *ship)
 {
@@ -130,10 +129,11 @@ static bool is_alone(const struct census_rule *rule, size_t words, const uint64_
     for (int y = r->top - CENSUS_CLEAR; y < r->bottom + CENSUS_CLEAR; y++)
         for (int x = r->left - CENSUS_CLEAR; x < r->right + CENSUS_CLEAR; x++) {
             struct census_ship other;
-            if (!census_cell(words, box, x, y) || is_in(r, x, y) || is_in(&beside, x, y))
+            if (!census_cell(words, box, x, y) || rectangle_has(r, x, y) ||
+                rectangle_has(&beside, x, y))
                 continue;
             beside = (struct census_rectangle){x, y, x + 1, y + 1};
-            if (!grow(words, box, &beside) ||
+            if (!ship_grow_rectangle(words, box, &beside) ||
                 !read_ship(rule, words, box, &beside, ship->at, &other) ||
                 other.motion.dx * (int)ship->motion.period !=
                     ship->motion.dx * (int)other.motion.period ||
@@ -153,8 +153,8 @@ bool census_take_ship(const struct census_rule *rule, size_t words, uint64_t *bo
     if (!census_touches(words, box, &x, &y))
         return false;
     struct census_rectangle r = {x, y, x + 1, y + 1};
-    if (!grow(words, box, &r) || !read_ship(rule, words, box, &r, generation, ship) ||
-        !is_alone(rule, words, box, &r, ship))
+    if (!ship_grow_rectangle(words, box, &r) ||
+        !read_ship(rule, words, box, &r, generation, ship) || !is_alone(rule, words, box, &r, ship))
         return false;
     const bool leaves =
         (m->dx < 0 && r.left < CENSUS_EDGE) || (m->dx > 0 && r.right > side - CENSUS_EDGE) ||
@@ -167,8 +167,8 @@ bool census_take_ship(const struct census_rule *rule, size_t words, uint64_t *bo
 
 /* ---- Out there. ------------------------------------------------------------------------------ */
 
-/* Cuts the times [from, to] to those at which |a + v t| < r. */
-static void near_times(double a, double v, double r, double *from, double *to)
+/* Restrict the times [from, to] to those at which |a + v t| < r. */
+static void times_within(double a, double v, double r, double *from, double *to)
 {
     if (v == 0) {
         *to = a > -r && a < r ? *to : *from - 1;
@@ -180,35 +180,36 @@ static void near_times(double a, double v, double r, double *from, double *to)
     *to = last < *to ? last : *to;
 }
 
-static bool meet(const struct census_ship *a, const struct census_ship *b)
+static bool ships_collide(const struct census_ship *a, const struct census_ship *b)
 {
     const double vxa = (double)a->motion.dx / a->motion.period,
                  vya = (double)a->motion.dy / a->motion.period;
     const double vxb = (double)b->motion.dx / b->motion.period,
                  vyb = (double)b->motion.dy / b->motion.period;
     const uint64_t late = a->at > b->at ? a->at : b->at;
-    double from = -64, to = 1e15; /* generations from `late` on, when both are out, or nearly */
+    double from = -64,
+           to = 1e15; /* generations from `late` on, when both ships are outside or nearly so */
     const double xa = a->x + a->width / 2.0 + vxa * (double)(late - a->at),
                  ya = a->y + a->height / 2.0 + vya * (double)(late - a->at);
     const double xb = b->x + b->width / 2.0 + vxb * (double)(late - b->at),
                  yb = b->y + b->height / 2.0 + vyb * (double)(late - b->at);
-    near_times(xa - xb, vxa - vxb, (a->width + b->width) / 2.0 + REACH, &from, &to);
-    near_times(ya - yb, vya - vyb, (a->height + b->height) / 2.0 + REACH, &from, &to);
+    times_within(xa - xb, vxa - vxb, (a->width + b->width) / 2.0 + REACH, &from, &to);
+    times_within(ya - yb, vya - vyb, (a->height + b->height) / 2.0 + REACH, &from, &to);
     return from <= to &&
-           (vxa != vxb || vya != vyb); /* else they stay as far from each other as they were */
+           (vxa != vxb || vya != vyb); /* equal velocities: the distance is constant */
 }
 
 bool census_ships_meet(const struct census_ships *ships)
 {
     for (size_t i = 0; i < ships->n; i++)
         for (size_t j = 0; j < i; j++)
-            if (meet(&ships->ship[i], &ships->ship[j]))
+            if (ships_collide(&ships->ship[i], &ships->ship[j]))
                 return true;
     return false;
 }
 
-/* The ship as it is at a later generation. */
-static void move_on(const struct census_rule *rule, struct census_ship *s, uint64_t generation)
+/* Advance a ship to a later generation. */
+static void ship_advance(const struct census_rule *rule, struct census_ship *s, uint64_t generation)
 {
     const uint64_t passed = generation - s->at, turns = passed / s->motion.period;
     uint64_t patch[CENSUS_PATCH], next[CENSUS_PATCH];
@@ -237,11 +238,11 @@ void census_ships_return(const struct census_rule *rule, struct census_ships *sh
     for (size_t i = 0; i < ships->n;) {
         struct census_ship s = ships->ship[i];
         const uint64_t passed = generation - s.at;
-        if (passed > 1 << 20) { /* far away by now */
+        if (passed > 1 << 20) { /* far outside by now */
             i++;
             continue;
         }
-        move_on(rule, &s, generation);
+        ship_advance(rule, &s, generation);
         const int x = s.x + middle, y = s.y + middle;
         if (x < 0 || y < 0 || x + s.width > side || y + s.height > side || s.width > CENSUS_CLEAR ||
             s.height > CENSUS_CLEAR) {

@@ -1,21 +1,23 @@
-/* circuit.c - turns any function of the nine cells of a block into a chain of three-input logic
+/* circuit.c - turns a table of the 512 blocks of nine cells into a circuit of three-input logic
  * operations.
  *
- * The function's table is halved at one cell after the other, six times, and what is left of three
- * cells is one operation; equal parts are computed once, also where one is the complement of the
- * other, since tables of operations absorb that. How many operations it takes depends on the order
+ * The table is split by one cell after the other, six times, and the remaining function of three
+ * cells is one operation. Equal subfunctions are computed once, also if one is the complement of
+ * the other, since truth tables absorb complements. The number of operations depends on the order
  * of the cells, so many orders are tried. (R. E. Bryant, "Graph-based algorithms for Boolean
  * function manipulation", IEEE Transactions on Computers C-35 (1986) 677-691.)
  * SPDX-License-Identifier: MIT
  */
-#include "life/internal.h"
+#include "life/circuit.h"
+#include "life/counting.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { CELLS = LIFE_BLOCK_CELLS, LOW = 3, ORDERS = 300, FALSE_ = -1, NONE = -2 };
 
-/* A function: that of a variable (a cell, or a step's result), or of none, perhaps complemented. */
+/* A function: a variable (a cell, or a step's result) or a constant, possibly complemented. */
 struct of {
     int variable;
     bool inverted;
@@ -24,9 +26,9 @@ struct of {
 struct work {
     struct life_circuit c;
     int order[CELLS]; /* the cells, the first three at the bottom */
-    uint64_t on[8];   /* the function of cells in that order */
+    uint64_t on[8];   /* the function, with cells in this order */
     struct known {
-        int level; /* of so many cells */
+        int level; /* number of cells it depends on */
         uint64_t bits[8];
     } known[LIFE_CIRCUIT_STEPS];
 };
@@ -36,7 +38,7 @@ static unsigned bit(const uint64_t *on, unsigned i)
     return (unsigned)(on[i / 64] >> i % 64 & 1);
 }
 
-/* The function with its cells in the order of this trial. */
+/* Permute the table to the order of this trial. */
 static void reorder(struct work *w, const struct life_table *t)
 {
     memset(w->on, 0, sizeof w->on);
@@ -48,8 +50,9 @@ static void reorder(struct work *w, const struct life_table *t)
     }
 }
 
-/* 2^level bits of the function from bit `from` on, complemented if the first of them is 1. */
-static bool cut(const struct work *w, int level, unsigned from, uint64_t bits[8])
+/* Extract 2^level bits of the function from bit `from` on, complemented if the first of them is 1.
+ */
+static bool function_part(const struct work *w, int level, unsigned from, uint64_t bits[8])
 {
     const bool inverted = bit(w->on, from);
     memset(bits, 0, 8 * sizeof *bits);
@@ -58,8 +61,8 @@ static bool cut(const struct work *w, int level, unsigned from, uint64_t bits[8]
     return inverted;
 }
 
-static int append(struct work *w, int level, const uint64_t bits[8], int a, int b, int c,
-                  unsigned table)
+static int circuit_append(struct work *w, int level, const uint64_t bits[8], int a, int b, int c,
+                          unsigned table)
 {
     const int i = w->c.steps++;
     w->c.step[i].in[0] = (unsigned char)a;
@@ -71,17 +74,17 @@ static int append(struct work *w, int level, const uint64_t bits[8], int a, int 
     return CELLS + i;
 }
 
-/* The value of a part, where its variable is v. */
-static unsigned value(struct of part, unsigned v)
+/* Value of a part if its variable is v. */
+static unsigned part_value(struct of part, unsigned v)
 {
     return (part.variable == FALSE_ ? 0 : v) ^ part.inverted;
 }
 
-/* Makes the function of the lowest `level` cells that stands at bit `from`. */
-static struct of make(struct work *w, int level, unsigned from)
+/* Build the subfunction of the lowest `level` cells at bit `from`. */
+static struct of circuit_make(struct work *w, int level, unsigned from)
 {
     uint64_t bits[8];
-    struct of out = {FALSE_, cut(w, level, from, bits)};
+    struct of out = {FALSE_, function_part(w, level, from, bits)};
     bool any = false;
     for (int i = 0; i < 8; i++)
         any |= bits[i] != 0;
@@ -100,41 +103,43 @@ static struct of make(struct work *w, int level, unsigned from)
                 out.variable = w->order[i];
                 return out;
             }
-        out.variable =
-            append(w, level, bits, w->order[2], w->order[1], w->order[0], (unsigned)bits[0]);
+        out.variable = circuit_append(w, level, bits, w->order[2], w->order[1], w->order[0],
+                                      (unsigned)bits[0]);
         return out;
     }
     const unsigned half = 1u << (level - 1);
-    const struct of low = make(w, level - 1, from), high = make(w, level - 1, from + half);
+    const struct of low = circuit_make(w, level - 1, from),
+                    high = circuit_make(w, level - 1, from + half);
     if (low.variable == high.variable && low.inverted == high.inverted)
-        return low; /* this cell does not matter */
+        return low; /* independent of this cell */
     unsigned table = 0;
     for (unsigned i = 0; i < 8; i++)
-        table |= (value(i >> 2 ? high : low, i >> 2 ? i >> 1 & 1 : i & 1) ^ out.inverted) << i;
+        table |= (part_value(i >> 2 ? high : low, i >> 2 ? i >> 1 & 1 : i & 1) ^ out.inverted) << i;
     const int cell = w->order[level - 1], some = high.variable != FALSE_  ? high.variable
                                                  : low.variable != FALSE_ ? low.variable
                                                                           : cell;
-    out.variable = append(w, level, bits, cell, high.variable != FALSE_ ? high.variable : some,
-                          low.variable != FALSE_ ? low.variable : some, table);
+    out.variable =
+        circuit_append(w, level, bits, cell, high.variable != FALSE_ ? high.variable : some,
+                       low.variable != FALSE_ ? low.variable : some, table);
     return out;
 }
 
-/* The circuit of this order; its last step is the answer. */
-static void build(struct work *w, const struct life_table *t)
+/* Build the circuit for this order; its last step is the result. */
+static void circuit_build(struct work *w, const struct life_table *t)
 {
     w->c.steps = 0;
     reorder(w, t);
-    const struct of out = make(w, CELLS, 0);
+    const struct of out = circuit_make(w, CELLS, 0);
     if (out.variable >= CELLS && out.variable == CELLS + w->c.steps - 1) {
         w->c.step[w->c.steps - 1].table ^= out.inverted ? 255 : 0;
         return;
     }
     const uint64_t none[8] = {0};
     const int v = out.variable == FALSE_ ? 0 : out.variable;
-    append(w, -1, none, v, v, v,
-           out.variable == FALSE_ ? (out.inverted ? 255 : 0)
-           : out.inverted         ? 0x0f
-                                  : 0xf0);
+    circuit_append(w, -1, none, v, v, v,
+                   out.variable == FALSE_ ? (out.inverted ? 255 : 0)
+                   : out.inverted         ? 0x0f
+                                          : 0xf0);
 }
 
 void life_circuit_find(const struct life_table *table, struct life_circuit *circuit)
@@ -145,10 +150,10 @@ void life_circuit_find(const struct life_table *table, struct life_circuit *circ
     for (int i = 0; i < CELLS; i++)
         w.order[i] = i;
     for (int trial = 0; trial < ORDERS; trial++) {
-        build(&w, table);
+        circuit_build(&w, table);
         if (w.c.steps < circuit->steps)
             *circuit = w.c;
-        for (int i = CELLS - 1; i > 0; i--) { /* another order, always the same ones */
+        for (int i = CELLS - 1; i > 0; i--) { /* next order, from a fixed sequence */
             random = life_mix(random + 0x9e3779b97f4a7c15u);
             const int j = (int)(random % (unsigned)(i + 1)), t = w.order[i];
             w.order[i] = w.order[j];

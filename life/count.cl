@@ -1,10 +1,9 @@
-/* count.cl - the number of live cells and a hash of where they are, summed on the device; and a
- * copy of rows.
+/* count.cl - population and hash of the cells, summed on the device; copies of rows and columns.
  *
- * A unit is a packed word or a padded cell. Work-item i takes units i, i + n, i + 2 n and so on, n
- * being the number of items; each group adds up its items' sums in local memory, and the host adds
- * those of the groups. The hash is a sum, so the order of units does not matter. Of several devices
- * each counts its share, by the places that units have in the whole grid.
+ * A unit is a packed word or a padded cell. Work-item i takes units i, i + n, i + 2 n, ..., where
+ * n is the number of items. Each group reduces its items' sums in local memory, and the host adds
+ * the groups' sums. The hash is a sum and does not depend on the order of units. With several
+ * devices, each counts its partition, with the places that units have in the whole grid.
  * SPDX-License-Identifier: MIT
  */
 
@@ -17,7 +16,7 @@
 #endif
 
 /* result[group] = the sum over the group's items of (population, hash). */
-static inline void add_up(ulong2 mine, __local ulong2 *sum, __global ulong2 *result)
+static inline void count_reduce(ulong2 mine, __local ulong2 *sum, __global ulong2 *result)
 {
     const int i = (int)get_local_id(0);
     sum[i] = mine;
@@ -30,8 +29,8 @@ static inline void add_up(ulong2 mine, __local ulong2 *sum, __global ulong2 *res
         result[get_group_id(0)] = sum[0];
 }
 
-/* Counts words start .. start + n - 1 of a share, the first of which is word `first` of the grid.
- * The group's sums go to result[slot + group]. */
+/* Count words start ... start + n - 1 of a partition, the first of which is word `first` of the
+ * grid. result[slot + group] is the group's sum. */
 __attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void life_count_packed(
     __global const ulong *words, ulong start, ulong n, ulong first, __global ulong2 *result,
     ulong slot)
@@ -43,11 +42,11 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void life_count_pack
         mine.x += popcount(w);
         mine.y += w ? mix64(w + (first + i + 1) * 0x9e3779b97f4a7c15ul) : 0;
     }
-    add_up(mine, sum, result + slot);
+    count_reduce(mine, sum, result + slot);
 }
 
-/* The same of a block of a rank, which has `own` words of each of its rows; in its buffers rows are
- * `stride` words apart, in the grid `pitch`. */
+/* Count a rank's block, which has `own` words of each of its rows. Rows are `stride` words apart
+ * in the buffers and `pitch` words in the grid. */
 __attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void life_count_block(
     __global const ulong *words, ulong start, ulong rows, ulong stride, ulong own, ulong first,
     ulong pitch, __global ulong2 *result, ulong slot)
@@ -59,10 +58,10 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void life_count_bloc
         mine.x += popcount(w);
         mine.y += w ? mix64(w + (first + y * pitch + x + 1) * 0x9e3779b97f4a7c15ul) : 0;
     }
-    add_up(mine, sum, result + slot);
+    count_reduce(mine, sum, result + slot);
 }
 
-/* The same of the padded grid of global.cl; the place of a cell is y * width + x. */
+/* Count the padded grid of global.cl; the place of a cell is y * width + x. */
 __attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void life_count_padded(
     __global const int *grid, int width, int height, __global ulong2 *result, ulong slot)
 {
@@ -76,11 +75,11 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void life_count_padd
             mine.y += mix64(1 + (i + 1) * 0x9e3779b97f4a7c15ul);
         }
     }
-    add_up(mine, sum, result + slot);
+    count_reduce(mine, sum, result + slot);
 }
 
-/* Copies n words from `words` + start to `to` + at: rows at the end of a share, for the next device
- * or from it. */
+/* Copy n words from `words` + start to `to` + at: rows at the end of a partition, to or from an
+ * edge buffer. */
 __attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void life_copy(
     __global const ulong *words, ulong start, ulong n, __global ulong *to, ulong at)
 {
@@ -88,8 +87,7 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void life_copy(
         to[at + i] = words[start + i];
 }
 
-/* Copies a word of each of n rows to a column (out), or from there: words start, start + stride,
- * and so on. */
+/* Copy a word of each of n rows, words start, start + stride, ..., to a column (out) or from it. */
 __attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void life_columns(
     __global ulong *words, ulong start, ulong stride, ulong n, __global ulong *column, int out)
 {

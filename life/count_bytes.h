@@ -1,4 +1,4 @@
-/* count_bytes.h - in front of kernels whose cells are bytes: how many live, and a hash of them.
+/* count_bytes.h - precedes kernels with a byte a cell: population and hash.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIFE_COUNT_BYTES_H
@@ -8,8 +8,8 @@
 #include "mix.h"
 #endif
 
-/* sums[slot + item] = how many of n bytes are not 0, and a hash, of each get_global_size(0)-th of
- * them. Bytes behind a row's end are 0. */
+/* sums[slot + item] = (population, hash) of every get_global_size(0)-th of n bytes; a byte counts
+ * if it is not 0. Padding after a row's end is 0. */
 __kernel void life_count_bytes(__global const uchar *cells, const ulong n, __global ulong2 *sums,
                                const ulong slot)
 {

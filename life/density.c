@@ -1,8 +1,9 @@
-/* density.c - how many cells live in each square of a rectangle: on the devices, or on the host for
- * engines that have no kernel for it.
+/* density.c - number of live cells in each square of a rectangle: on the devices, or on the host
+ * for engines without a kernel for it.
  * SPDX-License-Identifier: MIT
  */
-#include "life/internal.h"
+#include "life/cells.h"
+#include "life/engine.h"
 
 #include "core/handle.h"
 
@@ -10,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ZOOM = 15 }; /* of which a square has 2^30 cells */
+enum { MOST_ZOOM = 15 }; /* a square then has 2^30 cells */
 
-/* Cells of a side that n squares from `at` on have; 0: none. */
-static size_t side(size_t cells, bool around, size_t at, size_t n, unsigned zoom)
+/* Cells across n squares from `at` on; 0: none. */
+static size_t density_side(size_t cells, bool around, size_t at, size_t n, unsigned zoom)
 {
     const size_t room = around ? cells : cells - at;
     return n > room >> zoom ? room : n << zoom;
 }
 
-static int place(const life *lf, long long x, long long y, struct life_raster *q)
+static int density_place(const life *lf, long long x, long long y, struct life_raster *q)
 {
     const bool around = lf->bounds == LIFE_TORUS;
     const long long width = (long long)lf->width, height = (long long)lf->height;
@@ -33,8 +34,8 @@ static int place(const life *lf, long long x, long long y, struct life_raster *q
                            lf->width, lf->height);
     q->x = (size_t)((x % width + width) % width);
     q->y = (size_t)((y % height + height) % height);
-    q->across = side(lf->width, around, q->x, q->width, q->zoom);
-    q->down = side(lf->height, around, q->y, q->height, q->zoom);
+    q->across = density_side(lf->width, around, q->x, q->width, q->zoom);
+    q->down = density_side(lf->height, around, q->y, q->height, q->zoom);
     const size_t most_width = (q->across + ((size_t)1 << q->zoom) - 1) >> q->zoom,
                  most_height = (q->down + ((size_t)1 << q->zoom) - 1) >> q->zoom;
     if (q->width == 0 || q->height == 0 || q->width > most_width || q->height > most_height)
@@ -44,7 +45,7 @@ static int place(const life *lf, long long x, long long y, struct life_raster *q
     return 0;
 }
 
-/* The cells of a line that this rank has. */
+/* Count the cells of a line that this rank has. */
 static void count_line(const life *lf, const struct life_raster *q, const uint64_t *row,
                        uint32_t *count)
 {
@@ -55,7 +56,7 @@ static void count_line(const life *lf, const struct life_raster *q, const uint64
     }
 }
 
-/* Of several states, all that are not 0. */
+/* Count all states that are not 0. */
 static void count_states(const life *lf, const struct life_raster *q, const unsigned char *state,
                          uint32_t *count)
 {
@@ -76,7 +77,7 @@ static int states_on_host(life *lf, const struct life_raster *q, uint32_t *count
     return 0;
 }
 
-static int on_host(life *lf, const struct life_raster *q, uint32_t *count)
+static int density_on_host(life *lf, const struct life_raster *q, uint32_t *count)
 {
     if (life_to_host(lf) < 0)
         return -1;
@@ -90,8 +91,8 @@ static int on_host(life *lf, const struct life_raster *q, uint32_t *count)
     return 0;
 }
 
-/* What ranks counted of their rows. */
-static void add_up(void *a, const void *b, void *n)
+/* Add the counts of two ranks. */
+static void density_add(void *a, const void *b, void *n)
 {
     for (size_t k = 0; k < *(const size_t *)n; k++)
         ((uint32_t *)a)[k] += ((const uint32_t *)b)[k];
@@ -103,15 +104,15 @@ int life_density(life *lf, long long x, long long y, size_t width, size_t height
     if (no_handle(lf, __func__))
         return -1;
     struct life_raster q = {.width = width, .height = height, .zoom = zoom};
-    if (place(lf, x, y, &q) < 0)
+    if (density_place(lf, x, y, &q) < 0)
         return -1;
     memset(count, 0, width * height * sizeof *count);
     size_t n = width * height;
     if (!lf->backend->squares || life_in_blocks(lf)) {
-        if (on_host(lf, &q, count) < 0)
+        if (density_on_host(lf, &q, count) < 0)
             return -1;
     } else if (life_to_device(lf) < 0 || lf->backend->squares(lf, &q, count) < 0) {
         return -1;
     }
-    return world_reduce(lf->world, count, n * sizeof *count, add_up, &n);
+    return world_reduce(lf->world, count, n * sizeof *count, density_add, &n);
 }

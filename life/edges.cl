@@ -1,35 +1,37 @@
-/* edges.cl - grids whose edges are joined otherwise than a torus's: what lies beyond an edge is
- * copied there before it is needed.
+/* edges.cl - grids on topologies other than the torus: cells beyond an edge are copies, made
+ * before they are read.
  *
- *   how      what is joined, enum life_joint of internal.h, and by how much it is shifted
+ *   topology   enum life_topology of grid.h
+ *   shift      cells by which the edge is shifted
  *
- * For the engine packed, a grid of width x height cells lies in a plane that has `margin` cells
- * more on each side, a bit each. Before each `margin` generations the cells of the margin become
- * copies of those that they stand for:
+ * For the engine packed, a grid of width x height cells, a bit each, lies in a plane with `margin`
+ * more cells on each side, in rows of `words` words of 64 cells. Before each `margin` generations
+ * the margin is filled with copies of the cells it stands for:
  *
  *             0          margin            margin + width
  *           0 +------------------------------------+
- *             |            margin                  |        words of 64 cells, `words` to a row. An
- *                          item has a word that is
- *      margin |       +-----------------+          |        in the margin, or partly: first all of
- *                     the rows above, then all of
- *             |       | width x height  |          |        those below, then those at the left and
- *                     right of each row between.
- *             |       +-----------------+          |        Copies are collected first and put into
- *                     place then, so that no item
- *             |                                    |        writes a word that another reads.
+ *             |            margin                  |
+ *      margin |       +-----------------+          |
+ *             |       | width x height  |          |
+ *             |       +-----------------+          |
+ *             |                                    |
  *             +------------------------------------+
+ *
+ * A work-item has a word that is at least partly in the margin: first all words of the rows above,
+ * then those of the rows below, then those to the left and right of each row in between. One
+ * kernel collects the copies and a second one stores them, so that no item writes a word that
+ * another item reads.
  *
  * For the engines global and local, an int a cell, the margin is the border of ghosts (global.cl).
  * SPDX-License-Identifier: MIT
  */
 
-#ifndef LIFE_JOINED_H
+#ifndef LIFE_TOPOLOGY_H
 #include "topology.h"
 #endif
 
-/* Which word of the plane an item has; words of a row between: `left` of them, and those from
- * `right` on. */
+/* Index of the plane's word that an item has. Rows in between have `left` words at the left, and
+ * those from `right` on. */
 static long word_of(long item, const long words, const long margin, const long height,
                     const long left, const long right)
 {
@@ -59,7 +61,7 @@ static ulong margin_mask(const long word, const long words, const long margin, c
 __kernel void life_margin_read(__global const ulong *plane, __global ulong *copies,
                                const ulong items, const ulong words, const ulong margin,
                                const ulong width, const ulong height, const ulong left,
-                               const ulong right, const int how, const long shift)
+                               const ulong right, const int topology, const long shift)
 {
     const long item = (long)get_global_id(0);
     if ((ulong)item >= items)
@@ -72,14 +74,14 @@ __kernel void life_margin_read(__global const ulong *plane, __global ulong *copi
         long x = word % (long)words * 64 + i - (long)margin, y = word / (long)words - (long)margin;
         if (!(mask >> i & 1))
             continue;
-        joined_cell(how, shift, (long)width, (long)height, &x, &y);
+        topology_cell(topology, shift, (long)width, (long)height, &x, &y);
         const ulong from = (ulong)(x + (long)margin);
         out |= (plane[(ulong)(y + (long)margin) * words + from / 64] >> from % 64 & 1) << i;
     }
     copies[item] = out;
 }
 
-/* `dead`: the margin becomes dead instead. */
+/* With `dead`, clear the margin instead. */
 __kernel void life_margin_write(__global ulong *plane, __global const ulong *copies,
                                 const ulong items, const ulong words, const ulong margin,
                                 const ulong width, const ulong height, const ulong left,
@@ -94,9 +96,9 @@ __kernel void life_margin_write(__global ulong *plane, __global const ulong *cop
     plane[word] = (plane[word] & ~mask) | (dead ? 0 : copies[item]);
 }
 
-/* One work-item per ghost: the rows above and below with the corners, then the columns. */
-__kernel void life_ghosts_joined(__global int *grid, const int width, const int height,
-                                 const int how, const long shift)
+/* A work-item has one ghost: the rows above and below with the corners, then the columns. */
+__kernel void life_ghosts_topology(__global int *grid, const int width, const int height,
+                                   const int topology, const long shift)
 {
     const long i = (long)get_global_id(0), pitch = width + 2, column = i - 2 * pitch;
     if (column >= 2 * (long)height)
@@ -108,6 +110,6 @@ __kernel void life_ghosts_joined(__global int *grid, const int width, const int 
                     : i < 2 * pitch ? height
                                     : column / 2;
     long x = gx, y = gy;
-    joined_cell(how, shift, width, height, &x, &y);
+    topology_cell(topology, shift, width, height, &x, &y);
     grid[(gy + 1) * pitch + gx + 1] = grid[(y + 1) * pitch + x + 1];
 }

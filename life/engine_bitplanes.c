@@ -1,7 +1,11 @@
 /* engine_bitplanes.c - the engine "packed" for rules of the family Generations: bit planes on the
- * context's first device (planes.cl). SPDX-License-Identifier: MIT
+ * context's first device (planes.cl).
+ * SPDX-License-Identifier: MIT
  */
-#include "life/internal.h"
+#include "life/counting.h"
+#include "life/engine.h"
+#include "life/generation.h"
+#include "life/logic.h"
 
 #include "core/embedded.h"
 #include "core/round.h"
@@ -17,11 +21,11 @@ EMBEDDED(planes_file, "life/planes.cl", life_planes_cl);
 
 enum { DEVICE = 0, ACROSS = 16, DOWN = 4, COUNTERS = 64 };
 
-struct planes {
+struct bitplanes {
     unsigned n;
-    size_t plane;      /* words of one */
+    size_t plane;      /* words of a plane */
     uint64_t *grid[2]; /* [0] has the host's rows, [1] is scratch memory of the device */
-    int now;
+    int current;
     uint64_t *sums;
     size_t counters;
     struct pace pace; /* in cells */
@@ -29,16 +33,16 @@ struct planes {
     cl_kernel step, count;
 };
 
-static int failed(cl_event event)
+static int bitplanes_failed(cl_event event)
 {
     return event == (cl_event)-1 ? -1 : 0;
 }
 
-/* ---- Making and freeing. --------------------------------------------------------------------- */
+/* ---- Create and free. ------------------------------------------------------------------------ */
 
-static void planes_free(life *lf)
+static void bitplanes_free(life *lf)
 {
-    struct planes *p = lf->state;
+    struct bitplanes *p = lf->state;
     if (!p)
         return;
     clfree(p->grid[0]);
@@ -50,7 +54,7 @@ static void planes_free(life *lf)
     lf->state = NULL;
 }
 
-static int open_kernels(life *lf, struct planes *p)
+static int bitplanes_open_kernels(life *lf, struct bitplanes *p)
 {
     const struct embedded *const front[] = {&ternary_text, &mix_text};
     enum { OPTIONS = 128 };
@@ -69,7 +73,7 @@ static int open_kernels(life *lf, struct planes *p)
     return p->count ? 0 : -1;
 }
 
-static int allocate(life *lf, struct planes *p, const struct cldev_info *info)
+static int bitplanes_allocate(life *lf, struct bitplanes *p, const struct cldev_info *info)
 {
     const double need = (double)p->n * (double)lf->words * (double)lf->height * sizeof(uint64_t);
     if (need > (double)info->dev_max_mem_alloc_sz || 2 * need > (double)info->dev_global_mem_sz)
@@ -87,10 +91,10 @@ static int allocate(life *lf, struct planes *p, const struct cldev_info *info)
     return p->grid[0] && p->grid[1] && p->sums ? 0 : -1;
 }
 
-static int planes_create(life *lf, const struct life_options *options)
+static int bitplanes_create(life *lf, const struct life_options *options)
 {
     (void)options;
-    struct planes *p = calloc(1, sizeof *p);
+    struct bitplanes *p = calloc(1, sizeof *p);
     struct cldev_info *info = calloc(clgetndev(lf->ctx), sizeof *info);
     lf->state = p;
     int status = -1;
@@ -99,101 +103,102 @@ static int planes_create(life *lf, const struct life_options *options)
     } else if (clgetdevinfo(lf->ctx, info) == 0) {
         p->n = life_planes_of(lf);
         p->pace = pace_of(1e9);
-        status = allocate(lf, p, &info[DEVICE]) < 0 ? -1 : open_kernels(lf, p);
+        status = bitplanes_allocate(lf, p, &info[DEVICE]) < 0 ? -1 : bitplanes_open_kernels(lf, p);
     }
     free(info);
     if (status < 0)
-        planes_free(lf);
+        bitplanes_free(lf);
     return status;
 }
 
 /* ---- The host's rows. ------------------------------------------------------------------------ */
 
-static uint64_t *planes_plane(life *lf, unsigned plane, size_t y)
+static uint64_t *bitplanes_plane(life *lf, unsigned plane, size_t y)
 {
-    struct planes *p = lf->state;
+    struct bitplanes *p = lf->state;
     return p->grid[0] + plane * p->plane + y * lf->words;
 }
 
-static uint64_t *planes_row(life *lf, size_t y)
+static uint64_t *bitplanes_row(life *lf, size_t y)
 {
-    return planes_plane(lf, 0, y);
+    return bitplanes_plane(lf, 0, y);
 }
 
-static int planes_upload(life *lf)
+static int bitplanes_upload(life *lf)
 {
-    struct planes *p = lf->state;
-    p->now = 0;
-    return failed(clmsync(lf->ctx, DEVICE, p->grid[0], CL_MEM_DEVICE));
+    struct bitplanes *p = lf->state;
+    p->current = 0;
+    return bitplanes_failed(clmsync(lf->ctx, DEVICE, p->grid[0], CL_MEM_DEVICE));
 }
 
-static int planes_download(life *lf)
+static int bitplanes_download(life *lf)
 {
-    struct planes *p = lf->state;
-    if (p->now && failed(clmcopy(lf->ctx, DEVICE, p->grid[1], p->grid[0], UNWAITED)))
+    struct bitplanes *p = lf->state;
+    if (p->current && bitplanes_failed(clmcopy(lf->ctx, DEVICE, p->grid[1], p->grid[0], UNWAITED)))
         return -1;
-    p->now = 0;
-    return failed(clmsync(lf->ctx, DEVICE, p->grid[0], CL_MEM_HOST));
+    p->current = 0;
+    return bitplanes_failed(clmsync(lf->ctx, DEVICE, p->grid[0], CL_MEM_HOST));
 }
 
 /* ---- Stepping. ------------------------------------------------------------------------------- */
 
-static int wait_all(life *lf)
+static int bitplanes_wait(life *lf)
 {
-    struct planes *p = lf->state;
+    struct bitplanes *p = lf->state;
     return life_rows_wait(lf, &p->pace);
 }
 
-/* Starts rows y ... y + rows - 1. */
-static int start_rows(life *lf, size_t y, size_t rows)
+/* Enqueue rows y ... y + rows - 1, rounded up to whole groups: the next launch writes the surplus
+ * rows again, with equal values. */
+static int bitplanes_start_rows(life *lf, size_t y, size_t rows)
 {
-    struct planes *p = lf->state;
+    struct bitplanes *p = lf->state;
     clndrange_t ndr =
         clndrange_init2d(0, round_up(lf->words, ACROSS), ACROSS, y, round_up(rows, DOWN), DOWN);
     clprofile_work(p->step, 0, 16. * (double)p->n * (double)rows * (double)lf->words,
                    CLPROF_SINGLE);
-    return failed(clforka(lf->ctx, DEVICE, p->step, &ndr, UNWAITED, p->grid[p->now],
-                          p->grid[!p->now], (cl_ulong)lf->words, (cl_ulong)lf->width,
-                          (cl_ulong)lf->height, (cl_int)(lf->bounds == LIFE_TORUS)));
+    return bitplanes_failed(clforka(lf->ctx, DEVICE, p->step, &ndr, UNWAITED, p->grid[p->current],
+                                    p->grid[!p->current], (cl_ulong)lf->words, (cl_ulong)lf->width,
+                                    (cl_ulong)lf->height, (cl_int)(lf->bounds == LIFE_TORUS)));
 }
 
-/* A slice more or less computes rows twice, with the same result. */
-static int generation(life *lf)
+static int bitplanes_generation(life *lf)
 {
-    struct planes *p = lf->state;
-    if (life_rows_generation(lf, &p->pace, DOWN, start_rows) < 0)
+    struct bitplanes *p = lf->state;
+    if (life_rows_generation(lf, &p->pace, DOWN, bitplanes_start_rows) < 0)
         return -1;
-    p->now = !p->now;
+    p->current = !p->current;
     return 0;
 }
 
-static int advance(life *lf, uint64_t generations)
+static int bitplanes_advance(life *lf, uint64_t generations)
 {
-    struct planes *p = lf->state;
-    return life_rows_advance(lf, &p->pace, generations, generation);
+    struct bitplanes *p = lf->state;
+    return life_rows_advance(lf, &p->pace, generations, bitplanes_generation);
 }
 
-static int planes_step(life *lf, uint64_t generations)
+static int bitplanes_step(life *lf, uint64_t generations)
 {
-    const int status = advance(lf, generations);
-    return wait_all(lf) < 0 ? -1 : status;
+    const int status = bitplanes_advance(lf, generations);
+    return bitplanes_wait(lf) < 0 ? -1 : status;
 }
 
 /* ---- Counting. ------------------------------------------------------------------------------- */
 
-static int count(life *lf, size_t slot)
+static int bitplanes_count(life *lf, size_t slot)
 {
-    struct planes *p = lf->state;
+    struct bitplanes *p = lf->state;
     clndrange_t ndr = clndrange_init1d(0, p->counters, COUNTERS);
     lf->launches++;
-    return failed(clforka(lf->ctx, DEVICE, p->count, &ndr, UNWAITED, p->grid[p->now],
-                          (cl_ulong)p->plane, p->sums, (cl_ulong)(slot * p->counters)));
+    return bitplanes_failed(clforka(lf->ctx, DEVICE, p->count, &ndr, UNWAITED, p->grid[p->current],
+                                    (cl_ulong)p->plane, p->sums, (cl_ulong)(slot * p->counters)));
 }
 
-static int collect(life *lf, size_t slots, struct life_sample *sample)
+static int bitplanes_collect(life *lf, size_t slots, struct life_sample *sample)
 {
-    struct planes *p = lf->state;
-    if (failed(clmsync(lf->ctx, DEVICE, p->sums, CL_MEM_HOST | UNWAITED)) || wait_all(lf) < 0)
+    struct bitplanes *p = lf->state;
+    if (bitplanes_failed(clmsync(lf->ctx, DEVICE, p->sums, CL_MEM_HOST | UNWAITED)) ||
+        bitplanes_wait(lf) < 0)
         return -1;
     for (size_t slot = 0; slot < slots; slot++) {
         sample[slot].population = sample[slot].hash = 0;
@@ -202,33 +207,33 @@ static int collect(life *lf, size_t slots, struct life_sample *sample)
     return 0;
 }
 
-static int planes_trace(life *lf, size_t n, struct life_sample *sample)
+static int bitplanes_trace(life *lf, size_t n, struct life_sample *sample)
 {
-    static const struct life_counting by = {advance, count, collect};
+    static const struct life_counting by = {bitplanes_advance, bitplanes_count, bitplanes_collect};
     return life_trace_slots(lf, &by, n, sample);
 }
 
-static unsigned planes_devices(const life *lf)
+static unsigned bitplanes_devices(const life *lf)
 {
     (void)lf;
     return 1;
 }
 
-static const char *planes_explain(const life *lf, unsigned dev)
+static const char *bitplanes_explain(const life *lf, unsigned dev)
 {
     (void)lf;
     return dev == 0 ? "fixed: a word of 64 cells an item, a generation a launch" : "";
 }
 
-const struct life_backend life_planes_backend = {
-    .create = planes_create,
-    .free = planes_free,
-    .row = planes_row,
-    .plane = planes_plane,
-    .upload = planes_upload,
-    .download = planes_download,
-    .step = planes_step,
-    .trace = planes_trace,
-    .devices = planes_devices,
-    .explain = planes_explain,
+const struct life_backend life_bitplanes_backend = {
+    .create = bitplanes_create,
+    .free = bitplanes_free,
+    .row = bitplanes_row,
+    .plane = bitplanes_plane,
+    .upload = bitplanes_upload,
+    .download = bitplanes_download,
+    .step = bitplanes_step,
+    .trace = bitplanes_trace,
+    .devices = bitplanes_devices,
+    .explain = bitplanes_explain,
 };

@@ -1,8 +1,13 @@
-/* engine_bytes.c - the engine "packed" where a cell is a byte, on the context's first device:
- * Larger than Life (larger_than_life.cl), rules that a file lists, and Generations on grids whose
- * edges are joined otherwise than a torus's (rule_table.cl). SPDX-License-Identifier: MIT
+/* engine_bytes.c - the engine "packed" with a byte a cell, on the context's first device: Larger
+ * than Life (larger_than_life.cl), rules of a file, and Generations on topologies other than the
+ * torus (rule_table.cl).
+ * SPDX-License-Identifier: MIT
  */
 #include "life/transitions.h"
+#include "life/cells.h"
+#include "life/counting.h"
+#include "life/engine.h"
+#include "life/generation.h"
 
 #include "core/embedded.h"
 #include "core/round.h"
@@ -13,15 +18,15 @@
 #include <string.h>
 
 EMBEDDED(large_file, "life/larger_than_life.cl", life_larger_than_life_cl);
-EMBEDDED(joined_text, "life/topology.h", life_topology_h);
+EMBEDDED(topology_text, "life/topology.h", life_topology_h);
 EMBEDDED(mix_text, "life/mix.h", life_mix_h);
 EMBEDDED(count_text, "life/count_bytes.h", life_count_bytes_h);
-EMBEDDED(near_file, "life/rule_table.cl", life_rule_table_cl);
+EMBEDDED(rule_table_file, "life/rule_table.cl", life_rule_table_cl);
 
 enum { DEVICE = 0 };
 
-/* How kernels are launched, by kind of device: cells of a work-item side by side, bands in a group,
- * and items that add up a row, or count. */
+/* Launch shape by kind of device: columns of a work-item; items across and bands down in a group;
+ * items that sum a row or count. */
 struct shape {
     int columns, across, down, items;
 };
@@ -30,29 +35,28 @@ static const struct shape shape_cpu = {16, 8, 1, 1}, shape_gpu = {4, 32, 4, 64};
 struct bytes {
     struct shape shape;
     int rows;                 /* of a band */
-    size_t pitch, stride;     /* bytes of a row of cells; entries of one of sums */
+    size_t pitch, stride;     /* bytes of a row of cells; entries of a row of sums */
     unsigned char *grid[2];   /* [0] has the host's copy, [1] is scratch memory of the device */
-    unsigned short *row_sums; /* of larger_than_life.cl */
-    uint32_t *branch;         /* of a tree, for rule_table.cl */
-    int now;
-    struct life_cells image; /* the packed rows that the front reads and writes, of one bit plane
-                                behind the other */
+    unsigned short *row_sums; /* larger_than_life.cl: prefix sums of rows */
+    uint32_t *branch;         /* rule_table.cl: the transition tree */
+    int current;
+    struct life_cells image; /* packed rows for the caller, plane after plane */
     uint64_t *sums;
     size_t counters;
     struct pace pace; /* in cells */
     void *program;
-    cl_kernel add, step, count;
+    cl_kernel sum_rows, step, count;
     char explain[120];
 };
 
-static int failed(cl_event event)
+static int bytes_failed(cl_event event)
 {
     return event == (cl_event)-1 ? -1 : 0;
 }
 
-/* ---- Making and freeing. --------------------------------------------------------------------- */
+/* ---- Create and free. ------------------------------------------------------------------------ */
 
-static void bytes_free(life *lf)
+static void bytes_engine_free(life *lf)
 {
     struct bytes *p = lf->state;
     if (!p)
@@ -69,10 +73,10 @@ static void bytes_free(life *lf)
     lf->state = NULL;
 }
 
-/* Adds to a text of options, which has room for it. */
+/* Append to `text`, which is large enough. */
 #define APPEND(...) (used += snprintf(text + used, sizeof text - (size_t)used, __VA_ARGS__))
 
-static void *open_large(life *lf, const struct bytes *p)
+static void *bytes_open_larger_than_life(life *lf, const struct bytes *p)
 {
     const struct embedded *const front[] = {&mix_text, &count_text};
     const struct life_large *l = &lf->rule.large;
@@ -90,9 +94,9 @@ static void *open_large(life *lf, const struct bytes *p)
     return embedded_open(lf->ctx, text, &large_file, 2, front);
 }
 
-static void *open_near(life *lf)
+static void *bytes_open_rule_table(life *lf)
 {
-    const struct embedded *const front[] = {&joined_text, &mix_text, &count_text};
+    const struct embedded *const front[] = {&topology_text, &mix_text, &count_text};
     const struct life_transitions *t = lf->rule.transitions;
     static const unsigned char none[9] = {0};
     char text[1000];
@@ -109,21 +113,22 @@ static void *open_near(life *lf)
                    (unsigned)(lf->rule.table.on[i / 2] >> 32 * (i % 2)));
     }
     APPEND("\n");
-    return embedded_open(lf->ctx, text, &near_file, 3, front);
+    return embedded_open(lf->ctx, text, &rule_table_file, 3, front);
 }
 
-static int open_kernels(life *lf, struct bytes *p)
+static int bytes_open_kernels(life *lf, struct bytes *p)
 {
     const bool large = lf->rule.large.range > 0;
-    p->program = large ? open_large(lf, p) : open_near(lf);
-    p->add = large && p->program ? clsym(lf->ctx, p->program, "life_large_sums", 0) : NULL;
-    p->step = p->program ? clsym(lf->ctx, p->program, large ? "life_large" : "life_near", 0) : NULL;
+    p->program = large ? bytes_open_larger_than_life(lf, p) : bytes_open_rule_table(lf);
+    p->sum_rows = large && p->program ? clsym(lf->ctx, p->program, "life_large_sums", 0) : NULL;
+    p->step =
+        p->program ? clsym(lf->ctx, p->program, large ? "life_large" : "life_rule_table", 0) : NULL;
     p->count = p->step ? clsym(lf->ctx, p->program, "life_count_bytes", 0) : NULL;
-    return p->count && (p->add || !large) ? 0 : -1;
+    return p->count && (p->sum_rows || !large) ? 0 : -1;
 }
 
-/* The tree of a rule that a file lists; others have one entry. */
-static int allocate_tree(life *lf, struct bytes *p)
+/* Upload the transition tree of a rule file; a single unused entry for Generations. */
+static int bytes_upload_tree(life *lf, struct bytes *p)
 {
     const struct life_transitions *t = lf->rule.transitions;
     const size_t n = t ? t->nodes * t->states : 1;
@@ -135,15 +140,15 @@ static int allocate_tree(life *lf, struct bytes *p)
     memset(p->branch, 0, n * sizeof *p->branch);
     if (t)
         memcpy(p->branch, t->branch, n * sizeof *p->branch);
-    return failed(clmsync(lf->ctx, DEVICE, p->branch, CL_MEM_DEVICE));
+    return bytes_failed(clmsync(lf->ctx, DEVICE, p->branch, CL_MEM_DEVICE));
 }
 
-static int allocate(life *lf, struct bytes *p, const struct cldev_info *info)
+static int bytes_allocate(life *lf, struct bytes *p, const struct cldev_info *info)
 {
     const bool large = lf->rule.large.range > 0;
     p->pitch = round_up(lf->width, (size_t)p->shape.columns);
     p->stride = round_up(p->pitch + 2 * (size_t)lf->rule.large.range + 2,
-                         16); /* as many as life_large_sums writes at a time */
+                         16); /* life_large_sums writes 16 entries at a time */
     const double cells = (double)p->pitch * (double)lf->height,
                  entries = large ? (double)p->stride * (double)lf->height * sizeof *p->row_sums : 0;
     const double most = entries > cells ? entries : cells;
@@ -151,7 +156,7 @@ static int allocate(life *lf, struct bytes *p, const struct cldev_info *info)
         2 * cells + entries > (double)info->dev_global_mem_sz)
         return clerror_set(
             ENOMEM,
-            "life: %zu x %zu cells under the rule %s need %.4g MB, a buffer of %.4g MB among it, and %s has %.4g MB of memory",
+            "life: %zu x %zu cells under the rule %s need %.4g MB, including a buffer of %.4g MB; %s has %.4g MB of memory",
             lf->width, lf->height, lf->rule.text, (2 * cells + entries) / 1e6, most / 1e6,
             info->dev_name, (double)info->dev_global_mem_sz / 1e6);
     p->counters = (size_t)p->shape.items * (info->dev_max_core ? info->dev_max_core : 1);
@@ -161,14 +166,15 @@ static int allocate(life *lf, struct bytes *p, const struct cldev_info *info)
     p->sums = clmalloc(lf->ctx, LIFE_SLOTS * p->counters * 2 * sizeof(uint64_t), 0);
     lf->device_bytes = (size_t)(2 * cells + entries);
     if (!p->grid[0] || !p->grid[1] || (large && !p->row_sums) || !p->sums ||
-        allocate_tree(lf, p) < 0)
+        bytes_upload_tree(lf, p) < 0)
         return -1;
     return life_cells_alloc(&p->image, lf->width, lf->height * life_planes_of(lf));
 }
 
-/* A band begins with a sum over all rows of the range, so the larger the range the longer the
- * band. */
-static void choose_shape(struct bytes *p, const struct life_large *l, const struct cldev_info *info)
+/* Choose the rows of a band. A band begins with a sum over all rows in range, so its length grows
+ * with the range. */
+static void bytes_choose_shape(struct bytes *p, const struct life_large *l,
+                               const struct cldev_info *info)
 {
     const bool square = l->shape == 'M';
     p->shape = info->dev_type & CL_DEVICE_TYPE_CPU ? shape_cpu : shape_gpu;
@@ -194,13 +200,13 @@ static int bytes_create(life *lf, const struct life_options *options)
     if (!p || !info) {
         clerror_set(ENOMEM, "life: no memory for an engine");
     } else if (clgetdevinfo(lf->ctx, info) == 0) {
-        choose_shape(p, &lf->rule.large, &info[DEVICE]);
+        bytes_choose_shape(p, &lf->rule.large, &info[DEVICE]);
         p->pace = pace_of(2e7);
-        status = allocate(lf, p, &info[DEVICE]) < 0 ? -1 : open_kernels(lf, p);
+        status = bytes_allocate(lf, p, &info[DEVICE]) < 0 ? -1 : bytes_open_kernels(lf, p);
     }
     free(info);
     if (status < 0)
-        bytes_free(lf);
+        bytes_engine_free(lf);
     return status;
 }
 
@@ -223,17 +229,17 @@ static int bytes_upload(life *lf)
     memset(p->grid[0], 0, p->pitch * lf->height);
     for (size_t y = 0; y < lf->height; y++)
         life_states_of_planes(lf, 0, y, lf->width, p->grid[0] + y * p->pitch);
-    p->now = 0;
-    return failed(clmsync(lf->ctx, DEVICE, p->grid[0], CL_MEM_DEVICE));
+    p->current = 0;
+    return bytes_failed(clmsync(lf->ctx, DEVICE, p->grid[0], CL_MEM_DEVICE));
 }
 
 static int bytes_download(life *lf)
 {
     struct bytes *p = lf->state;
-    if (p->now && failed(clmcopy(lf->ctx, DEVICE, p->grid[1], p->grid[0], UNWAITED)))
+    if (p->current && bytes_failed(clmcopy(lf->ctx, DEVICE, p->grid[1], p->grid[0], UNWAITED)))
         return -1;
-    p->now = 0;
-    if (failed(clmsync(lf->ctx, DEVICE, p->grid[0], CL_MEM_HOST)))
+    p->current = 0;
+    if (bytes_failed(clmsync(lf->ctx, DEVICE, p->grid[0], CL_MEM_HOST)))
         return -1;
     for (size_t y = 0; y < lf->height; y++)
         life_states_to_planes(lf, 0, y, lf->width, p->grid[0] + y * p->pitch);
@@ -242,25 +248,26 @@ static int bytes_download(life *lf)
 
 /* ---- Stepping. ------------------------------------------------------------------------------- */
 
-static int wait_all(life *lf)
+static int bytes_wait(life *lf)
 {
     struct bytes *p = lf->state;
     return life_rows_wait(lf, &p->pace);
 }
 
-static int add_rows(life *lf)
+static int bytes_sum_rows(life *lf)
 {
     struct bytes *p = lf->state;
     const size_t items = (size_t)p->shape.items;
     clndrange_t ndr = clndrange_init1d(0, lf->height * items, items);
     lf->launches++;
-    return failed(clforka(lf->ctx, DEVICE, p->add, &ndr, UNWAITED, p->grid[p->now], p->row_sums,
-                          (cl_int)lf->width, (cl_ulong)p->pitch, (cl_ulong)p->stride,
-                          (cl_int)(lf->bounds == LIFE_TORUS)));
+    return bytes_failed(clforka(lf->ctx, DEVICE, p->sum_rows, &ndr, UNWAITED, p->grid[p->current],
+                                p->row_sums, (cl_int)lf->width, (cl_ulong)p->pitch,
+                                (cl_ulong)p->stride, (cl_int)(lf->bounds == LIFE_TORUS)));
 }
 
-/* Starts rows y ... y + rows - 1. */
-static int start_rows(life *lf, size_t y, size_t rows)
+/* Enqueue rows y ... y + rows - 1, rounded up to whole groups: the next launch writes the surplus
+ * rows again, with equal values. */
+static int bytes_start_rows(life *lf, size_t y, size_t rows)
 {
     struct bytes *p = lf->state;
     const size_t across = (size_t)p->shape.across, down = (size_t)p->shape.down,
@@ -268,55 +275,55 @@ static int start_rows(life *lf, size_t y, size_t rows)
     clndrange_t ndr = clndrange_init2d(0, round_up(p->pitch / (size_t)p->shape.columns, across),
                                        across, 0, round_up(bands, down), down);
     if (!lf->rule.large.range)
-        return failed(clforka(lf->ctx, DEVICE, p->step, &ndr, UNWAITED, p->grid[p->now],
-                              p->grid[!p->now], p->branch, (cl_int)y, (cl_int)lf->width,
-                              (cl_int)lf->height, (cl_ulong)p->pitch, (cl_int)lf->grid.how,
-                              (cl_long)lf->grid.shift));
-    return failed(clforka(lf->ctx, DEVICE, p->step, &ndr, UNWAITED, p->grid[p->now],
-                          p->grid[!p->now], p->row_sums, (cl_int)y, (cl_int)lf->width,
-                          (cl_int)lf->height, (cl_ulong)p->pitch, (cl_ulong)p->stride,
-                          (cl_int)(lf->bounds == LIFE_TORUS)));
+        return bytes_failed(clforka(lf->ctx, DEVICE, p->step, &ndr, UNWAITED, p->grid[p->current],
+                                    p->grid[!p->current], p->branch, (cl_int)y, (cl_int)lf->width,
+                                    (cl_int)lf->height, (cl_ulong)p->pitch,
+                                    (cl_int)lf->grid.topology, (cl_long)lf->grid.shift));
+    return bytes_failed(clforka(lf->ctx, DEVICE, p->step, &ndr, UNWAITED, p->grid[p->current],
+                                p->grid[!p->current], p->row_sums, (cl_int)y, (cl_int)lf->width,
+                                (cl_int)lf->height, (cl_ulong)p->pitch, (cl_ulong)p->stride,
+                                (cl_int)(lf->bounds == LIFE_TORUS)));
 }
 
-/* A slice more or less computes rows twice, with the same result. */
-static int generation(life *lf)
+static int bytes_generation(life *lf)
 {
     struct bytes *p = lf->state;
-    if ((p->add && add_rows(lf) < 0) ||
-        life_rows_generation(lf, &p->pace, (size_t)p->rows, start_rows) < 0)
+    if ((p->sum_rows && bytes_sum_rows(lf) < 0) ||
+        life_rows_generation(lf, &p->pace, (size_t)p->rows, bytes_start_rows) < 0)
         return -1;
-    p->now = !p->now;
+    p->current = !p->current;
     return 0;
 }
 
-static int advance(life *lf, uint64_t generations)
+static int bytes_advance(life *lf, uint64_t generations)
 {
     struct bytes *p = lf->state;
-    return life_rows_advance(lf, &p->pace, generations, generation);
+    return life_rows_advance(lf, &p->pace, generations, bytes_generation);
 }
 
 static int bytes_step(life *lf, uint64_t generations)
 {
-    const int status = advance(lf, generations);
-    return wait_all(lf) < 0 ? -1 : status;
+    const int status = bytes_advance(lf, generations);
+    return bytes_wait(lf) < 0 ? -1 : status;
 }
 
 /* ---- Counting. ------------------------------------------------------------------------------- */
 
-static int count(life *lf, size_t slot)
+static int bytes_count(life *lf, size_t slot)
 {
     struct bytes *p = lf->state;
     clndrange_t ndr = clndrange_init1d(0, p->counters, (size_t)p->shape.items);
     lf->launches++;
-    return failed(clforka(lf->ctx, DEVICE, p->count, &ndr, UNWAITED, p->grid[p->now],
-                          (cl_ulong)(p->pitch * lf->height), p->sums,
-                          (cl_ulong)(slot * p->counters)));
+    return bytes_failed(clforka(lf->ctx, DEVICE, p->count, &ndr, UNWAITED, p->grid[p->current],
+                                (cl_ulong)(p->pitch * lf->height), p->sums,
+                                (cl_ulong)(slot * p->counters)));
 }
 
-static int collect(life *lf, size_t slots, struct life_sample *sample)
+static int bytes_collect(life *lf, size_t slots, struct life_sample *sample)
 {
     struct bytes *p = lf->state;
-    if (failed(clmsync(lf->ctx, DEVICE, p->sums, CL_MEM_HOST | UNWAITED)) || wait_all(lf) < 0)
+    if (bytes_failed(clmsync(lf->ctx, DEVICE, p->sums, CL_MEM_HOST | UNWAITED)) ||
+        bytes_wait(lf) < 0)
         return -1;
     for (size_t slot = 0; slot < slots; slot++) {
         sample[slot].population = sample[slot].hash = 0;
@@ -327,7 +334,7 @@ static int collect(life *lf, size_t slots, struct life_sample *sample)
 
 static int bytes_trace(life *lf, size_t n, struct life_sample *sample)
 {
-    static const struct life_counting by = {advance, count, collect};
+    static const struct life_counting by = {bytes_advance, bytes_count, bytes_collect};
     return life_trace_slots(lf, &by, n, sample);
 }
 
@@ -345,7 +352,7 @@ static const char *bytes_explain(const life *lf, unsigned dev)
 
 const struct life_backend life_bytes_backend = {
     .create = bytes_create,
-    .free = bytes_free,
+    .free = bytes_engine_free,
     .row = bytes_row,
     .plane = bytes_plane,
     .upload = bytes_upload,

@@ -1,12 +1,14 @@
-/* engine_padded.c - the engines "global" and "local": an int per cell on a grid with a border of
- * ghosts.
+/* engine_padded.c - the engines "global" and "local": an int per cell, on a grid padded with ghost
+ * cells.
  *
  * A generation is up to three launches: ghost rows, ghost columns (both only on a torus), cells.
- * The layout and the kernels are explained in global.cl and local.cl; both run on the context's
+ * global.cl and local.cl explain the layout and the kernels. Both engines run on the context's
  * first device.
  * SPDX-License-Identifier: MIT
  */
-#include "life/internal.h"
+#include "life/counting.h"
+#include "life/engine.h"
+#include "life/generation.h"
 
 #include "core/embedded.h"
 #include "core/round.h"
@@ -18,17 +20,17 @@
 
 EMBEDDED(global_file, "life/global.cl", life_global_cl);
 EMBEDDED(local_file, "life/local.cl", life_local_cl);
-EMBEDDED(joined_text, "life/topology.h", life_topology_h);
+EMBEDDED(topology_text, "life/topology.h", life_topology_h);
 EMBEDDED(edges_file, "life/edges.cl", life_edges_cl);
 EMBEDDED(mix_text, "life/mix.h", life_mix_h);
 EMBEDDED(count_file, "life/count.cl", life_count_cl);
 
 enum { DEVICE = 0 };
 
-/* How kernels are launched: rows of data, by kind of device. */
+/* Launch shape by kind of device. */
 struct shape {
     int group_x, group_y; /* cells of a work-group */
-    int ghosts;           /* work-items in a group of the kernels that make ghosts */
+    int ghosts;           /* work-items in a group of the ghost kernels */
     int count, counts;    /* items in a group of the counting kernel, groups per compute unit */
 };
 static const struct shape shape_cpu = {64, 16, 64, 1, 4}, shape_gpu = {32, 8, 128, 128, 8};
@@ -37,13 +39,13 @@ struct padded {
     struct shape shape;
     char text[120];
     int *grid[2]; /* [0] has the host's copy, [1] is scratch memory of the device */
-    int now;
-    struct life_cells image; /* the packed rows that the front reads and writes */
+    int current;
+    struct life_cells image; /* packed rows for the caller */
     uint64_t *sums;
     size_t groups;
     struct pace pace;                       /* in cells */
     void *global, *local, *counter, *edges; /* programs */
-    cl_kernel rows, columns, joined, cells, count;
+    cl_kernel rows, columns, topology, cells, count;
 };
 
 static size_t pitch_of(const life *lf)
@@ -51,12 +53,12 @@ static size_t pitch_of(const life *lf)
     return lf->width + 2;
 }
 
-static int failed(cl_event event)
+static int padded_failed(cl_event event)
 {
     return event == (cl_event)-1 ? -1 : 0;
 }
 
-/* ---- Making and freeing. --------------------------------------------------------------------- */
+/* ---- Create and free. ------------------------------------------------------------------------ */
 
 static void padded_free(life *lf)
 {
@@ -75,9 +77,9 @@ static void padded_free(life *lf)
     lf->state = NULL;
 }
 
-static int open_kernels(life *lf, struct padded *p)
+static int padded_open_kernels(life *lf, struct padded *p)
 {
-    const struct embedded *const front[] = {&joined_text}, *const count_front[] = {&mix_text};
+    const struct embedded *const front[] = {&topology_text}, *const count_front[] = {&mix_text};
     char options[600], group[64];
     int used = snprintf(
         options, sizeof options, "-D BIRTH=%u -D SURVIVAL=%u -D GROUP_X=%d -D GROUP_Y=%d\n",
@@ -99,7 +101,7 @@ static int open_kernels(life *lf, struct padded *p)
         return -1;
     if (lf->bounds == LIFE_JOINED &&
         (!(p->edges = embedded_open(lf->ctx, "", &edges_file, 1, front)) ||
-         !(p->joined = clsym(lf->ctx, p->edges, "life_ghosts_joined", 0))))
+         !(p->topology = clsym(lf->ctx, p->edges, "life_ghosts_topology", 0))))
         return -1;
     p->rows = clsym(lf->ctx, p->global, "life_ghost_rows", 0);
     p->columns = clsym(lf->ctx, p->global, "life_ghost_columns", 0);
@@ -109,7 +111,7 @@ static int open_kernels(life *lf, struct padded *p)
     return p->rows && p->columns && p->cells && p->count ? 0 : -1;
 }
 
-static int allocate(life *lf, struct padded *p, const struct cldev_info *info)
+static int padded_allocate(life *lf, struct padded *p, const struct cldev_info *info)
 {
     const unsigned long long bytes =
         (unsigned long long)pitch_of(lf) * (lf->height + 2) * sizeof(int);
@@ -123,7 +125,7 @@ static int allocate(life *lf, struct padded *p, const struct cldev_info *info)
     p->groups = (size_t)p->shape.counts * (info->dev_max_core ? info->dev_max_core : 1);
     p->grid[0] = clmalloc(lf->ctx, (size_t)bytes, CL_MEM_ZEROCOPY);
     p->grid[1] =
-        clmalloc(lf->ctx, (size_t)bytes, CL_MEM_ZEROCOPY); /* its ghosts must be 0 on a plane */
+        clmalloc(lf->ctx, (size_t)bytes, CL_MEM_ZEROCOPY); /* on a plane its ghosts stay 0 */
     p->sums = clmalloc(lf->ctx, LIFE_SLOTS * p->groups * 2 * sizeof(uint64_t), 0);
     lf->device_bytes = 2 * (size_t)bytes;
     return p->grid[0] && p->grid[1] && p->sums ? life_cells_alloc(&p->image, lf->width, lf->height)
@@ -145,9 +147,9 @@ static int padded_create(life *lf, const struct life_options *options)
         snprintf(p->text, sizeof p->text, "group_x=%d group_y=%d ghosts=%d count=%d counts=%d",
                  p->shape.group_x, p->shape.group_y, p->shape.ghosts, p->shape.count,
                  p->shape.counts);
-        status = allocate(lf, p, &info[DEVICE]);
+        status = padded_allocate(lf, p, &info[DEVICE]);
         if (status == 0)
-            status = open_kernels(lf, p);
+            status = padded_open_kernels(lf, p);
     }
     free(info);
     if (status < 0)
@@ -171,18 +173,19 @@ static int padded_upload(life *lf)
         for (size_t x = 0; x < lf->width; x++)
             row[x] = life_cells_at(&p->image, x, y);
     }
-    p->now = 0;
-    return failed(clmsync(lf->ctx, DEVICE, p->grid[0], CL_MEM_DEVICE)) ||
-                   failed(clmsync(lf->ctx, DEVICE, p->grid[1], CL_MEM_DEVICE))
-               ? -1
-               : 0;
+    p->current = 0;
+    if (padded_failed(clmsync(lf->ctx, DEVICE, p->grid[0], CL_MEM_DEVICE)))
+        return -1;
+    if (padded_failed(clmsync(lf->ctx, DEVICE, p->grid[1], CL_MEM_DEVICE)))
+        return -1;
+    return 0;
 }
 
 static int padded_download(life *lf)
 {
     struct padded *p = lf->state;
-    const int *grid = p->grid[p->now];
-    if (failed(clmsync(lf->ctx, DEVICE, p->grid[p->now], CL_MEM_HOST)))
+    const int *grid = p->grid[p->current];
+    if (padded_failed(clmsync(lf->ctx, DEVICE, p->grid[p->current], CL_MEM_HOST)))
         return -1;
     for (size_t y = 0; y < lf->height; y++) {
         const int *from = grid + (y + 1) * pitch_of(lf) + 1;
@@ -196,93 +199,94 @@ static int padded_download(life *lf)
 
 /* ---- Stepping. ------------------------------------------------------------------------------- */
 
-static int ghosts(life *lf)
+static int padded_fill_ghosts(life *lf)
 {
     struct padded *p = lf->state;
     const size_t group = (size_t)p->shape.ghosts;
     clndrange_t across = clndrange_init1d(0, round_up(lf->width, group), group);
     clndrange_t down = clndrange_init1d(0, round_up(lf->height + 2, group), group);
     lf->launches += 2;
-    return failed(clforka(lf->ctx, DEVICE, p->rows, &across, UNWAITED, p->grid[p->now],
-                          (cl_int)lf->width, (cl_int)lf->height)) ||
-                   failed(clforka(lf->ctx, DEVICE, p->columns, &down, UNWAITED, p->grid[p->now],
-                                  (cl_int)lf->width, (cl_int)lf->height))
-               ? -1
-               : 0;
+    if (padded_failed(clforka(lf->ctx, DEVICE, p->rows, &across, UNWAITED, p->grid[p->current],
+                              (cl_int)lf->width, (cl_int)lf->height)))
+        return -1;
+    if (padded_failed(clforka(lf->ctx, DEVICE, p->columns, &down, UNWAITED, p->grid[p->current],
+                              (cl_int)lf->width, (cl_int)lf->height)))
+        return -1;
+    return 0;
 }
 
-/* The same where edges are joined otherwise than a torus's. */
-static int joined_ghosts(life *lf)
+/* Fill the ghosts on a topology other than the torus. */
+static int padded_fill_topology_ghosts(life *lf)
 {
     struct padded *p = lf->state;
     const size_t group = (size_t)p->shape.ghosts;
     clndrange_t ndr = clndrange_init1d(0, round_up(2 * (pitch_of(lf) + lf->height), group), group);
     lf->launches++;
-    return failed(clforka(lf->ctx, DEVICE, p->joined, &ndr, UNWAITED, p->grid[p->now],
-                          (cl_int)lf->width, (cl_int)lf->height, (cl_int)lf->grid.how,
-                          (cl_long)lf->grid.shift));
+    return padded_failed(clforka(lf->ctx, DEVICE, p->topology, &ndr, UNWAITED, p->grid[p->current],
+                                 (cl_int)lf->width, (cl_int)lf->height, (cl_int)lf->grid.topology,
+                                 (cl_long)lf->grid.shift));
 }
 
-static int wait_all(life *lf)
+static int padded_wait(life *lf)
 {
     struct padded *p = lf->state;
     return life_rows_wait(lf, &p->pace);
 }
 
-/* Starts the cells of rows y .. y + rows - 1, `y` a multiple of the group's height. */
-static int start_cells(life *lf, size_t y, size_t rows)
+/* Enqueue the cells of rows y ... y + rows - 1, y a multiple of the group's height. */
+static int padded_start_cells(life *lf, size_t y, size_t rows)
 {
     struct padded *p = lf->state;
     const struct shape *s = &p->shape;
     clndrange_t ndr =
         clndrange_init2d(0, round_up(lf->width, (size_t)s->group_x), (size_t)s->group_x, y,
                          round_up(rows, (size_t)s->group_y), (size_t)s->group_y);
-    return failed(clforka(lf->ctx, DEVICE, p->cells, &ndr, UNWAITED, p->grid[p->now],
-                          p->grid[!p->now], (cl_int)lf->width, (cl_int)lf->height));
+    return padded_failed(clforka(lf->ctx, DEVICE, p->cells, &ndr, UNWAITED, p->grid[p->current],
+                                 p->grid[!p->current], (cl_int)lf->width, (cl_int)lf->height));
 }
 
-static int generation(life *lf)
+static int padded_generation(life *lf)
 {
     struct padded *p = lf->state;
-    if ((lf->bounds == LIFE_TORUS && ghosts(lf) < 0) ||
-        (lf->bounds == LIFE_JOINED && joined_ghosts(lf) < 0) ||
-        life_rows_generation(lf, &p->pace, (size_t)p->shape.group_y, start_cells) < 0)
+    if ((lf->bounds == LIFE_TORUS && padded_fill_ghosts(lf) < 0) ||
+        (lf->bounds == LIFE_JOINED && padded_fill_topology_ghosts(lf) < 0) ||
+        life_rows_generation(lf, &p->pace, (size_t)p->shape.group_y, padded_start_cells) < 0)
         return -1;
-    p->now = !p->now;
+    p->current = !p->current;
     return 0;
 }
 
-static int advance(life *lf, uint64_t generations)
+static int padded_advance(life *lf, uint64_t generations)
 {
     struct padded *p = lf->state;
-    return life_rows_advance(lf, &p->pace, generations, generation);
+    return life_rows_advance(lf, &p->pace, generations, padded_generation);
 }
 
 static int padded_step(life *lf, uint64_t generations)
 {
-    const int status = advance(lf, generations);
-    return wait_all(lf) < 0 ? -1 : status;
+    const int status = padded_advance(lf, generations);
+    return padded_wait(lf) < 0 ? -1 : status;
 }
 
 /* ---- Counting. ------------------------------------------------------------------------------- */
 
-static int count(life *lf, size_t slot)
+static int padded_count(life *lf, size_t slot)
 {
     struct padded *p = lf->state;
     clndrange_t ndr =
         clndrange_init1d(0, p->groups * (size_t)p->shape.count, (size_t)p->shape.count);
     lf->launches++;
-    return failed(clforka(lf->ctx, DEVICE, p->count, &ndr, UNWAITED, p->grid[p->now],
-                          (cl_int)lf->width, (cl_int)lf->height, p->sums,
-                          (cl_ulong)(slot * p->groups)));
+    return padded_failed(clforka(lf->ctx, DEVICE, p->count, &ndr, UNWAITED, p->grid[p->current],
+                                 (cl_int)lf->width, (cl_int)lf->height, p->sums,
+                                 (cl_ulong)(slot * p->groups)));
 }
 
-static int collect(life *lf, size_t slots, struct life_sample *sample)
+static int padded_collect(life *lf, size_t slots, struct life_sample *sample)
 {
     struct padded *p = lf->state;
-    /* Reports kernels that failed before the copy and were not reported yet. */
-    if (failed(clmsync(lf->ctx, DEVICE, p->sums, CL_MEM_HOST | UNWAITED)) ||
-        failed(clwait(lf->ctx, DEVICE, CL_ALL_EVENT)))
+    /* The wait reports kernels that failed before the copy. */
+    if (padded_failed(clmsync(lf->ctx, DEVICE, p->sums, CL_MEM_HOST | UNWAITED)) ||
+        padded_failed(clwait(lf->ctx, DEVICE, CL_ALL_EVENT)))
         return -1;
     for (size_t slot = 0; slot < slots; slot++) {
         sample[slot].population = sample[slot].hash = 0;
@@ -293,7 +297,7 @@ static int collect(life *lf, size_t slots, struct life_sample *sample)
 
 static int padded_trace(life *lf, size_t n, struct life_sample *sample)
 {
-    static const struct life_counting by = {advance, count, collect};
+    static const struct life_counting by = {padded_advance, padded_count, padded_collect};
     return life_trace_slots(lf, &by, n, sample);
 }
 

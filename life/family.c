@@ -16,7 +16,7 @@
  * 7 south, 8 south-east.
  * SPDX-License-Identifier: MIT
  */
-#include "life/internal.h"
+#include "life/family.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -26,8 +26,8 @@
 
 enum { BLOCKS = 512, CELL = 1 << 4, MOORE = 0x1ef, HEXAGON = 0x1ab, NEUMANN = 0xaa };
 
-/* For each count of neighbours, letters and one of the places that a letter stands for; above four
- * the dead ones have that of 8 - count. */
+/* For each number of neighbours, its letters and one placement for each letter; above four, the
+ * dead neighbours have the placement of 8 - count. */
 static const char *const letters[5] = {"", "ce", "ceaikn", "ceaiknjqry", "ceaiknjqrytwz"};
 static const unsigned short places[5][13] = {
     {0},
@@ -36,7 +36,7 @@ static const unsigned short places[5][13] = {
     {69, 42, 11, 7, 98, 13, 14, 70, 41, 97},
     {325, 170, 15, 45, 99, 71, 106, 102, 43, 101, 105, 78, 108}};
 
-static unsigned turned(unsigned block)
+static unsigned block_turned(unsigned block)
 {
     static const unsigned char to[9] = {2, 5, 8, 1, 4, 7, 0, 3, 6};
     unsigned out = 0;
@@ -54,20 +54,20 @@ static unsigned mirrored(unsigned block)
     return out;
 }
 
-static void set(struct life_table *t, unsigned block, bool on)
+static void table_set(struct life_table *t, unsigned block, bool on)
 {
     t->on[block / 64] = (t->on[block / 64] & ~((uint64_t)1 << block % 64)) | (uint64_t)on
                                                                                  << block % 64;
 }
 
-/* What a letter stands for, all ways round. */
+/* Set a letter's placements in all rotations and reflections. */
 static void set_letter(struct life_table *t, unsigned cell, unsigned count, int letter, bool on)
 {
     const unsigned place = places[count <= 4 ? count : 8 - count][letter];
     unsigned block = (count <= 4 ? place : MOORE ^ place) | cell;
     for (int i = 0; i < 8; i++) {
-        set(t, block, on);
-        block = i == 3 ? mirrored(turned(block)) : turned(block);
+        table_set(t, block, on);
+        block = i == 3 ? mirrored(block_turned(block)) : block_turned(block);
     }
 }
 
@@ -75,42 +75,42 @@ static void set_count(struct life_table *t, unsigned cell, unsigned neighbours, 
 {
     for (unsigned block = 0; block < BLOCKS; block++)
         if ((block & CELL) == cell && (unsigned)__builtin_popcount(block & neighbours) == count)
-            set(t, block, true);
+            table_set(t, block, true);
 }
 
-static int refuse(const char *text, const char *why)
+static int family_refuse(const char *text, const char *why)
 {
     return clerror_set(EINVAL, "'%.100s' is not a rule this engine knows: %s", text, why);
 }
 
-/* The counts of B or S, with their letters, from *p on. */
-static int read_part(const char *text, const char **p, struct life_table *t, unsigned cell,
-                     unsigned neighbours)
+/* Read the counts of B or S with their letters, from *p on. */
+static int family_read_part(const char *text, const char **p, struct life_table *t, unsigned cell,
+                            unsigned neighbours)
 {
     const unsigned most = (unsigned)__builtin_popcount(neighbours);
     while (isdigit((unsigned char)**p)) {
         const unsigned count = (unsigned)(*(*p)++ - '0');
         if (count > most)
-            return refuse(text,
-                          most == 8 ? "a cell has 8 neighbours, so counts go from 0 to 8"
-                          : most == 6
-                              ? "a cell has 6 neighbours of a hexagon, so counts go from 0 to 6"
-                              : "a cell has 4 neighbours of von Neumann, so counts go from 0 to 4");
+            return family_refuse(
+                text, most == 8 ? "a cell has 8 neighbours, so counts go from 0 to 8"
+                      : most == 6
+                          ? "a cell has 6 neighbours of a hexagon, so counts go from 0 to 6"
+                          : "a cell has 4 neighbours of von Neumann, so counts go from 0 to 4");
         const bool but = **p == '-';
         *p += but;
         const char *known = letters[count <= 4 ? count : 8 - count];
         if (but || !islower((unsigned char)**p))
             set_count(t, cell, neighbours, count);
         if (but && !islower((unsigned char)**p))
-            return refuse(text, "after a minus there should be letters");
+            return family_refuse(text, "after a minus there should be letters");
         for (; islower((unsigned char)**p); ++*p) {
             const char *letter = strchr(known, **p);
             if (most != 8)
-                return refuse(
+                return family_refuse(
                     text,
                     "letters after a count are for all eight neighbours, not for a hexagon's or von Neumann's");
             if (!letter)
-                return refuse(
+                return family_refuse(
                     text,
                     "there is a letter that its count does not have, as in B2-a/S12, where 2 may have c e a i k n");
             set_letter(t, cell, count, (int)(letter - known), !but);
@@ -119,7 +119,8 @@ static int read_part(const char *text, const char **p, struct life_table *t, uns
     return 0;
 }
 
-/* Without blanks; B and S, H and V in upper case, all other letters in lower case, and / for _. */
+/* Normalize: remove blanks; B, S, H and V in upper case, all other letters in lower case; _
+ * becomes /. */
 static bool tidy(const char *text, char *out, size_t size)
 {
     size_t n = 0;
@@ -135,8 +136,8 @@ static bool tidy(const char *text, char *out, size_t size)
     return true;
 }
 
-/* B.../S..., S.../B..., one of them, or survival/birth; with H or V behind. 1: it is nothing of the
- * kind. */
+/* Read B.../S..., S.../B..., one of them, or survival/birth, optionally followed by H or V. Return
+ * 1 if the text is none of these. */
 static int read_parts(const char *text, struct life_table *t, char normal[LIFE_RULE_TEXT])
 {
     char copy[LIFE_RULE_TEXT - 4];
@@ -153,7 +154,7 @@ static int read_parts(const char *text, struct life_table *t, char normal[LIFE_R
                                             : NULL;
     if (!second || (slash && strchr(second, '/')) ||
         (*first == *second && (*first == 'B' || *first == 'S')))
-        return refuse(
+        return family_refuse(
             text,
             "write B, the counts that give birth, /S, and the counts that survive, as in B2-a/S12");
     const bool named = *first == 'B' || *first == 'S',
@@ -161,11 +162,11 @@ static int read_parts(const char *text, struct life_table *t, char normal[LIFE_R
     const char *part[2] = {first + named, second + (*second == 'B' || *second == 'S')}, *end[2];
     for (int i = 0; i < 2; i++) {
         const char *p = part[i];
-        if (read_part(text, &p, t, (i == 0) == birth_first ? 0 : CELL, neighbours) < 0)
+        if (family_read_part(text, &p, t, (i == 0) == birth_first ? 0 : CELL, neighbours) < 0)
             return -1;
         end[i] = p;
         if (*p && !(i == 0 && (p == slash || p == second)))
-            return refuse(
+            return family_refuse(
                 text,
                 "write B, the counts that give birth, /S, and the counts that survive, as in B2-a/S12");
     }
@@ -175,8 +176,8 @@ static int read_parts(const char *text, struct life_table *t, char normal[LIFE_R
     return length >= (int)sizeof copy; /* too long to be read again */
 }
 
-/* MAP and 86 characters of base 64: 512 bits, of which the first is of a block with nothing alive,
- * and the north-western cell of a block is the highest digit of its number. */
+/* Read MAP and 86 characters of base 64: 512 bits. The first bit is the empty block's; the north-
+ * west cell is the most significant digit of a block's number. */
 static int read_map(const char *text, struct life_table *t, char normal[LIFE_RULE_TEXT])
 {
     static const char base[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -187,23 +188,23 @@ static int read_map(const char *text, struct life_table *t, char normal[LIFE_RUL
         const char *digit = text[3 + bit / 6] ? strchr(base, text[3 + bit / 6]) : NULL;
         unsigned block = 0;
         if (!digit)
-            return refuse(
+            return family_refuse(
                 text,
                 "after MAP there should be 86 characters of base 64, for all eight neighbours");
         for (int i = 0; i < 9; i++)
             block |= (bit >> i & 1) << (8 - i);
-        set(t, block, (digit - base) >> (5 - bit % 6) & 1);
+        table_set(t, block, (digit - base) >> (5 - bit % 6) & 1);
     }
     const char *rest = text + 3 + DIGITS;
     if (rest[strspn(rest, "= \t")])
-        return refuse(
+        return family_refuse(
             text, "after MAP there should be 86 characters of base 64, for all eight neighbours");
     snprintf(normal, LIFE_RULE_TEXT, "%.*s", 3 + DIGITS, text);
     return 0;
 }
 
-/* W and an even number below 256: bit 4 l + 2 m + r is 1 if a cell is born below such three. 1: it
- * is nothing of the kind. */
+/* Read W and an even number below 256: bit 4 l + 2 m + r is 1 if a cell is born below these three.
+ * Return 1 if the text is no such rule. */
 static int read_wolfram(const char *text, struct life_table *t, char normal[LIFE_RULE_TEXT])
 {
     unsigned rule = 0;
@@ -213,10 +214,11 @@ static int read_wolfram(const char *text, struct life_table *t, char normal[LIFE
     for (; isdigit((unsigned char)*p) && rule < 1000; p++)
         rule = 10 * rule + (unsigned)(*p - '0');
     if (*p || rule > 254 || rule % 2)
-        return refuse(text, "of Wolfram's rules there are the even numbers, W0 to W254");
+        return family_refuse(text, "of Wolfram's rules there are the even numbers, W0 to W254");
     for (unsigned block = 0; block < BLOCKS; block++)
-        set(t, block,
-            (block & CELL) || rule >> ((block & 1) << 2 | (block & 2) | (block >> 2 & 1)) & 1);
+        table_set(t, block,
+                  (block & CELL) ||
+                      rule >> ((block & 1) << 2 | (block & 2) | (block >> 2 & 1)) & 1);
     snprintf(normal, LIFE_RULE_TEXT, "W%u", rule);
     return 0;
 }
@@ -242,17 +244,16 @@ static int parse_two_states(const char *text, struct life_family *family)
     if (status == 1)
         status = read_parts(text, &f.table, f.text);
     if (status != 0)
-        return -1; /* what nobody knows, life_rule_parse has refused */
+        return -1; /* life_rule_parse has refused the text */
     struct life_rule counts;
-    if (life_rule_parse(f.text, &counts) ==
-        0) /* 3_23, which is the other's but for how it is written */
+    if (life_rule_parse(f.text, &counts) == 0) /* such as 3_23, now normalized */
         return parse_two_states(f.text, family);
     *family = f;
     return 0;
 }
 
-/* The third part of S/B/4, B/S/C4 or S/B/4V: *head gets what stands before, with the letter of the
- * neighbourhood. 1: there is none. */
+/* Split off the number of states of S/B/4, B/S/C4 or S/B/4V; *head gets the text before it, with
+ * the letter of the neighbourhood. Return 1 if there is none. */
 static int split_states(const char *text, char head[LIFE_RULE_TEXT], unsigned *states)
 {
     static const struct {
@@ -270,21 +271,23 @@ static int split_states(const char *text, char head[LIFE_RULE_TEXT], unsigned *s
     unsigned n = 0;
     p += *p == 'c' || *p == 'g';
     if (!isdigit((unsigned char)*p))
-        return refuse(text,
-                      "after the second slash there should be the number of states, as in 345/2/4");
+        return family_refuse(
+            text, "after the second slash there should be the number of states, as in 345/2/4");
     for (; isdigit((unsigned char)*p) && n < 1000; p++)
         n = 10 * n + (unsigned)(*p - '0');
     if (n < 2 || n > 256)
-        return refuse(text, "a rule has from 2 to 256 states");
+        return family_refuse(text, "a rule has from 2 to 256 states");
     if (*p && strcmp(p, "H") != 0 && strcmp(p, "V") != 0)
-        return refuse(text, "after the number of states there may be only H or V, as in 013/2/4V");
+        return family_refuse(text,
+                             "after the number of states there may be only H or V, as in 013/2/4V");
     *states = n;
     snprintf(head, LIFE_RULE_TEXT, "%.*s%s", (int)(second - copy), copy, p);
     return 0;
 }
 
-/* B2/S345 becomes 345/2/4, and B2/S013V 013/2/4V. It must not be too long to be read again. */
-static int write_states(const char *given, struct life_family *f)
+/* Write B2/S345 with four states as 345/2/4, B2/S013V as 013/2/4V. The text must be short enough
+ * to be read again. */
+static int family_write_states(const char *given, struct life_family *f)
 {
     char text[LIFE_RULE_TEXT];
     snprintf(text, sizeof text, "%s", f->text);
@@ -298,7 +301,7 @@ static int write_states(const char *given, struct life_family *f)
         snprintf(f->text, sizeof f->text, "%s/%s/%u%s", slash + 2, text + 1, f->states, suffix);
     return length < LIFE_RULE_TEXT - 4
                ? 0
-               : refuse(given, "it is too long; write each count and each letter once");
+               : family_refuse(given, "it is too long; write each count and each letter once");
 }
 
 int life_family_parse(const char *text, struct life_family *family)
@@ -312,7 +315,7 @@ int life_family_parse(const char *text, struct life_family *family)
     if (status < 0 || parse_two_states(status == 0 ? head : text, family) < 0)
         return -1;
     family->states = states;
-    return states > 2 ? write_states(text, family) : 0;
+    return states > 2 ? family_write_states(text, family) : 0;
 }
 
 int life_family_take(const char *text, const struct life_transitions *transitions,

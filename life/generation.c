@@ -1,13 +1,11 @@
-/* generation.c - generations of the engines that step rows of the whole grid on the context's first
- * device, each in as many launches as it takes slices.
+/* generation.c - generations of the engines that step rows of the whole grid on the context's
+ * first device, in a launch for each slice.
  * SPDX-License-Identifier: MIT
  */
-#include "life/internal.h"
+#include "life/engine.h"
+#include "life/generation.h"
 
-enum {
-    BACKLOG = 256,
-    DEVICE = 0
-}; /* generations that are started before the first of them is waited for */
+enum { BACKLOG = 256, DEVICE = 0 }; /* BACKLOG: generations enqueued before the host waits */
 
 int life_rows_wait(life *lf, struct pace *pace)
 {

@@ -1,14 +1,12 @@
 /* global.cl - Life as one would first write it: an int per cell, neighbours read from global
  * memory.
  *
- * The grid has a border one cell wide, its ghosts, so that no cell needs to ask whether it is at
- * the edge. For a 4 x 2 torus (letters are cells, the rest are ghosts):
+ * The grid has a border of ghosts, one cell wide, so that no cell has to check for the edge. For a
+ * 4 x 2 torus (letters are cells, the rest are ghosts):
  *
- *      h | e f g h | e         Before each generation, ghost rows become copies of the opposite
- *      rows,
- *      --+---------+--         then ghost columns, corners included, of the opposite columns.
- *      d | a b c d | a         On a plane the ghosts stay 0.
- *      h | e f g h | e
+ *      h | e f g h | e         Before each generation, ghost rows become copies of the
+ *      --+---------+--         opposite rows, then ghost columns, with the corners, of opposite
+ * columns. d | a b c d | a         On a plane the ghosts stay 0. h | e f g h | e
  *      --+---------+--         Cell (x, y), both from 0, is at grid[(y + 1) * pitch + x + 1],
  *      d | a b c d | a         where pitch = width + 2.
  *
@@ -16,19 +14,19 @@
  * SPDX-License-Identifier: MIT
  */
 
-/* The rule: bit n says whether a dead (live) cell with n live neighbours lives next. */
+/* The rule: bit n is the next state of a dead (live) cell with n live neighbours. */
 #ifndef BIRTH
 #define BIRTH 0x008
 #endif
 #ifndef SURVIVAL
 #define SURVIVAL 0x00c
 #endif
-#ifdef TABLE /* the rule is any function of the nine cells of a block: bit i of the table, the top \
-                left cell in the lowest bit of i */
+#ifdef TABLE /* the rule is a table of the 512 blocks of nine cells: bit i is the next state, the  \
+                top left cell in the lowest bit of i */
 __constant uint table[16] = TABLE;
 #endif
 
-/* One work-item per column, ghost columns left out. */
+/* A work-item has a column, without the ghost columns. */
 __kernel void life_ghost_rows(__global int *grid, int width, int height)
 {
     const int x = (int)get_global_id(0) + 1;
@@ -39,7 +37,7 @@ __kernel void life_ghost_rows(__global int *grid, int width, int height)
     grid[(height + 1) * pitch + x] = grid[pitch + x];
 }
 
-/* One work-item per row, ghost rows included: this sets the corners. */
+/* A work-item has a row, including the ghost rows, which sets the corners. */
 __kernel void life_ghost_columns(__global int *grid, int width, int height)
 {
     const long y = (long)get_global_id(0), pitch = width + 2;
@@ -49,7 +47,7 @@ __kernel void life_ghost_columns(__global int *grid, int width, int height)
     grid[y * pitch + width + 1] = grid[y * pitch + 1];
 }
 
-/* One work-item per cell. */
+/* A work-item has a cell. */
 __kernel void life_global(__global const int *from, __global int *to, int width, int height)
 {
     const long x = (long)get_global_id(0) + 1, y = (long)get_global_id(1) + 1;

@@ -1,22 +1,21 @@
-/* grid.c - bounded grids as Golly writes them behind a rule, and which cell lies beyond an edge.
+/* grid.c - bounded grids in Golly's notation, and the cell beyond an edge.
  *
- *   T30,20    torus                          K30*,20    Klein bottle, the rows at top and bottom
- *             joined reversed
- *   T30+5,20  its rows joined shifted        K30,20*    the columns at the sides; K30*+1,20 and
- *             K30,20*+1: shifted, too
- *   T30,20-2  its columns                    C30,20     cross-surface: both reversed
- *   P30,20    plane                          S30        sphere: top joined with left, right with
- *             bottom
+ *   T30,20    torus                      K30*,20    Klein bottle, top and bottom rows reversed
+ *   T30+5,20  its rows shifted           K30,20*    side columns reversed; K30*+1,20 and
+ *   T30,20-2  its columns shifted                   K30,20*+1: shifted, too
+ *   P30,20    plane                      C30,20     cross-surface: both reversed
+ *   S30       sphere: top joined with left, right with bottom
  *
- * What is not quite such a grid is refused with a sentence that says why; where Golly ignores a
- * part (a shift of a Klein bottle with an odd number of cells), so do we.
+ * Invalid grids are refused with a reason. A shift of a Klein bottle with an odd number of cells
+ * is ignored, as in Golly.
  * SPDX-License-Identifier: MIT
  */
-#include "life/internal.h"
+#include "life/grid.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,8 +24,8 @@ static int refuse_shape(const char *shape, const char *why)
     return clerror_set(EINVAL, "the grid ':%.60s' cannot be used: %s", shape, why);
 }
 
-/* Reads a side; false when there are no digits or it does not fit. */
-static bool read_side(const char **p, size_t *side)
+/* Read a side. False without digits or if it does not fit. */
+static bool grid_read_side(const char **p, size_t *side)
 {
     size_t n = 0;
     if (!isdigit((unsigned char)**p))
@@ -41,7 +40,7 @@ static bool read_side(const char **p, size_t *side)
     return true;
 }
 
-/* A side, and what may follow it: a star, and a shift with its sign. */
+/* A side with an optional star and a signed shift. */
 struct side {
     size_t cells, shift;
     bool twisted, shifted, minus;
@@ -49,20 +48,20 @@ struct side {
 
 static const char *read_whole_side(const char **p, struct side *s)
 {
-    if (!read_side(p, &s->cells))
+    if (!grid_read_side(p, &s->cells))
         return NULL;
     s->twisted = **p == '*';
     *p += s->twisted;
     s->shifted = **p == '+' || **p == '-';
     s->minus = **p == '-';
     *p += s->shifted;
-    if (s->shifted && !read_side(p, &s->shift))
+    if (s->shifted && !grid_read_side(p, &s->shift))
         return "a number must follow the + or -, by how many cells an edge is shifted";
     return "";
 }
 
-/* Why a grid of this kind cannot have these sides; NULL: it can. */
-static const char *complaint(int kind, const struct side *w, const struct side *h)
+/* Return why a grid of this kind cannot have these sides, or NULL. */
+static const char *grid_complaint(int kind, const struct side *w, const struct side *h)
 {
     if (!w->cells || !h->cells)
         return "0 stands for an infinite side; this engine needs a bounded grid";
@@ -83,7 +82,8 @@ static const char *complaint(int kind, const struct side *w, const struct side *
     return NULL;
 }
 
-static void settle(struct life_grid *g, int kind, const struct side *w, const struct side *h)
+static void grid_normalize(struct life_grid *g, int kind, const struct side *w,
+                           const struct side *h)
 {
     const bool columns = kind == 'K' ? !w->twisted : h->shift % h->cells != 0;
     const struct side *s = columns ? h : w;
@@ -92,29 +92,29 @@ static void settle(struct life_grid *g, int kind, const struct side *w, const st
     g->height = h->cells;
     g->bounds = kind == 'P' ? LIFE_PLANE : kind == 'T' && shift == 0 ? LIFE_TORUS : LIFE_JOINED;
     g->shift = kind == 'T' ? shift : kind == 'K' && shift && s->cells % 2 == 0;
-    g->how = kind == 'C'   ? LIFE_CROSS
-             : kind == 'S' ? LIFE_SPHERE
-             : kind == 'K' ? (columns ? LIFE_COLUMNS_TWISTED : LIFE_ROWS_TWISTED)
-             : columns     ? LIFE_COLUMNS_SHIFTED
-                           : LIFE_ROWS_SHIFTED;
+    g->topology = kind == 'C'   ? LIFE_CROSS
+                  : kind == 'S' ? LIFE_SPHERE
+                  : kind == 'K' ? (columns ? LIFE_COLUMNS_TWISTED : LIFE_ROWS_TWISTED)
+                  : columns     ? LIFE_COLUMNS_SHIFTED
+                                : LIFE_ROWS_SHIFTED;
 }
 
 void life_grid_write(const struct life_grid *g, char text[LIFE_GRID_TEXT])
 {
-    const bool twisted = g->how == LIFE_ROWS_TWISTED || g->how == LIFE_COLUMNS_TWISTED;
-    const bool columns = g->how == LIFE_COLUMNS_SHIFTED || g->how == LIFE_COLUMNS_TWISTED;
+    const bool twisted = g->topology == LIFE_ROWS_TWISTED || g->topology == LIFE_COLUMNS_TWISTED;
+    const bool columns = g->topology == LIFE_COLUMNS_SHIFTED || g->topology == LIFE_COLUMNS_TWISTED;
     char end[32] = "";
-    if (g->bounds == LIFE_JOINED && g->how != LIFE_CROSS && g->how != LIFE_SPHERE)
+    if (g->bounds == LIFE_JOINED && g->topology != LIFE_CROSS && g->topology != LIFE_SPHERE)
         snprintf(end, sizeof end, g->shift ? "%s%+ld" : "%s", twisted ? "*" : "", g->shift);
-    if (g->bounds == LIFE_JOINED && g->how == LIFE_SPHERE)
+    if (g->bounds == LIFE_JOINED && g->topology == LIFE_SPHERE)
         snprintf(text, LIFE_GRID_TEXT, "S%zu", g->width);
     else
         snprintf(text, LIFE_GRID_TEXT, "%c%zu%s,%zu%s",
-                 g->bounds == LIFE_PLANE   ? 'P'
-                 : g->bounds == LIFE_TORUS ? 'T'
-                 : twisted                 ? 'K'
-                 : g->how == LIFE_CROSS    ? 'C'
-                                           : 'T',
+                 g->bounds == LIFE_PLANE     ? 'P'
+                 : g->bounds == LIFE_TORUS   ? 'T'
+                 : twisted                   ? 'K'
+                 : g->topology == LIFE_CROSS ? 'C'
+                                             : 'T',
                  g->width, columns ? "" : end, g->height, columns ? end : "");
 }
 
@@ -141,11 +141,11 @@ int life_grid_read(const char *shape, struct life_grid *g)
     }
     if (*p && !isspace((unsigned char)*p))
         return refuse_shape(shape, "there is something after the size");
-    why = complaint(kind, &w, &h);
+    why = grid_complaint(kind, &w, &h);
     if (why)
         return refuse_shape(shape, why);
     *g = (struct life_grid){.width = 0};
-    settle(g, kind, &w, &h);
+    grid_normalize(g, kind, &w, &h);
     return 0;
 }
 
@@ -183,40 +183,40 @@ int life_bounds_split(char *text, enum life_bounds *bounds, size_t *width, size_
     return life_grid_split(text, grid, bounds, width, height);
 }
 
-/* ---- What lies beyond the edges. ------------------------------------------------------------- */
+/* ---- Cells beyond the edges. ----------------------------------------------------------------- */
 
-/* The remainder of a / n, from 0 up. */
-static long around(long a, long n)
+/* a modulo n, not negative. */
+static long grid_wrap(long a, long n)
 {
     return (a % n + n) % n;
 }
 
-void life_joined_cell(const struct life_grid *g, long *x, long *y)
+void life_topology_cell(const struct life_grid *g, long *x, long *y)
 {
     const long width = (long)g->width, height = (long)g->height, u = *x, v = *y;
     const bool beside = u < 0 || u >= width, over = v < 0 || v >= height;
-    switch (g->how) {
+    switch (g->topology) {
     case LIFE_ROWS_SHIFTED:
     case LIFE_ROWS_TWISTED:
         for (; *y < 0; *y += height)
-            *x = g->how == LIFE_ROWS_TWISTED ? width - 1 - g->shift - *x : *x - g->shift;
+            *x = g->topology == LIFE_ROWS_TWISTED ? width - 1 - g->shift - *x : *x - g->shift;
         for (; *y >= height; *y -= height)
-            *x = g->how == LIFE_ROWS_TWISTED ? width - 1 - g->shift - *x : *x + g->shift;
-        *x = around(*x, width);
+            *x = g->topology == LIFE_ROWS_TWISTED ? width - 1 - g->shift - *x : *x + g->shift;
+        *x = grid_wrap(*x, width);
         return;
     case LIFE_COLUMNS_SHIFTED:
     case LIFE_COLUMNS_TWISTED:
         for (; *x < 0; *x += width)
-            *y = g->how == LIFE_COLUMNS_TWISTED ? height - 1 - g->shift - *y : *y - g->shift;
+            *y = g->topology == LIFE_COLUMNS_TWISTED ? height - 1 - g->shift - *y : *y - g->shift;
         for (; *x >= width; *x -= width)
-            *y = g->how == LIFE_COLUMNS_TWISTED ? height - 1 - g->shift - *y : *y + g->shift;
-        *y = around(*y, height);
+            *y = g->topology == LIFE_COLUMNS_TWISTED ? height - 1 - g->shift - *y : *y + g->shift;
+        *y = grid_wrap(*y, height);
         return;
     case LIFE_CROSS:
     case LIFE_SPHERE:
         break;
     }
-    const bool sphere = g->how == LIFE_SPHERE;
+    const bool sphere = g->topology == LIFE_SPHERE;
     if (beside && over) { /* a corner is its own neighbour */
         *x = u < 0 ? 0 : width - 1;
         *y = v < 0 ? 0 : height - 1;

@@ -1,18 +1,19 @@
-/* hash_leaf.c - the lowest level of HashLife: 32 x 32 cells, up to eight generations on.
+/* hash_leaf.c - the lowest level of HashLife: 32 x 32 cells, up to eight generations.
  *
- * A row is a word. Sums of neighbours are bit by bit, as README.md of this room says ("32 cells at
- * a time"), and compilers make vectors of the loops over rows. Every generation spoils one cell
- * more from the edges inward; eight generations leave the middle 16 x 16 right.
+ * A row is a word. Neighbours are summed bit by bit (README.md, "32 cells at a time"), and
+ * compilers vectorize the loops over rows. Each generation invalidates one more cell from the
+ * edges inward; after eight generations the middle 16 x 16 cells are valid.
  * SPDX-License-Identifier: MIT
  */
-#include "life/hash.h"
+#include "life/hash_leaf.h"
+#include "life/logic.h"
 
 #include <string.h>
 
 enum { ROWS = 32 };
 
-/* Where the compiler can: a second version for CPUs with vectors of 256 bits, chosen when the
- * library is loaded. */
+/* With compiler support, build a second version for CPUs with 256-bit vectors, chosen at load
+ * time. */
 #if defined __x86_64__ && defined __GNUC__ && defined __gnu_linux__ && !defined __clang__ &&       \
     !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define VECTORS __attribute__((target_clones("avx2", "default"), optimize("O3")))
@@ -20,35 +21,35 @@ enum { ROWS = 32 };
 #define VECTORS
 #endif
 
-static inline uint32_t majority(uint32_t a, uint32_t b, uint32_t c)
+static inline uint32_t leaf_majority(uint32_t a, uint32_t b, uint32_t c)
 {
     return (a & b) | (c & (a ^ b));
 }
 
-/* The sums over columns: of the 3 x 3 block around each cell b + 2 k + 2 p + 4 q are alive. */
-static inline void add(const uint32_t *restrict cell, uint32_t *restrict b, uint32_t *restrict k,
-                       uint32_t *restrict p, uint32_t *restrict q)
+/* Sum the columns: the 3 x 3 block around each cell has b + 2 k + 2 p + 4 q live cells. */
+static inline void leaf_add(const uint32_t *restrict cell, uint32_t *restrict b,
+                            uint32_t *restrict k, uint32_t *restrict p, uint32_t *restrict q)
 {
     uint32_t s[ROWS], m[ROWS];
     for (int y = 0; y < ROWS; y++) {
         const uint32_t c = cell[y], l = c << 1, r = c >> 1;
         s[y] = l ^ c ^ r;
-        m[y] = majority(l, c, r);
+        m[y] = leaf_majority(l, c, r);
     }
     for (int y = 1; y < ROWS - 1; y++) {
         b[y] = s[y - 1] ^ s[y] ^ s[y + 1];
-        k[y] = majority(s[y - 1], s[y], s[y + 1]);
+        k[y] = leaf_majority(s[y - 1], s[y], s[y + 1]);
         p[y] = m[y - 1] ^ m[y] ^ m[y + 1];
-        q[y] = majority(m[y - 1], m[y], m[y + 1]);
+        q[y] = leaf_majority(m[y - 1], m[y], m[y + 1]);
     }
 }
 
-/* B3/S23: alive with three in the block, or with four and the cell among them. */
+/* B3/S23: alive with three in the block, or with four including the cell. */
 VECTORS static void step_conway(uint32_t *restrict cell, int generations)
 {
     uint32_t b[ROWS], k[ROWS], p[ROWS], q[ROWS];
     for (int g = 0; g < generations; g++) {
-        add(cell, b, k, p, q);
+        leaf_add(cell, b, k, p, q);
         for (int y = 1; y < ROWS - 1; y++) {
             const uint32_t one = k[y] ^ p[y], two = k[y] | p[y];
             cell[y] = ~(b[y] ^ one) & (two ^ q[y]) & (b[y] | cell[y]);
@@ -56,14 +57,14 @@ VECTORS static void step_conway(uint32_t *restrict cell, int generations)
     }
 }
 
-/* Any rule, by its chain of operations on two or three inputs (logic.c): bit a << 2 | b << 1 | c of
- * a table is its value. */
+/* Any outer-totalistic rule, by its circuit (logic.c): bit a << 2 | b << 1 | c of a step's table
+ * is its value. */
 VECTORS static void step_chain(const struct hashlife *h, uint32_t *restrict cell, int generations)
 {
     uint32_t value[LIFE_INPUTS + LIFE_STEPS_MAX][ROWS];
     for (int g = 0; g < generations; g++) {
         const struct life_logic *logic = &h->logic[(h->odd + g) & 1];
-        add(cell, value[LIFE_IN_B], value[LIFE_IN_K], value[LIFE_IN_P], value[LIFE_IN_Q]);
+        leaf_add(cell, value[LIFE_IN_B], value[LIFE_IN_K], value[LIFE_IN_P], value[LIFE_IN_Q]);
         memcpy(value[LIFE_IN_CELL], cell, sizeof value[LIFE_IN_CELL]);
         for (int i = 0; i < logic->steps; i++) {
             const uint32_t *a = value[logic->step[i].in[0]], *b = value[logic->step[i].in[1]],
@@ -85,7 +86,7 @@ VECTORS static void step_chain(const struct hashlife *h, uint32_t *restrict cell
     }
 }
 
-/* The next generation's middle of 4 x 4 cells, cell (x, y) in bit 4 y + x. */
+/* Next middle of each block of 4 x 4 cells, with cell (x, y) in bit 4 y + x. */
 void hash_leaf_table(const struct life_table *rule, uint8_t middle[1 << 16])
 {
     for (unsigned cells = 0; cells < 1 << 16; cells++) {
@@ -98,7 +99,7 @@ void hash_leaf_table(const struct life_table *rule, uint8_t middle[1 << 16])
     }
 }
 
-/* Rules that are no sum, by the table of 4 x 4 cells. */
+/* Other rules, by the table of 4 x 4 cells. */
 static void step_table(const struct hashlife *h, uint32_t *cell, int generations)
 {
     for (int g = 0; g < generations; g++) {

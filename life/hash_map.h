@@ -1,4 +1,4 @@
-/* hash_map.h - a table of numbers by key, for walks over HashLife's tree.
+/* hash_map.h - a hash map of numbers, for walks over HashLife's tree.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIFE_HASH_MAP_H
@@ -10,7 +10,7 @@
 
 #define MAP_NONE UINT32_MAX
 
-/* All zero: empty. */
+/* Zero-initialized: empty. */
 struct map {
     struct map_entry {
         uint64_t key;
@@ -28,7 +28,7 @@ static inline struct map_entry *map_place(const struct map *m, uint64_t key)
     return &m->entry[at];
 }
 
-/* The number of a key, MAP_NONE where there is none. */
+/* Return the number of a key, or MAP_NONE. */
 static inline uint32_t map_get(const struct map *m, uint64_t key)
 {
     if (!m->places)
@@ -37,7 +37,7 @@ static inline uint32_t map_get(const struct map *m, uint64_t key)
     return e->used ? e->value : MAP_NONE;
 }
 
-/* Adds a key that is not there; false: no memory. */
+/* Add a key that is not present. False if out of memory. */
 static inline bool map_put(struct map *m, uint64_t key, uint32_t value)
 {
     if (2 * m->n >= m->places) {

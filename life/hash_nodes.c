@@ -1,30 +1,30 @@
-/* hash_nodes.c - where the squares of HashLife live.
+/* hash_nodes.c - memory of HashLife's squares.
  *
- * Leaves and nodes have a block of addresses each, as large as the memory allowed might need; the
- * system gives memory to what is touched. A table of lists finds a square by its content. Several
- * threads add squares at once: a new one is put before the head of its list by compare-and-swap,
- * and if another thread came first the list is searched again.
+ * Leaves and nodes have a block of addresses each, as large as the memory limit; the system
+ * commits pages when they are touched. A hash table of lists finds a square by its content.
+ * Threads add squares concurrently: a new one is prepended to its list by compare-and-swap, and if
+ * another thread was first, the list is searched again.
  *
- * When the memory is used up, all threads wait where they hold nothing but what is in their batches
- * and stacks, and one of them marks what the plane, the workers and the results still need; the
- * rest is used again. If that is too much, results are forgotten, which costs time and changes
- * nothing.
+ * When memory runs out, all threads pause where they hold only squares of their batches and
+ * stacks, and one of them marks the squares that the plane, the workers and the results still
+ * need. The others are freed. If too little becomes free, results are forgotten, which costs time
+ * but changes no result.
  * SPDX-License-Identifier: MIT
  */
-#include "life/hash.h"
+#include "life/hash_leaf.h"
+#include "life/hash_nodes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-/* Squares that a thread takes from the pool at a time; how far ahead nodes of a table that grows
- * ask for their places. */
+/* Squares that a thread reserves at a time; prefetch distance while the table grows. */
 enum { BLOCK = 256, AHEAD = 16, FIRST_PLACES = 1 << 12 };
 
 static const size_t NODE_BYTES = sizeof(struct node);
 
-/* Of a leaf, and of its place in a list. */
+/* Bytes of a leaf, including its link. */
 static size_t leaf_bytes(const struct hashlife *h)
 {
     return h->leaf_bytes + sizeof(square_t);
@@ -39,13 +39,13 @@ static void *addresses(size_t bytes)
     if (p == MAP_FAILED)
         return NULL;
 #ifdef MADV_HUGEPAGE
-    madvise(p, bytes, MADV_HUGEPAGE); /* squares are met in no order: fewer, larger pages */
+    madvise(p, bytes, MADV_HUGEPAGE); /* access is random: fewer, larger pages */
 #endif
     return p;
 }
 
-/* A table has addresses for as many places as it may ever have, a quarter of the memory at most,
- * and grows where it lies. */
+/* Reserve addresses for the largest possible table, at most a quarter of the memory; it grows in
+ * place. */
 static int open_table(struct pool *pool, size_t memory)
 {
     for (pool->most_places = FIRST_PLACES; 8 * pool->most_places * sizeof *pool->head <= memory;)
@@ -58,7 +58,7 @@ static int open_table(struct pool *pool, size_t memory)
 int hash_nodes_open(struct hashlife *h)
 {
     const size_t most = UINT32_MAX - 1;
-    h->leaf_content = h->many ? (size_t)1 << 2 * h->leaf_level : sizeof(struct leaf);
+    h->leaf_content = h->multistate ? (size_t)1 << 2 * h->leaf_level : sizeof(struct leaf);
     h->leaf_bytes = h->leaf_content + (h->rule.transitions ? SIDE_OF_FILES : 0);
     h->nodes.most = h->memory / NODE_BYTES < most ? h->memory / NODE_BYTES : most;
     h->leaves.most = h->memory / leaf_bytes(h) < most ? h->memory / leaf_bytes(h) : most;
@@ -99,16 +99,16 @@ size_t hash_bytes(const struct hashlife *h)
            (h->nodes.places + h->leaves.places) * sizeof(square_t);
 }
 
-static square_t *next_of(const struct pool *pool, square_t i)
+static square_t *pool_next(const struct pool *pool, square_t i)
 {
     return (square_t *)((char *)pool->next + i * pool->stride);
 }
 
 /* ---- Content. -------------------------------------------------------------------------------- */
 
-/* Nodes that are made one after the other have neighbouring numbers, and are looked for one after
- * the other later. So places are not mixed: neighbours have places near each other, and caches hold
- * them. That takes a tenth to a third off the time of sparse patterns. */
+/* Nodes that are created in sequence have consecutive numbers, and are looked up in sequence
+ * later. The hash therefore keeps neighbours near each other, where caches hold them. This saves
+ * 10 % to 33 % of the time of sparse patterns. */
 static size_t place_of_node(const struct hashlife *h, const square_t part[4])
 {
     return hash_place(part) & (h->nodes.places - 1);
@@ -117,7 +117,7 @@ static size_t place_of_node(const struct hashlife *h, const square_t part[4])
 static size_t place_of_leaf(const struct hashlife *h, const void *leaf)
 {
     uint64_t word[4], x = 0;
-    for (size_t at = 0; at == 0 || (h->many && at < h->leaf_content); at += sizeof word) {
+    for (size_t at = 0; at == 0 || (h->multistate && at < h->leaf_content); at += sizeof word) {
         memcpy(word, (const char *)leaf + at, sizeof word);
         for (int i = 0; i < 4; i++)
             x = ((x << 23 | x >> 41) ^ word[i]) * 0x9e3779b97f4a7c15u;
@@ -126,10 +126,10 @@ static size_t place_of_leaf(const struct hashlife *h, const void *leaf)
     return (size_t)(x ^ x >> 32) & (h->leaves.places - 1);
 }
 
-/* Of either kind, with sizes that the compiler knows: this is where much of the time goes. */
+/* Compare leaves of either kind, with constant sizes for the compiler: a hot spot. */
 static bool same_leaf(const struct hashlife *h, square_t i, const void *leaf)
 {
-    return (!h->many              ? memcmp(hash_leaf(h, i), leaf, sizeof(struct leaf))
+    return (!h->multistate        ? memcmp(hash_leaf(h, i), leaf, sizeof(struct leaf))
             : h->rule.transitions ? memcmp(hash_states(h, i), leaf, STATES_OF_FILES)
                                   : memcmp(hash_states(h, i), leaf, STATES_MOST)) == 0;
 }
@@ -151,7 +151,8 @@ static bool mark_once(uint64_t *marks, square_t i)
     return !was;
 }
 
-/* As deep as there are levels: a result is one level lower than its node, as parts are. */
+/* Mark recursively. Depth is at most the number of levels: results and parts are one level lower.
+ */
 static void mark(struct marks *m, square_t square, int level)
 {
     if (square == NO_SQUARE)
@@ -174,17 +175,17 @@ static void mark_item(struct marks *m, const struct item *item, int level)
 {
     mark(m, item->square, level);
     for (int i = 0; i < 9; i++) {
-        mark(m, item->held.wanted[i], level - 1);
-        mark(m, item->held.result[i], level - 2);
+        mark(m, item->need.wanted[i], level - 1);
+        mark(m, item->need.result[i], level - 2);
     }
     for (int i = 0; i < 4; i++)
-        mark(m, item->held.four[i], level - 2);
+        mark(m, item->need.four[i], level - 2);
 }
 
 static void mark_batch(struct marks *m, const struct batch *b, int level)
 {
     for (unsigned i = 0; i < WANTED_MOST; i++)
-        if (i < b->own || i >= WANTED_MOST - b->taken) {
+        if (i < b->own || i >= WANTED_MOST - b->deferred) {
             mark(m, b->wanted[i], level);
             mark(m, b->result[i], level - 1);
         }
@@ -217,54 +218,53 @@ static size_t marked_bytes(const struct marks *m)
     return m->nodes * NODE_BYTES + m->leaves * leaf_bytes(m->h);
 }
 
-static bool is_marked(const uint64_t *marks, size_t i)
+static bool node_is_marked(const uint64_t *marks, size_t i)
 {
     return marks[i >> 6] >> (i & 63) & 1;
 }
 
-/* Puts entry i into the table, while no other thread looks. */
-static void put(const struct hashlife *h, struct pool *pool, square_t i)
+/* Insert entry i into the table, while no other thread reads it. */
+static void pool_put(const struct hashlife *h, struct pool *pool, square_t i)
 {
     const size_t place = pool == &h->nodes ? place_of_node(h, h->node[i].part)
                                            : place_of_leaf(h, h->leaf + i * h->leaf_bytes);
-    *next_of(pool, i) = hash_first(pool, place);
+    *pool_next(pool, i) = hash_first(pool, place);
     atomic_store_explicit(&pool->head[place], ~i, memory_order_relaxed);
 }
 
-/* What is marked goes into the table anew, all else into the list of what is free. */
-static void sweep(struct hashlife *h, struct pool *pool, const uint64_t *marks, size_t marked)
+/* Rebuild the table from the marked entries, and put all others on the free list. */
+static void pool_sweep(struct hashlife *h, struct pool *pool, const uint64_t *marks, size_t marked)
 {
     memset((void *)pool->head, 0, pool->places * sizeof *pool->head);
     pool->free = NO_SQUARE;
     pool->n_free = pool->used - marked;
     for (size_t i = pool->used; i-- > 0;)
-        if (is_marked(marks, i)) {
-            put(h, pool, (square_t)i);
+        if (node_is_marked(marks, i)) {
+            pool_put(h, pool, (square_t)i);
         } else {
-            *next_of(pool, (square_t)i) = pool->free;
+            *pool_next(pool, (square_t)i) = pool->free;
             pool->free = (square_t)i;
         }
 }
 
-/* A result that is thrown away is not known any more. */
+/* Forget results that are not marked. */
 static void forget_results(struct hashlife *h, const struct marks *m)
 {
     for (size_t i = 0; i < h->nodes.used; i++) {
         struct node *n = &h->node[i];
         const square_t result = atomic_load_explicit(&n->result, memory_order_relaxed);
-        if (!is_marked(m->node, i))
+        if (!node_is_marked(m->node, i))
             n->level = 0;
         else if (result != NO_SQUARE &&
                  !(m->results &&
-                   is_marked(n->level == h->leaf_level + 1 ? m->leaf : m->node, result)))
+                   node_is_marked(n->level == h->leaf_level + 1 ? m->leaf : m->node, result)))
             atomic_store_explicit(&n->result, NO_SQUARE, memory_order_relaxed);
     }
 }
 
-/* Throws away what nobody needs; ENOMEM where that makes no room. Results are kept if three eighths
- * of the memory become free all the same; without them half of it must, or the work would be done
- * again and again. */
-static int collect(struct hashlife *h)
+/* Collect garbage; ENOMEM if that frees too little. Results are kept if 3/8 of the memory become
+ * free nevertheless; without results half of it must, or the work would repeat forever. */
+static int nodes_collect(struct hashlife *h)
 {
     struct marks m = {.h = h};
     m.node = malloc((h->nodes.used / 64 + 1) * sizeof *m.node);
@@ -279,8 +279,8 @@ static int collect(struct hashlife *h)
             mark_needed(&m);
         }
         forget_results(h, &m);
-        sweep(h, &h->nodes, m.node, m.nodes);
-        sweep(h, &h->leaves, m.leaf, m.leaves);
+        pool_sweep(h, &h->nodes, m.node, m.nodes);
+        pool_sweep(h, &h->leaves, m.leaf, m.leaves);
         for (unsigned t = 0; t < h->threads; t++)
             h->worker[t].nodes.n = h->worker[t].leaves.n = 0;
         h->collections++;
@@ -293,7 +293,7 @@ static int collect(struct hashlife *h)
     return error;
 }
 
-/* Twice as many places: a leaf stays where it is, or goes as far on as there were places. */
+/* Double the table: a leaf stays in its place, or moves up by the previous number of places. */
 static void grow_leaves(struct hashlife *h)
 {
     struct pool *pool = &h->leaves;
@@ -304,14 +304,13 @@ static void grow_leaves(struct hashlife *h)
         atomic_store_explicit(&pool->head[at], 0, memory_order_relaxed);
         for (square_t next; i != NO_SQUARE; i = next) {
             next = h->leaf_next[i];
-            put(h, pool, i);
+            pool_put(h, pool, i);
         }
     }
 }
 
-/* Four times as many places while there is memory, else twice. Nodes have a level while they are in
- * the table, and in the order of their numbers, with their places asked for ahead, this takes a
- * fraction of the time. */
+/* Quadruple the table if memory allows, else double it. Nodes are reinserted in the order of their
+ * numbers with prefetching, in a fraction of the time of a walk over the lists. */
 static void grow_nodes(struct hashlife *h)
 {
     struct pool *pool = &h->nodes;
@@ -323,18 +322,18 @@ static void grow_nodes(struct hashlife *h)
         if (i + AHEAD < pool->used)
             __builtin_prefetch((void *)&pool->head[place_of_node(h, h->node[i + AHEAD].part)], 1);
         if (h->node[i].level)
-            put(h, pool, (square_t)i);
+            pool_put(h, pool, (square_t)i);
     }
 }
 
-/* ---- What needs all threads to wait. --------------------------------------------------------- */
+/* ---- Work that suspends all threads. --------------------------------------------------------- */
 
-/* With the lock. */
+/* Call with the lock held. */
 static void wait_for_others(struct hashlife *h)
 {
     h->waiting++;
     pthread_cond_broadcast(&h->change);
-    while (h->holding)
+    while (h->suspended)
         pthread_cond_wait(&h->change, &h->lock);
     h->waiting--;
 }
@@ -343,27 +342,28 @@ bool hash_pause(struct worker *w)
 {
     struct hashlife *h = w->h;
     pthread_mutex_lock(&h->lock);
-    if (h->holding)
+    if (h->suspended)
         wait_for_others(h);
-    const bool stay = !h->leave;
+    const bool stay = !h->abandon;
     pthread_mutex_unlock(&h->lock);
     return stay;
 }
 
-/* With the lock: runs `change` while all others wait. */
-static void alone(struct hashlife *h, void (*change)(struct hashlife *h))
+/* Run `change` while all other threads are suspended. Call with the lock held. */
+static void nodes_hold_all(struct hashlife *h, void (*change)(struct hashlife *h))
 {
-    if (h->holding) { /* somebody else is at it; what was wanted may be done then */
+    if (h->suspended) { /* another thread is collecting or growing; the reason may be gone after it
+                         */
         wait_for_others(h);
         return;
     }
-    h->holding = true;
+    h->suspended = true;
     atomic_store(&h->stop, 1);
     while (h->waiting + 1 < h->working)
         pthread_cond_wait(&h->change, &h->lock);
     change(h);
-    h->holding = false;
-    atomic_store(&h->stop, h->leave);
+    h->suspended = false;
+    atomic_store(&h->stop, h->abandon);
     pthread_cond_broadcast(&h->change);
 }
 
@@ -374,24 +374,24 @@ static bool is_full(const struct hashlife *h)
            h->leaves.used + BLOCK > h->leaves.most;
 }
 
-/* Two places a square or more: lists are short then, and most squares are found, or missed, at
- * first sight. */
+/* True if there are fewer than two places a square; lists are short then, and most searches end at
+ * the first entry. */
 static bool is_crowded(const struct pool *pool)
 {
     return 2 * (pool->used - pool->n_free) > pool->places && pool->places < pool->most_places;
 }
 
-static void make_room(struct hashlife *h)
+static void nodes_make_room(struct hashlife *h)
 {
     if (is_crowded(&h->nodes))
         grow_nodes(h);
     if (is_crowded(&h->leaves))
         grow_leaves(h);
     if (is_full(h)) {
-        const int error = collect(h);
+        const int error = nodes_collect(h);
         if (error) {
             h->error = error;
-            h->leave = true;
+            h->abandon = true;
         }
     }
 }
@@ -399,60 +399,60 @@ static void make_room(struct hashlife *h)
 void hash_give_up(struct hashlife *h, int error)
 {
     pthread_mutex_lock(&h->lock);
-    if (!h->leave)
+    if (!h->abandon)
         h->error = error;
-    h->leave = true;
+    h->abandon = true;
     atomic_store(&h->stop, 1);
     pthread_mutex_unlock(&h->lock);
 }
 
 /* ---- Finding and making. --------------------------------------------------------------------- */
 
-/* With the lock: gives a thread entries of its own, those that were thrown away first. */
-static void take(struct pool *pool, struct spare *spare)
+/* Reserve entries for a thread, from the free list first. Call with the lock held. */
+static void pool_take(struct pool *pool, struct spare *spare)
 {
     for (spare->first = NO_SQUARE, spare->n = 0; spare->n < BLOCK; spare->n++) {
         square_t i = pool->free;
         if (i != NO_SQUARE) {
-            pool->free = *next_of(pool, i);
+            pool->free = *pool_next(pool, i);
             pool->n_free--;
         } else if (pool->used < pool->most) {
             i = (square_t)pool->used++;
         } else {
             return;
         }
-        *next_of(pool, i) = spare->first;
+        *pool_next(pool, i) = spare->first;
         spare->first = i;
     }
 }
 
-/* False: there is none, or this thread is to leave. */
+/* False if there are no more entries, or if this thread must leave. */
 static bool refill(struct worker *w, struct pool *pool, struct spare *spare)
 {
     struct hashlife *h = w->h;
     pthread_mutex_lock(&h->lock);
-    while (!h->leave && (is_crowded(pool) || is_full(h)))
-        alone(h, make_room);
-    if (!h->leave)
-        take(pool, spare);
-    const bool done = !h->leave && spare->n > 0;
+    while (!h->abandon && (is_crowded(pool) || is_full(h)))
+        nodes_hold_all(h, nodes_make_room);
+    if (!h->abandon)
+        pool_take(pool, spare);
+    const bool done = !h->abandon && spare->n > 0;
     pthread_mutex_unlock(&h->lock);
     return done;
 }
 
-/* Puts the thread's spare entry, whose content is written, before the list that began with `first`;
- * false: another thread has changed the list. */
+/* Prepend the thread's spare entry, already filled, to the list that began with `first`. False if
+ * another thread has changed the list. */
 static bool publish(const struct hashlife *h, struct pool *pool, struct spare *spare, size_t place,
                     square_t first)
 {
-    const square_t i = spare->first, after = *next_of(pool, i);
-    *next_of(pool, i) = first;
+    const square_t i = spare->first, after = *pool_next(pool, i);
+    *pool_next(pool, i) = first;
     square_t was = ~first;
-    if (h->threads == 1) { /* waits for no other, nor for its own reads */
+    if (h->threads == 1) { /* no other threads: no atomic operation needed */
         atomic_store_explicit(&pool->head[place], ~i, memory_order_relaxed);
     } else if (!atomic_compare_exchange_strong_explicit(
                    &pool->head[place], &was, ~i, memory_order_release, memory_order_relaxed)) {
-        *next_of(pool, i) = after;
+        *pool_next(pool, i) = after;
         return false;
     }
     spare->first = after;
@@ -460,8 +460,8 @@ static bool publish(const struct hashlife *h, struct pool *pool, struct spare *s
     return true;
 }
 
-/* A new node before the list that begins with `first`, NO_SQUARE: the list may be another now, or
- * there is no memory (h->error). */
+/* Create a node in the list that begins with `first`. NO_SQUARE: the list has changed, or out of
+ * memory (h->error). */
 static square_t make_node(struct worker *w, int level, const square_t part[4], size_t place,
                           square_t first)
 {
@@ -490,7 +490,7 @@ static square_t find_or_make(struct worker *w, int level, const square_t part[4]
         if (w->nodes.n) {
             if ((i = make_node(w, level, part, place, first)) != NO_SQUARE)
                 return i;
-        } else if (!refill(w, &h->nodes, &w->nodes)) { /* tables may be others after this */
+        } else if (!refill(w, &h->nodes, &w->nodes)) { /* the tables may have changed after this */
             return NO_SQUARE;
         }
     }
@@ -532,7 +532,7 @@ square_t hash_leaf_find(struct worker *w, const void *leaf)
         }
         i = w->leaves.first;
         unsigned char *to = h->leaf + i * h->leaf_bytes;
-        memcpy(to, leaf, h->many ? h->leaf_content : sizeof(struct leaf));
+        memcpy(to, leaf, h->multistate ? h->leaf_content : sizeof(struct leaf));
         if (h->rule.transitions)
             hash_states_find_moves(h, to);
         if (publish(h, &h->leaves, &w->leaves, place, first)) {
@@ -544,7 +544,7 @@ square_t hash_leaf_find(struct worker *w, const void *leaf)
 
 square_t hash_empty(struct worker *w, int level)
 {
-    static const states_t none[STATES_MOST]; /* as large as any kind */
+    static const states_t none[STATES_MOST]; /* as large as the largest kind */
     square_t *empty = w->h->empty;
     if (empty[level] == NO_SQUARE && level == w->h->leaf_level) {
         empty[level] = hash_leaf_find(w, none);
@@ -560,9 +560,7 @@ void hash_set_k(struct hashlife *h, int k)
 {
     const int odd = h->alternates ? (int)(h->generation & 1) : 0,
               shared = (k < h->k ? k : h->k) + 2;
-    const int same =
-        odd == h->odd ? shared
-                      : 0; /* levels up to here have other results only if the square is another */
+    const int same = odd == h->odd ? shared : 0; /* results up to this level do not depend on k */
     for (size_t i = 0; (k != h->k || odd != h->odd) && i < h->nodes.used; i++)
         if (h->node[i].level > same)
             atomic_store_explicit(&h->node[i].result, NO_SQUARE, memory_order_relaxed);

@@ -1,33 +1,34 @@
-/* hash_result.c - what the middle of a square becomes.
+/* hash_result.c - computes the result of a node: its middle, some generations later.
  *
- * A node of level n is 4 x 4 squares of level n - 2. Nine overlapping squares of level n - 1 lie in
- * it, and what their middles become covers its middle with something around it:
+ * A node of level n is 4 x 4 squares of level n - 2. It contains nine overlapping squares of level
+ * n - 1, whose results cover its middle with a border:
  *
  *     +---+---+---+---+       +---+---+---+---+
- *     |   |   |   |   |       |   +--+--+--+  |      Four squares of level n - 1 are made of these
- *         nine, and
- *     +---+---+---+---+       +---|  |  |  |--+      their middles are the middle of the node. In
- *                             the lower
- *     |   |   |   |   |       |   +--+--+--+  |      levels both of these go half the time each,
- *         2^(n-3) and
- *     +---+---+---+---+  ->   +---|  |  |  |--+      2^(n-3) generations; in the levels where 2^k
- *                        generations
- *     |   |   |   |   |       |   +--+--+--+  |      are less than that, the nine go all of the
- *         time and the four go none.
+ *     |   |   |   |   |       |   +--+--+--+  |
+ *     +---+---+---+---+       +---|  |  |  |--+
+ *     |   |   |   |   |       |   +--+--+--+  |
+ *     +---+---+---+---+  ->   +---|  |  |  |--+
+ *     |   |   |   |   |       |   +--+--+--+  |
  *     +---+---+---+---+       +---|  |  |  |--+
  *     |   |   |   |   |       |   +--+--+--+  |
  *     +---+---+---+---+       +---+---+---+---+
  *
- * Nearly all the time goes into waiting for memory, where a square is in the table and then for the
- * square, and into branches that a processor cannot foretell. So a thread has a batch of nodes of
- * one level at work, and each step is done for all of them before the next: where their squares are
- * is asked for, then the squares, then these are found. Results that are not known become the list
- * of the next lower level, which is done, batch by batch, before the nodes go on. Threads have
- * lists of their own, in opposite order, and put off what another has in its list; what one has
- * found all others read in the node.
+ * Four squares of level n - 1 are assembled from the nine, and their results are the middle of the
+ * node. In the lower levels the nine and the four advance half the time each, 2^(n-3) generations.
+ * In levels where 2^k is less than 2^(n-3), the nine advance the whole time and the four not at
+ * all.
+ *
+ * Most time goes into cache misses, for a place in the table and then for the square there, and
+ * into mispredicted branches. A thread therefore processes a batch of nodes of one level, and each
+ * stage is done for the whole batch: prefetch the hash buckets, then the nodes, then look them up.
+ * Unknown results become the list of the next lower level, which is processed batch by batch
+ * before the nodes continue. Every other thread processes its lists in opposite order, and threads
+ * defer nodes that another thread has begun; a finished result is stored in the node, where all
+ * threads find it.
  * SPDX-License-Identifier: MIT
  */
-#include "life/hash.h"
+#include "life/hash_leaf.h"
+#include "life/hash_nodes.h"
 
 #include <string.h>
 
@@ -38,7 +39,7 @@
 #define UNROLLED _Pragma("GCC unroll 9")
 #endif
 
-/* Batches hold what is needed, and the stack nothing. */
+/* Batches keep the squares alive, so the stack is not needed. */
 static square_t find_leaf(struct worker *w, const void *leaf)
 {
     w->depth = 0;
@@ -49,7 +50,7 @@ static square_t leaf_result(struct worker *w, const struct node *n)
 {
     const struct hashlife *h = w->h;
     const int k = h->k < h->leaf_level - 1 ? h->k : h->leaf_level - 1;
-    if (h->many) {
+    if (h->multistate) {
         const states_t *part[4] = {hash_states(h, n->part[0]), hash_states(h, n->part[1]),
                                    hash_states(h, n->part[2]), hash_states(h, n->part[3])};
         states_t out[STATES_MOST];
@@ -66,7 +67,7 @@ static square_t leaf_result(struct worker *w, const struct node *n)
 static square_t middle_of_leaves(struct worker *w, const square_t four[4])
 {
     const struct hashlife *h = w->h;
-    if (h->many) {
+    if (h->multistate) {
         const states_t *leaf[4] = {hash_states(h, four[0]), hash_states(h, four[1]),
                                    hash_states(h, four[2]), hash_states(h, four[3])};
         states_t middle[STATES_MOST];
@@ -80,12 +81,12 @@ static square_t middle_of_leaves(struct worker *w, const square_t four[4])
     return find_leaf(w, &middle);
 }
 
-static square_t result_of(const struct hashlife *h, square_t square)
+static square_t batch_result_of(const struct hashlife *h, square_t square)
 {
     return atomic_load_explicit(&h->node[square].result, memory_order_acquire);
 }
 
-/* Nobody: 0. */
+/* id 0: none. */
 static void set_busy(const struct hashlife *h, square_t square, uint8_t thread)
 {
     atomic_store_explicit(&h->node[square].busy, thread, memory_order_relaxed);
@@ -93,7 +94,7 @@ static void set_busy(const struct hashlife *h, square_t square, uint8_t thread)
 
 /* ---- Nodes that are looked for, of all items: asked for, then found. ------------------------- */
 
-INLINE void ask(struct worker *w, unsigned item, int n)
+INLINE void items_prefetch(struct worker *w, unsigned item, int n)
 {
     const struct pool *nodes = &w->h->nodes;
     const _Atomic(square_t) *head = nodes->head;
@@ -105,7 +106,7 @@ INLINE void ask(struct worker *w, unsigned item, int n)
     }
 }
 
-/* When that has come: asks for the nodes. */
+/* Prefetch the nodes, once their places have arrived. */
 INLINE void ask_nodes(const struct worker *w, unsigned items, int n)
 {
     const struct hashlife *h = w->h;
@@ -121,8 +122,8 @@ INLINE void ask_nodes(const struct worker *w, unsigned items, int n)
         }
 }
 
-/* False: there is no memory left, or the work was given up. */
-INLINE bool find(struct worker *w, unsigned item, int n, int level, square_t *out)
+/* False: out of memory, or the work was abandoned. */
+INLINE bool items_find(struct worker *w, unsigned item, int n, int level, square_t *out)
 {
     const struct hashlife *h = w->h;
     UNROLLED for (int i = 0; i < n; i++)
@@ -136,71 +137,71 @@ INLINE bool find(struct worker *w, unsigned item, int n, int level, square_t *ou
     return true;
 }
 
-static bool is_slow(const struct hashlife *h, int level)
+static bool worker_is_slow(const struct hashlife *h, int level)
 {
     return h->k < level - 2;
 }
 
 /* ---- Results that are wanted. ---------------------------------------------------------------- */
 
-/* Puts a square into the list of its level, a thread's own once. */
-static void want(struct worker *w, struct batch *lower, square_t square)
+/* Add a square to the list of its level; a thread's own only once. */
+static void batch_want(struct worker *w, struct batch *lower, square_t square)
 {
     const struct hashlife *h = w->h;
     const uint8_t busy = atomic_load_explicit(&h->node[square].busy, memory_order_relaxed);
     if (!busy) {
-        set_busy(h, square, w->of);
+        set_busy(h, square, w->id);
         lower->result[lower->own] = NO_SQUARE;
         lower->wanted[lower->own++] = square;
-    } else if (busy != w->of) {
-        lower->taken++;
-        lower->result[WANTED_MOST - lower->taken] = NO_SQUARE;
-        lower->wanted[WANTED_MOST - lower->taken] = square;
+    } else if (busy != w->id) {
+        lower->deferred++;
+        lower->result[WANTED_MOST - lower->deferred] = NO_SQUARE;
+        lower->wanted[WANTED_MOST - lower->deferred] = square;
     }
 }
 
-/* Reads which of the results of n squares are known: most, nearly always. */
+/* Read the known results of n squares; nearly always most of them. */
 INLINE void read_results(struct worker *w, struct batch *lower, struct item *item, int n)
 {
     const struct hashlife *h = w->h;
     unsigned left = 0;
     UNROLLED for (int i = 0; i < n; i++)
     {
-        item->held.result[i] = result_of(h, item->held.wanted[i]);
-        left |= (unsigned)(item->held.result[i] == NO_SQUARE) << i;
+        item->need.result[i] = batch_result_of(h, item->need.wanted[i]);
+        left |= (unsigned)(item->need.result[i] == NO_SQUARE) << i;
     }
     item->left = left;
     for (; left; left &= left - 1)
-        want(w, lower, item->held.wanted[__builtin_ctz(left)]);
+        batch_want(w, lower, item->need.wanted[__builtin_ctz(left)]);
 }
 
 static bool find_results(struct worker *w, int level);
 
-/* Finds what is not known, and reads it. */
+/* Compute the unknown results and read them. */
 static bool find_rest(struct worker *w, struct batch *b, int level)
 {
     const struct hashlife *h = w->h;
     struct batch *lower = &w->batch[level - 1];
-    if (!(lower->own + lower->taken))
+    if (!(lower->own + lower->deferred))
         return true;
     if (!find_results(w, level - 1))
         return false;
     for (unsigned i = 0; i < b->n; i++)
         for (unsigned left = b->item[i].left; left; left &= left - 1) {
             const int at = __builtin_ctz(left);
-            b->item[i].held.result[at] = result_of(h, b->item[i].held.wanted[at]);
+            b->item[i].need.result[at] = batch_result_of(h, b->item[i].need.wanted[at]);
         }
-    lower->own = lower->taken = 0;
+    lower->own = lower->deferred = 0;
     return true;
 }
 
-/* Leaves nodes whose own result another thread has found meanwhile. */
+/* Drop nodes whose result another thread has found meanwhile. */
 static void leave_known(struct worker *w, struct batch *b)
 {
     const struct hashlife *h = w->h;
     for (unsigned i = 0; h->threads > 1 && i < b->n;) {
         struct item *item = &b->item[i];
-        if ((b->result[item->at] = result_of(h, item->square)) == NO_SQUARE) {
+        if ((b->result[item->at] = batch_result_of(h, item->square)) == NO_SQUARE) {
             i++;
         } else {
             set_busy(h, item->square, 0);
@@ -211,7 +212,7 @@ static void leave_known(struct worker *w, struct batch *b)
 
 /* ---- The nine, the four, the last. ----------------------------------------------------------- */
 
-/* Five nodes lie between the parts of one: north, west, in the middle, east, south. */
+/* Prefetch the five nodes between the parts of one: north, west, centre, east, south. */
 static void ask_five(struct worker *w, const struct batch *b)
 {
     const struct node *node = w->h->node;
@@ -228,20 +229,20 @@ static void ask_five(struct worker *w, const struct batch *b)
                                      {ne[SW], ne[SE], se[NW], se[NE]},
                                      {sw[NE], se[NW], sw[SE], se[SW]}};
         memcpy(w->part[i], five, sizeof five);
-        ask(w, i, 5);
+        items_prefetch(w, i, 5);
     }
 }
 
-/* The nine are these five and the parts. */
+/* The nine squares are these five and the parts. */
 static bool find_nine(struct worker *w, struct batch *b, int level)
 {
     ask_five(w, b);
     ask_nodes(w, b->n, 5);
     for (unsigned i = 0; i < b->n; i++) {
         struct item *item = &b->item[i];
-        if (!find(w, i, 5, level - 1, item->held.wanted))
+        if (!items_find(w, i, 5, level - 1, item->need.wanted))
             return false;
-        memcpy(item->held.wanted + 5, w->h->node[item->square].part, sizeof(square_t[4]));
+        memcpy(item->need.wanted + 5, w->h->node[item->square].part, sizeof(square_t[4]));
         read_results(w, &w->batch[level - 1], item, 9);
     }
     return find_rest(w, b, level);
@@ -249,29 +250,29 @@ static bool find_nine(struct worker *w, struct batch *b, int level)
 
 static const unsigned char corner[4][4] = {{5, 0, 1, 2}, {0, 6, 2, 3}, {1, 2, 7, 4}, {2, 3, 4, 8}};
 
-/* The four squares that results of the nine make, or where they have had all of the time, their
- * middles; of leaves at once. */
+/* Prefetch the four squares that the nine results make, or their middles if the whole time has
+ * passed. Leaves are built at once. */
 static bool ask_four(struct worker *w, unsigned at, struct item *item, int level)
 {
     const struct hashlife *h = w->h;
-    const bool slow = is_slow(h, level), leaves = slow && level - 2 == w->h->leaf_level;
+    const bool slow = worker_is_slow(h, level), leaves = slow && level - 2 == w->h->leaf_level;
     for (int i = 0; i < 4; i++) {
         square_t *part = w->part[at][i];
         for (int j = 0; j < 4; j++)
-            part[j] = item->held.result[corner[i][j]];
+            part[j] = item->need.result[corner[i][j]];
         for (int j = 0; j < 4 && slow && !leaves; j++)
             part[j] = h->node[part[j]].part[3 - j];
-        if (leaves && (item->held.four[i] = middle_of_leaves(w, part)) == NO_SQUARE)
+        if (leaves && (item->need.four[i] = middle_of_leaves(w, part)) == NO_SQUARE)
             return false;
     }
     if (!leaves)
-        ask(w, at, 4);
+        items_prefetch(w, at, 4);
     return true;
 }
 
 static bool find_four(struct worker *w, struct batch *b, int level)
 {
-    const bool slow = is_slow(w->h, level);
+    const bool slow = worker_is_slow(w->h, level);
     leave_known(w, b);
     for (unsigned i = 0; i < b->n; i++)
         if (!ask_four(w, i, &b->item[i], level))
@@ -281,8 +282,8 @@ static bool find_four(struct worker *w, struct batch *b, int level)
     ask_nodes(w, b->n, 4);
     for (unsigned i = 0; i < b->n; i++) {
         struct item *item = &b->item[i];
-        if (!find(w, i, 4, slow ? level - 2 : level - 1,
-                  slow ? item->held.four : item->held.wanted))
+        if (!items_find(w, i, 4, slow ? level - 2 : level - 1,
+                        slow ? item->need.four : item->need.wanted))
             return false;
         if (!slow)
             read_results(w, &w->batch[level - 1], item, 4);
@@ -290,7 +291,8 @@ static bool find_four(struct worker *w, struct batch *b, int level)
     return slow || find_rest(w, b, level);
 }
 
-static void known(struct worker *w, struct batch *b, const struct item *item, square_t result)
+static void result_known(struct worker *w, struct batch *b, const struct item *item,
+                         square_t result)
 {
     b->result[item->at] = result;
     atomic_store_explicit(&w->h->node[item->square].result, result, memory_order_release);
@@ -299,19 +301,19 @@ static void known(struct worker *w, struct batch *b, const struct item *item, sq
 
 static bool find_last(struct worker *w, struct batch *b, int level)
 {
-    const bool slow = is_slow(w->h, level);
+    const bool slow = worker_is_slow(w->h, level);
     leave_known(w, b);
     for (unsigned i = 0; i < b->n; i++) {
-        memcpy(w->part[i][0], slow ? b->item[i].held.four : b->item[i].held.result,
+        memcpy(w->part[i][0], slow ? b->item[i].need.four : b->item[i].need.result,
                sizeof w->part[i][0]);
-        ask(w, i, 1);
+        items_prefetch(w, i, 1);
     }
     ask_nodes(w, b->n, 1);
     for (unsigned i = 0; i < b->n; i++) {
         square_t out;
-        if (!find(w, i, 1, level - 1, &out))
+        if (!items_find(w, i, 1, level - 1, &out))
             return false;
-        known(w, b, &b->item[i], out);
+        result_known(w, b, &b->item[i], out);
     }
     return true;
 }
@@ -322,53 +324,55 @@ static bool find_leaves(struct worker *w, struct batch *b)
         const square_t out = leaf_result(w, &w->h->node[b->item[i].square]);
         if (out == NO_SQUARE)
             return false;
-        known(w, b, &b->item[i], out);
+        result_known(w, b, &b->item[i], out);
     }
     return true;
 }
 
 /* ---- Batch by batch. ------------------------------------------------------------------------- */
 
-/* Squares between looks at the clock, a millisecond or less. */
-enum { LOOK = 1 << 11 };
+/* Squares between two polls of the clock, about a millisecond. */
+enum { POLL_EVERY = 1 << 11 };
 
-/* Lets others do what they cannot do beside this thread; false: it is to leave. */
-static bool stays(struct worker *w)
+/* Safe point. False if this thread must leave. */
+static bool result_is_middle(struct worker *w)
 {
     if (atomic_load_explicit(&w->h->stop, memory_order_relaxed) && !hash_pause(w))
         return false;
-    if (!w->look || w->items < LOOK)
+    if (!w->poll || w->items < POLL_EVERY)
         return true;
     w->items = 0;
-    return w->look(w);
+    return w->poll(w);
 }
 
-/* Adds those to the batch that are not known yet; false: it is full. */
-static bool take(struct worker *w, struct batch *b, unsigned at, unsigned most)
+/* Add squares whose results are unknown to the batch. False if it is full. */
+static bool batch_take(struct worker *w, struct batch *b, unsigned at, unsigned most)
 {
     if (b->n == most)
         return false;
     const square_t square = b->wanted[at];
-    if ((b->result[at] = result_of(w->h, square)) != NO_SQUARE) {
-        set_busy(w->h, square, 0); /* it may have been found before this thread named itself */
+    if ((b->result[at] = batch_result_of(w->h, square)) != NO_SQUARE) {
+        set_busy(w->h, square,
+                 0); /* the result may have been stored before this thread registered */
         return true;
     }
     struct item *item = &b->item[b->n++];
     item->square = square;
     item->at = at;
-    memset(&item->held, 0xff, sizeof item->held); /* NO_SQUARE */
+    memset(&item->need, 0xff, sizeof item->need); /* NO_SQUARE */
     return true;
 }
 
-/* Finds results of n of the wanted, so many at a time, from number `at` on or up to it. */
+/* Compute the results of n wanted squares, a batch at a time, from index `at` upward or downward.
+ */
 static bool find_batches(struct worker *w, int level, unsigned at, unsigned n, unsigned most,
                          bool up)
 {
     struct batch *b = &w->batch[level];
     while (n) {
-        if (!stays(w))
+        if (!result_is_middle(w))
             return false;
-        for (; n && take(w, b, at, most); n--)
+        for (; n && batch_take(w, b, at, most); n--)
             at += up ? 1 : -1u;
         w->items += b->n;
         if (level == w->h->leaf_level + 1
@@ -380,37 +384,37 @@ static bool find_batches(struct worker *w, int level, unsigned at, unsigned n, u
     return true;
 }
 
-/* Of the level's list, where those that another thread has begun come last and one at a time. Every
- * other thread goes the other way round. */
+/* Compute the level's list. Squares that another thread has begun come last, one at a time. Every
+ * other thread uses the opposite order. */
 static bool find_results(struct worker *w, int level)
 {
     struct hashlife *h = w->h;
     struct batch *b = &w->batch[level];
     const uint64_t collections = h->collections;
-    if (!find_batches(w, level, w->back ? b->own - 1 : 0, b->own, BATCH, !w->back) ||
-        !find_batches(w, level, w->back ? WANTED_MOST - b->taken : WANTED_MOST - 1, b->taken, 1,
-                      w->back))
+    if (!find_batches(w, level, w->reverse ? b->own - 1 : 0, b->own, BATCH, !w->reverse) ||
+        !find_batches(w, level, w->reverse ? WANTED_MOST - b->deferred : WANTED_MOST - 1,
+                      b->deferred, 1, w->reverse))
         return false;
     for (unsigned i = 0; collections != h->collections && i < WANTED_MOST;
-         i++) /* nodes may have forgotten them */
-        if (i < b->own || i >= WANTED_MOST - b->taken)
+         i++) /* a collection may have forgotten them */
+        if (i < b->own || i >= WANTED_MOST - b->deferred)
             atomic_store_explicit(&h->node[b->wanted[i]].result, b->result[i],
                                   memory_order_release);
     return true;
 }
 
-bool hash_result(struct worker *w, bool (*look)(struct worker *w))
+bool hash_result(struct worker *w, bool (*poll)(struct worker *w))
 {
     struct hashlife *h = w->h;
-    w->look = look;
+    w->poll = poll;
     w->depth = 0;
-    want(w, &w->batch[h->level], h->root);
+    batch_want(w, &w->batch[h->level], h->root);
     const bool found = find_results(w, h->level);
     for (int level = h->leaf_level + 1; level < NODE_LEVELS; level++) {
         struct batch *b = &w->batch[level];
         for (unsigned i = 0; i < b->own; i++)
             set_busy(h, b->wanted[i], 0);
-        b->own = b->taken = b->n = 0;
+        b->own = b->deferred = b->n = 0;
     }
     return found;
 }

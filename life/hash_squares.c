@@ -1,8 +1,8 @@
-/* hash_squares.c - the tree as files of macrocells have it: squares by number, of states 2 x 2
- * cells and of bits 8 x 8, up to the plane.
+/* hash_squares.c - the tree as in macrocell files: numbered squares, from 2 x 2 states or 8 x 8
+ * bits up to the plane.
  * SPDX-License-Identifier: MIT
  */
-#include "life/hash.h"
+#include "life/hash_nodes.h"
 
 #include "core/handle.h"
 #include "life/hash_map.h"
@@ -54,7 +54,7 @@ int hashlife_add_states(hashlife *h, const unsigned char state[4], uint32_t *squ
     return 0;
 }
 
-/* The state of a cell of a square below the level of leaves. */
+/* State of a cell of a square below the level of leaves. */
 static unsigned char state_in(const struct hashlife *h, uint32_t square, int level, unsigned x,
                               unsigned y)
 {
@@ -68,7 +68,7 @@ static unsigned char state_in(const struct hashlife *h, uint32_t square, int lev
     return square && (a->cells >> (8 * (y & 7) + (x & 7)) & 1);
 }
 
-/* A square of the level of leaves as one. */
+/* Convert a square of the level of leaves to a leaf. */
 static square_t leaf_of(struct hashlife *h, uint32_t square)
 {
     struct leaf leaf = {{0}};
@@ -77,12 +77,12 @@ static square_t leaf_of(struct hashlife *h, uint32_t square)
         for (int x = 0; x < hash_side(h); x++) {
             states[y << h->leaf_level | x] =
                 state_in(h, square, h->leaf_level, (unsigned)x, (unsigned)y);
-            leaf.row[y] |= (uint16_t)(states[y << h->leaf_level | x] << x); /* of two states */
+            leaf.row[y] |= (uint16_t)(states[y << h->leaf_level | x] << x); /* two states */
         }
-    return hash_leaf_find(hash_worker(h), h->many ? (const void *)states : &leaf);
+    return hash_leaf_find(hash_worker(h), h->multistate ? (const void *)states : &leaf);
 }
 
-/* Of four parts of bits, row by row. */
+/* Assemble four parts of bits, row by row. */
 static square_t leaf_of_bits(struct hashlife *h, const uint32_t part[4])
 {
     struct leaf leaf;
@@ -99,7 +99,7 @@ static square_t leaf_of_bits(struct hashlife *h, const uint32_t part[4])
 static bool are_bits(const struct hashlife *h, const uint32_t part[4])
 {
     for (int i = 0; i < 4; i++)
-        if (h->many || (part[i] && !h->added[part[i]].bits))
+        if (h->multistate || (part[i] && !h->added[part[i]].bits))
             return false;
     return true;
 }
@@ -114,7 +114,7 @@ static square_t node_of_parts(struct hashlife *h, int level, const uint32_t part
     return hash_node_find(w, level, p[NW], p[NE], p[SW], p[SE]);
 }
 
-/* Finds the leaf or node of what was added. */
+/* Find or create the leaf or node of an added square. */
 static int make_square(struct hashlife *h, struct added *a, uint32_t square)
 {
     const int level = a->level;
@@ -155,7 +155,7 @@ int hashlife_add_square(hashlife *h, int level, const uint32_t part[4], uint32_t
     return level < h->leaf_level ? 0 : make_square(h, a, *square);
 }
 
-/* A square too small to be cut into nodes, as cells. */
+/* Write a square too small for a node as cells. */
 static int put_small(struct hashlife *h, uint32_t square, int level)
 {
     const size_t side = (size_t)1 << level;
@@ -167,8 +167,8 @@ static int put_small(struct hashlife *h, uint32_t square, int level)
     }
     const struct life_cells cells = {.width = side, .height = side, .stride = 1, .word = word};
     const long long corner = -(long long)side / 2;
-    return h->many ? hashlife_put_states(h, corner, corner, side, side, state)
-                   : hashlife_put(h, corner, corner, &cells);
+    return h->multistate ? hashlife_put_states(h, corner, corner, side, side, state)
+                         : hashlife_put(h, corner, corner, &cells);
 }
 
 int hashlife_set_square(hashlife *h, uint32_t square, uint64_t generation)
@@ -199,8 +199,8 @@ int hashlife_set_square(hashlife *h, uint32_t square, uint64_t generation)
 
 /* ---- The walk. ------------------------------------------------------------------------------- */
 
-/* Numbers of squares that the caller has been given: of the smallest by their cells, of those of
- * states below the level of leaves by their parts, of leaves and nodes by level and square. */
+/* Numbers given to squares so far: the smallest by their cells, squares of states below the level
+ * of leaves by their parts, leaves and nodes by level and square. */
 struct walker {
     const struct hashlife *h;
     struct map smallest, halves, small, squares;
@@ -211,16 +211,16 @@ struct walker {
     void *arg;
 };
 
-static int no_memory(void)
+static int squares_no_memory(void)
 {
     return clerror_set(ENOMEM, "hashlife_walk: no memory for the numbers of the squares");
 }
 
-/* Gives a number to what the caller has been told. */
+/* Number a square that the caller has received. */
 static int number_next(struct walker *w, struct map *map, uint64_t key, uint32_t *number)
 {
     *number = ++w->last;
-    return map_put(map, key, *number) ? 0 : no_memory();
+    return map_put(map, key, *number) ? 0 : squares_no_memory();
 }
 
 static int walk_leaf(struct walker *w, uint64_t cells, uint32_t *number)
@@ -231,7 +231,7 @@ static int walk_leaf(struct walker *w, uint64_t cells, uint32_t *number)
     return w->leaf(w->arg, cells) != 0 ? -1 : number_next(w, &w->smallest, cells, number);
 }
 
-/* One of the four parts of a leaf, row y, column x at bit 8 y + x. */
+/* One of the four parts of a leaf: row y, column x at bit 8 y + x. */
 static uint64_t part_of_leaf(const struct leaf *leaf, int i)
 {
     uint64_t cells = 0;
@@ -254,7 +254,7 @@ static int walk_states(struct walker *w, const states_t *leaf, unsigned x, unsig
     return w->states(w->arg, state) != 0 ? -1 : number_next(w, &w->smallest, key, number);
 }
 
-/* A number for two numbers, the same for the same; false: no memory. */
+/* Map a pair of numbers to a number, equal for equal pairs. False if out of memory. */
 static bool half_of(struct walker *w, const uint32_t part[2], uint64_t *half)
 {
     const uint64_t key = (uint64_t)part[0] << 32 | part[1];
@@ -279,7 +279,7 @@ static int walk_small(struct walker *w, const states_t *leaf, int level, unsigne
     if (!(part[0] | part[1] | part[2] | part[3]))
         return 0;
     if (!half_of(w, part, &half[0]) || !half_of(w, part + 2, &half[1]))
-        return no_memory();
+        return squares_no_memory();
     if ((*number = map_get(&w->small, half[0] << 32 | half[1])) != MAP_NONE)
         return 0;
     return w->square(w->arg, level, part) != 0
@@ -287,20 +287,20 @@ static int walk_small(struct walker *w, const states_t *leaf, int level, unsigne
                : number_next(w, &w->small, half[0] << 32 | half[1], number);
 }
 
-static int walk(struct walker *w, square_t square, int level, uint32_t *number);
+static int squares_walk(struct walker *w, square_t square, int level, uint32_t *number);
 
-static int walk_part(struct walker *w, square_t square, int level, int i, uint32_t *number)
+static int squares_walk_part(struct walker *w, square_t square, int level, int i, uint32_t *number)
 {
     const unsigned half = (unsigned)hash_side(w->h) / 2;
     if (level > w->h->leaf_level)
-        return walk(w, w->h->node[square].part[i], level - 1, number);
-    if (w->h->many)
+        return squares_walk(w, w->h->node[square].part[i], level - 1, number);
+    if (w->h->multistate)
         return walk_small(w, hash_states(w->h, square), level - 1, i & 1 ? half : 0,
                           i & 2 ? half : 0, number);
     return walk_leaf(w, part_of_leaf(hash_leaf(w->h, square), i), number);
 }
 
-static int walk(struct walker *w, square_t square, int level, uint32_t *number)
+static int squares_walk(struct walker *w, square_t square, int level, uint32_t *number)
 {
     const uint64_t key = (uint64_t)(level == w->h->leaf_level) << 32 | square;
     uint32_t part[4];
@@ -308,16 +308,16 @@ static int walk(struct walker *w, square_t square, int level, uint32_t *number)
     if (square == w->h->empty[level] || (*number = map_get(&w->squares, key)) != MAP_NONE)
         return 0;
     for (int i = 0; i < 4; i++)
-        if (walk_part(w, square, level, i, &part[i]) < 0)
+        if (squares_walk_part(w, square, level, i, &part[i]) < 0)
             return -1;
     return w->square(w->arg, level, part) != 0 ? -1 : number_next(w, &w->squares, key, number);
 }
 
-static int walk_all(struct walker *w, int *level)
+static int squares_walk_all(struct walker *w, int *level)
 {
     uint32_t number;
     hash_shrink((struct hashlife *)w->h);
-    const int status = walk(w, w->h->root, w->h->level, &number);
+    const int status = squares_walk(w, w->h->root, w->h->level, &number);
     *level = w->h->level;
     map_free(&w->smallest);
     map_free(&w->halves);
@@ -331,12 +331,13 @@ int hashlife_walk(hashlife *h, int *level, int (*leaf)(void *arg, uint64_t cells
 {
     if (no_handle(h, __func__))
         return -1;
-    if (h->many)
+    if (h->multistate)
         return clerror_set(
             ENOTSUP,
             "hashlife_walk: squares of 8 x 8 bits are of rules of two states, and %s has %u; see hashlife_walk_states",
             h->rule.text, h->rule.states);
-    return walk_all(&(struct walker){.h = h, .leaf = leaf, .square = square, .arg = arg}, level);
+    return squares_walk_all(&(struct walker){.h = h, .leaf = leaf, .square = square, .arg = arg},
+                            level);
 }
 
 int hashlife_walk_states(hashlife *h, int *level,
@@ -345,11 +346,11 @@ int hashlife_walk_states(hashlife *h, int *level,
 {
     if (no_handle(h, __func__))
         return -1;
-    if (!h->many)
+    if (!h->multistate)
         return clerror_set(
             ENOTSUP,
             "hashlife_walk_states: is for rules of more than two states, and %s has two; see hashlife_walk",
             h->rule.text);
-    return walk_all(&(struct walker){.h = h, .states = states, .square = square, .arg = arg},
-                    level);
+    return squares_walk_all(
+        &(struct walker){.h = h, .states = states, .square = square, .arg = arg}, level);
 }

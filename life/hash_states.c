@@ -1,14 +1,14 @@
-/* hash_states.c - the lowest level of HashLife for rules of more than two states, a byte a cell: 32
- * x 32 cells up to eight generations on; of rules of files 16 x 16 cells up to four.
+/* hash_states.c - the lowest level of HashLife for rules of more than two states, a byte a cell:
+ * 32 x 32 cells up to eight generations; for rule files 16 x 16 cells up to four.
  *
- * Of Generations, what lives next is as in hash_leaf.c, 32 cells at a time; the rest is counting
- * up. A rule of a file is looked up in its tree cell by cell: in the first generation of those that
- * change, which leaves know of all but their edges, and then of those about what has changed. That
- * takes long, so leaves are smaller there, and more squares are met again. Every generation spoils
- * one cell more from the edges inward.
+ * For Generations, the next live cells are computed as in hash_leaf.c, 32 cells at a time, and
+ * dying cells count up. A rule file's tree is looked up cell by cell: in the first generation for
+ * cells that change, which leaves know except at their edges, then for cells around a change. This
+ * is slow, so leaves are smaller, and more squares recur. Each generation invalidates one more
+ * cell from the edges inward.
  * SPDX-License-Identifier: MIT
  */
-#include "life/hash.h"
+#include "life/hash_leaf.h"
 #include "life/transitions.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@
 
 enum { ROWS = 32 };
 
-/* Eight cells as a word, the first lowest, and back. */
+/* Pack eight cells into a word, the first one lowest, and unpack them. */
 INLINE uint64_t eight_of(const unsigned char cell[8])
 {
     uint64_t word = 0;
@@ -44,8 +44,8 @@ INLINE uint32_t ones_of(const unsigned char cell[8])
     return (uint32_t)((is >> 7) * 0x0102040810204080u >> 56);
 }
 
-/* Bytes 0 or 1 by the bits of one. */
-INLINE uint64_t spread(uint32_t bits)
+/* Expand each bit of a byte to a byte 0 or 1. */
+INLINE uint64_t leaf_spread(uint32_t bits)
 {
     return ((EIGHT(bits & 255) & 0x8040201008040201u) + EIGHT(0x7f)) >> 7 & EIGHT(1);
 }
@@ -61,7 +61,7 @@ static void generations_step(const struct hashlife *h, unsigned char cell[ROWS][
     for (int y = 1; y < ROWS - 1; y++) {
         unsigned char lives[ROWS];
         for (int x = 0; x < ROWS; x += 8)
-            put_eight(spread(next[y] >> x), &lives[x]);
+            put_eight(leaf_spread(next[y] >> x), &lives[x]);
         for (int x = 0; x < ROWS; x++) {
             const unsigned char s = cell[y][x], after = (unsigned char)(s + 1),
                                 more = after == wraps ? 0 : after,
@@ -89,8 +89,8 @@ static void generations_steps(const struct hashlife *h, const states_t *part[4],
 enum { SIDE = SIDE_OF_FILES, WIDE = 2 * SIDE, WORDS = WIDE * WIDE / 64 };
 #define FOUR(row) ((uint64_t)(row)*0x0001000100010001u)
 
-/* As life_transit, of the cell in the middle of the block that begins at p; `at`: where the places
- * are from there. How many there are the compiler knows. */
+/* life_transit for the cell in the middle of the block at p; `at`: offsets of the places. The
+ * compiler knows their number. */
 INLINE unsigned transit(const struct life_transitions *t, int places, const unsigned char *p,
                         const unsigned char at[TRANSITIONS_PLACES])
 {
@@ -139,7 +139,7 @@ void hash_states_find_moves(const struct hashlife *h, states_t *leaf)
     }
 }
 
-/* Cells that are not 0, a bit each; and those beside them. */
+/* Non-zero cells, a bit each; and their neighbours. */
 static unsigned near_of(const unsigned char row[WIDE])
 {
     unsigned bits = 0;
@@ -148,8 +148,8 @@ static unsigned near_of(const unsigned char row[WIDE])
     return (bits | bits << 1 | bits >> 1) & 0xffff;
 }
 
-/* The cells that may change first: those that leaves say, and where leaves meet all that are alive
- * or have such a neighbour; what is empty stays so. */
+/* Candidates for the first generation: the cells that leaves name, and along the borders between
+ * leaves all cells that are, or have, a non-zero neighbour. Empty space stays empty. */
 static void find_first(const states_t *part[4], const unsigned char cell[WIDE * WIDE],
                        uint64_t may[WORDS])
 {
@@ -172,7 +172,7 @@ static void find_first(const states_t *part[4], const unsigned char cell[WIDE * 
     }
 }
 
-/* Those that have a cell that has changed among themselves and their neighbours. */
+/* Candidates for the next generation: cells that have changed, and their neighbours. */
 INLINE void find_next(const uint64_t changed[WORDS], uint64_t may[WORDS])
 {
     uint64_t wide[WORDS + 2] = {0};
@@ -184,8 +184,8 @@ INLINE void find_next(const uint64_t changed[WORDS], uint64_t may[WORDS])
                  wide[i + 2] << (64 - WIDE);
 }
 
-/* One generation of the cells that may change; what does is in a list, and in `changed`; false:
- * nothing does. A loop for each row would end where a processor does not foretell it. */
+/* Advance the candidates by a generation. Changes are in a list and in `changed`; false if there
+ * are none. A loop for each row would be mispredicted at its end. */
 INLINE bool transitions_step(const struct life_transitions *t, int places,
                              const unsigned char at[TRANSITIONS_PLACES],
                              unsigned char cell[WIDE * WIDE], const uint64_t inside[WORDS],
@@ -211,7 +211,7 @@ INLINE bool transitions_step(const struct life_transitions *t, int places,
 INLINE void transitions_steps(const struct life_transitions *t, int places, const states_t *part[4],
                               unsigned char cell[WIDE * WIDE], int generations)
 {
-    /* The cells of each generation that are not spoilt. */
+    /* Valid cells of each generation. */
     static const uint64_t inside[SIDE / 2][WORDS] = {
         {FOUR(0x7ffe) << 16, FOUR(0x7ffe), FOUR(0x7ffe), FOUR(0x7ffe) >> 16},
         {FOUR(0x3ffc) << 32, FOUR(0x3ffc), FOUR(0x3ffc), FOUR(0x3ffc) >> 32},

@@ -1,10 +1,9 @@
-/* hash_step.c - the plane some generations on, by one thread or several.
+/* hash_step.c - steps of the plane, by one thread or several.
  *
- * Several threads compute the same root (hash_result.c). When the first has the root, the others
- * leave.
+ * All threads compute the same root (hash_result.c). When the first has it, the others leave.
  * SPDX-License-Identifier: MIT
  */
-#include "life/hash.h"
+#include "life/hash_nodes.h"
 
 #include "core/clock.h"
 #include "core/progress.h"
@@ -12,20 +11,20 @@
 #include <errno.h>
 #include <string.h>
 
-static const double TELL = 0.1; /* seconds */
+static const double PROGRESS_INTERVAL = 0.1; /* seconds between progress reports */
 
 static void start_helpers(struct hashlife *h);
 
-/* In the calling thread, now and then: lets others help, and tells the caller. */
-static bool look(struct worker *w)
+/* Poll of the calling thread: start helpers, report progress. */
+static bool worker_poll(struct worker *w)
 {
     struct hashlife *h = w->h;
     const double now = seconds_now();
-    if (now - h->began >= h->alone)
+    if (now - h->began >= h->helper_delay)
         start_helpers(h);
-    if (!h->progress || now - h->told < TELL)
+    if (!h->progress || now - h->last_progress < PROGRESS_INTERVAL)
         return true;
-    h->told = now;
+    h->last_progress = now;
     if (!progress_cancels(h->progress, h->arg, h->done, h->total))
         return true;
     hash_give_up(h, ECANCELED);
@@ -49,7 +48,7 @@ static void *help(void *arg)
 static void start_helpers(struct hashlife *h)
 {
     pthread_mutex_lock(&h->lock);
-    while (h->helpers + 1 < h->threads && !h->leave) {
+    while (h->helpers + 1 < h->threads && !h->abandon) {
         struct worker *w = &h->worker[h->helpers + 1];
         if (pthread_create(&w->thread, NULL, help, w) != 0)
             break;
@@ -59,19 +58,18 @@ static void start_helpers(struct hashlife *h)
     pthread_mutex_unlock(&h->lock);
 }
 
-/* The calling thread has what it wants, or nobody will: lets the others leave, and waits for
- * that. */
+/* The calling thread is done: make the helpers leave, and block until they have left. */
 static void end_helpers(struct hashlife *h)
 {
     pthread_mutex_lock(&h->lock);
     h->working--;
-    h->leave = true;
+    h->abandon = true;
     atomic_store(&h->stop, 1);
     pthread_cond_broadcast(&h->change);
     pthread_mutex_unlock(&h->lock);
     for (; h->helpers > 0; h->helpers--)
         pthread_join(h->worker[h->helpers].thread, NULL);
-    h->leave = false;
+    h->abandon = false;
     atomic_store(&h->stop, 0);
 }
 
@@ -84,7 +82,7 @@ int hash_step(struct hashlife *h, int k)
     hash_set_k(h, k);
     h->working = 1;
     h->began = seconds_now();
-    const bool known = hash_result(&h->worker[0], look);
+    const bool known = hash_result(&h->worker[0], worker_poll);
     end_helpers(h);
     if (!known)
         return -1;

@@ -1,10 +1,10 @@
 /* hash_tree.c - the tree as a plane of cells.
  *
- * The middle of the plane is cell (0, 0), the first of its south-eastern quarter; coordinates here
- * have 128 bits, so that no square is too far away.
+ * The middle of the plane is cell (0, 0), the first cell of its south-eastern quarter. Coordinates
+ * have 128 bits here, enough for any level.
  * SPDX-License-Identifier: MIT
  */
-#include "life/hash.h"
+#include "life/hash_nodes.h"
 
 #include "core/handle.h"
 #include "life/hash_map.h"
@@ -16,7 +16,7 @@
 __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 uwide;
 
-static wide side_of(int level)
+static wide tree_side_of(int level)
 {
     return (wide)1 << level;
 }
@@ -39,7 +39,7 @@ int hash_failed(const struct hashlife *h, const char *call)
         call, hash_needed(h), h->memory >> 20);
 }
 
-static int give_up(struct hashlife *h, int error)
+static int tree_give_up(struct hashlife *h, int error)
 {
     h->error = error;
     return -1;
@@ -60,25 +60,25 @@ int hash_grow(struct hashlife *h)
 {
     struct worker *w = hash_worker(h);
     if (h->level == LEVEL_MAX)
-        return give_up(h, ERANGE);
+        return tree_give_up(h, ERANGE);
     const square_t *part = h->node[h->root].part, e = hash_empty(w, h->level - 1);
     if (e == NO_SQUARE)
-        return give_up(h, ENOMEM);
+        return tree_give_up(h, ENOMEM);
     const square_t nw = hash_node_find(w, h->level, e, e, e, part[NW]),
                    ne = hash_node_find(w, h->level, e, e, part[NE], e),
                    sw = hash_node_find(w, h->level, e, part[SW], e, e),
                    se = hash_node_find(w, h->level, part[SE], e, e, e);
     if (nw == NO_SQUARE || ne == NO_SQUARE || sw == NO_SQUARE || se == NO_SQUARE)
-        return give_up(h, ENOMEM);
+        return tree_give_up(h, ENOMEM);
     const square_t root = hash_node_find(w, h->level + 1, nw, ne, sw, se);
     if (root == NO_SQUARE || hash_empty(w, h->level + 1) == NO_SQUARE)
-        return give_up(h, ENOMEM);
+        return tree_give_up(h, ENOMEM);
     h->root = root;
     h->level++;
     return 0;
 }
 
-/* Is all of a node empty but one part? */
+/* True if all parts of a node except one are empty. */
 static bool only(const struct hashlife *h, square_t node, int level, int part)
 {
     for (int i = 0; i < 4; i++)
@@ -119,7 +119,7 @@ void hash_shrink(struct hashlife *h)
 
 /* ---- Rectangles. ----------------------------------------------------------------------------- */
 
-/* A rectangle of host memory, of bits or of states, and where its corner lies in the plane. */
+/* A rectangle of host memory, bits or states, with the place of its corner on the plane. */
 struct window {
     const struct life_cells *cells;
     const unsigned char *state; /* or NULL */
@@ -127,16 +127,15 @@ struct window {
     wide x, y;
 };
 
-/* Does a square with that corner have cells in the window? */
-static bool meets(const struct window *v, int level, wide x, wide y)
+/* True if a square with that corner intersects the window. */
+static bool tree_square_in(const struct window *v, int level, wide x, wide y)
 {
-    return x < v->x + (wide)v->width && y < v->y + (wide)v->height && x + side_of(level) > v->x &&
-           y + side_of(level) > v->y;
+    return x < v->x + (wide)v->width && y < v->y + (wide)v->height &&
+           x + tree_side_of(level) > v->x && y + tree_side_of(level) > v->y;
 }
 
-/* The 16 cells of a row of the window from column x on, x from -15 up; what lies outside is
- * dead. */
-static unsigned sixteen(const struct life_cells *c, long long x, size_t y)
+/* The 16 cells of a window's row from column x on, x >= -15; cells outside are dead. */
+static unsigned tree_sixteen(const struct life_cells *c, long long x, size_t y)
 {
     const uint64_t *row = c->word + y * c->stride;
     unsigned bits = 0;
@@ -147,7 +146,7 @@ static unsigned sixteen(const struct life_cells *c, long long x, size_t y)
     return bits;
 }
 
-/* A column or row of a leaf, or its end. */
+/* Clamp a column or row to a leaf. */
 static int clamped(const struct hashlife *h, wide x)
 {
     return x < 0 ? 0 : x > hash_side(h) ? hash_side(h) : (int)x;
@@ -176,28 +175,28 @@ static square_t add_states(struct worker *w, const struct window *v, square_t sq
 static square_t add_to_leaf(struct worker *w, const struct window *v, square_t square, wide x,
                             wide y)
 {
-    if (w->h->many)
+    if (w->h->multistate)
         return add_states(w, v, square, x, y);
     struct leaf leaf = *hash_leaf(w->h, square);
     for (int i = 0; i < 16; i++) {
         const wide row = y + i - v->y;
         if (row >= 0 && row < (wide)v->height)
-            leaf.row[i] =
-                (uint16_t)(leaf.row[i] | sixteen(v->cells, (long long)(x - v->x), (size_t)row));
+            leaf.row[i] = (uint16_t)(leaf.row[i] |
+                                     tree_sixteen(v->cells, (long long)(x - v->x), (size_t)row));
     }
     return hash_leaf_find(w, &leaf);
 }
 
-/* A square with the window's live cells added; put on the stack. */
+/* Return the square with the window's live cells added; it is pushed on the stack. */
 static square_t add_window(struct worker *w, const struct window *v, square_t square, int level,
                            wide x, wide y)
 {
-    if (!meets(v, level, x, y))
+    if (!tree_square_in(v, level, x, y))
         return square;
     if (level == w->h->leaf_level)
         return add_to_leaf(w, v, square, x, y);
     const size_t depth = w->depth;
-    const wide half = side_of(level - 1);
+    const wide half = tree_side_of(level - 1);
     square_t part[4];
     for (int i = 0; i < 4; i++) {
         part[i] = add_window(w, v, w->h->node[square].part[i], level - 1, i & 1 ? x + half : x,
@@ -212,23 +211,23 @@ static square_t add_window(struct worker *w, const struct window *v, square_t sq
     return out;
 }
 
-static bool is_far(long long x, size_t length)
+static bool tree_is_far(long long x, size_t length)
 {
     const long long most = 1LL << 62;
     return x < -most || x > most || length > (size_t)most || (wide)x + (wide)length > most;
 }
 
-static int put(hashlife *h, const char *call, const struct window *v)
+static int tree_put(hashlife *h, const char *call, const struct window *v)
 {
     const wide right = v->x + (wide)v->width, bottom = v->y + (wide)v->height;
-    if (is_far((long long)v->x, v->width) || is_far((long long)v->y, v->height))
+    if (tree_is_far((long long)v->x, v->width) || tree_is_far((long long)v->y, v->height))
         return clerror_set(ERANGE, "%s: cells more than 2^62 from the middle cannot be put there",
                            call);
-    for (wide half = side_of(h->level - 1);
+    for (wide half = tree_side_of(h->level - 1);
          v->x < -half || v->y < -half || right > half || bottom > half; half *= 2)
         if (hash_grow(h) < 0)
             return hash_failed(h, call);
-    const wide corner = -side_of(h->level - 1);
+    const wide corner = -tree_side_of(h->level - 1);
     const square_t root = add_window(hash_worker(h), v, h->root, h->level, corner, corner);
     if (root == NO_SQUARE)
         return hash_failed(h, call);
@@ -242,7 +241,8 @@ int hashlife_put(hashlife *h, long long x, long long y, const struct life_cells 
         return -1;
     if (!cells || !cells->word)
         return clerror_set(EINVAL, "hashlife_put: the cells are NULL");
-    return put(h, "hashlife_put", &(struct window){cells, NULL, cells->width, cells->height, x, y});
+    return tree_put(h, "hashlife_put",
+                    &(struct window){cells, NULL, cells->width, cells->height, x, y});
 }
 
 int hashlife_put_states(hashlife *h, long long x, long long y, size_t width, size_t height,
@@ -256,8 +256,9 @@ int hashlife_put_states(hashlife *h, long long x, long long y, size_t width, siz
                 EINVAL,
                 "hashlife_put_states: cell %zu,%zu has state %d, and the rule %s has states 0 to %u",
                 i % width, i / width, state[i], h->rule.text, h->rule.states - 1);
-    if (h->many)
-        return put(h, "hashlife_put_states", &(struct window){NULL, state, width, height, x, y});
+    if (h->multistate)
+        return tree_put(h, "hashlife_put_states",
+                        &(struct window){NULL, state, width, height, x, y});
     struct life_cells cells;
     if (life_cells_alloc(&cells, width, height) < 0)
         return -1;
@@ -269,16 +270,17 @@ int hashlife_put_states(hashlife *h, long long x, long long y, size_t width, siz
     return status;
 }
 
-/* Copies what a square has of a rectangle of states. */
+/* Copy a square's part of a rectangle of states. */
 static void get_states(const struct hashlife *h, const struct window *v, unsigned char *state,
                        square_t square, int level, wide x, wide y)
 {
-    if (square == h->empty[level] || !meets(v, level, x, y))
+    if (square == h->empty[level] || !tree_square_in(v, level, x, y))
         return;
     if (level > h->leaf_level) {
         for (int i = 0; i < 4; i++)
             get_states(h, v, state, h->node[square].part[i], level - 1,
-                       i & 1 ? x + side_of(level - 1) : x, i & 2 ? y + side_of(level - 1) : y);
+                       i & 1 ? x + tree_side_of(level - 1) : x,
+                       i & 2 ? y + tree_side_of(level - 1) : y);
         return;
     }
     for (int i = 0; i < 1 << 2 * h->leaf_level; i++) {
@@ -286,8 +288,8 @@ static void get_states(const struct hashlife *h, const struct window *v, unsigne
         const wide column = x + at_x - v->x, row = y + at_y - v->y;
         if (column >= 0 && row >= 0 && column < (wide)v->width && row < (wide)v->height)
             state[(size_t)row * v->width + (size_t)column] =
-                (unsigned char)(h->many ? hash_states(h, square)[i]
-                                        : hash_leaf(h, square)->row[at_y] >> at_x & 1);
+                (unsigned char)(h->multistate ? hash_states(h, square)[i]
+                                              : hash_leaf(h, square)->row[at_y] >> at_x & 1);
     }
 }
 
@@ -297,23 +299,24 @@ int hashlife_get_states(hashlife *h, long long x, long long y, size_t width, siz
     if (no_handle(h, __func__))
         return -1;
     const struct window v = {NULL, state, width, height, x, y};
-    if (is_far(x, width) || is_far(y, height))
+    if (tree_is_far(x, width) || tree_is_far(y, height))
         return clerror_set(
             ERANGE, "hashlife_get_states: cells more than 2^62 from the middle cannot be had");
     memset(state, 0, width * height);
-    get_states(h, &v, state, h->root, h->level, -side_of(h->level - 1), -side_of(h->level - 1));
+    get_states(h, &v, state, h->root, h->level, -tree_side_of(h->level - 1),
+               -tree_side_of(h->level - 1));
     return 0;
 }
 
-/* A rectangle of squares of 2^zoom cells a side; (x, y) is its corner, in cells. */
+/* A rectangle of squares of 2^zoom cells a side; (x, y) is its corner in cells. */
 struct distant {
     struct life_cells *cells;
     wide x, y;
     unsigned zoom;
 };
 
-/* Sets the bit of a cell's square, if it is in the rectangle. */
-static void see(const struct distant *v, wide x, wide y)
+/* Set the bit of the square that has a cell, if it is in the rectangle. */
+static void tree_see(const struct distant *v, wide x, wide y)
 {
     const wide column = (x - v->x) >> v->zoom, row = (y - v->y) >> v->zoom;
     if (column >= 0 && row >= 0 && column < (wide)v->cells->width && row < (wide)v->cells->height)
@@ -321,40 +324,40 @@ static void see(const struct distant *v, wide x, wide y)
             (uint64_t)1 << (size_t)column % 64;
 }
 
-static void look(const struct hashlife *h, const struct distant *v, square_t square, int level,
-                 wide x, wide y)
+static void tree_look(const struct hashlife *h, const struct distant *v, square_t square, int level,
+                      wide x, wide y)
 {
-    const wide side = side_of(level), across = (wide)v->cells->width << v->zoom,
+    const wide side = tree_side_of(level), across = (wide)v->cells->width << v->zoom,
                down = (wide)v->cells->height << v->zoom;
     if (square == h->empty[level] || x >= v->x + across || y >= v->y + down || x + side <= v->x ||
         y + side <= v->y)
         return;
     if (level <= (int)v->zoom &&
-        level < h->level) { /* the whole plane lies in four squares, however large they are */
-        see(v, x, y);
+        level < h->level) { /* the whole plane lies in four squares of this zoom */
+        tree_see(v, x, y);
     } else if (level == h->leaf_level) {
         for (int i = 0; i < hash_side(h); i++)
             for (unsigned bits = hash_row(h, square, i); bits; bits &= bits - 1)
-                see(v, x + __builtin_ctz(bits), y + i);
+                tree_see(v, x + __builtin_ctz(bits), y + i);
     } else {
         for (int i = 0; i < 4; i++)
-            look(h, v, h->node[square].part[i], level - 1, i & 1 ? x + side / 2 : x,
-                 i & 2 ? y + side / 2 : y);
+            tree_look(h, v, h->node[square].part[i], level - 1, i & 1 ? x + side / 2 : x,
+                      i & 2 ? y + side / 2 : y);
     }
 }
 
 static int look_from(const char *call, const struct hashlife *h, unsigned zoom, long long x,
                      long long y, struct life_cells *cells)
 {
-    const struct distant v = {cells, (wide)x * side_of((int)zoom), (wide)y * side_of((int)zoom),
-                              zoom};
+    const struct distant v = {cells, (wide)x * tree_side_of((int)zoom),
+                              (wide)y * tree_side_of((int)zoom), zoom};
     if (!cells || !cells->word || cells->stride < (cells->width + 63) / 64)
         return clerror_set(
             EINVAL, "%s: the cells are NULL, or their stride is less than their width", call);
     for (size_t row = 0; row < cells->height; row++)
         memset(cells->word + row * cells->stride, 0,
                (cells->width + 63) / 64 * sizeof *cells->word);
-    look(h, &v, h->root, h->level, -side_of(h->level - 1), -side_of(h->level - 1));
+    tree_look(h, &v, h->root, h->level, -tree_side_of(h->level - 1), -tree_side_of(h->level - 1));
     return 0;
 }
 
@@ -370,7 +373,7 @@ int hashlife_get_zoomed(hashlife *h, unsigned zoom, long long x, long long y,
 {
     if (no_handle(h, __func__))
         return -1;
-    if (zoom > 60 || (cells && (is_far(x, cells->width) || is_far(y, cells->height))))
+    if (zoom > 60 || (cells && (tree_is_far(x, cells->width) || tree_is_far(y, cells->height))))
         return clerror_set(
             ERANGE,
             "hashlife_get_zoomed: squares of 2^%u cells from %lld,%lld on cannot be looked at; zoom is 0 to "
@@ -381,16 +384,16 @@ int hashlife_get_zoomed(hashlife *h, unsigned zoom, long long x, long long y,
 
 /* ---- Counting. ------------------------------------------------------------------------------- */
 
-static struct hashlife_number number_of(uwide value)
+static struct hashlife_number tree_number_of(uwide value)
 {
     return (struct hashlife_number){(uint64_t)value, (int64_t)(value >> 64)};
 }
 
-/* Squares of this level and below are counted without being remembered. */
+/* Squares up to this level are counted without memoization. */
 enum { SMALL = 8 };
 
 struct counted {
-    struct map seen; /* node: place in `of` */
+    struct map seen; /* node: index in `of` */
     uwide *of;
     size_t n, room;
 };
@@ -402,11 +405,11 @@ static uint64_t count_small(const struct hashlife *h, square_t square, int level
         return 0;
     if (level == h->leaf_level) {
         uint64_t word[4];
-        if (!h->many)
+        if (!h->multistate)
             memcpy(word, hash_leaf(h, square), sizeof word);
-        for (int i = 0; i < 4 && !h->many; i++)
+        for (int i = 0; i < 4 && !h->multistate; i++)
             n += (uint64_t)__builtin_popcountll(word[i]);
-        for (int y = 0; y < hash_side(h) && h->many; y++)
+        for (int y = 0; y < hash_side(h) && h->multistate; y++)
             n += (uint64_t)__builtin_popcount(hash_row(h, square, y));
         return n;
     }
@@ -415,9 +418,9 @@ static uint64_t count_small(const struct hashlife *h, square_t square, int level
     return n;
 }
 
-/* false: no memory. */
-static bool count(const struct hashlife *h, struct counted *c, square_t square, int level,
-                  uwide *sum)
+/* False if out of memory. */
+static bool tree_count(const struct hashlife *h, struct counted *c, square_t square, int level,
+                       uwide *sum)
 {
     uwide n = 0;
     if (level <= SMALL || square == h->empty[level]) {
@@ -427,7 +430,7 @@ static bool count(const struct hashlife *h, struct counted *c, square_t square, 
     uint32_t at = map_get(&c->seen, square);
     if (at == MAP_NONE) {
         for (int i = 0; i < 4; i++)
-            if (!count(h, c, h->node[square].part[i], level - 1, &n))
+            if (!tree_count(h, c, h->node[square].part[i], level - 1, &n))
                 return false;
         if (c->n == c->room) {
             const size_t room = c->room ? 2 * c->room : 256;
@@ -452,8 +455,8 @@ int hashlife_population(hashlife *h, struct hashlife_number *population)
         return -1;
     struct counted c = {.of = NULL};
     uwide n = 0;
-    const bool done = count(h, &c, h->root, h->level, &n);
-    *population = number_of(n);
+    const bool done = tree_count(h, &c, h->root, h->level, &n);
+    *population = tree_number_of(n);
     map_free(&c.seen);
     free(c.of);
     return done
@@ -466,14 +469,14 @@ int hashlife_population(hashlife *h, struct hashlife_number *population)
 enum { MOST_ZOOM = 24 };
 
 struct raster {
-    wide x, y;            /* of the first square, in squares */
-    size_t width, height; /* in squares */
+    wide x, y;            /* of the first square, in units of squares */
+    size_t width, height; /* in units of squares */
     int zoom;
     uint64_t *live;
     struct counted seen;
 };
 
-/* Where the square of a cell is counted; NULL: nowhere. */
+/* Counter of the square that has a cell; NULL outside. */
 static uint64_t *counter_of(const struct raster *r, wide x, wide y)
 {
     const wide column = (x >> r->zoom) - r->x, row = (y >> r->zoom) - r->y;
@@ -495,14 +498,14 @@ static void count_leaf(const struct hashlife *h, const struct raster *r, square_
 
 static bool lies_apart(const struct raster *r, wide x, wide y, int level)
 {
-    const wide right = (x + side_of(level) - 1) >> r->zoom,
-               bottom = (y + side_of(level) - 1) >> r->zoom;
+    const wide right = (x + tree_side_of(level) - 1) >> r->zoom,
+               bottom = (y + tree_side_of(level) - 1) >> r->zoom;
     return right < r->x || bottom < r->y || (x >> r->zoom) >= r->x + (wide)r->width ||
            (y >> r->zoom) >= r->y + (wide)r->height;
 }
 
-/* false: no memory. The plane's own square lies across the axes, its parts in one square of the
- * raster if they are small enough. */
+/* False if out of memory. The plane's own square crosses the axes; its parts are within one square
+ * of the raster if they are small enough. */
 static bool count_squares(const struct hashlife *h, struct raster *r, square_t square, int level,
                           wide x, wide y)
 {
@@ -510,7 +513,7 @@ static bool count_squares(const struct hashlife *h, struct raster *r, square_t s
         return true;
     if (level <= r->zoom && level < h->level) {
         uwide n = 0;
-        if (!count(h, &r->seen, square, level, &n))
+        if (!tree_count(h, &r->seen, square, level, &n))
             return false;
         *counter_of(r, x, y) += (uint64_t)n;
         return true;
@@ -519,7 +522,7 @@ static bool count_squares(const struct hashlife *h, struct raster *r, square_t s
         count_leaf(h, r, square, x, y);
         return true;
     }
-    const wide half = side_of(level - 1);
+    const wide half = tree_side_of(level - 1);
     for (int i = 0; i < 4; i++)
         if (!count_squares(h, r, h->node[square].part[i], level - 1, i & 1 ? x + half : x,
                            i & 2 ? y + half : y))
@@ -548,7 +551,7 @@ int hashlife_density(hashlife *h, long long x, long long y, size_t width, size_t
                        .height = height,
                        .zoom = (int)zoom,
                        .live = live};
-    const wide corner = -side_of(h->level - 1);
+    const wide corner = -tree_side_of(h->level - 1);
     memset(live, 0, width * height * sizeof *live);
     const bool done = count_squares(h, &r, h->root, h->level, corner, corner);
     map_free(&r.seen.seen);
@@ -560,7 +563,7 @@ int hashlife_density(hashlife *h, long long x, long long y, size_t width, size_t
 
 /* ---- The box of the live cells. -------------------------------------------------------------- */
 
-/* The squares along one side of the box at some level, each once. */
+/* Distinct squares along one side of the bounding box, at some level. */
 struct front {
     square_t *square;
     size_t n;
@@ -582,9 +585,9 @@ static void once(struct front *f)
     f->n = n;
 }
 
-/* The parts a and b of the squares of `from` that have live cells, into `to`. */
-static void parts_of(const struct hashlife *h, const struct front *from, int level, int a, int b,
-                     struct front *to)
+/* Put the parts a and b of the squares of `from` that have live cells into `to`. */
+static void tree_parts_of(const struct hashlife *h, const struct front *from, int level, int a,
+                          int b, struct front *to)
 {
     to->n = 0;
     for (size_t i = 0; i < from->n; i++)
@@ -596,7 +599,7 @@ static void parts_of(const struct hashlife *h, const struct front *from, int lev
     once(to);
 }
 
-/* How far the live cells of a leaf are from its side. */
+/* Distance of a leaf's live cells from its side. */
 static int margin_of_leaf(const struct hashlife *h, square_t leaf, int side)
 {
     unsigned all = 0;
@@ -619,8 +622,8 @@ static int margin_of_leaf(const struct hashlife *h, square_t leaf, int side)
     }
 }
 
-/* How far the live cells are from a side of the plane: 0 left, 1 top, 2 right, 3 bottom; false: no
- * memory. */
+/* Distance of the live cells from a side of the plane: 0 left, 1 top, 2 right, 3 bottom. False if
+ * out of memory. */
 static bool margin(const struct hashlife *h, int side, wide *out)
 {
     static const int near[4][2] = {{NW, SW}, {NW, NE}, {NE, SE}, {SW, SE}},
@@ -634,10 +637,10 @@ static bool margin(const struct hashlife *h, int side, wide *out)
         struct front next = {malloc(2 * f.n * sizeof *next.square), 0};
         done = next.square != NULL;
         if (done)
-            parts_of(h, &f, level, near[side][0], near[side][1], &next);
+            tree_parts_of(h, &f, level, near[side][0], near[side][1], &next);
         if (done && next.n == 0) {
-            *out += side_of(level - 1);
-            parts_of(h, &f, level, far[side][0], far[side][1], &next);
+            *out += tree_side_of(level - 1);
+            tree_parts_of(h, &f, level, far[side][0], far[side][1], &next);
         }
         free(f.square);
         f = next;
@@ -657,14 +660,15 @@ int hashlife_bounding_box(hashlife *h, struct hashlife_box *box)
     if (no_handle(h, __func__))
         return -1;
     wide m[4];
-    const wide half = side_of(h->level - 1);
+    const wide half = tree_side_of(h->level - 1);
     if (h->root == h->empty[h->level])
         return 0;
     for (int side = 0; side < 4; side++)
         if (!margin(h, side, &m[side]))
             return clerror_set(ENOMEM,
                                "hashlife_bounding_box: no memory for the squares along an edge");
-    *box = (struct hashlife_box){number_of((uwide)(m[0] - half)), number_of((uwide)(m[1] - half)),
-                                 number_of((uwide)(half - m[2])), number_of((uwide)(half - m[3]))};
+    *box = (struct hashlife_box){
+        tree_number_of((uwide)(m[0] - half)), tree_number_of((uwide)(m[1] - half)),
+        tree_number_of((uwide)(half - m[2])), tree_number_of((uwide)(half - m[3]))};
     return 1;
 }

@@ -1,8 +1,11 @@
 /* hashlife.c - the functions of stdcl/hashlife.h that are not about the tree. */
 /* SPDX-License-Identifier: MIT */
-#include "life/hash.h"
+#include "life/hash_leaf.h"
+#include "life/hash_nodes.h"
 #include "core/handle.h"
 #include "life/transitions.h"
+#include "life/cells.h"
+#include "life/logic.h"
 
 #include "core/reserved.h"
 
@@ -39,7 +42,7 @@ double hashlife_number_double(struct hashlife_number number)
     return (double)(wide)((uwide)(uint64_t)number.high << 64 | number.low);
 }
 
-static int check(const struct hashlife_options *o, struct life_family *rule)
+static int hashlife_check_options(const struct hashlife_options *o, struct life_family *rule)
 {
     static const unsigned char none[9] = {0};
     if (life_family_take(o->rule, o->transitions, rule) < 0)
@@ -65,7 +68,7 @@ static int check(const struct hashlife_options *o, struct life_family *rule)
     return 0;
 }
 
-/* A table for cells that are kept the other way round, in what comes in or in what goes out. */
+/* Invert a table's input cells or its output cells. */
 static struct life_table inverted(const struct life_table *t, bool in, bool out)
 {
     struct life_table made = {{0}};
@@ -75,7 +78,7 @@ static struct life_table inverted(const struct life_table *t, bool in, bool out)
     return made;
 }
 
-/* The counts of neighbours by which a table of such a rule gives birth, and lets survive. */
+/* Neighbour counts for birth and survival of an outer-totalistic table. */
 static struct life_rule counts_of(const struct life_table *t)
 {
     static const unsigned short with[9] = {0, 1, 3, 7, 15, 47, 111, 239, 495};
@@ -87,17 +90,16 @@ static struct life_rule counts_of(const struct life_table *t)
     return rule;
 }
 
-/* With B0 all of an empty plane becomes alive. So that it can stay empty here, cells are kept the
- * other way round: where nothing of that dies again (S8), always; otherwise in odd generations.
- * Other rules do not change. Golly does the same. */
-static int take_rule(struct hashlife *h, const struct life_family *rule)
+/* B0 turns empty space alive. To keep it empty here, cells are stored inverted: always if the rule
+ * has S8, else in odd generations, as in Golly. Other rules are not changed. */
+static int hashlife_set_rule(struct hashlife *h, const struct life_family *rule)
 {
     const bool birth = life_table_next(&rule->table, 0), stays = life_table_next(&rule->table, 511);
     const struct life_table even = inverted(&rule->table, birth && stays, birth),
                             odd = inverted(&rule->table, birth, birth && stays),
                             *const of[2] = {&even, &odd};
     h->rule = *rule;
-    h->many = rule->states > 2 || rule->transitions;
+    h->multistate = rule->states > 2 || rule->transitions;
     h->leaf_level = rule->transitions ? LEAF_LEVEL_OF_FILES : LEAF_LEVEL_MOST;
     if (rule->transitions)
         return 0;
@@ -127,7 +129,7 @@ hashlife *hashlife_create(const struct hashlife_options *options)
 {
     struct life_family rule;
     const struct hashlife_options none = {.rule = NULL}, *o = options ? options : &none;
-    if (reserved_check("hashlife_create", o->reserved) < 0 || check(o, &rule) < 0)
+    if (reserved_check("hashlife_create", o->reserved) < 0 || hashlife_check_options(o, &rule) < 0)
         return NULL;
     struct hashlife *h = calloc(1, sizeof *h);
     if (!h) {
@@ -136,7 +138,7 @@ hashlife *hashlife_create(const struct hashlife_options *options)
     }
     h->memory = o->memory ? o->memory : (size_t)(life_host_memory() / 2);
     h->threads = o->threads ? o->threads : processors();
-    h->alone = 0.02;
+    h->helper_delay = 0.02;
     h->progress = o->progress;
     h->arg = o->arg;
     pthread_mutex_init(&h->lock, NULL);
@@ -149,16 +151,17 @@ hashlife *hashlife_create(const struct hashlife_options *options)
     for (unsigned t = 0; h->worker && t < h->threads; t++) {
         struct worker *w = &h->worker[t];
         w->h = h;
-        w->of = (uint8_t)(t + 1);
-        w->back = t % 2 != 0;
+        w->id = (uint8_t)(t + 1);
+        w->reverse = t % 2 != 0;
         w->items = 0;
         for (int i = 0; i < NODE_LEVELS; i++)
-            w->batch[i].own = w->batch[i].taken = w->batch[i].n = 0;
+            w->batch[i].own = w->batch[i].deferred = w->batch[i].n = 0;
         w->depth = w->nodes.n = w->leaves.n = 0;
     }
     if (!h->worker)
         clerror_set(ENOMEM, "hashlife_create: no memory");
-    if (!h->worker || take_rule(h, &rule) < 0 || hash_nodes_open(h) < 0 || hash_clear(h) < 0) {
+    if (!h->worker || hashlife_set_rule(h, &rule) < 0 || hash_nodes_open(h) < 0 ||
+        hash_clear(h) < 0) {
         hashlife_free(h);
         return NULL;
     }

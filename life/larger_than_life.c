@@ -3,31 +3,31 @@
  *
  *   R5,C0,M1,S34..58,B34..45,NM
  *
- *   R    the range: which cells are neighbours, up to so many columns and rows away, 1 to 500
- *   C    states; 0, 1 and 2 are two, up to 256: a live cell (1) that does not survive becomes 2, 3
+ *   R    range: radius of the neighbourhood in columns and rows, 1 to 500
+ *   C    states, up to 256; 0, 1 and 2 mean two: a live cell (1) that does not survive becomes 2,
+ * 3
  *        and so on, as in Generations
- *   M    1: the cell itself counts, too
- *   S B  the least and the most live cells with which a live one survives, or one is born
- *   N    M: all of the square; N: von Neumann's diamond; C: a circle, what is less than R + 1/2
- *        away
+ *   M    1: the cell itself counts
+ *   S B  least and greatest number of live cells for survival and birth
+ *   N    M: the square; N: von Neumann's diamond; C: a circle, distances less than R + 1/2
  *
- * 5,34,45,34,58 is the same: range, birth, survival, of the square and with the cell itself.
+ * The short form 5,34,45,34,58 gives range, birth and survival, for the square including the cell.
  * SPDX-License-Identifier: MIT
  */
-#include "life/internal.h"
+#include "life/family.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-static int refuse(const char *text, const char *why)
+static int large_refuse(const char *text, const char *why)
 {
     return clerror_set(EINVAL, "'%.100s' is not a rule this engine knows: %s", text, why);
 }
 
-/* Reads a number below 10^9. */
-static bool read_number(const char **p, unsigned *n)
+/* Read a number below 10^9. */
+static bool large_read_number(const char **p, unsigned *n)
 {
     const char *start = *p;
     *n = 0;
@@ -36,20 +36,20 @@ static bool read_number(const char **p, unsigned *n)
     return *p > start && !isdigit((unsigned char)**p);
 }
 
-/* A letter, and what follows it; numbers[1] only where there may be a second one, behind two
+/* Read a letter and its numbers; numbers[1] only where the grammar allows a second one, after two
  * dots. */
-static bool read_part(const char **p, char letter, unsigned *first, unsigned *second)
+static bool large_read_part(const char **p, char letter, unsigned *first, unsigned *second)
 {
     if (toupper((unsigned char)**p) != letter)
         return false;
     ++*p;
-    if (!read_number(p, first))
+    if (!large_read_number(p, first))
         return false;
     if (second) {
         if (strncmp(*p, "..", 2) != 0)
             return false;
         *p += 2;
-        if (!read_number(p, second))
+        if (!large_read_number(p, second))
             return false;
     }
     if (**p != ',')
@@ -60,20 +60,21 @@ static bool read_part(const char **p, char letter, unsigned *first, unsigned *se
 
 static bool read_letters(const char *p, struct life_large *l, unsigned *states)
 {
-    if (!read_part(&p, 'R', &l->range, NULL) || !read_part(&p, 'C', states, NULL) ||
-        !read_part(&p, 'M', &l->middle, NULL) ||
-        !read_part(&p, 'S', &l->survival[0], &l->survival[1]) ||
-        !read_part(&p, 'B', &l->birth[0], &l->birth[1]) || toupper((unsigned char)*p++) != 'N')
+    if (!large_read_part(&p, 'R', &l->range, NULL) || !large_read_part(&p, 'C', states, NULL) ||
+        !large_read_part(&p, 'M', &l->middle, NULL) ||
+        !large_read_part(&p, 'S', &l->survival[0], &l->survival[1]) ||
+        !large_read_part(&p, 'B', &l->birth[0], &l->birth[1]) ||
+        toupper((unsigned char)*p++) != 'N')
         return false;
     l->shape = (char)toupper((unsigned char)*p);
     return *p && strchr("MNC", l->shape) && !p[1];
 }
 
-static bool read_numbers(const char *p, struct life_large *l)
+static bool large_read_numbers(const char *p, struct life_large *l)
 {
     unsigned n[5];
     for (int i = 0; i < 5; i++)
-        if (!read_number(&p, &n[i]) || *p++ != (i < 4 ? ',' : '\0'))
+        if (!large_read_number(&p, &n[i]) || *p++ != (i < 4 ? ',' : '\0'))
             return false;
     *l = (struct life_large){
         .range = n[0], .middle = 1, .birth = {n[1], n[2]}, .survival = {n[3], n[4]}, .shape = 'M'};
@@ -90,8 +91,8 @@ unsigned life_large_half(const struct life_large *l, unsigned dy)
     return half;
 }
 
-/* How many cells can count at most. */
-static unsigned area(const struct life_large *l)
+/* Greatest possible number of counted cells. */
+static unsigned large_area(const struct life_large *l)
 {
     unsigned n = 2 * life_large_half(l, 0) + l->middle;
     for (unsigned dy = 1; dy <= l->range; dy++)
@@ -99,7 +100,7 @@ static unsigned area(const struct life_large *l)
     return n;
 }
 
-static const char *complaint(const struct life_large *l, unsigned states)
+static const char *large_complaint(const struct life_large *l, unsigned states)
 {
     static _Thread_local char why[100];
     if (l->range < 1 || l->range > LIFE_RANGE_MAX)
@@ -110,8 +111,8 @@ static const char *complaint(const struct life_large *l, unsigned states)
         return "M is 1 if the cell itself counts, else 0";
     if (l->birth[0] > l->birth[1] || l->survival[0] > l->survival[1])
         return "of S and B the first number is the least, the second the most";
-    snprintf(why, sizeof why, "with these neighbours counts go from 0 to %u", area(l));
-    return l->birth[1] > area(l) || l->survival[1] > area(l) ? why : NULL;
+    snprintf(why, sizeof why, "with these neighbours counts go from 0 to %u", large_area(l));
+    return l->birth[1] > large_area(l) || l->survival[1] > large_area(l) ? why : NULL;
 }
 
 int life_large_parse(const char *text, struct life_family *family)
@@ -128,13 +129,13 @@ int life_large_parse(const char *text, struct life_family *family)
                numbers = isdigit((unsigned char)copy[0]) && strchr(copy, ',');
     if (!letters && !numbers)
         return 1;
-    if (letters ? !read_letters(copy, &f.large, &states) : !read_numbers(copy, &f.large))
-        return refuse(
+    if (letters ? !read_letters(copy, &f.large, &states) : !large_read_numbers(copy, &f.large))
+        return large_refuse(
             text,
             "write Larger than Life as R5,C0,M1,S34..58,B34..45,NM, with NM, NN or NC at the end, or 5,34,45,34,58");
-    const char *why = complaint(&f.large, states);
+    const char *why = large_complaint(&f.large, states);
     if (why)
-        return refuse(text, why);
+        return large_refuse(text, why);
     f.states = states < 2 ? 2 : states;
     const struct life_large *l = &f.large;
     snprintf(f.text, sizeof f.text, "R%u,C%u,M%u,S%u..%u,B%u..%u,N%c", l->range,

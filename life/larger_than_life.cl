@@ -1,15 +1,13 @@
-/* larger_than_life.cl - rules of the family Larger than Life: of the cells up to RANGE columns and
- * rows away, how many live (state 1)?
+/* larger_than_life.cl - rules of the family Larger than Life: the number of live cells (state 1)
+ * within RANGE columns and rows decides.
  *
- * A byte a cell, rows of `pitch` bytes. A generation is two launches:
+ * A cell is a byte; rows have `pitch` bytes. A generation is two launches:
  *
- *   sums     of each row: entry i is how many of the first i cells live, beginning RANGE cells
- *            before the row and ending RANGE cells behind it,
- *            in 16 bits that may turn over. So the live cells from x - w to x + w are sums[x +
- *            RANGE + w + 1] - sums[x + RANGE - w].
- *   cells    a work-item has COLUMNS cells side by side and walks down ROWS rows. Of a square, it
- *            adds the row that comes in and takes
- *            away the one that goes out; of other shapes it adds up all rows, each with its width.
+ *   sums     prefix sums of each row, from RANGE cells before the row to RANGE cells after it:
+ * entry i counts the live cells among the first i, modulo 2^16. The number of live cells from x - w
+ * to x + w is sums[x + RANGE + w + 1] - sums[x + RANGE - w]. cells    a work-item has COLUMNS
+ * adjacent cells and walks down ROWS rows. For a square neighbourhood it adds the entering row and
+ * subtracts the leaving one. For other shapes it adds up all rows, each with its half width.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -23,7 +21,7 @@
 #ifndef MIDDLE
 #define MIDDLE 1 /* the cell itself counts */
 #endif
-#ifndef BIRTH /* the least and the most */
+#ifndef BIRTH /* least and greatest count */
 #define BIRTH 34, 45
 #define SURVIVAL 34, 58
 #endif
@@ -32,13 +30,12 @@
 #define ROWS 16
 #endif
 #ifndef ITEMS
-#define ITEMS 64 /* that add up a row, a power of two; 1 suits CPUs */
+#define ITEMS 64 /* that sum a row, a power of two; 1 suits CPUs */
 #endif
 #ifndef LIFE_COUNT_BYTES_H
 #include "count_bytes.h"
 #endif
-#ifdef HALF /* other shapes than the square: how many columns to either side count, 0, 1, ...      \
-               RANGE rows away */
+#ifdef HALF /* not for squares: half width of the row 0, 1, ... RANGE rows away */
 __constant ushort half_of[RANGE + 1] = {HALF};
 #endif
 
@@ -56,8 +53,8 @@ __constant ushort half_of[RANGE + 1] = {HALF};
 #define COUNTS VECTOR(COUNT)
 #define TO_COUNTS JOIN(convert_, COUNTS)
 
-/* Does entry i of a row's sums count a live cell? */
-static uchar lives(__global const uchar *row, const int i, const int width, const int torus)
+/* True if entry i of a row's sums counts a live cell. */
+static uchar large_is_live(__global const uchar *row, const int i, const int width, const int torus)
 {
     const int x = i - RANGE;
     if (i >= width + 2 * RANGE || (!torus && (x < 0 || x >= width)))
@@ -65,19 +62,20 @@ static uchar lives(__global const uchar *row, const int i, const int width, cons
     return row[x < 0 ? x + width : x < width ? x : x - width] == 1;
 }
 
-/* 1 for each of 16 entries from i on that counts one. */
-static ushort16 sixteen(__global const uchar *row, const int i, const int width, const int torus)
+/* For each of 16 entries from i on, 1 if it counts a live cell. */
+static ushort16 large_sixteen(__global const uchar *row, const int i, const int width,
+                              const int torus)
 {
     uchar one[16];
     if (i >= RANGE && i + 16 <= width + RANGE)
         return convert_ushort16(-(vload16(0, row + i - RANGE) == (uchar16)(1)));
     for (int k = 0; k < 16; k++)
-        one[k] = lives(row, i + k, width, torus);
+        one[k] = large_is_live(row, i + k, width, torus);
     return convert_ushort16(vload16(0, one));
 }
 
-/* A group has a row: ITEMS times 16 entries at a time, each item 16 of them, side by side. Entries
- * are rounded up to 16 in memory. */
+/* A group has a row: ITEMS times 16 entries at a time, 16 adjacent ones an item. Rows of sums are
+ * padded to a multiple of 16 entries. */
 __kernel void life_large_sums(__global const uchar *cells, __global ushort *sums, const int width,
                               const ulong pitch, const ulong stride, const int torus)
 {
@@ -85,13 +83,13 @@ __kernel void life_large_sums(__global const uchar *cells, __global ushort *sums
     const int item = (int)get_local_id(0), n = width + 2 * RANGE + 1;
     __global const uchar *row = cells + y * pitch;
     __global ushort *out = sums + y * stride;
-    ushort before = 0; /* in the row, up to here */
+    ushort before = 0; /* sum of the row up to here */
 #if ITEMS > 1
     __local ushort part[ITEMS];
 #endif
     for (int first = 0; first < n; first += 16 * ITEMS) {
         const int i = first + 16 * item;
-        const ushort16 live = i < n ? sixteen(row, i, width, torus) : (ushort16)(0);
+        const ushort16 live = i < n ? large_sixteen(row, i, width, torus) : (ushort16)(0);
         ushort16 sum = live;
         sum += (ushort16)(0, sum.s012, sum.s3456, sum.s789abcde);
         sum += (ushort16)(0, 0, sum.s01, sum.s2345, sum.s6789abcd);
@@ -116,8 +114,7 @@ __kernel void life_large_sums(__global const uchar *cells, __global ushort *sums
     }
 }
 
-/* The live cells of row y, around the edges, up to w columns to either side of each of the COLUMNS
- * cells from x on. */
+/* Live cells of row y within w columns of each of the COLUMNS cells from x on, across the edges. */
 static COUNTS of_row(__global const ushort *sums, const int x, int y, const int w, const int height,
                      const ulong stride, const int torus)
 {
@@ -130,8 +127,8 @@ static COUNTS of_row(__global const ushort *sums, const int x, int y, const int 
     return TO_COUNTS(LOAD(0, row + RANGE + w + 1) - LOAD(0, row + RANGE - w));
 }
 
-static COUNTS around(__global const ushort *sums, const int x, const int y, const int height,
-                     const ulong stride, const int torus)
+static COUNTS large_wrap(__global const ushort *sums, const int x, const int y, const int height,
+                         const ulong stride, const int torus)
 {
     COUNTS sum = 0;
     for (int dy = -RANGE; dy <= RANGE; dy++)
@@ -143,13 +140,13 @@ static COUNTS around(__global const ushort *sums, const int x, const int y, cons
     return sum;
 }
 
-/* 1 where the count is one of these, else 0. */
+/* 1 if least <= count <= most, else 0. */
 static COUNTS within(const COUNTS count, const COUNT least, const COUNT most)
 {
     return select((COUNTS)(0), (COUNTS)(1), count >= (COUNTS)(least) && count <= (COUNTS)(most));
 }
 
-static COUNTS next_state(const COUNTS state, const COUNTS around)
+static COUNTS large_next_state(const COUNTS state, const COUNTS around)
 {
     const COUNTS alive = select((COUNTS)(0), (COUNTS)(1), state == (COUNTS)(1));
     const COUNTS count = MIDDLE ? around : around - alive;
@@ -163,7 +160,7 @@ static COUNTS next_state(const COUNTS state, const COUNTS around)
     return next;
 }
 
-/* Stores the first n; what is behind the row's end stays 0. */
+/* Store the first n; padding after the row's end stays 0. */
 static void store_some(const BYTES next, const int n, __global uchar *to)
 {
     uchar state[COLUMNS];
@@ -172,7 +169,7 @@ static void store_some(const BYTES next, const int n, __global uchar *to)
         to[i] = i < n ? state[i] : 0;
 }
 
-/* Rows from `first` on; get_global_id(1) counts bands of ROWS rows. */
+/* Compute rows from `first` on; get_global_id(1) is the band of ROWS rows. */
 __kernel void life_large(__global const uchar *from, __global uchar *to,
                          __global const ushort *sums, const int first, const int width,
                          const int height, const ulong pitch, const ulong stride, const int torus)
@@ -182,14 +179,14 @@ __kernel void life_large(__global const uchar *from, __global uchar *to,
     if (x >= width || start >= height)
         return;
 #ifndef HALF
-    COUNTS count = around(sums, x, start, height, stride, torus);
+    COUNTS count = large_wrap(sums, x, start, height, stride, torus);
 #endif
     for (int y = start; y < end; y++) {
 #ifdef HALF
-        const COUNTS count = around(sums, x, y, height, stride, torus);
+        const COUNTS count = large_wrap(sums, x, y, height, stride, torus);
 #endif
         const size_t at = (size_t)y * pitch + (size_t)x;
-        const COUNTS next = next_state(TO_COUNTS(LOAD(0, from + at)), count);
+        const COUNTS next = large_next_state(TO_COUNTS(LOAD(0, from + at)), count);
         if (x + COLUMNS <= width)
             STORE(JOIN(convert_, BYTES)(next), 0, to + at);
         else

@@ -1,11 +1,13 @@
-/* life.c - what is the same for all engines.
+/* life.c - the public functions, common to all engines.
  *
- * It keeps the generation counter, and copies rectangles between the caller and the host's rows. It
- * fetches these rows from the device before they are read, and sends them there before a step, if
- * they are not the same already. The engines are packed.c, topology.c, engine_bitplanes.c,
- * engine_bytes.c, engine_padded.c (local, global) and life_ref.c. SPDX-License-Identifier: MIT
+ * life.c keeps the generation counter, and copies rectangles between the caller and the host's
+ * rows. It downloads the rows before they are read, and uploads them before a step, if they are
+ * stale. The engines are packed.c, topology.c, engine_bitplanes.c, engine_bytes.c, engine_padded.c
+ * (local, global) and life_ref.c.
+ * SPDX-License-Identifier: MIT
  */
-#include "life/internal.h"
+#include "life/cells.h"
+#include "life/engine.h"
 
 #include "core/handle.h"
 #include "core/reserved.h"
@@ -22,7 +24,7 @@ static const struct life_backend *const backends[LIFE_ENGINES] = {
     [LIFE_REFERENCE] = &life_reference_backend,
 };
 
-/* ---- Making and freeing. --------------------------------------------------------------------- */
+/* ---- Create and free. ------------------------------------------------------------------------ */
 
 enum { SIDE_MAX = 1 << 30 }; /* cells; kernels count them in ints, with room for a halo */
 
@@ -35,7 +37,7 @@ static int refuse_ranks(const char *kind, const char *what, const char *since)
         kind, what, *since ? ", which is " : "", since, *since ? "," : "");
 }
 
-static int check_options(const struct life_options *o, const struct life_grid *g)
+static int life_check_options(const struct life_options *o, const struct life_grid *g)
 {
     if (g->width < 1 || g->height < 1)
         return clerror_set(EINVAL,
@@ -46,13 +48,15 @@ static int check_options(const struct life_options *o, const struct life_grid *g
         return clerror_set(EINVAL, "life: %zu x %zu cells: a side has at most %d cells", g->width,
                            g->height, SIDE_MAX);
     if ((unsigned)o->engine >= LIFE_ENGINES)
-        return clerror_set(EINVAL, "life: there is no engine number %d", (int)o->engine);
+        return clerror_set(EINVAL, "life: unknown engine number %d", (int)o->engine);
     if (!o->grid && o->bounds != LIFE_TORUS && o->bounds != LIFE_PLANE)
         return clerror_set(EINVAL, "life: bounds are LIFE_TORUS or LIFE_PLANE, not %d",
                            (int)o->bounds);
     if (o->grid && (o->width || o->height || o->bounds))
         return clerror_set(
-            EINVAL, "life: the grid '%.60s' says width, height and bounds: leave them 0", o->grid);
+            EINVAL,
+            "life: the grid '%.60s' sets width, height and bounds; leave them 0 in the options",
+            o->grid);
     if (world_size(o->world) > 1 && o->engine != LIFE_PACKED)
         return refuse_ranks("the engine ", life_engine_name(o->engine), "");
     if (world_size(o->world) > 1 && g->bounds == LIFE_JOINED)
@@ -62,7 +66,8 @@ static int check_options(const struct life_options *o, const struct life_grid *g
     return reserved_check("life_create", o->reserved);
 }
 
-/* What a rule is that neither the engines local and global nor ranks have; NULL: they have it. */
+/* Name the kind of a rule that the engines local and global and ranks do not have; NULL if they
+ * have it. */
 static const char *kind_of(const struct life_family *rule)
 {
     return rule->large.range   ? "Larger than Life"
@@ -71,16 +76,15 @@ static const char *kind_of(const struct life_family *rule)
                                : NULL;
 }
 
-static int check_rule(const struct life_options *o, const struct life_family *rule,
-                      const struct life_grid *grid)
+static int life_check_rule(const struct life_options *o, const struct life_family *rule,
+                           const struct life_grid *grid)
 {
     const char *kind = kind_of(rule);
     const size_t least = 2 * (size_t)rule->large.range;
     if (kind && (o->engine == LIFE_LOCAL || o->engine == LIFE_GLOBAL))
-        return clerror_set(
-            ENOTSUP,
-            "life: the rule %s is %s; the engines packed and reference have such rules, not %s",
-            rule->text, kind, life_engine_name(o->engine));
+        return clerror_set(ENOTSUP,
+                           "life: the rule %s is %s; use the engine packed or reference, not %s",
+                           rule->text, kind, life_engine_name(o->engine));
     if (kind && world_size(o->world) > 1)
         return refuse_ranks("the rule ", rule->text, kind);
     if (rule->large.range && grid->bounds == LIFE_JOINED)
@@ -95,16 +99,16 @@ static int check_rule(const struct life_options *o, const struct life_family *ru
     return 0;
 }
 
-static life *create(const struct life_options *options)
+static life *life_create_engine(const struct life_options *options)
 {
     struct life_family rule;
     struct life_grid grid = {
         .width = options->width, .height = options->height, .bounds = options->bounds};
     if ((options->grid && life_grid_read(options->grid, &grid) < 0) ||
-        check_options(options, &grid) < 0 ||
+        life_check_options(options, &grid) < 0 ||
         life_family_take(options->rule, options->transitions, &rule) < 0)
         return NULL;
-    if (check_rule(options, &rule, &grid) < 0)
+    if (life_check_rule(options, &rule, &grid) < 0)
         return NULL;
     life *lf = calloc(1, sizeof *lf);
     if (!lf) {
@@ -116,8 +120,8 @@ static life *create(const struct life_options *options)
         rule.large.range || rule.transitions || (rule.states > 2 && grid.bounds == LIFE_JOINED);
     lf->backend = options->engine == LIFE_PACKED && bytes ? &life_bytes_backend
                   : options->engine == LIFE_PACKED && grid.bounds == LIFE_JOINED
-                      ? &life_joined_backend
-                  : options->engine == LIFE_PACKED && rule.states > 2 ? &life_planes_backend
+                      ? &life_topology_backend
+                  : options->engine == LIFE_PACKED && rule.states > 2 ? &life_bitplanes_backend
                                                                       : backends[options->engine];
     lf->width = grid.width;
     lf->height = grid.height;
@@ -134,9 +138,9 @@ static life *create(const struct life_options *options)
     if (options->engine != LIFE_REFERENCE) {
         lf->ctx = options->ctx ? options->ctx : stdgpu ? stdgpu : stdcpu;
         if (!lf->ctx) {
-            clerror_set(ENODEV,
-                        "life: there is no OpenCL device; install PoCL (pocl-opencl-icd), or take "
-                        "the engine reference");
+            clerror_set(
+                ENODEV,
+                "life: no OpenCL device; install PoCL (pocl-opencl-icd), or use the engine reference");
             free(lf);
             return NULL;
         }
@@ -154,7 +158,7 @@ static life *create(const struct life_options *options)
 life *life_create(const struct life_options *options)
 {
     options = options ? options : &(const struct life_options){.ctx = NULL};
-    life *lf = create(options);
+    life *lf = life_create_engine(options);
     if (world_reduce_status(options->world, lf ? 0 : -1) == 0)
         return lf;
     life_free(lf);
@@ -189,8 +193,10 @@ int life_to_device(life *lf)
     return 0;
 }
 
-/* Brings a corner into the grid (a torus), or checks that the rectangle lies in it (a plane). */
-static int place(const life *lf, long long *x, long long *y, const struct life_cells *cells)
+/* Wrap a rectangle's corner into the grid (torus), or check that the rectangle is inside (plane).
+ */
+static int life_place_rectangle(const life *lf, long long *x, long long *y,
+                                const struct life_cells *cells)
 {
     const long long width = (long long)lf->width, height = (long long)lf->height;
     if (cells->width > lf->width || cells->height > lf->height)
@@ -201,10 +207,11 @@ static int place(const life *lf, long long *x, long long *y, const struct life_c
         *y = (*y % height + height) % height;
     } else if (*x < 0 || *y < 0 || *x > width - (long long)cells->width ||
                *y > height - (long long)cells->height) {
-        return clerror_set(EINVAL,
-                           "life: %zu x %zu cells at %lld,%lld reach beyond the edge of a plane of "
-                           "%zu x %zu",
-                           cells->width, cells->height, *x, *y, lf->width, lf->height);
+        return clerror_set(
+            EINVAL,
+            "life: %zu x %zu cells at %lld,%lld extend beyond the edge of a plane of "
+            "%zu x %zu",
+            cells->width, cells->height, *x, *y, lf->width, lf->height);
     }
     return 0;
 }
@@ -213,11 +220,12 @@ int life_put(life *lf, long long x, long long y, const struct life_cells *cells)
 {
     if (no_handle(lf, __func__))
         return -1;
-    if (place(lf, &x, &y, cells) < 0 || life_to_host(lf) < 0)
+    if (life_place_rectangle(lf, &x, &y, cells) < 0 || life_to_host(lf) < 0)
         return -1;
     const size_t left = (size_t)x, before = lf->width - left; /* cells up to the right edge */
     const size_t first = before < cells->width ? before : cells->width;
-    uint64_t *whole = calloc(lf->words, sizeof *whole); /* a row, of which a block has a part */
+    uint64_t *whole =
+        calloc(lf->words, sizeof *whole); /* a whole row, of which a block has a part */
     if (!whole)
         return clerror_set(ENOMEM, "life: no memory for a row");
     for (size_t i = 0; i < cells->height; i++) {
@@ -232,7 +240,7 @@ int life_put(life *lf, long long x, long long y, const struct life_cells *cells)
         life_bits_copy(row, 0, from, first, cells->width - first);
         if (row == whole)
             memcpy(own, whole + lf->from, lf->own * sizeof *own);
-        for (unsigned k = 1; k < life_planes_of(lf); k++) /* nothing dies there */
+        for (unsigned k = 1; k < life_planes_of(lf); k++) /* no cell is dying */
             for (size_t c = 0; c < cells->width; c++) {
                 const size_t x0 = (left + c) % lf->width;
                 life_plane_row(lf, k, at)[x0 / 64] &= ~((uint64_t)1 << x0 % 64);
@@ -244,8 +252,7 @@ int life_put(life *lf, long long x, long long y, const struct life_cells *cells)
     return 0;
 }
 
-/* Copies rows i ... i + n - 1 of a rectangle with its corner at (x, y), which this rank has, to
- * `to`. */
+/* Copy lines i ... i + n - 1 of a rectangle at (x, y), which this rank has, to `to`. */
 static void get_rows(life *lf, size_t x, size_t y, const struct life_cells *cells, size_t i,
                      size_t n, uint64_t *to)
 {
@@ -258,13 +265,14 @@ static void get_rows(life *lf, size_t x, size_t y, const struct life_cells *cell
     }
 }
 
-/* A rank's rows, of so many bytes, to rank 0: as they are in `looked`, or from the host's rows. */
+/* Send a rank's lines, `bytes` bytes, to rank 0: from `looked`, or from the host's rows if it is
+ * NULL. */
 static int send_rows(life *lf, size_t x, size_t y, const struct life_cells *cells,
                      const uint64_t *looked, size_t i, size_t n, size_t bytes)
 {
     uint64_t *rows = looked ? NULL : calloc(1, bytes);
     if (!looked && !rows)
-        return clerror_set(ENOMEM, "life: no memory for %zu rows on their way", n);
+        return clerror_set(ENOMEM, "life: no memory to transfer %zu rows", n);
     if (rows)
         get_rows(lf, x, y, cells, i, n, rows);
     world_request *mail =
@@ -274,7 +282,7 @@ static int send_rows(life *lf, size_t x, size_t y, const struct life_cells *cell
     return status;
 }
 
-/* The rank that has row y, and how many follow there. */
+/* The rank that has row y, and how many of its rows follow. */
 static int owner_of(const uint64_t (*part)[2], size_t y, size_t *left)
 {
     int rank = 0;
@@ -284,9 +292,9 @@ static int owner_of(const uint64_t (*part)[2], size_t y, size_t *left)
     return rank;
 }
 
-/* Runs of rows that one rank has come to rank 0, one after the other. `part`: first row and rows of
- * each rank; `looked`: the rectangle with this rank's rows, or NULL when they are to be copied from
- * the host's. */
+/* Collect lines on rank 0, one run of a rank's rows after the other. part: first row and number of
+ * rows of each rank. looked: the rectangle with this rank's lines, or NULL to copy them from the
+ * host's rows. */
 static int collect_rows(life *lf, size_t x, size_t y, struct life_cells *cells,
                         const uint64_t *looked, const uint64_t (*part)[2])
 {
@@ -309,16 +317,17 @@ static int collect_rows(life *lf, size_t x, size_t y, struct life_cells *cells,
     return status;
 }
 
-/* From the devices' rows; ranks but the first have no room in `cells`. */
-static int look(life *lf, size_t x, size_t y, struct life_cells *cells, const uint64_t (*part)[2])
+/* Read a rectangle from the devices; ranks other than 0 have no room in `cells`. */
+static int life_window_ranks(life *lf, size_t x, size_t y, struct life_cells *cells,
+                             const uint64_t (*part)[2])
 {
     const bool first = world_rank(lf->world) == 0;
     struct life_cells own = *cells;
     if (!first)
         own.word = calloc(cells->stride * cells->height + 1, sizeof *own.word);
-    int status =
-        own.word ? lf->backend->window(lf, x, y, &own)
-                 : clerror_set(ENOMEM, "life: no memory for %zu rows on their way", cells->height);
+    int status = own.word
+                     ? lf->backend->window(lf, x, y, &own)
+                     : clerror_set(ENOMEM, "life: no memory to transfer %zu rows", cells->height);
     if (status == 0)
         status = collect_rows(lf, x, y, cells, own.word, part);
     if (!first)
@@ -326,14 +335,14 @@ static int look(life *lf, size_t x, size_t y, struct life_cells *cells, const ui
     return status;
 }
 
-static void either(void *a, const void *b, void *words)
+static void join_words(void *a, const void *b, void *words)
 {
     for (size_t k = 0; k < *(const size_t *)words; k++)
         ((uint64_t *)a)[k] |= ((const uint64_t *)b)[k];
 }
 
-/* Of blocks each rank has a part of a row: the rest is 0, and ranks' rows are joined, some at a
- * time. */
+/* With blocks, each rank has a part of a row: set the remainder to 0, and combine the ranks' rows,
+ * some at a time. */
 static int get_blocks(life *lf, size_t x, size_t y, struct life_cells *cells)
 {
     enum { AT_ONCE = 1 << 17 }; /* words */
@@ -343,7 +352,7 @@ static int get_blocks(life *lf, size_t x, size_t y, struct life_cells *cells)
              *whole = calloc(lf->words, sizeof *whole);
     int status = world_reduce_status(
         lf->world,
-        rows && whole ? 0 : clerror_set(ENOMEM, "life: no memory for %zu rows on their way", some));
+        rows && whole ? 0 : clerror_set(ENOMEM, "life: no memory to transfer %zu rows", some));
     for (size_t i = 0, n; i < cells->height && status == 0; i += n) {
         n = some < cells->height - i ? some : cells->height - i;
         size_t words = n * cells->stride;
@@ -356,7 +365,7 @@ static int get_blocks(life *lf, size_t x, size_t y, struct life_cells *cells)
             life_bits_copy(rows + k * cells->stride, 0, whole, x, first);
             life_bits_copy(rows + k * cells->stride, first, whole, 0, cells->width - first);
         }
-        status = world_reduce(lf->world, rows, words * sizeof *rows, either, &words);
+        status = world_reduce(lf->world, rows, words * sizeof *rows, join_words, &words);
         if (status == 0 && world_rank(lf->world) == 0)
             memcpy(cells->word + i * cells->stride, rows, words * sizeof *rows);
     }
@@ -369,7 +378,7 @@ int life_get(life *lf, long long x, long long y, struct life_cells *cells)
 {
     if (no_handle(lf, __func__))
         return -1;
-    if (place(lf, &x, &y, cells) < 0)
+    if (life_place_rectangle(lf, &x, &y, cells) < 0)
         return -1;
     const bool few = lf->host_stale && lf->backend->window && !life_in_blocks(lf) &&
                      cells->width * cells->height < lf->width * lf->height / 4;
@@ -384,13 +393,13 @@ int life_get(life *lf, long long x, long long y, struct life_cells *cells)
     int status = world_gather(lf->world, own, sizeof own, part);
     if (status == 0)
         status =
-            few ? look(lf, (size_t)x, (size_t)y, cells, (const uint64_t(*)[2])part)
+            few ? life_window_ranks(lf, (size_t)x, (size_t)y, cells, (const uint64_t(*)[2])part)
                 : collect_rows(lf, (size_t)x, (size_t)y, cells, NULL, (const uint64_t(*)[2])part);
     free(part);
     return status;
 }
 
-/* Kills all cells of the planes from `first` on. */
+/* Clear the planes from `first` on. */
 static void clear_planes(life *lf, unsigned first)
 {
     for (unsigned k = first; k < life_planes_of(lf); k++)
@@ -414,12 +423,12 @@ int life_soup(life *lf, double density, uint64_t seed)
     if (no_handle(lf, __func__))
         return -1;
     if (!(density >= 0 && density <= 1))
-        return clerror_set(EINVAL, "life: a soup's density is from 0 to 1, not %g", density);
+        return clerror_set(EINVAL, "life: soup density %g is outside 0 to 1", density);
     if (density == 0 && seed > UINT_MAX)
-        return clerror_set(EINVAL,
-                           "life: srand() takes seeds up to %u, not %llu; give a density for a "
-                           "generator with seeds of 64 bits",
-                           UINT_MAX, (unsigned long long)seed);
+        return clerror_set(
+            EINVAL,
+            "life: srand() takes seeds up to %u, not %llu; give a density for a generator with seeds of 64 bits",
+            UINT_MAX, (unsigned long long)seed);
     life_call_begin(lf, (double)lf->height);
     lf->host_stale = false;
     lf->device_stale = true;
@@ -431,8 +440,8 @@ int life_soup(life *lf, double density, uint64_t seed)
 
 /* ---- Stepping and looking. ------------------------------------------------------------------- */
 
-/* Whether what failed was ended by the caller, so that the generations that were done count. */
-static bool stopped(void)
+/* True if the caller cancelled the failed call, so that completed generations count. */
+static bool call_was_cancelled(void)
 {
     return clerrno == ECANCELED;
 }
@@ -448,7 +457,9 @@ int life_step(life *lf, uint64_t generations)
         return -1;
     lf->host_stale = true;
     const int status = lf->backend->step(lf, generations);
-    lf->generation += status == 0 ? generations : stopped() ? (uint64_t)lf->call.done : 0;
+    lf->generation += status == 0            ? generations
+                      : call_was_cancelled() ? (uint64_t)lf->call.done
+                                             : 0;
     return status;
 }
 
@@ -463,7 +474,7 @@ int life_trace(life *lf, size_t n, struct life_sample *sample)
         return -1;
     lf->host_stale = true;
     const int status = lf->backend->trace(lf, n, sample);
-    const size_t done = status == 0 ? n : stopped() ? (size_t)lf->call.done : 0;
+    const size_t done = status == 0 ? n : call_was_cancelled() ? (size_t)lf->call.done : 0;
     for (size_t i = 0; i < done; i++)
         sample[i].generation = lf->generation + i + 1;
     lf->generation += done;
@@ -494,8 +505,8 @@ int life_population(life *lf, uint64_t *population)
 
 /* ---- Waiting for a repetition. --------------------------------------------------------------- */
 
-/* This rank's rows as they are, of all planes. */
-static int take_rows(life *lf, uint64_t *to)
+/* Copy this rank's rows of all planes. */
+static int copy_all_rows(life *lf, uint64_t *to)
 {
     if (life_to_host(lf) < 0)
         return -1;
@@ -505,7 +516,7 @@ static int take_rows(life *lf, uint64_t *to)
     return 0;
 }
 
-/* The rows that are not as they were. */
+/* Count the rows that differ. */
 static uint64_t count_changes(life *lf, const uint64_t *before)
 {
     uint64_t changes = 0;
@@ -516,33 +527,40 @@ static uint64_t count_changes(life *lf, const uint64_t *before)
     return changes;
 }
 
-/* Advances by `period` generations and compares the state before and after, cell by cell. If they
- * are equal, the generation counter goes back to where it was, since the state is that of then. */
+/* Advance by `period` generations, and count the rows that differ before and after. */
+static int count_period_changes(life *lf, uint64_t period, uint64_t *before, uint64_t *changes)
+{
+    if (copy_all_rows(lf, before) != 0)
+        return -1;
+    if (life_step(lf, period) != 0)
+        return -1;
+    if (life_to_host(lf) != 0)
+        return -1;
+    *changes = count_changes(lf, before);
+    return 0;
+}
+
+/* Advance by `period` generations and compare the states before and after, cell by cell. If they
+ * are equal, reset the generation counter, since the state is the earlier one. */
 static int verify_period(life *lf, uint64_t period)
 {
     struct life_cells before;
     uint64_t changes = 0;
     int status = life_cells_alloc(&before, lf->own * 64, lf->rows * life_planes_of(lf));
     if (status == 0)
-        status = take_rows(lf, before.word);
-    if (status == 0)
-        status = life_step(lf, period);
-    if (status == 0)
-        status = life_to_host(lf);
-    if (status == 0)
-        changes = count_changes(lf, before.word);
+        status = count_period_changes(lf, period, before.word, &changes);
     life_cells_free(&before);
     if (status != 0 || world_add(lf->world, &changes, 1) != 0)
         return -1;
     if (changes)
         return clerror_set(
-            EIO, "life: two states of generation %llu and %llu have the same hash and differ",
+            EIO, "life: the states of generations %llu and %llu have equal hashes but differ",
             (unsigned long long)(lf->generation - period), (unsigned long long)lf->generation);
     lf->generation -= period;
     return 0;
 }
 
-/* How many generations ago the state was that of the newest sample; 0: not among the `known`
+/* Return how many generations ago the newest sample's state occurred; 0 if not among the `known`
  * latest. `ring` holds generation g at g % (LIFE_LONGEST_PERIOD + 1). */
 static uint64_t find_period(const struct life_sample *ring, uint64_t newest, uint64_t known)
 {
@@ -555,12 +573,13 @@ static uint64_t find_period(const struct life_sample *ring, uint64_t newest, uin
     return 0;
 }
 
-/* The states of before, if life_until_stable goes on where it stopped; else only that of now. */
-static int recall(life *lf)
+/* Keep the known states if life_until_stable resumes where it stopped; else only the present one.
+ */
+static int past_recall(life *lf)
 {
     struct life_sample now;
     if (!lf->past.ring && !(lf->past.ring = calloc(LIFE_LONGEST_PERIOD + 1, sizeof *lf->past.ring)))
-        return clerror_set(ENOMEM, "life_until_stable: no memory for the states of before");
+        return clerror_set(ENOMEM, "life_until_stable: no memory for earlier samples");
     if (lf->past.n && lf->past.at == lf->generation)
         return 0;
     if (life_measure(lf, &now) < 0)
@@ -571,20 +590,20 @@ static int recall(life *lf)
     return 0;
 }
 
-static void remember(life *lf, const struct life_sample *sample)
+static void past_remember(life *lf, const struct life_sample *sample)
 {
     lf->past.ring[sample->generation % (LIFE_LONGEST_PERIOD + 1)] = *sample;
     lf->past.at = sample->generation;
     lf->past.n++;
 }
 
-/* The engine is `ahead` generations further than the newest sample, whose state was that of p
- * generations before. */
-static int settle(life *lf, uint64_t p, uint64_t ahead)
+/* Handle a period of p found at the newest sample, while the engine is `ahead` generations
+ * further. */
+static int past_settle(life *lf, uint64_t p, uint64_t ahead)
 {
     if (verify_period(lf, p) < 0)
         return -1;
-    if (life_step(lf, (p - ahead % p) % p) < 0) /* on to where its state comes again */
+    if (life_step(lf, (p - ahead % p) % p) < 0) /* on to the next recurrence of its state */
         return -1;
     lf->generation = lf->past.at;
     return 0;
@@ -597,23 +616,23 @@ int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *gene
         return -1;
     struct life_sample batch[LIFE_LONGEST_PERIOD];
     *period = *generation = 0;
-    if (recall(lf) < 0)
+    if (past_recall(lf) < 0)
         return -1;
     while (limit) {
         const size_t n = limit < LIFE_LONGEST_PERIOD ? (size_t)limit : LIFE_LONGEST_PERIOD;
         const int status = life_trace(lf, n, batch);
-        if (status < 0 && !stopped())
+        if (status < 0 && !call_was_cancelled())
             return -1;
         const size_t done = status == 0 ? n : (size_t)lf->call.done;
         limit -= done;
         for (size_t i = 0; i < done; i++) {
-            remember(lf, &batch[i]);
+            past_remember(lf, &batch[i]);
             if (watch && watch(arg, &batch[i]))
                 return 0;
             const uint64_t p = find_period(lf->past.ring, batch[i].generation, lf->past.n);
             if (!p)
                 continue;
-            if (settle(lf, p, done - 1 - i) < 0)
+            if (past_settle(lf, p, done - 1 - i) < 0)
                 return -1;
             *period = p;
             *generation = batch[i].generation - p;
@@ -626,7 +645,7 @@ int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *gene
     return 0;
 }
 
-/* ---- Questions. ------------------------------------------------------------------------------ */
+/* ---- Queries. -------------------------------------------------------------------------------- */
 
 uint64_t life_generation(const life *lf)
 {

@@ -1,13 +1,16 @@
-/* life_ref.c - Life in plain C: the definition that every kernel is tested against, and the engine
- * "reference".
+/* life_ref.c - the scalar reference: Life in plain C, the definition that every kernel is tested
+ * against, and the engine "reference".
  *
- * One byte a cell; neighbours are counted one by one, nothing clever. On a torus, a neighbour
- * beyond the edge is the cell on the opposite edge, which in a very narrow grid is the cell itself.
- * On a plane everything outside is dead. Where edges are joined otherwise, grid.c says which cell
- * it is.
+ * A cell is a byte, and neighbours are counted one by one. On a torus, a neighbour beyond the edge
+ * is the cell at the opposite edge, which in a very narrow grid is the cell itself. On a plane all
+ * cells outside are dead. For other topologies grid.c maps places to cells.
  * SPDX-License-Identifier: MIT
  */
 #include "life/transitions.h"
+#include "life/cells.h"
+#include "life/counting.h"
+#include "life/engine.h"
+#include "life/reference.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,8 +22,7 @@ void life_ref_step(const struct life_rule *rule, enum life_bounds bounds, size_t
     life_ref_rows(rule, bounds, width, height, 0, height, from, to);
 }
 
-/* The place before i, i itself and the place behind it, on an axis of n; a place that does not
- * exist is n. */
+/* Places i - 1, i and i + 1 on an axis of n cells; a place that does not exist is n. */
 static void places_about(size_t i, size_t n, enum life_bounds bounds, size_t place[3])
 {
     const bool torus = bounds == LIFE_TORUS;
@@ -49,8 +51,8 @@ void life_ref_rows(const struct life_rule *rule, enum life_bounds bounds, size_t
     }
 }
 
-/* What becomes of the middle of a block of nine states, rows from the north. */
-static unsigned char next_of(const struct life_family *rule, const unsigned char block[9])
+/* Next state of the middle of a block of nine states, rows from the north. */
+static unsigned char reference_next(const struct life_family *rule, const unsigned char block[9])
 {
     unsigned live = 0;
     if (rule->transitions)
@@ -82,7 +84,7 @@ void life_ref_family_rows(const struct life_family *rule, enum life_bounds bound
                 block[i] = row[i / 3] < height && column[i % 3] < width
                                ? from[row[i / 3] * width + column[i % 3]]
                                : 0;
-            to[y * width + x] = next_of(rule, block);
+            to[y * width + x] = reference_next(rule, block);
         }
     }
 }
@@ -112,29 +114,28 @@ void life_ref_large_rows(const struct life_family *rule, enum life_bounds bounds
         }
 }
 
-void life_ref_joined_rows(const struct life_family *rule, const struct life_grid *grid, size_t y,
-                          size_t end, const unsigned char *from, unsigned char *to)
+void life_ref_topology_rows(const struct life_family *rule, const struct life_grid *grid, size_t y,
+                            size_t end, const unsigned char *from, unsigned char *to)
 {
     for (; y < end; y++)
         for (size_t x = 0; x < grid->width; x++) {
             unsigned char block[9];
             for (int i = 0; i < 9; i++) {
                 long u = (long)x + i % 3 - 1, v = (long)y + i / 3 - 1;
-                life_joined_cell(grid, &u, &v);
+                life_topology_cell(grid, &u, &v);
                 block[i] = from[(size_t)v * grid->width + (size_t)u];
             }
-            to[y * grid->width + x] = next_of(rule, block);
+            to[y * grid->width + x] = reference_next(rule, block);
         }
 }
 
 /* ---- The engine. ----------------------------------------------------------------------------- */
 
-enum { TOLD_EVERY = 1 << 22 }; /* so many cells the caller is told */
+enum { TOLD_EVERY = 1 << 22 }; /* cells between two reports of progress */
 
 struct reference {
     unsigned char *now, *next;
-    struct life_cells image; /* the packed rows that the front reads and writes, of one bit plane
-                                behind the other */
+    struct life_cells image; /* packed rows for the caller, plane after plane */
 };
 
 static void reference_free(life *lf)
@@ -200,7 +201,7 @@ static int reference_download(life *lf)
     return 0;
 }
 
-/* A generation; the caller is told of it now and then. */
+/* Compute a generation, with reports of progress. */
 static int reference_generation(life *lf)
 {
     struct reference *r = lf->state;
@@ -208,7 +209,7 @@ static int reference_generation(life *lf)
         const size_t rows = TOLD_EVERY / lf->width + 1;
         end = lf->height - y < rows ? lf->height : y + rows;
         if (lf->bounds == LIFE_JOINED)
-            life_ref_joined_rows(&lf->rule, &lf->grid, y, end, r->now, r->next);
+            life_ref_topology_rows(&lf->rule, &lf->grid, y, end, r->now, r->next);
         else
             life_ref_family_rows(&lf->rule, lf->bounds, lf->width, lf->height, y, end, r->now,
                                  r->next);

@@ -1,15 +1,15 @@
 /* local.cl - Life with a work-group's cells in local memory, so that each is read from global
  * memory once.
  *
- * The grid is the padded one of global.cl, and its ghosts are made by the kernels there. A group of
- * GROUP_X x GROUP_Y items first copies its cells and a halo one cell wide to local memory:
+ * The grid is the padded one of global.cl, whose kernels fill the ghosts. A group of GROUP_X x
+ * GROUP_Y items first copies its cells and a halo one cell wide to local memory:
  *
  *      +-----------------+
  *      | h h h h h h h h |     GROUP_X + 2 cells wide, GROUP_Y + 2 high. There are more cells than
- *      | h +-----------+ h |   items, so every item copies one, then the next GROUP_X * GROUP_Y
- *      | h |   cells   | h |   further on, until all are there.
+ *      | h +-----------+ h |   items: every item copies one cell, then the one GROUP_X * GROUP_Y
+ *      | h |   cells   | h |   further on, until all are copied.
  *      | h +-----------+ h |
- *      | h h h h h h h h |     After the barrier the nine reads of a cell cost little.
+ *      | h h h h h h h h |     After the barrier a cell's nine reads are cheap.
  *      +-----------------+
  *
  * SPDX-License-Identifier: MIT
@@ -27,15 +27,15 @@
 #ifndef SURVIVAL
 #define SURVIVAL 0x00c
 #endif
-#ifdef TABLE /* the rule is any function of the nine cells of a block: bit i of the table, the top \
-                left cell in the lowest bit of i */
+#ifdef TABLE /* the rule is a table of the 512 blocks of nine cells: bit i is the next state, the  \
+                top left cell in the lowest bit of i */
 __constant uint table[16] = TABLE;
 #endif
 
 #define TILE_X (GROUP_X + 2)
 #define TILE_Y (GROUP_Y + 2)
 
-/* One work-item per cell; items beyond the grid help to copy. */
+/* A work-item has a cell; items beyond the grid help to copy. */
 __attribute__((reqd_work_group_size(GROUP_X, GROUP_Y, 1))) __kernel void life_local(
     __global const int *from, __global int *to, int width, int height)
 {

@@ -1,26 +1,27 @@
-/* logic.c - turns a rule into a short chain of three-input logic operations.
+/* logic.c - turns a rule into a short circuit of three-input logic operations.
  *
- * Bit-sliced Life adds the nine cells of a block in 6 such operations (see internal.h); what is
- * left is a function of five bits, the rule. NVIDIA's lop3 and AVX-512's vpternlog compute any
- * function of three bits in one instruction, so we look for a chain of those; pairs.c looks for one
- * without them. First all chains of one, two and three steps are tried, then the function is split
- * at one of its bits. Life itself takes three, so a generation would cost 2 (row sums) + 4 + 3 = 9
- * operations for a whole word of cells. A chain for 4 + 3 at once has six: whole.c has it.
+ * Bit-sliced Life adds the nine cells of a block in 6 such operations (see logic.h); the rest is a
+ * function of five bits, the rule. NVIDIA's lop3 and AVX-512's vpternlog compute any function of
+ * three bits in one instruction, so this file searches for circuits of such operations; pairs.c
+ * searches for circuits without them. First all circuits of one, two and three steps are tried,
+ * then the function is split at one of its bits. B3/S23 takes three steps, so a generation costs 2
+ * (row sums) + 4 + 3 = 9 operations for a whole word of cells. A circuit for 4 + 3 together takes
+ * six: see whole.c.
  *
- * Functions are truth tables: bit i is the value for b = i & 1, k = i >> 1 & 1, p = i >> 2 & 1,
- * q = i >> 3 & 1, cell = i >> 4 & 1.
+ * Functions are truth tables: bit i is the value for b = i & 1, k = i >> 1 & 1, p = i >> 2 & 1, q
+ * = i >> 3 & 1, cell = i >> 4 & 1.
  * SPDX-License-Identifier: MIT
  */
-#include "life/internal.h"
+#include "life/logic.h"
 
 #include <string.h>
 
-/* What a chain must compute: `value`, wherever `care` is 1. */
+/* The function to compute: `value`, wherever `care` is 1. */
 struct target {
     uint32_t value, care;
 };
 
-/* The chain under construction: the variables' tables, inputs first. */
+/* The circuit under construction: truth tables of its variables, inputs first. */
 struct chain {
     uint32_t var[LIFE_INPUTS + LIFE_STEPS_MAX];
     struct life_logic logic;
@@ -36,20 +37,20 @@ void life_logic_target(const struct life_rule *rule, uint32_t *value, uint32_t *
         unsigned alive = (i & 1) + 2 * (i >> 1 & 1) + 2 * (i >> 2 & 1) + 4 * (i >> 3 & 1);
         unsigned cell = i >> 4;
         if (alive < cell || alive - cell > 8)
-            continue; /* a live cell is in its own block; a dead one leaves at most 8 */
+            continue; /* a live cell is in its own block; a dead cell leaves at most 8 */
         *care |= 1u << i;
         if ((cell ? rule->survival : rule->birth) >> (alive - cell) & 1)
             *value |= 1u << i;
     }
 }
 
-/* The places where inputs a, b, c have the values of the three bits of m. */
+/* Truth-table places at which inputs a, b, c have the three bits of m. */
 static uint32_t minterm(uint32_t a, uint32_t b, uint32_t c, unsigned m)
 {
     return (m & 4 ? a : ~a) & (m & 2 ? b : ~b) & (m & 1 ? c : ~c);
 }
 
-static uint32_t apply(uint32_t a, uint32_t b, uint32_t c, unsigned table)
+static uint32_t logic_apply(uint32_t a, uint32_t b, uint32_t c, unsigned table)
 {
     uint32_t out = 0;
     for (unsigned m = 0; m < 8; m++)
@@ -58,19 +59,19 @@ static uint32_t apply(uint32_t a, uint32_t b, uint32_t c, unsigned table)
     return out;
 }
 
-/* Appends a step and returns its variable. */
-static int append(struct chain *ch, int a, int b, int c, unsigned table)
+/* Append a step and return its variable. */
+static int logic_append(struct chain *ch, int a, int b, int c, unsigned table)
 {
     int i = ch->logic.steps++;
     ch->logic.step[i].in[0] = (unsigned char)a;
     ch->logic.step[i].in[1] = (unsigned char)b;
     ch->logic.step[i].in[2] = (unsigned char)c;
     ch->logic.step[i].table = (unsigned char)table;
-    ch->var[LIFE_INPUTS + i] = apply(ch->var[a], ch->var[b], ch->var[c], table);
+    ch->var[LIFE_INPUTS + i] = logic_apply(ch->var[a], ch->var[b], ch->var[c], table);
     return LIFE_INPUTS + i;
 }
 
-/* The table of a function of a, b, c that meets the target, or -1. */
+/* Return the table of a function of a, b, c that matches the target, or -1. */
 static int table_of(struct target t, uint32_t a, uint32_t b, uint32_t c)
 {
     int table = 0;
@@ -84,7 +85,7 @@ static int table_of(struct target t, uint32_t a, uint32_t b, uint32_t c)
     return table;
 }
 
-/* One step, of the n variables there are. Returns the variable, or -1. */
+/* Search for one step on the n variables. Return its variable, or -1. */
 static int find_one(struct chain *ch, struct target t, int n)
 {
     for (int a = 0; a < n; a++)
@@ -92,14 +93,14 @@ static int find_one(struct chain *ch, struct target t, int n)
             for (int c = b + 1; c < n; c++) {
                 int table = table_of(t, ch->var[a], ch->var[b], ch->var[c]);
                 if (table >= 0)
-                    return append(ch, a, b, c, (unsigned)table);
+                    return logic_append(ch, a, b, c, (unsigned)table);
             }
     return -1;
 }
 
-/* A table g of variables a, b, c such that the target is a function of (g, x, y); 0 if there is
- * none. In each of the four places that x and y single out, the minterms where the target is 1 must
- * all have one value of g, and those where it is 0 the other. */
+/* Find a table g of variables a, b, c such that the target is a function of (g, x, y); 0 if there
+ * is none. At each of the four values of (x, y), all minterms where the target is 1 must have one
+ * value of g, and all where it is 0 the opposite value. */
 static unsigned inner_table(const uint32_t term[8], struct target t, uint32_t x, uint32_t y)
 {
     unsigned one[4], zero[4];
@@ -113,7 +114,7 @@ static unsigned inner_table(const uint32_t term[8], struct target t, uint32_t x,
         if (one[cell] & zero[cell])
             return 0;
     }
-    for (unsigned g = 1; g < 128; g++) { /* the complements 128 .. 254 are no better */
+    for (unsigned g = 1; g < 128; g++) { /* the complements 128 .. 254 are equivalent */
         bool good = true;
         for (int cell = 0; cell < 4 && good; cell++)
             good = !one[cell] || !zero[cell] || (!(one[cell] & ~g) && !(zero[cell] & g)) ||
@@ -124,7 +125,8 @@ static unsigned inner_table(const uint32_t term[8], struct target t, uint32_t x,
     return 0;
 }
 
-/* Two steps: an inner one of a, b, c, and an outer one of it and two others. */
+/* Search for two steps: an inner one of a, b, c, and an outer one of its result and two variables.
+ */
 static int find_two(struct chain *ch, struct target t, int n)
 {
     const uint32_t *v = ch->var;
@@ -139,15 +141,15 @@ static int find_two(struct chain *ch, struct target t, int n)
                         unsigned g = inner_table(term, t, v[x], v[y]);
                         if (!g)
                             continue;
-                        int inner = append(ch, a, b, c, g);
+                        int inner = logic_append(ch, a, b, c, g);
                         int table = table_of(t, v[inner], v[x], v[y]);
-                        return append(ch, inner, x, y, (unsigned)table);
+                        return logic_append(ch, inner, x, y, (unsigned)table);
                     }
             }
     return -1;
 }
 
-/* Three steps: any first one, then two that may use it. */
+/* Search for three steps: any first one, then two that may use it. */
 static int find_three(struct chain *ch, struct target t, int n)
 {
     for (int a = 0; a < n; a++)
@@ -155,7 +157,7 @@ static int find_three(struct chain *ch, struct target t, int n)
             for (int c = b + 1; c < n; c++)
                 for (unsigned g = 1; g < 128; g++) {
                     int steps = ch->logic.steps;
-                    append(ch, a, b, c, g);
+                    logic_append(ch, a, b, c, g);
                     int found = find_two(ch, t, n + 1);
                     if (found >= 0)
                         return found;
@@ -164,9 +166,8 @@ static int find_three(struct chain *ch, struct target t, int n)
     return -1;
 }
 
-/* Splits at one variable: find both halves, then select by it. A function of four variables is
- * always two functions of three and a selection, so this ends with 3 + 3 + 1 steps at the
- * latest. */
+/* Split at one variable: find both halves, then select. A function of four variables is always two
+ * functions of three and a selection, so at most 3 + 3 + 1 steps result. */
 static int find_split(struct chain *ch, struct target t, unsigned split)
 {
     enum { SELECT = 0xca }; /* a ? b : c */
@@ -182,10 +183,10 @@ static int find_split(struct chain *ch, struct target t, unsigned split)
                 uint32_t y = inputs[next];
                 int one = find_one(ch, (struct target){t.value, part.care & y}, LIFE_INPUTS);
                 int zero = find_one(ch, (struct target){t.value, part.care & ~y}, LIFE_INPUTS);
-                half[side] = append(ch, (int)next, one, zero, SELECT);
+                half[side] = logic_append(ch, (int)next, one, zero, SELECT);
             }
     }
-    return append(ch, (int)split, half[1], half[0], SELECT);
+    return logic_append(ch, (int)split, half[1], half[0], SELECT);
 }
 
 void life_logic_find(const struct life_rule *rule, struct life_logic *logic)

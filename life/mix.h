@@ -1,10 +1,11 @@
-/* mix.h - 64 well mixed bits of 64, in front of kernels that make a hash.
+/* mix.h - precedes kernels that compute a hash: mixes 64 bits.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIFE_MIX_H
 #define LIFE_MIX_H
 
-/* The finalizer of splitmix64 (Steele, Lea & Flood 2014), as life_mix in internal.h. */
+/* The finalizer of splitmix64 (Steele, Lea & Flood 2014); life_mix in counting.h is the scalar
+ * reference. */
 static inline ulong mix64(ulong z)
 {
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ul;

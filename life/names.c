@@ -1,7 +1,7 @@
 /* names.c - the names of the engines.
  * SPDX-License-Identifier: MIT
  */
-#include "life/internal.h"
+#include "stdcl/life.h"
 
 #include <errno.h>
 #include <string.h>
@@ -19,7 +19,7 @@ int life_engine_by_name(const char *name)
         if (strcmp(name, names[i]) == 0)
             return i;
     return clerror_set(
-        EINVAL, "life: there is no engine '%.40s'; take packed, local, global or reference", name);
+        EINVAL, "life: unknown engine '%.40s'; use packed, local, global or reference", name);
 }
 
 const char *life_engine_name(enum life_engine engine)

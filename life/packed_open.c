@@ -1,8 +1,8 @@
-/* packed_open.c - kernels of the engine "packed": the rule as text comes before them.
- *
+/* packed_open.c - builds kernels of the engine "packed", with the rule as text in front.
  * SPDX-License-Identifier: MIT
  */
 #include "life/packed.h"
+#include "life/logic.h"
 
 #include "core/embedded.h"
 

@@ -1,19 +1,19 @@
-/* pairs.c - turns a rule into a short chain of two-input logic operations.
+/* pairs.c - turns a rule into a short circuit of two-input logic operations.
  *
- * This is for devices without an instruction for any function of three bits (see logic.c): AVX2,
- * NEON, GPUs other than NVIDIA's. A few functions of two inputs help many rules; all sets of up to
- * four of these helpers are tried. With the helpers given, the rest is a tree, which is built from
- * its root. If the function is constant wherever a variable is 0, or wherever it is 1, the root is
- * an `and` or `or` with that variable, and only the function's other half remains to be found. Else
- * the root is an exclusive or with a variable, or a selection by it. Life takes seven operations
- * (as a chain of tables it took fourteen),
+ * This is for devices without three-input logic instructions (see logic.c): AVX2, NEON, GPUs other
+ * than NVIDIA's. A few functions of two inputs, helpers, are useful for many rules; all sets of up
+ * to four helpers are tried. Given the helpers, the circuit is a tree, built from its root. If the
+ * function is constant where a variable is 0, or where it is 1, the root is an `and` or `or` with
+ * that variable, and only the other half of the function remains. Otherwise the root is an
+ * exclusive or with a variable, or a selection by it. B3/S23 takes seven operations,
  *
  *      x = k ^ p    o = k | p    e = b ^ x    w = o ^ q    ~e & w & (b | cell)
  *
  * and other rules take up to twelve.
  * SPDX-License-Identifier: MIT
  */
-#include "life/internal.h"
+#include "life/counting.h"
+#include "life/logic.h"
 
 #include <string.h>
 
@@ -29,12 +29,12 @@ static const struct {
     {X, Q, XOR},         {X, Q, OR},          {CELL, X, XOR},     {CELL, Q, XOR},
 };
 
-/* What must be computed: `value`, wherever `care` is 1; places as in logic.c. */
+/* The function to compute: `value`, wherever `care` is 1; places as in logic.c. */
 struct target {
     uint32_t value, care;
 };
 
-/* A target that cannot be had with so many operations. */
+/* A target that takes more operations than a budget. */
 struct failure {
     struct target t;
     int budget;
@@ -43,12 +43,12 @@ struct failure {
 
 struct search {
     uint32_t var[VARIABLES]; /* truth tables: inputs, then helpers */
-    int id[VARIABLES], n;    /* and their numbers in the chain */
+    int id[VARIABLES], n;    /* their numbers in the circuit */
     struct failure failure[MEMO];
 };
 
-/* The last operation that makes a target: with variables i and j, complemented or not, or with
- * variable i and one or two targets that remain. */
+/* The last operation of a target: of variables i and j, possibly complemented, or of variable i
+ * and one or two remaining targets. */
 struct move {
     enum { CONSTANT, VARIABLE, PAIR, PARITY, MASK, FLIP, SELECT } kind;
     int i, j;
@@ -57,24 +57,24 @@ struct move {
 
 /* ---- The fewest operations for a target, some variables given. ------------------------------- */
 
-static bool is(struct target t, uint32_t f)
+static bool pairs_is(struct target t, uint32_t f)
 {
     return !((t.value ^ f) & t.care);
 }
 
-static struct target where(struct target t, uint32_t f)
+static struct target pairs_where(struct target t, uint32_t f)
 {
     return (struct target){t.value, t.care & f};
 }
 
 static bool no_operation(const struct search *s, struct target t, struct move *mv)
 {
-    *mv = (struct move){.kind = CONSTANT, .complement = is(t, ~0u)};
-    if (is(t, 0) || is(t, ~0u))
+    *mv = (struct move){.kind = CONSTANT, .complement = pairs_is(t, ~0u)};
+    if (pairs_is(t, 0) || pairs_is(t, ~0u))
         return true;
     for (int i = 0; i < s->n; i++) {
-        *mv = (struct move){.kind = VARIABLE, .i = i, .complement = is(t, ~s->var[i])};
-        if (is(t, s->var[i]) || is(t, ~s->var[i]))
+        *mv = (struct move){.kind = VARIABLE, .i = i, .complement = pairs_is(t, ~s->var[i])};
+        if (pairs_is(t, s->var[i]) || pairs_is(t, ~s->var[i]))
             return true;
     }
     return false;
@@ -85,13 +85,14 @@ static bool one_operation(const struct search *s, struct target t, struct move *
     for (int i = 0; i < s->n; i++)
         for (int j = i + 1; j < s->n; j++) {
             const uint32_t x = s->var[i], y = s->var[j];
-            *mv = (struct move){.kind = PARITY, .i = i, .j = j, .complement = is(t, ~(x ^ y))};
-            if (is(t, x ^ y) || is(t, ~(x ^ y)))
+            *mv =
+                (struct move){.kind = PARITY, .i = i, .j = j, .complement = pairs_is(t, ~(x ^ y))};
+            if (pairs_is(t, x ^ y) || pairs_is(t, ~(x ^ y)))
                 return true;
             for (int m = 0; m < 4; m++) {
                 const uint32_t f = (m & 1 ? ~x : x) & (m & 2 ? ~y : y);
-                *mv = (struct move){PAIR, i, j, m & 1, m & 2, is(t, ~f)};
-                if (is(t, f) || is(t, ~f))
+                *mv = (struct move){PAIR, i, j, m & 1, m & 2, pairs_is(t, ~f)};
+                if (pairs_is(t, f) || pairs_is(t, ~f))
                     return true;
             }
         }
@@ -100,8 +101,7 @@ static bool one_operation(const struct search *s, struct target t, struct move *
 
 static int cost(struct search *s, struct target t, int budget, bool flip, struct move *mv);
 
-/* Roots that are worth trying, each if it takes fewer than `best` operations with all that is below
- * it. */
+/* Try the possible roots; each must take fewer than `best` operations including its subtrees. */
 
 static int try_mask(struct search *s, struct target t, int best, bool flip, struct move *mv)
 {
@@ -109,14 +109,15 @@ static int try_mask(struct search *s, struct target t, int best, bool flip, stru
     for (int i = 0; i < s->n; i++)
         for (int not_i = 0; not_i < 2 && best > 2; not_i++) {
             const uint32_t x = not_i ? ~s->var[i] : s->var[i];
-            const struct target out = where(t, ~x);
-            if (!out.care || out.care == t.care || !(is(out, 0) || is(out, ~0u)))
+            const struct target out = pairs_where(t, ~x);
+            if (!out.care || out.care == t.care || !(pairs_is(out, 0) || pairs_is(out, ~0u)))
                 continue;
-            const int c = 1 + cost(s, where(t, x), best - 2, flip, &below);
+            const int c = 1 + cost(s, pairs_where(t, x), best - 2, flip, &below);
             if (c >= best)
                 continue;
             best = c;
-            *mv = (struct move){.kind = MASK, .i = i, .not_i = not_i, .complement = !is(out, 0)};
+            *mv = (struct move){
+                .kind = MASK, .i = i, .not_i = not_i, .complement = !pairs_is(out, 0)};
         }
     return best;
 }
@@ -140,9 +141,9 @@ static int try_select(struct search *s, struct target t, int best, bool flip, st
 {
     struct move below;
     for (int i = 0; i < s->n && best > 3; i++) {
-        int c = 3 + cost(s, where(t, s->var[i]), best - 4, flip, &below);
+        int c = 3 + cost(s, pairs_where(t, s->var[i]), best - 4, flip, &below);
         if (c < best)
-            c += cost(s, where(t, ~s->var[i]), best - 1 - c, flip, &below);
+            c += cost(s, pairs_where(t, ~s->var[i]), best - 1 - c, flip, &below);
         if (c >= best)
             continue;
         best = c;
@@ -151,9 +152,9 @@ static int try_select(struct search *s, struct target t, int best, bool flip, st
     return best;
 }
 
-/* The fewest operations that make the target, and the last of them; budget + 1 if the budget is not
- * enough. `flip`: an exclusive or may still be the root (one on a path is enough, and keeps the
- * search short). */
+/* Return the fewest operations for the target, and the last of them; budget + 1 if the budget does
+ * not suffice. `flip`: an exclusive or may still be the root. One on a path is enough, and limits
+ * the search. */
 static int cost(struct search *s, struct target t, int budget, bool flip, struct move *mv)
 {
     if (no_operation(s, t, mv))
@@ -177,7 +178,7 @@ static int cost(struct search *s, struct target t, int budget, bool flip, struct
 
 /* ---- The chain. ------------------------------------------------------------------------------ */
 
-/* A variable of the chain or its complement; id < 0: a constant. */
+/* A variable of the circuit or its complement; id < 0: a constant. */
 struct bit {
     int id;
     bool complement;
@@ -188,10 +189,10 @@ static bool value_of(struct bit b, unsigned input)
     return (b.id >= 0 && input) ^ b.complement;
 }
 
-/* Appends a step. `table` is that of the three bits; the step's own is of the variables that they
- * are made of. */
-static struct bit append(struct life_logic *l, struct bit a, struct bit b, struct bit c,
-                         unsigned table)
+/* Append a step. `table` is over the three bits; the step's table is over the variables behind
+ * them. */
+static struct bit pairs_append(struct life_logic *l, struct bit a, struct bit b, struct bit c,
+                               unsigned table)
 {
     const struct bit in[3] = {a, b, c};
     const int i = l->steps++;
@@ -206,7 +207,7 @@ static struct bit append(struct life_logic *l, struct bit a, struct bit b, struc
 
 static struct bit append_pair(struct life_logic *l, struct bit a, struct bit b, unsigned table)
 {
-    return append(l, (struct bit){a.id, false}, a, b, table << 4 | table);
+    return pairs_append(l, (struct bit){a.id, false}, a, b, table << 4 | table);
 }
 
 static struct bit emit(struct search *s, struct life_logic *l, struct target t, int budget,
@@ -233,10 +234,11 @@ static struct bit emit(struct search *s, struct life_logic *l, struct target t, 
         return append_pair(l, i, emit(s, l, (struct target){t.value ^ x, t.care}, c - 1, false),
                            XOR);
     case SELECT:
-        out = emit(s, l, where(t, x), c - 3, flip);
-        return append(l, i, out, emit(s, l, where(t, ~x), c - 3, flip), SELECTION);
-    default: /* MASK: i and what remains; or, if it is 1 outside i, not i or what remains */
-        out = emit(s, l, where(t, mv.not_i ? ~x : x), c - 1, flip);
+        out = emit(s, l, pairs_where(t, x), c - 3, flip);
+        return pairs_append(l, i, out, emit(s, l, pairs_where(t, ~x), c - 3, flip), SELECTION);
+    default: /* MASK: i and the remaining target; or, if it is 1 outside i, not i or the remaining
+                target */
+        out = emit(s, l, pairs_where(t, mv.not_i ? ~x : x), c - 1, flip);
         return append_pair(l, (struct bit){i.id, mv.not_i != mv.complement}, out,
                            mv.complement ? OR : AND);
     }
@@ -247,18 +249,18 @@ static struct bit emit(struct search *s, struct life_logic *l, struct target t, 
 
 /* ---- Helpers. -------------------------------------------------------------------------------- */
 
-static uint32_t apply(uint32_t x, uint32_t y, unsigned table)
+static uint32_t pairs_apply(uint32_t x, uint32_t y, unsigned table)
 {
     return table == XOR ? x ^ y : table == AND ? x & y : x | y;
 }
 
-/* Makes the variables: inputs and a set of helpers, one bit each. False if one lacks another that
- * it is made of. `l` gets the steps that make them. */
-static bool prepare(struct search *s, unsigned set, struct life_logic *l)
+/* Set up the variables: inputs and a set of helpers, one bit each. False if a helper lacks one of
+ * its operands. `l` receives the steps of the helpers. */
+static bool pairs_prepare(struct search *s, unsigned set, struct life_logic *l)
 {
     static const uint32_t input[LIFE_INPUTS] = {0xaaaaaaaa, 0xcccccccc, 0xf0f0f0f0, 0xff00ff00,
                                                 0xffff0000};
-    int place[VARIABLES]; /* of a variable among those of the search; -1: absent */
+    int place[VARIABLES]; /* index of a variable in the search; -1: absent */
     memset(s, 0, sizeof *s);
     l->steps = 0;
     for (int v = 0; v < VARIABLES; v++) {
@@ -276,12 +278,12 @@ static bool prepare(struct search *s, unsigned set, struct life_logic *l)
         if (first < 0 || second < 0)
             return false;
         append_pair(l, (struct bit){first, false}, (struct bit){second, false}, table);
-        s->var[s->n++] = apply(s->var[first], s->var[second], table);
+        s->var[s->n++] = pairs_apply(s->var[first], s->var[second], table);
     }
     return true;
 }
 
-static int size_of(unsigned set)
+static int pairs_size(unsigned set)
 {
     int n = 0;
     for (; set; set &= set - 1)
@@ -299,7 +301,7 @@ void life_logic_pairs(const struct life_rule *rule, struct life_logic *logic)
     life_logic_target(rule, &t.value, &t.care);
     for (int size = 0; size <= HELPERS_AT_ONCE; size++)
         for (unsigned set = 0; set < 1u << HELPERS; set++) {
-            if (size_of(set) != size || size >= best || !prepare(&s, set, logic))
+            if (pairs_size(set) != size || size >= best || !pairs_prepare(&s, set, logic))
                 continue;
             const int c = size + cost(&s, t, best - 1 - size, true, &mv);
             if (c < best) {
@@ -311,8 +313,8 @@ void life_logic_pairs(const struct life_rule *rule, struct life_logic *logic)
         life_logic_find(rule, logic);
         return;
     }
-    prepare(&s, best_set, logic);
-    const struct bit last = emit(&s, logic, t, best - size_of(best_set), true);
+    pairs_prepare(&s, best_set, logic);
+    const struct bit last = emit(&s, logic, t, best - pairs_size(best_set), true);
     if (!logic->steps || last.complement || last.id != LIFE_INPUTS + logic->steps - 1)
         append_pair(logic, last, last, AND);
 }

@@ -1,15 +1,13 @@
 /* planes.cl - rules of the family Generations: a live cell that does not survive dies in several
- * steps, and is in nobody's way of counting.
+ * steps, during which it counts as dead.
  *
- * Bit planes: plane 0 has the cells that live (state 1), planes 1 ... PLANES - 1 the bits of a
- * number that counts the steps of those that die (state 2 is 1); it is 0 for all others. Each is an
- * array of rows of `words` words of 64 cells, one plane behind the other.
+ * Bit planes: plane 0 has the live cells (state 1). Planes 1 ... PLANES - 1 have the bits of a
+ * counter, which is state - 1 for dying cells (state 2 or more) and 0 for all others. A plane is
+ * an array of rows of `words` words of 64 cells; planes are contiguous.
  *
- *      plane 0   row 0: word 0, word 1, ...     A work-item computes one word of all planes, a
- *                generation. It reads nine words of
- *                row 1: ...                     plane 0, around the edges of a torus, and its own
- *                of the others.
- *      plane 1   row 0: ...
+ *      plane 0   row 0: word 0, word 1, ...     A work-item computes one word of all planes.
+ *                row 1: ...                     It reads nine words of plane 0, across the edges
+ *      plane 1   row 0: ...                     of a torus, and its own word of planes 1 and up.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,10 +16,10 @@
 #define PLANES 2
 #endif
 #ifndef LAST
-#define LAST 1 /* the number of the last step: one less than the last state */
+#define LAST 1 /* counter of the last step: the last state less one */
 #endif
-#if !defined(RULE) && !defined(BLOCK_RULE) /* of cells that live and of those that do not, as for  \
-                                              tile.cl; here Brian's Brain, /2/3 */
+#if !defined(RULE) &&                                                                              \
+    !defined(BLOCK_RULE) /* for live and dead cells, as in tile.cl; here Brian's Brain, /2/3 */
 #define RULE(next, b, k, p, q, cell)                                                               \
     LOGIC(v5, b, k, p, 0x06);                                                                      \
     LOGIC(next, v5, q, cell, 0x10)
@@ -35,16 +33,16 @@
 #endif
 #define WORD ulong
 
-/* A word of a row, and the neighbours of its cells to the left and right. */
+/* A word of a row, and its cells' neighbours to the left and right. */
 struct row {
     ulong left, cell, right;
 };
 
-static struct row row_at(__global const ulong *cells, const long x, long y, const long words,
-                         const long width, const long height, const int torus)
+static struct row planes_row(__global const ulong *cells, const long x, long y, const long words,
+                             const long width, const long height, const int torus)
 {
     struct row r = {0, 0, 0};
-    const int in_last = (int)((width - 1) % 64); /* the place of a row's last cell in its word */
+    const int in_last = (int)((width - 1) % 64); /* bit of a row's last cell in its word */
     if (y < 0 || y >= height) {
         if (!torus)
             return r;
@@ -59,7 +57,7 @@ static struct row row_at(__global const ulong *cells, const long x, long y, cons
     return r;
 }
 
-/* The cells that the rule makes live, if none dies. */
+/* Next states of a word by the rule, before dying cells are masked. */
 static ulong ruled(const struct row a, const struct row h, const struct row c)
 {
 #ifdef BLOCK_RULE
@@ -84,11 +82,11 @@ __kernel void life_planes(__global const ulong *from, __global ulong *to, const 
     if (x >= words || y >= height)
         return;
     const struct row a =
-        row_at(from, (long)x, (long)y - 1, (long)words, (long)width, (long)height, torus);
+        planes_row(from, (long)x, (long)y - 1, (long)words, (long)width, (long)height, torus);
     const struct row h =
-        row_at(from, (long)x, (long)y, (long)words, (long)width, (long)height, torus);
+        planes_row(from, (long)x, (long)y, (long)words, (long)width, (long)height, torus);
     const struct row c =
-        row_at(from, (long)x, (long)y + 1, (long)words, (long)width, (long)height, torus);
+        planes_row(from, (long)x, (long)y + 1, (long)words, (long)width, (long)height, torus);
     const ulong cells = x + 1 < words || width % 64 == 0 ? ~0ul : (1ul << width % 64) - 1;
     ulong step[PLANES], dying = 0, last = ~0ul;
     for (int i = 1; i < PLANES; i++) {
@@ -107,8 +105,8 @@ __kernel void life_planes(__global const ulong *from, __global ulong *to, const 
     to[at] = next;
 }
 
-/* sums[slot + item] = how many cells are in a state that is not 0, and a hash, of each
- * get_global_size(0)-th word. */
+/* sums[slot + item] = (population, hash) of every get_global_size(0)-th word; a cell counts if its
+ * state is not 0. */
 __kernel void life_count_planes(__global const ulong *planes, const ulong n, __global ulong2 *sums,
                                 const ulong slot)
 {

@@ -1,49 +1,45 @@
 /* rows.cl - packed Life for CPUs: a work-item is a core, a vector is 512 cells of a row.
  *
- * A tile is a band of rows, of the whole width or of a column of it. A work-item streams the tile's
- * rows from top to bottom through a pipeline of levels; each level is one generation further than
- * the one before. It takes B rows at a time, a block. A row of a level needs three rows of the
- * level before: the same row, the one above and the one below. The one below comes last, so each
- * level lags behind the level before it by one row:
+ * A tile is a band of rows, of the whole width or of a column of it. A work-item streams the
+ * tile's rows from top to bottom through a pipeline of levels, one level a generation. It takes B
+ * rows at a time, a block. A row of a level needs three rows of the previous level: the row
+ * itself, the one above and the one below. The row below arrives last, so each level lags behind
+ * the previous one by one row:
  *
- *      block j of level 0, from memory        rows  y     .. y + B - 1         y = first - G + B j
- *      block j of level 1                     rows  y - 1 .. y + B - 2         G: generations of
- *      this pass
- *      ...                                                                     first: the band's
- *                                                                              first row
- *      block j of level G, to memory          rows  y - G .. y - G + B - 1
+ *      block j of level 0, from memory      rows  y     .. y + B - 1      y = first - G + B j
+ *      block j of level 1                   rows  y - 1 .. y + B - 2      G: generations of a pass
+ *      ...                                                                first: row of the band
+ *      block j of level G, to memory        rows  y - G .. y - G + B - 1
  *
  * Example: B = 8, G = 32 and a band that begins at row 100. Block 5 of level 0 is rows 100 - 32 +
- * 40 = 108 .. 115, that of level 3 rows 105 .. 112, and that of level 32 rows 76 .. 83. These last
- * rows lie above the band and are not stored; they are wrong, since rows above 68 were never
- * loaded. The first block of level 32 that is stored is block 8, rows 100 .. 107.
+ * 40 = 108 .. 115, block 5 of level 3 is rows 105 .. 112, and block 5 of level 32 is rows 76 ..
+ * 83. These last rows lie above the band and are not stored; they are invalid, since rows above 68
+ * were never loaded. The first block of level 32 that is stored is block 8, rows 100 .. 107.
  *
- * Between two blocks a level has to keep its last two rows only. These live in `carry`, twice,
- * since the old ones are still read while the new ones are written: block j writes those of parity
- * j & 1. The other B - 2 rows of a block pass through `flow`, of which there are two: one that a
- * level reads, one that it writes. In local memory:
+ * Between two blocks a level keeps its last two rows. They live in `carry`, which is double-
+ * buffered: block j writes the rows of parity j & 1 while the other two are read. The first B - 2
+ * rows of a block pass through one of two `flow` buffers: a level reads one and writes the other.
+ * In local memory:
  *
- *      | flow 0    | flow 1    | carry of level 0  | carry of level 1  | ... | carry of level G  |
- *      | B - 2     | B - 2     | even 2, odd 2     | even 2, odd 2     |     | even 2, odd 2     |
- *      rows
+ *      | flow 0     | flow 1     | carry, level 0  | carry, level 1  | ... | carry, level G  |
+ *      | B - 2 rows | B - 2 rows | even 2, odd 2   | even 2, odd 2   |     | even 2, odd 2   |
  *
  * Example, in rows of this memory, with B = 8: block 5 of level 3 has its rows 0 .. 5 in flow 1,
  * which is 6 .. 11, and its rows 6 and 7 in the odd carry of level 3, which is 12 + 4 * 3 + 2 = 26
  * and 27.
  *
- * So a whole pipeline of 32 generations of rows of 1,024 cells fits the first-level cache, and
- * memory is touched once in so many generations.
+ * A whole pipeline of 32 generations of rows of 1,024 cells fits the first-level cache, and memory
+ * is accessed once in 32 generations.
  *
  * A row in local memory, in words of 64 cells (V vectors of LANES words):
  *
  *      | padding: LANES - 1 words, ghost | word 0 .. LANES - 1 | ... | .. word V LANES - 1 |
- *      padding of the next row ...
  *
- * A cell's neighbours to the left and right are had by funnel shifts with the vector that starts
- * one word before or after. Where the tile has the torus's whole width, the ghosts around a row's
- * cells are set to the opposite ends after every generation. A tile that is a column of the width
- * has one more word of real cells on either side instead; the outermost of their cells is wrong
- * after the first generation, two after the second, and so on.
+ * Funnel shifts with the vector that starts one word before or after give a cell's neighbours to
+ * the left and right. Where the tile has the torus's whole width, the ghosts around a row's cells
+ * are set to the opposite ends after every generation. A tile that is a column of the width has
+ * one more word of real cells on either side instead; the outermost of their cells becomes invalid
+ * in the first generation, the next one in the second, and so on.
  * SPDX-License-Identifier: MIT
  */
 
@@ -73,7 +69,7 @@
 #define JOIN(a, b) JOIN_(a, b)
 typedef JOIN(ulong, LANES) vec;
 typedef vec __attribute__((aligned(8)))
-loose; /* at any word; of vload some compilers make a load for each word */
+loose; /* unaligned; some compilers turn vload into a load for each word */
 #define ALIGNED(p) (*(__local vec *)(p))
 #define LOOSE(p) (*(__local const loose *)(p))
 #define LOOSE_GLOBAL(p) (*(__global const loose *)(p))
@@ -93,41 +89,43 @@ loose; /* at any word; of vload some compilers make a load for each word */
 #define PARITY(out, a, b, c) LOGIC(out, a, b, c, 0x96)   /* the low bit of a + b + c */
 #define MAJORITY(out, a, b, c) LOGIC(out, a, b, c, 0xe8) /* the high bit */
 
-/* Each cell's neighbour to the left (a lower bit, or the top bit of the word before) and right. */
+/* Each cell's neighbour to the left (a lower bit, or the top bit of the word before) and to the
+ * right. */
 #if FUNNEL && LANES == 8 && defined(__AVX512F__)
-static inline vec left_of(vec w, vec before)
+static inline vec rows_left(vec w, vec before)
 {
     vec out;
     __asm("vpshldq $1, %2, %1, %0" : "=v"(out) : "v"(w), "v"(before));
     return out;
 }
-static inline vec right_of(vec w, vec after)
+static inline vec rows_right(vec w, vec after)
 {
     vec out;
     __asm("vpshrdq $1, %2, %1, %0" : "=v"(out) : "v"(w), "v"(after));
     return out;
 }
 #else
-static inline vec left_of(vec w, vec before)
+static inline vec rows_left(vec w, vec before)
 {
     return w << 1 | before >> 63;
 }
-static inline vec right_of(vec w, vec after)
+static inline vec rows_right(vec w, vec after)
 {
     return w >> 1 | after << 63;
 }
 #endif
 
-/* A row's cells and the sums 2 m + s of each with its two neighbours. For a rule that looks at the
- * places of neighbours, BLOCK_RULE, which circuit.c writes, s and m are not sums but the neighbours
- * to the left and right. */
+/* A row's cells and the sums 2 m + s of each cell and its two neighbours. With BLOCK_RULE, a
+ * circuit of the nine cells written by circuit.c, s and m are the left and right neighbours
+ * instead. */
 struct sums {
     vec cell, s, m;
 };
 
-static inline struct sums add_row(__local const ulong *p)
+static inline struct sums rows_sum(__local const ulong *p)
 {
-    const vec cell = ALIGNED(p), l = left_of(cell, LOOSE(p - 1)), r = right_of(cell, LOOSE(p + 1));
+    const vec cell = ALIGNED(p), l = rows_left(cell, LOOSE(p - 1)),
+              r = rows_right(cell, LOOSE(p + 1));
 #ifdef BLOCK_RULE
     const struct sums a = {cell, l, r};
 #else
@@ -153,7 +151,7 @@ static inline vec next_in_order(struct sums above, struct sums here, struct sums
 }
 #else
 #define IN_ORDER 0
-static inline vec next_row(struct sums x, struct sums y, struct sums z, vec cell)
+static inline vec rows_next(struct sums x, struct sums y, struct sums z, vec cell)
 {
     NEXT_STATE(next, x.s, x.m, y.s, y.m, z.s, z.m, cell);
     return next;
@@ -162,26 +160,26 @@ static inline vec next_row(struct sums x, struct sums y, struct sums z, vec cell
 
 /* ---- The tile. ------------------------------------------------------------------------------- */
 
-/* What a work-item works on. Rows are counted within the device's share, words within the grid's
- * rows. */
+/* The tile of a work-item. Rows are numbered within the device's partition, words within the
+ * grid's rows. */
 struct tile {
-    /* The same for all tiles: */
+    /* Equal for all tiles: */
     int words, width;           /* of a row of the grid, in words and in cells */
-    int rows;                   /* of the share */
-    int wrap;                   /* rows beyond the share are those at its other end */
+    int rows;                   /* of the partition */
+    int wrap;                   /* rows beyond the partition wrap around */
     int dead_above, dead_below; /* rows beyond it are dead (a plane's edge) */
-    int own_words, own_rows;    /* what a tile stores, at most */
+    int own_words, own_rows;    /* stored by a tile, at most */
     int stride;                 /* words from row to row in local memory */
-    /* Of this tile: */
+    /* Different for each tile: */
     int first, end;    /* it stores rows first .. end - 1, */
-    int store, stored; /* and of each so many words (`stored`) from word `store` on */
+    int store, stored; /* `stored` words of each, from word `store` on */
     int column,
         count;   /* it loads `count` words of each row, from word `column` on, which may be -1 */
     int whole;   /* it loads whole rows */
-    int vectors; /* so many hold the words of a row */
+    int vectors; /* vectors of a row */
 };
 
-/* Makes t the tile in column x, band y. */
+/* Set t to the tile in column x, band y. */
 static inline void place_tile(struct tile *t, int x, int y)
 {
     t->whole = t->own_words >= t->words;
@@ -196,8 +194,8 @@ static inline void place_tile(struct tile *t, int x, int y)
 
 /* ---- Rows between the grid and local memory. ------------------------------------------------- */
 
-/* 64 cells of a row from any place on, the row repeated without end. */
-static inline ulong cells_from(__global const ulong *row, long x, int width)
+/* 64 cells of a row from column x on, with the row repeated endlessly. */
+static inline ulong rows_cells_from(__global const ulong *row, long x, int width)
 {
     ulong out = 0;
     int at = (int)((x % width + width) % width);
@@ -220,9 +218,8 @@ static inline __global const ulong *row_in_memory(const struct tile *t, __global
         return from + (long)y * t->words;
     if (t->wrap)
         return from + (long)((y % t->rows + t->rows) % t->rows) * t->words;
-    return from + (y < 0 ? 0
-                         : (long)(t->rows - 1) *
-                               t->words); /* dead, or what is next to it does not count */
+    return from +
+           (y < 0 ? 0 : (long)(t->rows - 1) * t->words); /* dead, or next to it and ignored */
 }
 
 static inline int is_dead(const struct tile *t, int y)
@@ -230,8 +227,8 @@ static inline int is_dead(const struct tile *t, int y)
     return (y < 0 && t->dead_above) || (y >= t->rows && t->dead_below);
 }
 
-/* Sets what lies around a row's cells to what the next generation needs there. */
-static inline void mend_row(const struct tile *t, __local ulong *p, int dead)
+/* Set the ghosts around a row's cells for the next generation. */
+static inline void rows_fill_ghosts(const struct tile *t, __local ulong *p, int dead)
 {
     const int rest = t->width % 64,
               last = t->words - 1 - t->column; /* the word of the last cells */
@@ -254,13 +251,13 @@ static inline void mend_row(const struct tile *t, __local ulong *p, int dead)
     }
 }
 
-/* Reads row y of generation 0. */
+/* Read row y of generation 0. */
 static inline void load_row(const struct tile *t, __global const ulong *from, int y,
                             __local ulong *p)
 {
     __global const ulong *row = row_in_memory(t, from, y);
     const int dead = PLANE && is_dead(t, y);
-    /* Whole words of the row: all but those beyond its ends, and the last if it is not full. */
+    /* Whole words of the row: all except those beyond its ends and a partial last one. */
     const int first = max(0, -t->column), full = min(t->count, t->width / 64 - t->column);
     int i = first;
     if (dead)
@@ -271,13 +268,13 @@ static inline void load_row(const struct tile *t, __global const ulong *from, in
         p[i] = row[t->column + i];
     for (; i < t->count; i++)
         p[i] = t->whole || PLANE ? (t->column + i < t->words ? row[t->column + i] : 0)
-                                 : cells_from(row, 64L * (t->column + i), t->width);
+                                 : rows_cells_from(row, 64L * (t->column + i), t->width);
     if (!PLANE && first)
-        p[0] = cells_from(row, 64L * t->column, t->width);
-    mend_row(t, p, dead);
+        p[0] = rows_cells_from(row, 64L * t->column, t->width);
+    rows_fill_ghosts(t, p, dead);
 }
 
-/* Writes the words that the tile stores to a row of the grid. */
+/* Write the tile's own words to a row of the grid. */
 static inline void store_row(const struct tile *t, __local const ulong *p, __global ulong *row)
 {
     const int rest = t->width % 64,
@@ -300,38 +297,38 @@ struct block {
     __local ulong *flow, *carry;
 };
 
-/* Where block j of a level is; odd: j & 1. */
-static inline struct block block_of(__local ulong *memory, int level, int odd, int stride)
+/* Block j of a level; odd: j & 1. */
+static inline struct block level_block(__local ulong *memory, int level, int odd, int stride)
 {
     const struct block b = {memory + (level & 1) * (BLOCK - 2) * stride,
                             memory + (2 * (BLOCK - 2) + 4 * level + 2 * odd) * stride};
     return b;
 }
 
-static inline __local ulong *row_of(struct block b, int i, int stride)
+static inline __local ulong *block_row(struct block b, int i, int stride)
 {
     return i < BLOCK - 2 ? b.flow + i * stride : b.carry + (i - (BLOCK - 2)) * stride;
 }
 
-/* One generation: from the block `in` and the last two rows of the block before it, `old`, to the
- * block `out`. */
-static inline void advance(const struct tile *t, __local const ulong *old, struct block in,
-                           struct block out)
+/* Compute one generation: from the block `in` and the last two rows `old` of the previous block to
+ * the block `out`. */
+static inline void pipeline_level(const struct tile *t, __local const ulong *old, struct block in,
+                                  struct block out)
 {
     const int stride = t->stride;
     for (int v = 0; v < t->vectors; v++) {
         const int at = v * LANES;
-        struct sums x = add_row(old + at), y = add_row(old + stride + at);
+        struct sums x = rows_sum(old + at), y = rows_sum(old + stride + at);
 #pragma unroll
         for (int i = 0; i < BLOCK; i++) {
-            struct sums z = add_row(row_of(in, i, stride) + at);
+            struct sums z = rows_sum(block_row(in, i, stride) + at);
 #if IN_ORDER
-            ALIGNED(row_of(out, i, stride) + at) = next_in_order(x, y, z);
+            ALIGNED(block_row(out, i, stride) + at) = next_in_order(x, y, z);
 #else
             /* The three rows may be added in any order. Without three-input instructions, x + y + z
              * is (x + y) + z: rows 2i and 2i + 1 share y + z. */
-            ALIGNED(row_of(out, i, stride) + at) =
-                i % 2 ? next_row(x, y, z, y.cell) : next_row(y, z, x, y.cell);
+            ALIGNED(block_row(out, i, stride) + at) =
+                i % 2 ? rows_next(x, y, z, y.cell) : rows_next(y, z, x, y.cell);
 #endif
             x = y;
             y = z;
@@ -339,39 +336,37 @@ static inline void advance(const struct tile *t, __local const ulong *old, struc
     }
 }
 
-/* Takes a tile `generations` generations on. `memory` is aligned, and has a vector's padding before
- * it. */
-static inline void advance_tile(const struct tile *t, __global const ulong *from,
-                                __global ulong *to, __local ulong *memory, int generations)
+/* Advance a tile. `memory` is aligned, with a vector of padding before it. */
+static inline void pipeline_tile(const struct tile *t, __global const ulong *from,
+                                 __global ulong *to, __local ulong *memory, int generations)
 {
     const int stride = t->stride;
     const int blocks = (t->end - t->first + 2 * generations + BLOCK - 1) / BLOCK;
     for (int j = 0; j < blocks; j++) {
         const int top = t->first - generations + BLOCK * j, odd = j & 1;
-        struct block in = block_of(memory, 0, odd, stride);
+        struct block in = level_block(memory, 0, odd, stride);
         for (int i = 0; i < BLOCK; i++)
-            load_row(t, from, top + i, row_of(in, i, stride));
-        /* While the pipeline fills, the deep levels have nothing to do yet. */
+            load_row(t, from, top + i, block_row(in, i, stride));
+        /* While the pipeline fills, the deep levels have no input yet. */
         const int levels = min(generations, (BLOCK * j + BLOCK - 1) / 2 + 1);
         for (int g = 1; g <= levels; g++) {
-            const struct block out = block_of(memory, g, odd, stride);
-            advance(t, block_of(memory, g - 1, !odd, stride).carry, in, out);
+            const struct block out = level_block(memory, g, odd, stride);
+            pipeline_level(t, level_block(memory, g - 1, !odd, stride).carry, in, out);
             for (int i = 0; i < BLOCK; i++)
-                mend_row(t, row_of(out, i, stride), PLANE && is_dead(t, top - g + i));
+                rows_fill_ghosts(t, block_row(out, i, stride), PLANE && is_dead(t, top - g + i));
             in = out;
         }
         for (int i = 0; i < BLOCK; i++) {
             const int y = top - generations + i;
             if (y >= t->first && y < t->end)
-                store_row(t, row_of(block_of(memory, generations, odd, stride), i, stride),
+                store_row(t, block_row(level_block(memory, generations, odd, stride), i, stride),
                           to + (long)y * t->words);
         }
     }
 }
 
-/* The rows of local memory, all dead. They begin LANES words into it, aligned; the padding before
- * holds the first row's ghost. What is never loaded, such as padding, is computed with like
- * everything else, and never stored. */
+/* Clear the rows of local memory. They begin LANES words into it, aligned; the padding before
+ * holds the first row's ghost. Padding is computed like cells, but never stored. */
 static inline __local ulong *clear_memory(__local ulong *memory, int stride, int generations)
 {
     const int words = (2 * (BLOCK - 2) + 4 * (generations + 1)) * stride;
@@ -383,15 +378,15 @@ static inline __local ulong *clear_memory(__local ulong *memory, int stride, int
 
 /* ---- The kernels. ---------------------------------------------------------------------------- */
 
-/* A share is columns x bands tiles; each stores own_words words (own_words >= words: the whole
- * width) of own_rows rows. `stride` is a multiple of LANES, at least LANES more than the words that
- * a tile loads. `memory` holds stride * (2 (BLOCK - 2) + 4 (generations + 1)) words and 2 LANES
- * more. generations <= 64 unless the tile has the whole width. Where rows beyond the share are
- * neither wrapped nor dead, as many rows at that end of the result are wrong as it went
- * generations. */
+/* A partition is columns x bands tiles, each of which stores own_words words (own_words >= words:
+ * the whole width) of own_rows rows. `stride` is a multiple of LANES, and at least LANES more than
+ * the words that a tile loads. `memory` holds stride * (2 (BLOCK - 2) + 4 (generations + 1)) + 2
+ * LANES words. generations <= 64 unless the tile has the whole width. Where rows beyond the
+ * partition are neither wrapped nor dead, `generations` rows at that end of the result are
+ * invalid. */
 
 #if !PASSES
-/* One pass: item (x, y) takes the tile in column x, band y some generations on. */
+/* One pass: item (x, y) advances the tile in column x, band y. */
 __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void life_rows(
     __global const ulong *from, __global ulong *to, __local ulong *memory, int words, int width,
     int rows, int wrap, int dead_above, int dead_below, int own_words, int own_rows, int stride,
@@ -400,87 +395,89 @@ __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void life_rows(
     struct tile t = {words, width, rows, wrap, dead_above, dead_below, own_words, own_rows, stride,
                      0,     0,     0,    0,    0,          0,          0,         0};
     place_tile(&t, (int)get_global_id(0), (int)get_global_id(1));
-    advance_tile(&t, from, to, clear_memory(memory, stride, generations), generations);
+    pipeline_tile(&t, from, to, clear_memory(memory, stride, generations), generations);
 }
 
 #else
-/* Many passes in a launch: a launch for each would send cores to sleep and wake them, which takes
- * longer than a pass over a small grid. A pass begins when the one before it is done. Work-items
- * see what others have written because whoever has done a tile counts it with release, and whoever
- * begins a pass has read that count with acquire; a GPU or a compiler without these orders would
- * read old cells.
+/* Many passes in a launch. A launch for each pass would send cores to sleep and wake them, which
+ * takes longer than a pass over a small grid. A pass begins when the previous one is done. An item
+ * that has done a tile counts it with release order, and an item that begins a pass has read the
+ * count with acquire order, which makes the cells visible; a device or compiler without these
+ * orders would read old cells.
  *
- * `turns` is what work-items share: how many tiles are done, how many items have left, and of each
- * tile the pass that nobody has taken yet; each in a cache line of its own. All are 0 before a
- * launch, and after it. */
+ * pass_state is shared by the work-items: the number of tiles done, the number of items that have
+ * left, and for each tile its next pass, each in a cache line of its own. All are 0 before and
+ * after a launch. */
 #define DONE 0
 #define LEFT 16
 #define PASS(tile) (32 + 16 * (tile))
 
-/* Takes a tile in a pass, if nobody else has. */
-static inline int take(__global atomic_int *turns, int tile, int pass)
+/* Claim a tile for a pass. False if another item has claimed it. */
+static inline int pass_take(__global atomic_int *pass_state, int tile, int pass)
 {
     int expected = pass;
-    return atomic_load_explicit(turns + PASS(tile), memory_order_relaxed, memory_scope_device) ==
-               pass &&
-           atomic_compare_exchange_strong_explicit(turns + PASS(tile), &expected, pass + 1,
+    return atomic_load_explicit(pass_state + PASS(tile), memory_order_relaxed,
+                                memory_scope_device) == pass &&
+           atomic_compare_exchange_strong_explicit(pass_state + PASS(tile), &expected, pass + 1,
                                                    memory_order_relaxed, memory_order_relaxed,
                                                    memory_scope_device);
 }
 
-/* Waits until so many tiles are done, but not for ever: false after so many looks. */
-static inline int await(__global atomic_int *turns, int tiles, long looks)
+/* Block until `tiles` tiles are done. False on timeout, after `polls` polls. */
+static inline int pass_wait(__global atomic_int *pass_state, int tiles, long polls)
 {
-    while (atomic_load_explicit(turns + DONE, memory_order_acquire, memory_scope_device) < tiles)
-        if (--looks < 0)
+    while (atomic_load_explicit(pass_state + DONE, memory_order_acquire, memory_scope_device) <
+           tiles)
+        if (--polls < 0)
             return 0;
     return 1;
 }
 
-/* Leaves; the last item to do so sets everything back to 0. */
-static inline void leave(__global atomic_int *turns, int tiles)
+/* Leave; the last item to leave resets the state to 0. */
+static inline void pass_leave(__global atomic_int *pass_state, int tiles)
 {
-    if (atomic_fetch_add_explicit(turns + LEFT, 1, memory_order_acq_rel, memory_scope_device) !=
-        (int)get_global_size(0) - 1)
+    if (atomic_fetch_add_explicit(pass_state + LEFT, 1, memory_order_acq_rel,
+                                  memory_scope_device) != (int)get_global_size(0) - 1)
         return;
     for (int i = 0; i < tiles; i++)
-        atomic_store_explicit(turns + PASS(i), 0, memory_order_relaxed, memory_scope_device);
-    atomic_store_explicit(turns + DONE, 0, memory_order_relaxed, memory_scope_device);
-    atomic_store_explicit(turns + LEFT, 0, memory_order_relaxed, memory_scope_device);
+        atomic_store_explicit(pass_state + PASS(i), 0, memory_order_relaxed, memory_scope_device);
+    atomic_store_explicit(pass_state + DONE, 0, memory_order_relaxed, memory_scope_device);
+    atomic_store_explicit(pass_state + LEFT, 0, memory_order_relaxed, memory_scope_device);
 }
 
-/* Takes a share `total` generations on, in passes of `generations` (the last may be less), from
- * `present` to `next` and back. There are as many items as cores. Each takes the same tiles in
- * every pass, which are in its core's cache, and then what others have left. It waits only for
- * tiles that are taken, thus for items at work, so that one which starts late holds nobody up. If
- * that takes as long as dozens of tiles do, it leaves the rest to them: the system may have put
- * both on one core. */
+/* Advance a partition by `total` generations, in passes of `generations` (the last may have
+ * fewer), from `present` to `next` and back. There are as many items as cores. Each item takes its
+ * own tiles first in every pass, which are in its core's cache, and then any that are left. It
+ * waits only for claimed tiles, thus for running items, so an item that starts late delays none.
+ * An item that has waited as long as dozens of tiles take leaves the rest to the others: the
+ * system may have put two items on one core. */
 __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void life_rows_passes(
     __global ulong *present, __global ulong *next, __local ulong *memory, int words, int width,
     int rows, int wrap, int dead_above, int dead_below, int own_words, int own_rows, int stride,
-    int generations, __global atomic_int *turns, int columns, int bands, int total)
+    int generations, __global atomic_int *pass_state, int columns, int bands, int total)
 {
     struct tile t = {words, width, rows, wrap, dead_above, dead_below, own_words, own_rows, stride,
                      0,     0,     0,    0,    0,          0,          0,         0};
     const int tiles = columns * bands, passes = (total + generations - 1) / generations;
     const int mine = (int)((long)get_global_id(0) * tiles / (long)get_global_size(0));
-    const long looks =
-        64L * own_rows * generations * min(own_words, words) / LANES; /* of some ns each */
+    const long polls =
+        64L * own_rows * generations * min(own_words, words) / LANES; /* some ns each */
 
     memory = clear_memory(memory, stride, generations);
     for (int pass = 0; pass < passes; pass++) {
         for (int i = 0; i < tiles; i++) {
             const int tile = (mine + i) % tiles;
-            if (!take(turns, tile, pass))
+            if (!pass_take(pass_state, tile, pass))
                 continue;
             place_tile(&t, tile % columns, tile / columns);
-            advance_tile(&t, pass % 2 ? next : present, pass % 2 ? present : next, memory,
-                         min(generations, total - pass * generations));
-            atomic_fetch_add_explicit(turns + DONE, 1, memory_order_release, memory_scope_device);
+            pipeline_tile(&t, pass % 2 ? next : present, pass % 2 ? present : next, memory,
+                          min(generations, total - pass * generations));
+            atomic_fetch_add_explicit(pass_state + DONE, 1, memory_order_release,
+                                      memory_scope_device);
         }
-        if (pass + 1 < passes && !await(turns, (pass + 1) * tiles, looks))
+        if (pass + 1 < passes && !pass_wait(pass_state, (pass + 1) * tiles, polls))
             break;
     }
-    leave(turns, tiles);
+    pass_leave(pass_state, tiles);
 }
 #endif

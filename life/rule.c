@@ -1,14 +1,15 @@
-/* rule.c - reading and writing rules of the B/S family.
+/* rule.c - reads and writes rules of the B/S family.
  *
- * Rules come from files and command lines, so whatever is almost a rule is refused with a sentence
- * that says why. Names are those of the community's rule lists (LifeWiki).
+ * Rules come from files and command lines; malformed ones are refused with the reason. Names are
+ * from the community's rule lists (LifeWiki).
  * SPDX-License-Identifier: MIT
  */
-#include "life/internal.h"
+#include "stdcl/life.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
@@ -16,7 +17,7 @@
 
 #define N(n) (1u << (n))
 
-/* The first name of a rule is the one to show; others are accepted. */
+/* The first name of a rule is displayed; the others are aliases. */
 /* clang-format off */
 static const struct name {
     const char *name, *rule;
@@ -54,7 +55,7 @@ const char *life_rule_name(size_t i, struct life_rule *rule)
     return names[i].name;
 }
 
-/* Compares letters and digits only, so that "Day & Night" and "live free or die" are found. */
+/* Compare letters and digits only, so that "Day & Night" and "live free or die" match. */
 static bool same_name(const char *a, const char *b)
 {
     for (;; a++, b++) {
@@ -69,13 +70,13 @@ static bool same_name(const char *a, const char *b)
 
 /* ---- B3/S23 and 23/3. ------------------------------------------------------------------------ */
 
-static int refuse(const char *text, const char *why)
+static int rule_refuse(const char *text, const char *why)
 {
     return clerror_set(EINVAL, "'%.60s' is not a rule this engine knows: %s", text, why);
 }
 
-/* Why a character cannot stand in a rule. */
-static const char *complaint(int c)
+/* Return why a character is not allowed in a rule. */
+static const char *rule_complaint(int c)
 {
     if (c == '9')
         return "a cell has 8 neighbours, so counts go from 0 to 8";
@@ -89,7 +90,7 @@ static const char *complaint(int c)
            "name such as highlife";
 }
 
-/* Skips blanks; returns the next character in lower case, or 0 at the end. */
+/* Skip blanks; return the next character in lower case, or 0 at the end. */
 static int peek(const char **p)
 {
     while (isspace((unsigned char)**p))
@@ -97,7 +98,7 @@ static int peek(const char **p)
     return tolower((unsigned char)**p);
 }
 
-/* Reads digits 0 to 8 into a set of counts. */
+/* Read digits 0 to 8 into a set of counts. */
 static unsigned read_counts(const char **p)
 {
     unsigned set = 0;
@@ -106,8 +107,8 @@ static unsigned read_counts(const char **p)
     return set;
 }
 
-/* Whose counts follow, 'b' or 's'; 0: no letter says so. */
-static int read_letter(const char **p)
+/* Return the letter before the counts, 'b' or 's', or 0. */
+static int rule_read_letter(const char **p)
 {
     const int c = peek(p);
     if (c != 'b' && c != 's')
@@ -116,8 +117,8 @@ static int read_letter(const char **p)
     return c;
 }
 
-/* Two sets of counts in either order, with letters or, survival first, without; one that is not
- * there is empty, as Golly has it. */
+/* Two sets of counts in either order with letters, or survival first without letters. A missing
+ * set is empty, as in Golly. */
 int life_rule_parse(const char *text, struct life_rule *rule)
 {
     unsigned set[2];
@@ -127,20 +128,22 @@ int life_rule_parse(const char *text, struct life_rule *rule)
         if (same_name(text, names[i].name))
             return life_rule_parse(names[i].rule, rule);
     if (!peek(&p) || !strchr("bs/0123456789", peek(&p)))
-        return refuse(text, complaint(0));
-    letter[0] = read_letter(&p);
+        return rule_refuse(text, rule_complaint(0));
+    letter[0] = rule_read_letter(&p);
     set[0] = read_counts(&p);
     const bool slash = peek(&p) == '/';
     p += slash;
-    letter[1] = read_letter(&p);
+    letter[1] = rule_read_letter(&p);
     set[1] = read_counts(&p);
     const int c = peek(&p);
     if (c)
-        return refuse(text, complaint(c == '/' ? 'g' : c));
+        return rule_refuse(text, rule_complaint(c == '/' ? 'g' : c));
     if (!slash && !letter[0] && !letter[1])
-        return refuse(text, "the slash is missing; write survival/birth as in 23/3, or B3/S23");
+        return rule_refuse(text,
+                           "the slash is missing; write survival/birth as in 23/3, or B3/S23");
     if (letter[0] && letter[0] == letter[1])
-        return refuse(text, letter[0] == 'b' ? "B stands there twice" : "S stands there twice");
+        return rule_refuse(text,
+                           letter[0] == 'b' ? "B stands there twice" : "S stands there twice");
     const bool birth_first = letter[0] == 'b' || letter[1] == 's';
     *rule = (struct life_rule){set[!birth_first], set[birth_first]};
     return 0;

@@ -1,14 +1,14 @@
-/* rule_file.c - rules in files, as Golly's RuleLoader has them (.rule).
+/* rule_file.c - reads rule files (.rule) as Golly's RuleLoader does.
  *
- *   @RULE WireWorld       the name; what follows is for people
+ *   @RULE WireWorld       the name; the following lines are for people
  *   @TABLE                transitions: rule_table.c
  *   @TREE                 or a tree: num_states=4, num_neighbors=4 or 8, num_nodes=6, and the nodes
  *                         from the leaves up, each by its level and branches
  *   @COLORS               1 0 128 255 of a state, or 255 0 0 255 255 0 for all from the first to
  *                         the last live state
  *
- * The first TABLE or TREE counts; sections of other names are left out. Files come from anywhere,
- * so whatever is not as it should be is refused with its line.
+ * The first TABLE or TREE counts; other sections are skipped. Files are untrusted: an error is
+ * refused with its line.
  * SPDX-License-Identifier: MIT
  */
 #include "life/transitions.h"
@@ -23,7 +23,7 @@
 
 /* ---- Colours. -------------------------------------------------------------------------------- */
 
-/* 1 if a line has as many numbers as there should be, each at most 255. */
+/* Return 1 if a line has the expected number of numbers, each at most 255. */
 static bool numbers_of_line(const char *p, const char *end, int n, unsigned long *to)
 {
     for (int i = 0; i < n; i++) {
@@ -36,7 +36,7 @@ static bool numbers_of_line(const char *p, const char *end, int n, unsigned long
     return true;
 }
 
-/* States that are not named are white, and 0 is black. */
+/* Read colours. States without one are white; state 0 is black. */
 static void read_colours(const struct rule_text *text, struct life_transitions *t)
 {
     memset(t->colour[1], 255, sizeof t->colour - sizeof *t->colour);
@@ -59,7 +59,8 @@ static void read_colours(const struct rule_text *text, struct life_transitions *
 
 /* ---- The file. ------------------------------------------------------------------------------- */
 
-/* The first section of a name, from the line after it up to the next; false: there is none. */
+/* Find the first section of a name, from the line after it to the next section. False if there is
+ * none. */
 static bool section(const struct rule_text *text, const char *name, struct rule_text *out)
 {
     *out = *text;
@@ -102,7 +103,7 @@ static int read_name(const struct rule_text *text, struct life_transitions *t)
     return 0;
 }
 
-static int read_all(const struct rule_text *text, struct life_transitions *t)
+static int rule_file_read_all(const struct rule_text *text, struct life_transitions *t)
 {
     struct rule_text table, tree, colours;
     if (read_name(text, t) < 0)
@@ -130,7 +131,7 @@ life_transitions *life_transitions_read(const char *name, const void *data, size
         clerror_set(ENOMEM, "%s: no memory for a rule", name);
         return NULL;
     }
-    if (read_all(&text, t) == 0)
+    if (rule_file_read_all(&text, t) == 0)
         return t;
     life_transitions_free(t);
     return NULL;

@@ -1,23 +1,23 @@
-/* rule_table.c - a TABLE of a rule's file: transitions, of which the first that fits a cell and its
- * neighbours says what becomes of it.
+/* rule_table.c - reads a TABLE of a rule file: transitions, the first of which that matches a cell
+ * and its neighbours gives the cell's next state.
  *
  *   n_states:4
  *   neighborhood:Moore            or vonNeumann, hexagonal, oneDimensional
- *   symmetries:rotate8            turned and mirrored a transition means the same
+ *   symmetries:rotate8            rotated and reflected, a transition means the same
  *   var a={1,2}                   states, or variables; var b=a
  *   var b={a,3}
- *   3,a,b,0,0,0,0,0,0,1           the cell, its neighbours clockwise from the north, and what it
- *                                 becomes
+ *   3,a,b,0,0,0,0,0,0,1           the cell, its neighbours clockwise from the north, next state
  *
- * A variable that stands more than once is the same state each time. What no transition fits stays
- * as it is. (G. Tempesti's notation; Golly's help, "File formats".)
+ * A variable that occurs more than once has one state in all places. A cell that matches no
+ * transition does not change. (G. Tempesti's notation; Golly's help, "File formats".)
  *
- * Transitions become a tree (transitions.h): at each node some of them still fit; the state of the
- * next place says which remain. Equal remainders are one node.
+ * Transitions become a tree (transitions.h): a node stands for the transitions that still match,
+ * and the state at the next place selects among them. Equal remainders share a node.
  * SPDX-License-Identifier: MIT
  */
 #include "life/hash_map.h"
 #include "life/transitions.h"
+#include "life/counting.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -25,19 +25,19 @@
 #include <string.h>
 
 enum { NAME = 32, MOST_TRANSITIONS = 1 << 17, NEIGHBOURS = 8 };
-static const uint64_t MOST_WORK = (uint64_t)1 << 32; /* words of sets, some seconds */
+static const uint64_t MOST_WORK = (uint64_t)1 << 32; /* words of sets processed, some seconds */
 
 /* States, a bit each. */
 struct set {
     uint64_t bits[4];
 };
 
-static bool has(const struct set *s, unsigned state)
+static bool set_has(const struct set *s, unsigned state)
 {
     return s->bits[state / 64] >> state % 64 & 1;
 }
 
-static void add(struct set *s, unsigned state)
+static void list_add(struct set *s, unsigned state)
 {
     s->bits[state / 64] |= (uint64_t)1 << state % 64;
 }
@@ -56,9 +56,10 @@ struct transition {
 struct table {
     const struct rule_text *text;
     struct life_transitions *t;
-    int neighbours;             /* 0: not read yet */
-    int step, reflect, permute; /* symmetries: turned by so many neighbours; mirrored */
-    bool symmetries;            /* were read */
+    int neighbours; /* 0: not read yet */
+    int step, reflect,
+        permute;     /* symmetries: rotation by `step` neighbours; reflection; permutation */
+    bool symmetries; /* were read */
     struct variable *variable;
     size_t variables, room_variables;
     struct transition *transition;
@@ -70,10 +71,10 @@ struct table {
 /* A line without blanks and comments. */
 struct line {
     char text[1000];
-    const char *at; /* of the file */
+    const char *at; /* its place in the file */
 };
 
-static int read_states(struct table *b, const char *value, const struct line *line)
+static int table_read_states(struct table *b, const char *value, const struct line *line)
 {
     char *end;
     const unsigned long n = strtoul(value, &end, 10);
@@ -149,7 +150,7 @@ static struct variable *variable_of(const struct table *b, const char *name, siz
     return NULL;
 }
 
-/* A state, or a variable with its number; -1 for a state. */
+/* Read a state, or a variable with its number; -1 for a state. */
 static int read_word(const struct table *b, const struct line *line, const char *word,
                      size_t length, struct set *set, long *variable)
 {
@@ -163,7 +164,7 @@ static int read_word(const struct table *b, const struct line *line, const char 
                 return rule_text_error(b->text, line->at, "'%.*s' is no state; there are 0 to %u",
                                        (int)(length < 40 ? length : 40), word, b->t->states - 1);
         }
-        add(set, n);
+        list_add(set, n);
         return 0;
     }
     const struct variable *v = variable_of(b, word, length);
@@ -215,7 +216,7 @@ static int read_variable(struct table *b, const char *p, const struct line *line
 
 /* ---- Transitions. ---------------------------------------------------------------------------- */
 
-static int keep(struct table *b, const struct transition *tr, const struct line *line)
+static int remainder_keep(struct table *b, const struct transition *tr, const struct line *line)
 {
     if (b->transitions == MOST_TRANSITIONS)
         return rule_text_error(
@@ -235,14 +236,14 @@ static int keep(struct table *b, const struct transition *tr, const struct line 
     return 0;
 }
 
-/* Unless it is one of those from `first` on. */
+/* Add the transition unless it equals one from `first` on. */
 static int keep_once(struct table *b, size_t first, const struct transition *tr,
                      const struct line *line)
 {
     for (size_t i = first; i < b->transitions; i++)
         if (memcmp(b->transition[i].in, tr->in, sizeof tr->in) == 0)
             return 0;
-    return keep(b, tr, line);
+    return remainder_keep(b, tr, line);
 }
 
 static int by_set(const void *a, const void *b)
@@ -250,14 +251,14 @@ static int by_set(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct set));
 }
 
-static void exchange(struct set *a, struct set *b)
+static void places_exchange(struct set *a, struct set *b)
 {
     const struct set was = *a;
     *a = *b;
     *b = was;
 }
 
-/* The next order of sets, as of a dictionary; false after the last. */
+/* Next permutation of sets in lexicographic order. False after the last. */
 static bool next_order(struct set *s, int n)
 {
     int i = n - 2, j = n - 1;
@@ -267,9 +268,9 @@ static bool next_order(struct set *s, int n)
         return false;
     while (by_set(&s[i], &s[j]) >= 0)
         j--;
-    exchange(&s[i], &s[j]);
+    places_exchange(&s[i], &s[j]);
     for (int low = i + 1, high = n - 1; low < high; low++, high--)
-        exchange(&s[low], &s[high]);
+        places_exchange(&s[low], &s[high]);
     return true;
 }
 
@@ -277,13 +278,13 @@ static int keep_permuted(struct table *b, struct transition *tr, const struct li
 {
     qsort(tr->in + 1, (size_t)b->neighbours, sizeof *tr->in, by_set);
     do
-        if (keep(b, tr, line) < 0)
+        if (remainder_keep(b, tr, line) < 0)
             return -1;
     while (next_order(tr->in + 1, b->neighbours));
     return 0;
 }
 
-/* A transition without variables that stand twice, all ways round. */
+/* Add a transition without repeated variables in all its symmetries. */
 static int keep_turned(struct table *b, struct transition *tr, const struct line *line)
 {
     const int n = b->neighbours;
@@ -301,7 +302,7 @@ static int keep_turned(struct table *b, struct transition *tr, const struct line
     return 0;
 }
 
-/* As it is written: its variables' numbers, -1 for a state, also of what the cell becomes. */
+/* A transition as written: numbers of its variables, -1 for a state; including the next state. */
 struct written {
     struct transition tr;
     struct set out;
@@ -309,7 +310,7 @@ struct written {
     int words;
 };
 
-/* Gives the variables that stand more than once, from word i on, all their states in turn. */
+/* Substitute all states for each variable that occurs more than once, from word i on. */
 static int bind(struct table *b, const struct written *w, int i, const struct line *line)
 {
     const int last = w->words - 1;
@@ -321,13 +322,13 @@ static int bind(struct table *b, const struct written *w, int i, const struct li
             continue;
         for (unsigned state = 0; state < b->t->states; state++) {
             struct written bound = *w;
-            if (!has(&w->tr.in[i], state))
+            if (!set_has(&w->tr.in[i], state))
                 continue;
             for (int j = 0; j <= last; j++)
                 if (w->variable[j] == w->variable[i]) {
                     struct set *set = j < last ? &bound.tr.in[j] : &bound.out;
                     *set = (struct set){{0}};
-                    add(set, state);
+                    list_add(set, state);
                     bound.variable[j] = -1;
                 }
             if (bind(b, &bound, i + 1, line) < 0)
@@ -337,7 +338,7 @@ static int bind(struct table *b, const struct written *w, int i, const struct li
     }
     struct written done = *w;
     for (unsigned state = 0; state < b->t->states; state++)
-        if (has(&w->out, state))
+        if (set_has(&w->out, state))
             done.tr.out = (unsigned char)state;
     return keep_turned(b, &done.tr, line);
 }
@@ -376,7 +377,7 @@ static int read_transition(struct table *b, const struct line *line)
 
 /* ---- Lines. ---------------------------------------------------------------------------------- */
 
-/* false: there are no more. */
+/* False at the end. */
 static bool next_line(const struct rule_text *text, const char **p, struct line *line,
                       bool *too_long)
 {
@@ -400,47 +401,47 @@ static bool next_line(const struct rule_text *text, const char **p, struct line 
     return true;
 }
 
-static const char *after(const char *line, const char *head)
+static const char *table_after(const char *line, const char *head)
 {
     return strncmp(line, head, strlen(head)) == 0 ? line + strlen(head) : NULL;
 }
 
-static int read_line(struct table *b, const struct line *line)
+static int table_read_line(struct table *b, const struct line *line)
 {
     const char *value;
-    if ((value = after(line->text, "n_states:")))
+    if ((value = table_after(line->text, "n_states:")))
         return b->transitions || b->variables
                    ? rule_text_error(b->text, line->at, "n_states comes before all else")
-                   : read_states(b, value, line);
-    if ((value = after(line->text, "neighborhood:")))
+                   : table_read_states(b, value, line);
+    if ((value = table_after(line->text, "neighborhood:")))
         return b->transitions || b->symmetries
                    ? rule_text_error(
                          b->text, line->at,
                          "the neighborhood comes once, before symmetries and transitions")
                    : read_neighbourhood(b, value, line);
-    if ((value = after(line->text, "symmetries:")))
+    if ((value = table_after(line->text, "symmetries:")))
         return b->transitions
                    ? rule_text_error(b->text, line->at, "symmetries come before transitions")
                    : read_symmetries(b, value, line);
     if (!b->t->states || !b->neighbours || !b->symmetries)
         return rule_text_error(b->text, line->at,
                                "first there should be n_states:, neighborhood: and symmetries:");
-    if ((value = after(line->text, "var")) && strchr(value, '='))
+    if ((value = table_after(line->text, "var")) && strchr(value, '='))
         return read_variable(b, value, line);
     return read_transition(b, line);
 }
 
 /* ---- The tree. ------------------------------------------------------------------------------- */
 
-/* What is known already: by remaining transitions, and by branches. */
+/* Nodes known so far, by remaining transitions and by branches. */
 struct builder {
     struct table *b;
     size_t words; /* of a set of transitions */
     uint64_t work;
     uint64_t
-        *fits;     /* transitions that fit a state in a place: [(place * states + state) * words] */
-    uint64_t *any; /* those that fit whatever the states from a place on are: [place * words] */
-    uint64_t *some[TRANSITIONS_PLACES + 1]; /* that remain, by depth */
+        *fits; /* transitions that match a state at a place: [(place * states + state) * words] */
+    uint64_t *any; /* transitions that match any states from a place on: [place * words] */
+    uint64_t *some[TRANSITIONS_PLACES + 1]; /* remaining transitions, by depth */
     uint32_t *branch[TRANSITIONS_PLACES];
     struct map seen, made;
     struct seen {
@@ -448,10 +449,10 @@ struct builder {
         uint32_t at;
     } * entry;
     size_t entries, room;
-    int in[TRANSITIONS_PLACES]; /* which word of a transition a place of the tree is */
+    int in[TRANSITIONS_PLACES]; /* word of a transition for each place of the tree */
 };
 
-static uint64_t hash(const void *data, size_t words, uint64_t seed)
+static uint64_t remainder_hash(const void *data, size_t words, uint64_t seed)
 {
     const unsigned char *p = data;
     seed = life_mix(seed);
@@ -463,7 +464,7 @@ static uint64_t hash(const void *data, size_t words, uint64_t seed)
     return seed;
 }
 
-static bool first_of(const uint64_t *set, size_t words, size_t *at)
+static bool set_first(const uint64_t *set, size_t words, size_t *at)
 {
     for (size_t i = 0; i < words; i++)
         if (set[i]) {
@@ -473,8 +474,8 @@ static bool first_of(const uint64_t *set, size_t words, size_t *at)
     return false;
 }
 
-/* Nothing after the first that fits anyhow matters. */
-static void cut(const uint64_t *any, uint64_t *set, size_t words)
+/* Drop all transitions after the first that matches in any case. */
+static void transition_cut(const uint64_t *any, uint64_t *set, size_t words)
 {
     for (size_t i = 0; i < words; i++)
         if (set[i] & any[i]) {
@@ -487,11 +488,11 @@ static void cut(const uint64_t *any, uint64_t *set, size_t words)
 
 static int branches_of(struct builder *u, int depth, uint32_t *at);
 
-/* The node of a depth for what remains there; one that is known, if it is. */
+/* Return the node of a depth for the remaining transitions; reuse a known one. */
 static int node_of(struct builder *u, int depth, uint32_t *at)
 {
-    const uint64_t key = hash(u->some[depth], u->words, (uint64_t)depth + 1),
-                   check = hash(u->some[depth], u->words, ~(uint64_t)depth);
+    const uint64_t key = remainder_hash(u->some[depth], u->words, (uint64_t)depth + 1),
+                   check = remainder_hash(u->some[depth], u->words, ~(uint64_t)depth);
     const uint32_t known = map_get(&u->seen, key);
     if (known != MAP_NONE && u->entry[known].check == check) {
         *at = u->entry[known].at;
@@ -521,7 +522,7 @@ static int node_of(struct builder *u, int depth, uint32_t *at)
                : clerror_set(ENOMEM, "%s: no memory for a tree", u->b->text->name);
 }
 
-/* A node of these branches, made unless there is one. */
+/* Return a node with these branches; create it if necessary. */
 static int keep_node(struct builder *u, int depth, uint32_t *at)
 {
     struct life_transitions *t = u->b->t;
@@ -555,18 +556,18 @@ static int branches_of(struct builder *u, int depth, uint32_t *at)
             u->some[depth + 1][i] = u->some[depth][i] & fits[i];
         if (last) {
             u->branch[depth][s] =
-                first_of(u->some[depth + 1], u->words, &first) ? b->transition[first].out : s;
+                set_first(u->some[depth + 1], u->words, &first) ? b->transition[first].out : s;
             continue;
         }
-        cut(u->any + (size_t)(depth + 1) * u->words, u->some[depth + 1], u->words);
+        transition_cut(u->any + (size_t)(depth + 1) * u->words, u->some[depth + 1], u->words);
         if (node_of(u, depth + 1, &u->branch[depth][s]) < 0)
             return -1;
     }
     return keep_node(u, depth, at);
 }
 
-/* Which transitions fit where. */
-static void fill(struct builder *u)
+/* Compute the transitions that match each state at each place. */
+static void table_fill(struct builder *u)
 {
     const struct table *b = u->b;
     const unsigned states = b->t->states;
@@ -575,7 +576,7 @@ static void fill(struct builder *u)
         bool all = true;
         for (int d = b->neighbours; d >= 0; d--) {
             for (unsigned s = 0; s < states; s++) {
-                const bool fits = has(&b->transition[i].in[u->in[d]], s);
+                const bool fits = set_has(&b->transition[i].in[u->in[d]], s);
                 all = all && fits;
                 u->fits[((size_t)d * states + s) * u->words + i / 64] |= fits ? bit : 0;
             }
@@ -584,8 +585,8 @@ static void fill(struct builder *u)
     }
 }
 
-/* The words of transitions, clockwise from the north, as places of the block. */
-static void order(struct builder *u)
+/* Map the words of transitions, clockwise from the north, to places of the block. */
+static void places_order(struct builder *u)
 {
     static const unsigned char eight[] = {1, 2, 5, 8, 7, 6, 3, 0}, six[] = {1, 5, 8, 7, 3, 0},
                                four[] = {1, 5, 7, 3}, two[] = {3, 5};
@@ -598,12 +599,12 @@ static void order(struct builder *u)
     u->in[n] = 0;
 }
 
-static int build(struct table *b)
+static int tree_build(struct table *b)
 {
     const size_t words = b->transitions / 64 + 1, places = (size_t)b->neighbours + 1;
     struct builder u = {.b = b, .words = words};
     transitions_places(b->t, b->neighbours);
-    order(&u);
+    places_order(&u);
     u.fits = calloc(places * b->t->states * words, sizeof *u.fits);
     u.any = calloc(places * words, sizeof *u.any);
     bool room = u.fits && u.any;
@@ -617,8 +618,8 @@ static int build(struct table *b)
                       : clerror_set(ENOMEM, "%s: no memory for a tree of %zu transitions",
                                     b->text->name, b->transitions);
     if (status == 0) {
-        fill(&u);
-        for (size_t i = 0; i < words; i++) /* all, and none beyond the last */
+        table_fill(&u);
+        for (size_t i = 0; i < words; i++) /* all bits, and none beyond the last */
             u.some[0][i] = (i + 1) * 64 <= b->transitions
                                ? ~(uint64_t)0
                                : ((uint64_t)1 << b->transitions % 64) - 1;
@@ -649,12 +650,12 @@ int rule_table_read(const struct rule_text *text, struct life_transitions *t)
             status = rule_text_error(text, line.at, "the line has more than %zu characters",
                                      sizeof line.text - 1);
         else if (line.text[0])
-            status = read_line(&b, &line);
+            status = table_read_line(&b, &line);
     if (status == 0 && (!t->states || !b.neighbours || !b.symmetries))
         status = rule_text_error(text, text->begin,
                                  "a table has n_states:, neighborhood: and symmetries:");
     if (status == 0)
-        status = build(&b);
+        status = tree_build(&b);
     free(b.variable);
     free(b.transition);
     return status;

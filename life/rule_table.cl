@@ -1,12 +1,15 @@
-/* rule_table.cl - rules of any number of states that look at the nearest neighbours, a byte a cell:
- * a work-item computes one.
+/* rule_table.cl - rules with any number of states on the 3 x 3 neighbourhood: a byte a cell, a
+ * cell a work-item.
  *
- *   PLACES   the rule is a tree (transitions.h): the state of the first of these places of the
- *            block of nine chooses a branch, and so on
- *   TABLE    the rule is of Generations: bits by the block's live cells (family.c), 32 a number
+ *   PLACES   the rule is a tree (transitions.h): the state at the first of these places of the
+ * block
+ *            chooses a branch, and so on
+ *   TABLE    the rule is of Generations: next states by the block's live cells (family.c), in
+ * words
+ *            of 32 bits
  *
  *      0 1 2
- *      3 4 5     the block, and its places
+ *      3 4 5     places of the block
  *      6 7 8
  *
  * SPDX-License-Identifier: MIT
@@ -16,17 +19,17 @@
 #define STATES 3
 #endif
 #ifndef BOUNDS
-#define BOUNDS 0 /* 0: a torus; 1: a plane; 2: edges joined otherwise */
+#define BOUNDS 0 /* 0: torus; 1: plane; 2: another topology */
 #endif
 #ifndef EMPTY
-#define EMPTY 0 /* what becomes of a dead cell among dead ones */
+#define EMPTY 0 /* next state of a dead cell among dead cells */
 #endif
 #if !defined(PLACES) && !defined(TABLE)
 #define PLACES 1, 3, 5, 7, 4
 #define ROOT 0
 #endif
 
-#ifndef LIFE_JOINED_H
+#ifndef LIFE_TOPOLOGY_H
 #include "topology.h"
 #endif
 #ifndef LIFE_COUNT_BYTES_H
@@ -39,24 +42,25 @@ __constant uchar places[] = {PLACES};
 __constant uint table[16] = {TABLE};
 #endif
 
-/* The state of a place, also beyond the edges. */
-static uint state_at(__global const uchar *cells, long x, long y, const int width, const int height,
-                     const ulong pitch, const int how, const long shift)
+/* State at a place, which may be beyond the edges. */
+static uint table_state_at(__global const uchar *cells, long x, long y, const int width,
+                           const int height, const ulong pitch, const int topology,
+                           const long shift)
 {
     if (x < 0 || y < 0 || x >= width || y >= height) {
         if (BOUNDS == 1)
             return 0;
         if (BOUNDS == 2) {
-            joined_cell(how, shift, width, height, &x, &y);
+            topology_cell(topology, shift, width, height, &x, &y);
         } else {
-            x = around(x, width);
-            y = around(y, height);
+            x = wrap_coordinate(x, width);
+            y = wrap_coordinate(y, height);
         }
     }
     return cells[(ulong)y * pitch + (ulong)x];
 }
 
-static uint next_state(const uint *block, __global const uint *branch)
+static uint table_next_state(const uint *block, __global const uint *branch)
 {
 #ifdef PLACES
     uint at = ROOT;
@@ -72,18 +76,19 @@ static uint next_state(const uint *block, __global const uint *branch)
 #endif
 }
 
-__kernel void life_near(__global const uchar *from, __global uchar *to, __global const uint *branch,
-                        const int first, const int width, const int height, const ulong pitch,
-                        const int how, const long shift)
+__kernel void life_rule_table(__global const uchar *from, __global uchar *to,
+                              __global const uint *branch, const int first, const int width,
+                              const int height, const ulong pitch, const int topology,
+                              const long shift)
 {
     const int x = (int)get_global_id(0), y = first + (int)get_global_id(1);
     uint block[9], any = 0;
     if (x >= width || y >= height)
         return;
     for (int i = 0; i < 9; i++) {
-        block[i] = state_at(from, (long)x + i % 3 - 1, (long)y + i / 3 - 1, width, height, pitch,
-                            how, shift);
+        block[i] = table_state_at(from, (long)x + i % 3 - 1, (long)y + i / 3 - 1, width, height,
+                                  pitch, topology, shift);
         any |= block[i];
     }
-    to[(ulong)y * pitch + (ulong)x] = (uchar)(any ? next_state(block, branch) : EMPTY);
+    to[(ulong)y * pitch + (ulong)x] = (uchar)(any ? table_next_state(block, branch) : EMPTY);
 }

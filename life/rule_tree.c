@@ -1,13 +1,13 @@
-/* rule_tree.c - the tree of a rule that a file lists, and a TREE read:
+/* rule_tree.c - the transition tree of a rule file, and the reader of a TREE:
  *
  *   num_states=3
  *   num_neighbors=4       or 8
  *   num_nodes=13
- *   1 0 1 2               nodes from the leaves up: the level, and a branch for each state. Of
- *   level 1 branches are states, above nodes by number, from 0 2 0 1 2
+ *   1 0 1 2               nodes from the leaves up: the level, and a branch for each state.
+ *   2 0 1 2               Branches of level 1 are states, above they are node numbers, from 0
  *
- * The first state looked at is that of the north-western neighbour, or the northern one of four;
- * the last is the cell's. The last node is the root.
+ * The first state examined is the north-western neighbour's, or the northern one's of four; the
+ * last is the cell's. The last node is the root.
  * SPDX-License-Identifier: MIT
  */
 #include "life/transitions.h"
@@ -15,6 +15,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,9 +84,9 @@ bool rule_text_number(const char **p, const char *end, unsigned long *n)
     return true;
 }
 
-/* num_NAME=N; blanks may stand anywhere. */
-static int read_head(const struct rule_text *text, const char **p, const char *name,
-                     unsigned long least, unsigned long most, unsigned long *n)
+/* Read num_NAME=N; blanks are allowed anywhere. */
+static int tree_read_head(const struct rule_text *text, const char **p, const char *name,
+                          unsigned long least, unsigned long most, unsigned long *n)
 {
     while (*p < text->end && (isspace((unsigned char)**p) || **p == '#'))
         *p = **p == '#' ? rule_line_end(*p, text->end) : *p + 1;
@@ -100,10 +101,10 @@ static int read_head(const struct rule_text *text, const char **p, const char *n
     return 0;
 }
 
-/* One node: its level, and branches to nodes of the level below, of which level[] has the numbers'
- * levels. */
-static int read_node(const struct rule_text *text, const char **p, struct life_transitions *t,
-                     unsigned char *level, size_t number)
+/* Read a node: its level, and branches to nodes of the level below; level[] has the levels of all
+ * nodes. */
+static int tree_read_node(const struct rule_text *text, const char **p, struct life_transitions *t,
+                          unsigned char *level, size_t number)
 {
     const char *at = *p;
     unsigned long n;
@@ -136,14 +137,14 @@ int rule_tree_read(const struct rule_text *text, struct life_transitions *t)
 {
     const char *p = text->begin, *at;
     unsigned long states, neighbours, nodes;
-    if (read_head(text, &p, "num_states", 2, 256, &states) < 0)
+    if (tree_read_head(text, &p, "num_states", 2, 256, &states) < 0)
         return -1;
     at = p;
-    if (read_head(text, &p, "num_neighbors", 4, 8, &neighbours) < 0)
+    if (tree_read_head(text, &p, "num_neighbors", 4, 8, &neighbours) < 0)
         return -1;
     if (neighbours != 4 && neighbours != 8)
         return rule_text_error(text, at, "num_neighbors is 4 or 8");
-    if (read_head(text, &p, "num_nodes", 1, TRANSITIONS_BRANCHES, &nodes) < 0)
+    if (tree_read_head(text, &p, "num_nodes", 1, TRANSITIONS_BRANCHES, &nodes) < 0)
         return -1;
     if (nodes > (size_t)(text->end - p))
         return rule_text_error(text, p, "there are not %lu nodes here", nodes);
@@ -152,7 +153,7 @@ int rule_tree_read(const struct rule_text *text, struct life_transitions *t)
     unsigned char *level = calloc(nodes, 1);
     int status = level ? 0 : clerror_set(ENOMEM, "%s: no memory for %lu nodes", text->name, nodes);
     for (size_t i = 0; i < nodes && status == 0; i++)
-        status = read_node(text, &p, t, level, i);
+        status = tree_read_node(text, &p, t, level, i);
     if (status == 0 && level[nodes - 1] != t->places)
         status = rule_text_error(text, p, "the last node has level %d, and should have %d",
                                  level[nodes - 1], t->places);

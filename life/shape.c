@@ -1,16 +1,18 @@
-/* shape.c - chooses how the packed kernels are launched on a device.
+/* shape.c - chooses the launch shape of the packed kernels on a device.
  *
- * Each of these can change the numbers before it: numbers that work anywhere; the tuning store's
- * row for the device and the size of the grid; the caller's words. Instructions that the device
- * does not have are then switched off, so that a row measured on one machine works on the next.
+ * Each source overrides the previous ones: defaults that work anywhere; the tuning store's row for
+ * the device and the size of the grid; the caller's words. Instructions that the device lacks are
+ * then switched off, so that a row measured on one machine works on another.
  * SPDX-License-Identifier: MIT
  */
 #include "life/shape.h"
+#include "life/engine.h"
 
 #include "core/device_info.h"
 #include "core/round.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +24,7 @@ static const struct cltune_key keys[] = {
 #undef X
         {0}};
 
-/* ---- What the device can do. ----------------------------------------------------------------- */
+/* ---- Capabilities of the device. ------------------------------------------------------------- */
 
 static bool cpu_has_funnel(void)
 {
@@ -33,10 +35,10 @@ static bool cpu_has_funnel(void)
 #endif
 }
 
-bool life_hands_over(cl_device_id id, const struct cldev_info *info)
+bool life_orders_memory(cl_device_id id, const struct cldev_info *info)
 {
     if (vendor_is_nvidia(info->dev_vendor))
-        return true; /* by its own instructions */
+        return true; /* by NVIDIA's own instructions */
 #if defined(__x86_64__) || defined(__i386__)
     const cl_bitfield needed = CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_SCOPE_DEVICE;
     cl_bitfield orders = 0;
@@ -50,17 +52,16 @@ bool life_hands_over(cl_device_id id, const struct cldev_info *info)
 #endif
 }
 
-/* Whether work-groups can hand cells to each other in a launch, which rows.cl needs to make many
- * passes: the device has OpenCL C with acquire and release across work-groups, and runs all of its
- * compute units at once, as CPUs do. CPUs other than x86 are left out until they have been
- * tested. */
-static bool hands_over(cl_device_id id, const struct cldev_info *info)
+/* True if work-groups can exchange cells within a launch, which rows.cl needs for many passes: the
+ * device has OpenCL C with acquire and release across work-groups, and runs all its compute units
+ * concurrently, as CPUs do. CPUs other than x86 are untested, and excluded. */
+static bool rows_order_memory(cl_device_id id, const struct cldev_info *info)
 {
-    return info->dev_type & CL_DEVICE_TYPE_CPU && life_hands_over(id, info);
+    return info->dev_type & CL_DEVICE_TYPE_CPU && life_orders_memory(id, info);
 }
 
-/* NVIDIA's instructions on NVIDIA only, and those of AVX-512 on a CPU with them only. */
-static void take_back(struct life_shape *s, const struct cldev_info *info)
+/* Switch off NVIDIA's instructions elsewhere, and AVX-512's on CPUs without it. */
+static void shape_drop_unsupported(struct life_shape *s, const struct cldev_info *info)
 {
     const bool cpu = info->dev_type & CL_DEVICE_TYPE_CPU;
     const bool nvidia = vendor_is_nvidia(info->dev_vendor);
@@ -72,20 +73,20 @@ static void take_back(struct life_shape *s, const struct cldev_info *info)
         s->funnel = 0;
 }
 
-static bool power_of_two(int n)
+static bool is_power_of_two(int n)
 {
     return n > 0 && !(n & (n - 1));
 }
 
-static const char *contradiction(const struct life_shape *s)
+static const char *shape_contradiction(const struct life_shape *s)
 {
-    if (!power_of_two(s->group))
+    if (!is_power_of_two(s->group))
         return "group must be a power of two";
     if (!s->tile)
-        return power_of_two(s->lanes) ? NULL : "lanes must be 2, 4 or 8";
+        return is_power_of_two(s->lanes) ? NULL : "lanes must be 2, 4 or 8";
     if (s->generations > 32 || s->passes > 1)
         return "generations must be at most 32 and passes 1 with tile=1";
-    if (!power_of_two(s->items))
+    if (!is_power_of_two(s->items))
         return "items must be 32, 16, 8 or 4";
     if (2 * s->generations >= life_tile_rows(s))
         return "generations must be less than half of rows * warps * 32 / items, or nothing is left of a tile";
@@ -109,13 +110,13 @@ size_t life_rows_local(const struct life_shape *s, int stride, int generations)
     return (rows * (size_t)stride + 2 * (size_t)s->lanes) * sizeof(uint64_t);
 }
 
-/* Takes fewer generations, and then a narrower tile, until both fit the device's local memory. */
+/* Reduce the generations, then the width of a tile, until it fits the device's local memory. */
 static int fit_rows(struct life_shape *s, const life *lf, const struct cldev_info *info)
 {
     for (;;) {
         const size_t words = lf->words < (size_t)s->span ? lf->words : (size_t)s->span;
         if (lf->words > (size_t)s->span && s->generations > 64)
-            s->generations = 64; /* the word of surroundings on either side */
+            s->generations = 64; /* the halo is a word on either side */
         if (life_rows_local(s, life_rows_stride(s, words), s->generations) <=
             info->dev_local_mem_sz)
             return 0;
@@ -151,16 +152,16 @@ static int fit_tile(const struct life_shape *s, const struct cldev_info *info)
     return 0;
 }
 
-/* ---- What the engine calls. ------------------------------------------------------------------ */
+/* ---- Interface to the engine. ---------------------------------------------------------------- */
 
-/* A shape for a grid on a device. */
+/* The grid and device that a shape is for. */
 struct place {
     const life *lf;
     const struct cldev_info *info;
     bool tile, many_passes;
 };
 
-static void defaults(void *shape, void *arg)
+static void shape_defaults(void *shape, void *arg)
 {
     struct life_shape *s = shape;
     const struct place *place = arg;
@@ -171,13 +172,14 @@ static void defaults(void *shape, void *arg)
         s->passes = 1000;
 }
 
-static int fit(void *shape, int stored, void *arg)
+static int shape_fit(void *shape, int stored, void *arg)
 {
     struct life_shape *s = shape;
     const struct place *place = arg;
     const struct cldev_info *info = place->info;
-    take_back(s, info);
-    const char *reason = s->tile != place->tile ? "the row is another kernel's" : contradiction(s);
+    shape_drop_unsupported(s, info);
+    const char *reason =
+        s->tile != place->tile ? "the row is another kernel's" : shape_contradiction(s);
     if (reason)
         return clerror_set(EINVAL, "life: shape: %s", reason);
     if (s->passes > 1 && !place->many_passes)
@@ -198,8 +200,8 @@ static struct cltune_rules rules_of(bool tile, struct place *place)
     return (struct cltune_rules){.name = "life",
                                  .keys = keys,
                                  .kind = tile ? LIFE_TILE : LIFE_ROWS,
-                                 .defaults = defaults,
-                                 .fit = fit,
+                                 .defaults = shape_defaults,
+                                 .fit = shape_fit,
                                  .arg = place};
 }
 
@@ -208,7 +210,7 @@ int life_shape_choose(struct life_shape *s, const life *lf, unsigned dev,
 {
     const bool cpu = info->dev_type & CL_DEVICE_TYPE_CPU;
     struct place place = {lf, info, cltune_value(words, "tile", !cpu) != 0,
-                          hands_over(clgetdevice(lf->ctx, dev), info)};
+                          rows_order_memory(clgetdevice(lf->ctx, dev), info)};
     const struct cltune_rules rules = rules_of(place.tile, &place);
     return cltune_choose(&rules, lf->ctx, dev, place.tile ? "life.tile" : "life.rows",
                          lf->width * lf->height, words, s, row);

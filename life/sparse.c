@@ -1,12 +1,15 @@
-/* sparse.c - the engine "sparse": a plane without edges on a device, of which only tiles with
- * something going on are computed (sparse.cl).
+/* sparse.c - the engine "sparse": an unbounded plane on a device, of which only active tiles are
+ * computed (sparse.cl): options, kernels, generations.
  *
- * Here: options, kernels, generations. A burst of passes is started at once, and waited for once;
- * what happened the host reads in `control`. On a CPU a burst is one launch of one item as long as
- * few tiles are awake, since a launch for each pass would take longer than the pass.
+ * Passes are enqueued in batches, and the host waits once a batch, then reads the outcome from
+ * `control`. On a CPU a batch is one launch of one item as long as few tiles are active, since a
+ * launch for each pass would take longer than the pass.
  * SPDX-License-Identifier: MIT
  */
 #include "life/sparse.h"
+#include "life/cells.h"
+#include "life/logic.h"
+#include "life/backend.h"
 
 #include "core/embedded.h"
 #include "core/handle.h"
@@ -27,29 +30,29 @@ EMBEDDED(sparse_file, "life/sparse.cl", life_sparse_cl);
 static const size_t LEAST_MEMORY = (size_t)1 << 20,
                     MOST_TILES = (size_t)1 << 27; /* kernels number rows and neighbours in ints */
 enum {
-    TILE_GROUP = 64,    /* items that compute a tile on a GPU */
-    GROUPS_A_UNIT = 32, /* of them */
-    PARTS_A_UNIT = 4,   /* a CPU's compute unit takes so many parts of a list */
-    COUNTERS = 64,      /* items in a group of the other kernels; a group a unit */
-    ALONE = 1024,       /* up to so many tiles an item of a CPU makes passes alone */
-    BACKLOG = 64        /* passes that are started before the first of them is waited for */
+    TILE_GROUP = 64,        /* items that compute a tile on a GPU */
+    GROUPS_A_UNIT = 32,     /* groups per compute unit */
+    PARTS_A_UNIT = 4,       /* parts of a list per compute unit of a CPU */
+    COUNTERS = 64,          /* items in a group of other kernels; a group a unit */
+    SINGLE_ITEM_MAX = 1024, /* up to this many tiles, one item of a CPU makes all passes */
+    BACKLOG = 64            /* passes enqueued before the host waits */
 };
 
-/* ---- Making and freeing. --------------------------------------------------------------------- */
+/* ---- Create and free. ------------------------------------------------------------------------ */
 
-static int check_rule(const char *text, struct life_family *rule)
+static int sparse_check_rule(const char *text, struct life_family *rule)
 {
     if (life_family_take(text, NULL, rule) < 0)
         return -1;
     if (rule->large.range || rule->states > 2)
         return clerror_set(
             EINVAL,
-            "life_sparse: the rule %s is %s, and this engine has two states and the nearest neighbours",
+            "life_sparse: the rule %s is %s; this engine has two states and the nearest neighbours only",
             rule->text, rule->large.range ? "Larger than Life" : "of more than two states");
     if (life_table_next(&rule->table, 0))
         return clerror_set(
             EINVAL,
-            "life_sparse: under the rule %s all of an empty plane becomes alive, and this engine computes where cells live; HashLife has such rules",
+            "life_sparse: rule %s turns empty space alive, which this engine cannot compute; use HashLife",
             rule->text);
     return 0;
 }
@@ -57,33 +60,33 @@ static int check_rule(const char *text, struct life_family *rule)
 int life_sparse_has_rule(const char *rule)
 {
     struct life_family family;
-    return check_rule(rule, &family);
+    return sparse_check_rule(rule, &family);
 }
 
-static int check(const struct life_sparse_options *o, struct life_family *rule)
+static int sparse_check_options(const struct life_sparse_options *o, struct life_family *rule)
 {
-    if (check_rule(o->rule, rule) < 0)
+    if (sparse_check_rule(o->rule, rule) < 0)
         return -1;
     if (o->memory && o->memory < LEAST_MEMORY)
-        return clerror_set(EINVAL,
-                           "life_sparse_create: %zu bytes of memory are too few; give %zu or more",
-                           o->memory, LEAST_MEMORY);
+        return clerror_set(
+            EINVAL, "life_sparse_create: memory of %zu bytes is too little; give at least %zu",
+            o->memory, LEAST_MEMORY);
     return 0;
 }
 
-/* How many tiles there may be. */
-static void set_room(life_sparse *s, size_t memory, const struct cldev_info *info)
+/* Set the greatest number of tiles. */
+static void sparse_set_capacity(life_sparse *s, size_t memory, const struct cldev_info *info)
 {
     const double half = fmin(life_host_memory(), (double)info->dev_global_mem_sz) / 2;
     const size_t of_buffer =
         (size_t)(info->dev_max_mem_alloc_sz / (SPARSE_SIDE * sizeof(uint64_t)));
     s->memory = memory ? memory : (size_t)half;
-    s->most = s->memory / sparse_tile_bytes();
-    s->most = s->most < of_buffer ? s->most : of_buffer;
-    s->most = s->most < MOST_TILES ? s->most : MOST_TILES;
+    s->max_tiles = s->memory / sparse_tile_bytes();
+    s->max_tiles = s->max_tiles < of_buffer ? s->max_tiles : of_buffer;
+    s->max_tiles = s->max_tiles < MOST_TILES ? s->max_tiles : MOST_TILES;
 }
 
-static bool cpu_has_ternary(void)
+static bool sparse_cpu_has_ternary(void)
 {
 #if defined(__x86_64__)
     return __builtin_cpu_supports("avx512f");
@@ -92,13 +95,13 @@ static bool cpu_has_ternary(void)
 #endif
 }
 
-static int open_kernels(life_sparse *s, bool cpu)
+static int sparse_open_kernels(life_sparse *s, bool cpu)
 {
     const struct embedded *const front[] = {&ternary_text, &tiles_text};
     enum { OPTIONS = 128 };
     char text[OPTIONS + LIFE_CIRCUIT_TEXT];
     struct life_circuit circuit;
-    const bool ternary = !cpu || cpu_has_ternary();
+    const bool ternary = !cpu || sparse_cpu_has_ternary();
     snprintf(text, OPTIONS, "-D GROUP=%d -D TERNARY=%d\n", cpu ? 1 : TILE_GROUP, cpu && ternary);
     if (s->rule.counts) {
         life_rule_macros(&s->rule.rule, ternary, text + strlen(text));
@@ -108,14 +111,14 @@ static int open_kernels(life_sparse *s, bool cpu)
     }
     s->program = embedded_open(s->ctx, text, &sparse_file, 2, front);
     s->pass = s->program ? clsym(s->ctx, s->program, "life_sparse_pass", 0) : NULL;
-    s->settle = s->pass ? clsym(s->ctx, s->program, "life_sparse_settle", 0) : NULL;
-    s->wake = s->settle ? clsym(s->ctx, s->program, "life_sparse_wake", 0) : NULL;
-    s->count = s->wake ? clsym(s->ctx, s->program, "life_sparse_count", 0) : NULL;
+    s->create = s->pass ? clsym(s->ctx, s->program, "life_sparse_create_requested", 0) : NULL;
+    s->activate = s->create ? clsym(s->ctx, s->program, "life_sparse_activate", 0) : NULL;
+    s->count = s->activate ? clsym(s->ctx, s->program, "life_sparse_count", 0) : NULL;
     s->passes = s->count && cpu ? clsym(s->ctx, s->program, "life_sparse_passes", 0) : NULL;
     return s->count && (s->passes || !cpu) ? 0 : -1;
 }
 
-static int make(life_sparse *s, const struct life_sparse_options *o)
+static int sparse_create(life_sparse *s, const struct life_sparse_options *o)
 {
     const size_t n = clgetndev(s->ctx);
     struct cldev_info *info = calloc(n ? n : 1, sizeof *info);
@@ -127,13 +130,13 @@ static int make(life_sparse *s, const struct life_sparse_options *o)
         const bool cpu = info[SPARSE_DEVICE].dev_type & CL_DEVICE_TYPE_CPU;
         const size_t units =
             info[SPARSE_DEVICE].dev_max_core ? info[SPARSE_DEVICE].dev_max_core : 1;
-        set_room(s, o->memory, &info[SPARSE_DEVICE]);
+        sparse_set_capacity(s, o->memory, &info[SPARSE_DEVICE]);
         s->pace = pace_of(1e5);
         s->group = cpu ? 1 : TILE_GROUP;
         s->items = units * (cpu ? PARTS_A_UNIT : GROUPS_A_UNIT * TILE_GROUP);
         s->counters = units * COUNTERS;
         s->sums = clmalloc(s->ctx, s->counters * sizeof *s->sums, 0);
-        status = s->sums && sparse_pool_make(s) == 0 ? open_kernels(s, cpu) : -1;
+        status = s->sums && sparse_pool_make(s) == 0 ? sparse_open_kernels(s, cpu) : -1;
     }
     free(info);
     return status;
@@ -141,33 +144,33 @@ static int make(life_sparse *s, const struct life_sparse_options *o)
 
 /* ---- Launches. ------------------------------------------------------------------------------- */
 
-/* Starts a kernel that has the pool's arrays, and what follows. */
-#define START(s, kernel, ndr, ...)                                                                 \
+/* Enqueue a kernel whose first arguments are the pool's arrays. */
+#define SPARSE_START(s, kernel, ndr, ...)                                                          \
     ((s)->launches++,                                                                              \
      sparse_status(clforka((s)->ctx, SPARSE_DEVICE, kernel, ndr, UNWAITED, (s)->pool.cells[0],     \
-                           (s)->pool.cells[1], (s)->pool.near, (s)->pool.place, (s)->pool.mark,    \
-                           (s)->pool.list, (s)->pool.want, (s)->pool.missing, (s)->pool.table,     \
-                           (s)->pool.control, (cl_int)(s)->pool.capacity,                          \
+                           (s)->pool.cells[1], (s)->pool.neighbour, (s)->pool.place,               \
+                           (s)->pool.mark, (s)->pool.list, (s)->pool.request, (s)->pool.missing,   \
+                           (s)->pool.table, (s)->pool.control, (cl_int)(s)->pool.capacity,         \
                            (cl_uint)(s)->pool.mask __VA_ARGS__)))
 
-static int start_settle(life_sparse *s, cl_int pass)
+static int sparse_start_create(life_sparse *s, cl_int pass)
 {
     clndrange_t one = clndrange_init1d(0, 1, 1);
-    return START(s, s->settle, &one, , pass);
+    return SPARSE_START(s, s->create, &one, , pass);
 }
 
-/* Waits for what was started, and gets what it says of itself. */
-static int look_at_control(life_sparse *s)
+/* Block until the device is idle, and download `control`. */
+static int sparse_download_control(life_sparse *s)
 {
-    return sparse_status(clmsync(s->ctx, SPARSE_DEVICE, s->pool.control, CL_MEM_HOST | UNWAITED)) <
-                       0 ||
-                   sparse_status(clwait(s->ctx, SPARSE_DEVICE, CL_ALL_EVENT)) < 0
-               ? -1
-               : 0;
+    if (sparse_status(clmsync(s->ctx, SPARSE_DEVICE, s->pool.control, CL_MEM_HOST | UNWAITED)) < 0)
+        return -1;
+    if (sparse_status(clwait(s->ctx, SPARSE_DEVICE, CL_ALL_EVENT)) < 0)
+        return -1;
+    return 0;
 }
 
-/* Numbers that the device adds to begin at 0, and nothing stops it. */
-static int reset_control(life_sparse *s)
+/* Reset the counters and the stop reason. */
+static int sparse_reset_control(life_sparse *s)
 {
     int *control = s->pool.control;
     control[SPARSE_PASSES] = control[SPARSE_WORK] = 0;
@@ -175,69 +178,75 @@ static int reset_control(life_sparse *s)
     return sparse_status(clmsync(s->ctx, SPARSE_DEVICE, control, CL_MEM_DEVICE | UNWAITED));
 }
 
-/* After a stop: room for the tiles that are wanted. */
-static int go_on(life_sparse *s)
+/* Resume after a stop: make room for the requested tiles. */
+static int sparse_resume(life_sparse *s)
 {
     while (s->pool.control[SPARSE_STOP]) {
         if (s->pool.control[SPARSE_STOP] == SPARSE_FAR)
             return clerror_set(
                 ERANGE,
-                "life_sparse_step: at generation %llu something has come to the edge of the plane, %lld cells from its middle",
+                "life_sparse_step: at generation %llu live cells have reached the edge of the plane, %lld cells from its middle",
                 (unsigned long long)s->generation, (long long)SPARSE_FARTHEST * SPARSE_SIDE);
         if (sparse_make_room(s) < 0)
             return -1;
         s->pool.control[SPARSE_STOP] = SPARSE_GO;
-        sparse_settle(&s->pool, s->pool.control[SPARSE_TURN]);
+        sparse_create_requested(&s->pool, s->pool.control[SPARSE_CURRENT]);
     }
     return 0;
 }
 
-/* All tiles on the list, and those that are missing beside live cells. */
-static int wake_all(life_sparse *s)
+/* Put all tiles on the list, and create missing tiles next to live cells. */
+static int sparse_activate_all(life_sparse *s)
 {
     clndrange_t all = clndrange_init1d(0, s->counters, COUNTERS);
-    if (sparse_to_device(s) < 0 || reset_control(s) < 0 || START(s, s->wake, &all, ) < 0 ||
-        start_settle(s, 0) < 0 || look_at_control(s) < 0)
+    if (sparse_to_device(s) < 0 || sparse_reset_control(s) < 0 ||
+        SPARSE_START(s, s->activate, &all, ) < 0 || sparse_start_create(s, 0) < 0 ||
+        sparse_download_control(s) < 0)
         return -1;
     s->newer = SPARSE_DEVICE_NEWER;
-    return go_on(s);
+    return sparse_resume(s);
 }
 
-/* Starts at most so many passes, about as many as a slice holds. */
-static int start_passes(life_sparse *s, cl_int generations, uint64_t most)
+/* Enqueue at most `most` passes, about as many as a slice holds. */
+static int sparse_start_passes(life_sparse *s, cl_int generations, uint64_t most)
 {
-    const int awake = s->pool.control[SPARSE_COUNT + s->pool.control[SPARSE_TURN]];
+    const int awake = s->pool.control[SPARSE_COUNT + s->pool.control[SPARSE_CURRENT]];
     const double slice = pace_slice(&s->pace);
     clndrange_t one = clndrange_init1d(0, 1, 1), all = clndrange_init1d(0, s->items, s->group);
-    if (s->passes && awake <= ALONE)
-        return START(s, s->passes, &one, , generations, (cl_int)(most < INT_MAX ? most : INT_MAX),
-                     (cl_int)(slice < 1e9 ? slice + 1 : 1e9));
-    const double fit = fmin(slice, 5e8) / (awake + 1.); /* tiles computed are counted in an int */
+    if (s->passes && awake <= SINGLE_ITEM_MAX)
+        return SPARSE_START(s, s->passes, &one, , generations,
+                            (cl_int)(most < INT_MAX ? most : INT_MAX),
+                            (cl_int)(slice < 1e9 ? slice + 1 : 1e9));
+    const double fit = fmin(slice, 5e8) / (awake + 1.); /* computed tiles are counted in an int */
     most = most < BACKLOG ? most : BACKLOG;
     most = (double)most < fit ? most : fit < 1 ? 1 : (uint64_t)fit;
     for (uint64_t i = 0; i < most; i++)
-        if (START(s, s->pass, &all, , generations) < 0 || start_settle(s, 1) < 0)
+        if (SPARSE_START(s, s->pass, &all, , generations) < 0 || sparse_start_create(s, 1) < 0)
             return -1;
     return 0;
 }
 
-/* Starts every kernel once, on an empty plane, and waits: drivers compile at the first launch,
- * which would otherwise be part of the first generations. */
-static int warm(life_sparse *s)
+/* Launch every kernel once on an empty plane, and block until all are done. Drivers compile at the
+ * first launch, which would otherwise delay the first generations. */
+static int sparse_warm_up(life_sparse *s)
 {
     uint64_t none;
     clndrange_t one = clndrange_init1d(0, 1, 1), all = clndrange_init1d(0, s->items, s->group);
-    if (sparse_to_device(s) < 0 || START(s, s->pass, &all, , (cl_int)1) < 0 ||
-        (s->passes && START(s, s->passes, &one, , (cl_int)1, (cl_int)1, (cl_int)1) < 0))
+    if (sparse_to_device(s) < 0 || SPARSE_START(s, s->pass, &all, , (cl_int)1) < 0 ||
+        (s->passes && SPARSE_START(s, s->passes, &one, , (cl_int)1, (cl_int)1, (cl_int)1) < 0))
         return -1;
-    return wake_all(s) < 0 || life_sparse_population(s, &none) < 0 ? -1 : 0;
+    if (sparse_activate_all(s) < 0)
+        return -1;
+    if (life_sparse_population(s, &none) < 0)
+        return -1;
+    return 0;
 }
 
 life_sparse *life_sparse_create(const struct life_sparse_options *options)
 {
     struct life_family rule;
     const struct life_sparse_options none = {.rule = NULL}, *o = options ? options : &none;
-    if (reserved_check("life_sparse_create", o->reserved) < 0 || check(o, &rule) < 0)
+    if (reserved_check("life_sparse_create", o->reserved) < 0 || sparse_check_options(o, &rule) < 0)
         return NULL;
     life_sparse *s = calloc(1, sizeof *s);
     if (!s) {
@@ -247,13 +256,13 @@ life_sparse *life_sparse_create(const struct life_sparse_options *options)
     s->rule = rule;
     s->progress = o->progress;
     s->arg = o->arg;
-    s->awake = true;
+    s->all_active = true;
     s->ctx = o->ctx ? o->ctx : stdgpu ? stdgpu : stdcpu;
     if (!s->ctx)
         clerror_set(
             ENODEV,
-            "life_sparse: there is no OpenCL device; install PoCL (pocl-opencl-icd), or take HashLife");
-    if (s->ctx && make(s, o) == 0 && warm(s) == 0)
+            "life_sparse: no OpenCL device; install PoCL (pocl-opencl-icd), or use HashLife");
+    if (s->ctx && sparse_create(s, o) == 0 && sparse_warm_up(s) == 0)
         return s;
     life_sparse_free(s);
     return NULL;
@@ -272,14 +281,14 @@ void life_sparse_free(life_sparse *s)
 
 /* ---- Generations. ---------------------------------------------------------------------------- */
 
-/* A burst; *passes are left after it. */
-static int burst(life_sparse *s, unsigned generations, uint64_t *passes)
+/* Run a batch; subtract its passes from *passes. */
+static int sparse_run_batch(life_sparse *s, unsigned generations, uint64_t *passes)
 {
     int *control = s->pool.control;
-    if (sparse_to_device(s) < 0 || reset_control(s) < 0)
+    if (sparse_to_device(s) < 0 || sparse_reset_control(s) < 0)
         return -1;
     pace_started(&s->pace, 1);
-    if (start_passes(s, (cl_int)generations, *passes) < 0 || look_at_control(s) < 0)
+    if (sparse_start_passes(s, (cl_int)generations, *passes) < 0 || sparse_download_control(s) < 0)
         return -1;
     s->pace.queued = control[SPARSE_WORK] + 1;
     pace_waited(&s->pace);
@@ -287,36 +296,36 @@ static int burst(life_sparse *s, unsigned generations, uint64_t *passes)
     s->computed += (uint64_t)control[SPARSE_WORK];
     s->generation += (uint64_t)control[SPARSE_PASSES] * generations;
     *passes -= (uint64_t)control[SPARSE_PASSES];
-    return go_on(s);
+    return sparse_resume(s);
 }
 
-static int tell(life_sparse *s, uint64_t began, uint64_t all)
+static int sparse_tell(life_sparse *s, uint64_t began, uint64_t all)
 {
     return progress_cancels(s->progress, s->arg, (double)(s->generation - began), (double)all)
                ? progress_cancelled("life_sparse_step")
                : 0;
 }
 
-/* So many passes of so many generations, 1 to 8. Tiles that sleep stay as they are only if those
- * are a multiple of what they were until now. */
-static int advance(life_sparse *s, unsigned generations, uint64_t passes, uint64_t began,
-                   uint64_t all)
+/* Make `passes` passes of 1 to 8 generations. Sleeping tiles may stay asleep only if `generations`
+ * is a multiple of the previous number. */
+static int sparse_advance(life_sparse *s, unsigned generations, uint64_t passes, uint64_t began,
+                          uint64_t all)
 {
-    const bool every = s->awake || generations % s->rest != 0;
+    const bool every = s->all_active || generations % s->period != 0;
     if (!passes)
         return 0;
-    if (every && wake_all(s) < 0)
+    if (every && sparse_activate_all(s) < 0)
         return -1;
-    s->awake = false;
-    s->rest = generations;
+    s->all_active = false;
+    s->period = generations;
     while (passes) {
-        if (burst(s, generations, &passes) < 0)
+        if (sparse_run_batch(s, generations, &passes) < 0)
             return -1;
-        if (!s->pool.control[SPARSE_COUNT + s->pool.control[SPARSE_TURN]]) {
+        if (!s->pool.control[SPARSE_COUNT + s->pool.control[SPARSE_CURRENT]]) {
             s->generation += passes * generations;
             passes = 0;
         }
-        if (passes && tell(s, began, all) < 0)
+        if (passes && sparse_tell(s, began, all) < 0)
             return -1;
     }
     return 0;
@@ -329,10 +338,11 @@ int life_sparse_step(life_sparse *s, uint64_t generations)
     const uint64_t began = s->generation;
     if (generations > UINT64_MAX - s->generation)
         return clerror_set(ERANGE, "life_sparse_step: generations are counted up to 2^64 - 1");
-    if (go_on(s) < 0 || advance(s, SPARSE_HALO, generations / SPARSE_HALO, began, generations) < 0)
+    if (sparse_resume(s) < 0 ||
+        sparse_advance(s, SPARSE_HALO, generations / SPARSE_HALO, began, generations) < 0)
         return -1;
-    return advance(s, (unsigned)(generations % SPARSE_HALO), generations % SPARSE_HALO != 0, began,
-                   generations);
+    return sparse_advance(s, (unsigned)(generations % SPARSE_HALO), generations % SPARSE_HALO != 0,
+                          began, generations);
 }
 
 int life_sparse_population(life_sparse *s, uint64_t *population)
@@ -354,7 +364,7 @@ int life_sparse_population(life_sparse *s, uint64_t *population)
     return 0;
 }
 
-/* ---- Questions. ------------------------------------------------------------------------------ */
+/* ---- Queries. ------------------------------------------------------------------------------ */
 
 uint64_t life_sparse_generation(const life_sparse *s)
 {
@@ -410,6 +420,6 @@ const char *life_sparse_explain(const life_sparse *s)
     if (no_handle(s, __func__))
         return "";
     return s->passes
-               ? "fixed: tiles of 48 x 48 cells, vectors of eight rows; few tiles are taken by one item in launches of many passes"
+               ? "fixed: tiles of 48 x 48 cells, vectors of eight rows; one item makes many passes over few tiles"
                : "fixed: tiles of 48 x 48 cells, an item a row";
 }

@@ -1,26 +1,22 @@
-/* sparse.cl - Life on a plane without edges of which only tiles with something going on are
- * computed.
+/* sparse.cl - Life on an unbounded plane: only active tiles are computed.
  *
- * A tile (sparse_tiles.h) is taken eight generations on at a time, a pass. With the cells around
- * it, eight on each side, it is 64 rows of 64 cells, a word each. What lies beyond is not known, so
- * words become wrong from the outside in by a cell a generation, and after eight of them the tile's
- * own cells are right:
+ * A pass advances tiles (sparse_tiles.h) by eight generations. With a halo of eight cells on each
+ * side, a tile is 64 rows of 64 cells, a word each. Cells become invalid from the outside inward,
+ * one a generation; after eight generations the tile's own cells are still valid:
  *
- *      | 8: tile to the left | 48: its own | 8: tile to the right |    bits of a word, from the
- *      lowest
+ *      | 8: tile to the left | 48: its own | 8: tile to the right |    bits of a word, lowest first
  *
- * There are two sets of cells, by turns. A pass computes the tiles of a list. One whose cells have
- * become others is in the list of the next pass, and so is each neighbour next to whose edge, up to
- * eight cells away, something is different. All others sleep: what they and their neighbours have
- * is what they had eight generations ago, so it will be eight generations on, and both sets have
- * it. Still lives do so, and all that has a period of 2, 4 or 8. Where something has changed near
- * an edge and there is no tile beyond, one is wanted.
+ * The cells are double-buffered. A pass computes the tiles of a list. A tile whose cells have
+ * changed is in the list of the next pass, together with each neighbour that has a changed cell
+ * within eight cells of its edge. All other tiles sleep: since they and their halos are equal to
+ * eight generations ago, they stay equal, and both buffers have their cells. This holds for still
+ * lifes and for periods 2, 4 and 8. A missing tile next to a change is requested.
  *
- * Generations that go back to the same cells after two need not go on: what is the same two cells
- * within the edges of the 64 x 64 stays so.
+ * If the cells return after two generations, the rest of a pass is skipped: cells at least two
+ * away from the edges of the 64 x 64 that are equal then stay so.
  *
- * On CPUs (GROUP 1) an item takes a tile with vectors of eight rows, and a launch may have one item
- * that makes many passes. On others a group takes a tile, an item a row.
+ * On CPUs (GROUP 1) an item advances a tile with vectors of eight rows, and a launch may have one
+ * item that makes many passes. On other devices a group advances a tile, an item a row.
  * SPDX-License-Identifier: MIT
  */
 
@@ -52,66 +48,69 @@
 #define MAJORITY(out, a, b, c) LOGIC(out, a, b, c, 0xe8) /* the high bit */
 
 #define OWN 0x00ffffffffffff00ul
-#define LEFT 0x000000000000ff00ul  /* those of its own that the tile to the left needs */
+#define LEFT 0x000000000000ff00ul  /* own cells that the tile to the left needs */
 #define RIGHT 0x00ff000000000000ul /* and to the right */
-enum { SELF = 1 << 8 };            /* behind a bit for each neighbour */
+enum { SELF = 1 << 8 };            /* the bit after those of the neighbours */
 
-/* What the host has made for the tiles. */
+/* The host's arrays of tiles. */
 #define POOL_ARGS                                                                                  \
-    __global ulong *cells_0, __global ulong *cells_1, __global int *near, __global int *place,     \
-        __global int *mark, __global int *list, __global int *want, __global int *missing,         \
-        __global int *table, __global int *control, const int capacity, const uint mask
+    __global ulong *cells_0, __global ulong *cells_1, __global int *neighbour,                     \
+        __global int *place, __global int *mark, __global int *list, __global int *request,        \
+        __global int *missing, __global int *table, __global int *control, const int capacity,     \
+        const uint mask
 #define POOL                                                                                       \
     {                                                                                              \
-        {cells_0, cells_1}, near, place, mark, list, want, missing, table, control, capacity, mask \
+        {cells_0, cells_1}, neighbour, place, mark, list, request, missing, table, control,        \
+            capacity, mask                                                                         \
     }
 
-static inline __global const ulong *rows_of(__global const ulong *cells, int tile)
+static inline __global const ulong *sparse_tile_rows(__global const ulong *cells, int tile)
 {
     return cells + (size_t)tile * SPARSE_SIDE;
 }
 
 /* ---- The next list, and wants. --------------------------------------------------------------- */
 
-/* Puts a tile on the next list, once. `alone`: no other item is at work. */
-static inline void wake(const struct sparse_pool *p, int tile, int next, int alone)
+/* Add a tile to the next list, once. `single`: no other item is running. */
+static inline void sparse_activate_shared(const struct sparse_pool *p, int tile, int next,
+                                          int single)
 {
     __global int *marked = p->mark + 2 * tile + next;
-    if (alone)
-        sparse_wake(p, tile, next);
+    if (single)
+        sparse_activate(p, tile, next);
     else if (!atomic_xchg(marked, 1))
         p->list[next * p->capacity + atomic_inc(p->control + SPARSE_COUNT + next)] = tile;
 }
 
-static inline void want(const struct sparse_pool *p, int tile, int directions, int alone)
+static inline void sparse_request(const struct sparse_pool *p, int tile, int directions, int single)
 {
     p->missing[tile] = directions;
-    p->want[alone ? p->control[SPARSE_WANTS]++ : atomic_inc(p->control + SPARSE_WANTS)] = tile;
+    p->request[single ? p->control[SPARSE_REQUESTS]++ : atomic_inc(p->control + SPARSE_REQUESTS)] =
+        tile;
 }
 
-/* Wakes the tile and its neighbours as `changed` says, bits by number. Those that there are not are
- * wanted. */
-static inline void tell_neighbours(const struct sparse_pool *p, int tile, int changed, int next,
-                                   int alone)
+/* Activate the tile and its neighbours by the bits of `changed`. Request missing neighbours. */
+static inline void activate_neighbours(const struct sparse_pool *p, int tile, int changed, int next,
+                                       int single)
 {
     int directions = 0;
     if (changed & SELF)
-        wake(p, tile, next, alone);
-    for (int d = 0; d < SPARSE_NEAR; d++)
+        sparse_activate_shared(p, tile, next, single);
+    for (int d = 0; d < SPARSE_NEIGHBOURS; d++)
         if (changed >> d & 1) {
-            const int other = p->near[SPARSE_NEAR * tile + d];
+            const int other = p->neighbour[SPARSE_NEIGHBOURS * tile + d];
             if (other)
-                wake(p, other, next, alone);
+                sparse_activate_shared(p, other, next, single);
             else
                 directions |= 1 << d;
         }
     if (directions)
-        want(p, tile, directions, alone);
+        sparse_request(p, tile, directions, single);
 }
 
-/* Which neighbours cells concern, of which `all` has the columns, and `top` and `bottom` those of
- * the first and last eight rows. */
-static inline int concerned(ulong all, ulong top, ulong bottom)
+/* Neighbours that have cells of this tile in their halo, a bit each. all, top, bottom: columns
+ * with cells in any row, in the first and in the last eight rows. */
+static inline int neighbours_of_cells(ulong all, ulong top, ulong bottom)
 {
     return (all ? SELF : 0) | (top & LEFT ? 1 : 0) | (top ? 2 : 0) | (top & RIGHT ? 4 : 0) |
            (all & LEFT ? 8 : 0) | (all & RIGHT ? 16 : 0) | (bottom & LEFT ? 32 : 0) |
@@ -120,13 +119,13 @@ static inline int concerned(ulong all, ulong top, ulong bottom)
 
 /* ---- Generations. ---------------------------------------------------------------------------- */
 
-/* A row's cells and the sums 2 m + s of each with its two neighbours; for BLOCK_RULE, which
- * circuit.c writes, the neighbours themselves. */
+/* A row's cells and the sums 2 m + s of each cell and its two neighbours; with BLOCK_RULE, written
+ * by circuit.c, the neighbours themselves. */
 struct sums {
     WORD cell, s, m;
 };
 
-static inline struct sums add_row(WORD cell)
+static inline struct sums sparse_sum_row(WORD cell)
 {
     const WORD l = cell << 1, r = cell >> 1;
 #ifdef BLOCK_RULE
@@ -139,7 +138,7 @@ static inline struct sums add_row(WORD cell)
     return a;
 }
 
-static inline WORD next_row(struct sums above, struct sums here, struct sums below)
+static inline WORD sparse_next_row(struct sums above, struct sums here, struct sums below)
 {
 #ifdef BLOCK_RULE
     BLOCK_RULE(next, above.s, above.cell, above.m, here.s, here.cell, here.m, below.s, below.cell,
@@ -152,14 +151,14 @@ static inline WORD next_row(struct sums above, struct sums here, struct sums bel
 
 #if GROUP == 1
 
-/* While generations are computed, lane j of vector i is row 8 j + i: rows above and below are other
- * vectors, but for the first and the last. */
+/* A transposed tile: lane j of vector i is row 8 j + i. The rows above and below are then in other
+ * vectors, except for the first and the last vector, which need a shift of lanes. */
 struct square {
     ulong8 v[8];
 };
 
-/* Row 8 i + j becomes row 8 j + i. */
-static inline void turn(struct square *q)
+/* Transpose: row 8 i + j becomes row 8 j + i. */
+static inline void transpose_rows(struct square *q)
 {
     struct square a, b;
 #pragma unroll
@@ -193,21 +192,21 @@ static inline ulong8 lanes_down(ulong8 x)
     return (ulong8)(x.s1234, x.s567, 0);
 }
 
-static inline void generation(struct square *q)
+static inline void sparse_generation(struct square *q)
 {
     struct sums a[8];
 #pragma unroll
     for (int i = 0; i < 8; i++)
-        a[i] = add_row(q->v[i]);
+        a[i] = sparse_sum_row(q->v[i]);
     const struct sums first = {lanes_up(a[7].cell), lanes_up(a[7].s), lanes_up(a[7].m)};
     const struct sums last = {lanes_down(a[0].cell), lanes_down(a[0].s), lanes_down(a[0].m)};
 #pragma unroll
     for (int i = 0; i < 8; i++)
-        q->v[i] = next_row(i ? a[i - 1] : first, a[i], i < 7 ? a[i + 1] : last);
+        q->v[i] = sparse_next_row(i ? a[i - 1] : first, a[i], i < 7 ? a[i + 1] : last);
 }
 
-static inline ulong8 beside(__global const ulong *left, __global const ulong *own,
-                            __global const ulong *right, int i)
+static inline ulong8 sparse_row_with_sides(__global const ulong *left, __global const ulong *own,
+                                           __global const ulong *right, int i)
 {
     return vload8(i, left) >> 48 | vload8(i, own) | vload8(i, right) << 48;
 }
@@ -219,8 +218,9 @@ static inline ulong any_of(ulong8 x)
     return b.x | b.y;
 }
 
-/* Whether two generations have brought back the same, two cells within the edges. */
-static inline int is_back(const struct square *now, const struct square *before)
+/* True if two generations have returned to the same cells, at least two cells away from the edges.
+ */
+static inline int is_back(const struct square *current, const struct square *before)
 {
     const ulong8 columns = 0x3ffffffffffffffcul,
                  no_first = (ulong8)(0, 1, 1, 1, 1, 1, 1, 1) * columns,
@@ -228,31 +228,36 @@ static inline int is_back(const struct square *now, const struct square *before)
     ulong8 other = 0;
 #pragma unroll
     for (int i = 0; i < 8; i++)
-        other |= (now->v[i] ^ before->v[i]) & (i < 2 ? no_first : i < 6 ? columns : no_last);
+        other |= (current->v[i] ^ before->v[i]) & (i < 2 ? no_first : i < 6 ? columns : no_last);
     return any_of(other) == 0;
 }
 
-/* Takes a tile some generations on, 1 to 8. */
-static inline void advance_tile(const struct sparse_pool *p, int tile, int generations, int now,
-                                int alone)
+/* Advance a tile by 1 to 8 generations. */
+static inline void sparse_advance_tile(const struct sparse_pool *p, int tile, int generations,
+                                       int current, int single)
 {
-    __global const ulong *from = p->cells[now];
-    __global ulong *to = p->cells[!now] + (size_t)tile * SPARSE_SIDE;
-    __global const int *near = p->near + SPARSE_NEAR * tile;
-    __global const ulong *own = rows_of(from, tile), *left = rows_of(from, near[3]),
-                         *right = rows_of(from, near[4]);
+    __global const ulong *from = p->cells[current];
+    __global ulong *to = p->cells[!current] + (size_t)tile * SPARSE_SIDE;
+    __global const int *neighbours = p->neighbour + SPARSE_NEIGHBOURS * tile;
+    __global const ulong *own = sparse_tile_rows(from, tile),
+                         *left = sparse_tile_rows(from, neighbours[3]),
+                         *right = sparse_tile_rows(from, neighbours[4]);
     struct square q, start;
-    p->mark[2 * tile + now] = 0;
-    q.v[0] = beside(rows_of(from, near[0]), rows_of(from, near[1]), rows_of(from, near[2]), 5);
-    q.v[7] = beside(rows_of(from, near[5]), rows_of(from, near[6]), rows_of(from, near[7]), 0);
+    p->mark[2 * tile + current] = 0;
+    q.v[0] = sparse_row_with_sides(sparse_tile_rows(from, neighbours[0]),
+                                   sparse_tile_rows(from, neighbours[1]),
+                                   sparse_tile_rows(from, neighbours[2]), 5);
+    q.v[7] = sparse_row_with_sides(sparse_tile_rows(from, neighbours[5]),
+                                   sparse_tile_rows(from, neighbours[6]),
+                                   sparse_tile_rows(from, neighbours[7]), 0);
 #pragma unroll
     for (int i = 0; i < 6; i++)
-        q.v[i + 1] = beside(left, own, right, i);
-    turn(&q);
+        q.v[i + 1] = sparse_row_with_sides(left, own, right, i);
+    transpose_rows(&q);
     start = q;
     int back = 0;
     for (int g = 0; g < generations && !back; g++) {
-        generation(&q);
+        sparse_generation(&q);
         back = g == 1 && generations % 2 == 0 && is_back(&q, &start);
     }
     if (back) {
@@ -261,7 +266,7 @@ static inline void advance_tile(const struct sparse_pool *p, int tile, int gener
             vstore8(vload8(i, own), i, to);
         return;
     }
-    turn(&q);
+    transpose_rows(&q);
     ulong8 changed = 0, top = 0, bottom = 0;
 #pragma unroll
     for (int i = 0; i < 6; i++) {
@@ -271,76 +276,80 @@ static inline void advance_tile(const struct sparse_pool *p, int tile, int gener
         top = i == 0 ? other : top;
         bottom = i == 5 ? other : bottom;
     }
-    const int tell = concerned(any_of(changed), any_of(top), any_of(bottom));
+    const int tell = neighbours_of_cells(any_of(changed), any_of(top), any_of(bottom));
     if (tell)
-        tell_neighbours(p, tile, tell, !now, alone);
+        activate_neighbours(p, tile, tell, !current, single);
 }
 
 /* ---- Passes. --------------------------------------------------------------------------------- */
 
-/* A pass over the list, by the items of the launch. */
+/* A pass over the list, divided among the items of the launch. */
 __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void life_sparse_pass(POOL_ARGS,
                                                                               const int generations)
 {
     const struct sparse_pool pool = POOL;
-    const int now = control[SPARSE_TURN],
-              n = control[SPARSE_STOP] ? 0 : control[SPARSE_COUNT + now];
+    const int current = control[SPARSE_CURRENT],
+              n = control[SPARSE_STOP] ? 0 : control[SPARSE_COUNT + current];
     const int first = (int)((long)n * (long)get_global_id(0) / (long)get_global_size(0)),
               end = (int)((long)n * ((long)get_global_id(0) + 1) / (long)get_global_size(0));
     for (int i = first; i < end; i++)
-        advance_tile(&pool, list[now * capacity + i], generations, now, 0);
+        sparse_advance_tile(&pool, list[current * capacity + i], generations, current, 0);
 }
 
 #else
 
-/* A row of a tile with what is beside it, of the 64; of tiles in one row of three. */
-static inline ulong beside(__global const ulong *cells, int left, int own, int right, int row)
+/* A row of 64 cells: of a tile and of those to the left and right. */
+static inline ulong sparse_row_with_sides(__global const ulong *cells, int left, int own, int right,
+                                          int row)
 {
-    return rows_of(cells, left)[row] >> 48 | rows_of(cells, own)[row] |
-           rows_of(cells, right)[row] << 48;
+    return sparse_tile_rows(cells, left)[row] >> 48 | sparse_tile_rows(cells, own)[row] |
+           sparse_tile_rows(cells, right)[row] << 48;
 }
 
-/* A pass: groups take tiles of the list by turns. */
+/* A pass: groups take tiles of the list in turn. */
 __attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void life_sparse_pass(
     POOL_ARGS, const int generations)
 {
     __local struct sums shared[2][GROUP];
     __local int changed;
     const struct sparse_pool pool = POOL;
-    const int now = control[SPARSE_TURN],
-              n = control[SPARSE_STOP] ? 0 : control[SPARSE_COUNT + now], y = (int)get_local_id(0);
+    const int current = control[SPARSE_CURRENT],
+              n = control[SPARSE_STOP] ? 0 : control[SPARSE_COUNT + current],
+              y = (int)get_local_id(0);
     const int inner = y >= SPARSE_HALO && y < GROUP - SPARSE_HALO;
     for (int i = (int)get_group_id(0); i < n; i += (int)get_num_groups(0)) {
-        const int tile = list[now * capacity + i];
-        __global const int *around = near + SPARSE_NEAR * tile;
+        const int tile = list[current * capacity + i];
+        __global const int *around = neighbour + SPARSE_NEIGHBOURS * tile;
         const int d = y < SPARSE_HALO ? 0
                       : inner ? 3
                               : 5,
                   row = (y + SPARSE_SIDE - SPARSE_HALO) % SPARSE_SIDE;
-        const ulong before = beside(pool.cells[now], around[d], inner ? tile : around[d + 1],
-                                    around[inner ? d + 1 : d + 2], row);
+        const ulong before =
+            sparse_row_with_sides(pool.cells[current], around[d], inner ? tile : around[d + 1],
+                                  around[inner ? d + 1 : d + 2], row);
         ulong cells = before;
         if (y == 0) {
-            mark[2 * tile + now] = 0;
+            mark[2 * tile + current] = 0;
             changed = 0;
         }
         for (int g = 0; g < generations; g++) {
-            const struct sums here = add_row(cells), none = {0, 0, 0};
+            const struct sums here = sparse_sum_row(cells), none = {0, 0, 0};
             shared[g & 1][y] = here;
             barrier(CLK_LOCAL_MEM_FENCE);
-            cells = next_row(y ? shared[g & 1][y - 1] : none, here,
-                             y < GROUP - 1 ? shared[g & 1][y + 1] : none);
+            cells = sparse_next_row(y ? shared[g & 1][y - 1] : none, here,
+                                    y < GROUP - 1 ? shared[g & 1][y + 1] : none);
         }
         if (inner) {
             const ulong mine = cells & OWN, other = (cells ^ before) & OWN;
-            pool.cells[!now][(size_t)tile * SPARSE_SIDE + row] = mine;
+            pool.cells[!current][(size_t)tile * SPARSE_SIDE + row] = mine;
             const int top = row < SPARSE_HALO, bottom = row >= SPARSE_SIDE - SPARSE_HALO;
             if (other)
-                atomic_or(&changed, concerned(other, top ? other : 0, bottom ? other : 0));
+                atomic_or(&changed,
+                          neighbours_of_cells(other, top ? other : 0, bottom ? other : 0));
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         if (y == 0 && changed)
-            tell_neighbours(&pool, tile, changed, !now, 0);
+            activate_neighbours(&pool, tile, changed, !current, 0);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
@@ -349,70 +358,70 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1))) __kernel void life_sparse_pas
 
 /* ---- Between passes. ------------------------------------------------------------------------- */
 
-/* A pass is done: the next list is the present one. */
+/* End a pass: the next list becomes the current one. */
 static inline void end_pass(const struct sparse_pool *p)
 {
-    const int now = p->control[SPARSE_TURN];
-    sparse_settle(p, !now);
-    p->control[SPARSE_WORK] += p->control[SPARSE_COUNT + now];
-    p->control[SPARSE_COUNT + now] = 0;
-    p->control[SPARSE_TURN] = !now;
+    const int current = p->control[SPARSE_CURRENT];
+    sparse_create_requested(p, !current);
+    p->control[SPARSE_WORK] += p->control[SPARSE_COUNT + current];
+    p->control[SPARSE_COUNT + current] = 0;
+    p->control[SPARSE_CURRENT] = !current;
     p->control[SPARSE_PASSES]++;
 }
 
-__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void life_sparse_settle(POOL_ARGS,
-                                                                                const int pass)
+__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void life_sparse_create_requested(
+    POOL_ARGS, const int pass)
 {
     const struct sparse_pool pool = POOL;
     if (!pass)
-        sparse_settle(&pool, control[SPARSE_TURN]);
+        sparse_create_requested(&pool, control[SPARSE_CURRENT]);
     else if (!control[SPARSE_STOP])
         end_pass(&pool);
 }
 
 #if GROUP == 1
-/* Many passes by one item, until it has computed about so many tiles, or none is left to be. */
+/* Many passes by one item, until `work` tiles were computed or the list is empty. */
 __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void life_sparse_passes(
     POOL_ARGS, const int generations, const int most, const int work)
 {
     const struct sparse_pool pool = POOL;
     while (control[SPARSE_PASSES] < most && control[SPARSE_WORK] < work && !control[SPARSE_STOP]) {
-        const int now = control[SPARSE_TURN], n = control[SPARSE_COUNT + now];
+        const int current = control[SPARSE_CURRENT], n = control[SPARSE_COUNT + current];
         if (!n)
             break;
         for (int i = 0; i < n; i++)
-            advance_tile(&pool, list[now * capacity + i], generations, now, 1);
+            sparse_advance_tile(&pool, list[current * capacity + i], generations, current, 1);
         end_pass(&pool);
     }
 }
 #endif
 
-/* Puts all tiles on the present list, and wants those that are missing next to live cells. */
-__kernel void life_sparse_wake(POOL_ARGS)
+/* Put all tiles on the current list, and request missing tiles next to live cells. */
+__kernel void life_sparse_activate(POOL_ARGS)
 {
     const struct sparse_pool pool = POOL;
-    const int now = control[SPARSE_TURN], used = control[SPARSE_USED];
+    const int current = control[SPARSE_CURRENT], used = control[SPARSE_USED];
     for (int tile = 1 + (int)get_global_id(0); tile < used; tile += (int)get_global_size(0)) {
-        __global const ulong *own = rows_of(pool.cells[now], tile);
+        __global const ulong *own = sparse_tile_rows(pool.cells[current], tile);
         ulong all = 0, top = 0, bottom = 0;
         for (int i = 0; i < SPARSE_SIDE; i++) {
             all |= own[i];
             top |= i < SPARSE_HALO ? own[i] : 0;
             bottom |= i >= SPARSE_SIDE - SPARSE_HALO ? own[i] : 0;
         }
-        tell_neighbours(&pool, tile, SELF | concerned(all, top, bottom), now, 0);
+        activate_neighbours(&pool, tile, SELF | neighbours_of_cells(all, top, bottom), current, 0);
     }
 }
 
-/* sums[item] = live cells of each get_global_size(0)-th tile. */
+/* sums[item] = live cells of every get_global_size(0)-th tile. */
 __kernel void life_sparse_count(__global const ulong *cells_0, __global const ulong *cells_1,
                                 __global const int *control, __global ulong *sums)
 {
-    __global const ulong *cells = control[SPARSE_TURN] ? cells_1 : cells_0;
+    __global const ulong *cells = control[SPARSE_CURRENT] ? cells_1 : cells_0;
     ulong sum = 0;
     for (int tile = 1 + (int)get_global_id(0); tile < control[SPARSE_USED];
          tile += (int)get_global_size(0))
         for (int i = 0; i < SPARSE_SIDE; i++)
-            sum += popcount(rows_of(cells, tile)[i]);
+            sum += popcount(sparse_tile_rows(cells, tile)[i]);
     sums[get_global_id(0)] = sum;
 }

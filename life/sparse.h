@@ -1,55 +1,55 @@
-/* sparse.h - what the files of the engine "sparse" share.
+/* sparse.h - internals of the engine "sparse".
  *
- *   sparse_tiles.h  tiles and lists of them, as kernels know them, too
- *   sparse_pool.c   their memory: on host and device, with more room, without empty ones; cells
- *                   that are put there
- *   sparse_look.c   rectangles, squares, the box of live cells
- *   sparse.c        options, kernels, generations
+ *   sparse_tiles.h   tiles and lists of tiles, shared with kernels
+ *   sparse_pool.c    their memory on host and device: growth, compaction; writing cells
+ *   sparse_raster.c  rectangles, squares, the bounding box of live cells
+ *   sparse.c         options, kernels, generations
  *
- * The host has an image of all of it: after a step that of the device is newer, and after cells
- * were put, the host's.
+ * The host has an image of the device's arrays. After a step the device's copy is newer, after
+ * cells were written the host's.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIFE_SPARSE_H
 #define LIFE_SPARSE_H
 
-#include "life/internal.h"
+#include "core/pace.h"
+#include "life/family.h"
 #include "life/sparse_tiles.h"
 #include "stdcl/sparse.h"
 
 enum { SPARSE_DEVICE = 0 };
 
-enum sparse_newer { SPARSE_BOTH_ALIKE, SPARSE_HOST_NEWER, SPARSE_DEVICE_NEWER };
+enum sparse_newer { SPARSE_IN_SYNC, SPARSE_HOST_NEWER, SPARSE_DEVICE_NEWER };
 
 struct life_sparse {
     CLCONTEXT *ctx;
     struct life_family rule;
     struct sparse_pool pool; /* the host's image */
-    size_t most;             /* tiles that memory has room for */
-    size_t memory;           /* bytes of these */
-    enum sparse_newer newer; /* `control` is alike after every call */
-    bool awake; /* all tiles must be computed; else those that sleep have the same cells after
-                   `rest` generations */
-    unsigned rest;
+    size_t max_tiles;        /* limit by memory */
+    size_t memory;           /* bytes of max_tiles */
+    enum sparse_newer newer; /* `control` is in sync after every call */
+    bool all_active; /* all tiles must be computed; else sleeping tiles repeat after `period`
+                        generations */
+    unsigned period;
     uint64_t generation, launches, computed;
     void *program;
-    cl_kernel pass, passes, settle, wake, count; /* passes: NULL on devices that are not CPUs */
-    size_t items, group, counters;               /* of `pass`; of `wake` and `count` */
+    cl_kernel pass, passes, create, activate, count; /* passes: NULL except on CPUs */
+    size_t items, group, counters; /* sizes of `pass`; of `activate` and `count` */
     uint64_t *sums;
     struct pace pace; /* in tiles computed */
     int (*progress)(void *arg, double fraction);
     void *arg;
 };
 
-/* 0, or -1 for the event that stands for a failure. */
+/* Return 0, or -1 for the event that stands for a failure. */
 static inline int sparse_status(cl_event event)
 {
     return event == (cl_event)-1 ? -1 : 0;
 }
 
-/* sparse_pool.c: bytes of a tile in all arrays; an empty pool; frees it; brings cells to the host
- * (`all`: everything else, too) or everything to the device; makes room for more tiles, and those
- * that are wanted (ENOMEM, ERANGE). */
+/* sparse_pool.c. Bytes of a tile in all arrays; create an empty pool; free it; download the cells
+ * (`all`: all arrays) or upload all arrays; grow or compact the pool for the requested tiles
+ * (ENOMEM, ERANGE). */
 size_t sparse_tile_bytes(void);
 int sparse_pool_make(life_sparse *s);
 void sparse_pool_free(life_sparse *s);
@@ -57,16 +57,16 @@ int sparse_to_host(life_sparse *s, bool all);
 int sparse_to_device(life_sparse *s);
 int sparse_make_room(life_sparse *s);
 
-/* The column or row of the tile that has a cell. */
+/* Column or row of the tile that has a cell. */
 static inline long long sparse_tile_of(long long cell)
 {
     return cell >= 0 ? cell / SPARSE_SIDE : -((-1 - cell) / SPARSE_SIDE) - 1;
 }
 
-/* The present rows of a tile. */
+/* The current rows of a tile. */
 static inline const uint64_t *sparse_rows(const life_sparse *s, int tile)
 {
-    return s->pool.cells[s->pool.control[SPARSE_TURN]] + (size_t)tile * SPARSE_SIDE;
+    return s->pool.cells[s->pool.control[SPARSE_CURRENT]] + (size_t)tile * SPARSE_SIDE;
 }
 
 #endif

@@ -1,11 +1,13 @@
-/* sparse_pool.c - the engine "sparse": the memory of its tiles.
+/* sparse_pool.c - the engine "sparse": memory of its tiles.
  *
- * Tiles are numbered in the order in which they were made. When there is no number left, the host
- * drops those that are empty and sleep, and if many remain, takes memory for twice as many. An
- * empty tile can always be dropped that sleeps: when something changes near it, it is made again.
+ * Tiles are numbered in the order of their creation. When numbers run out, the host drops empty
+ * sleeping tiles, and doubles the memory if many remain. Dropping them is safe: a change near a
+ * missing tile creates it again.
  * SPDX-License-Identifier: MIT
  */
 #include "life/sparse.h"
+#include "life/cells.h"
+#include "life/backend.h"
 
 #include "core/handle.h"
 
@@ -14,9 +16,9 @@
 
 enum { FIRST_ROOM = 2048 };
 
-/* Numbers in each array for a tile; of the table, which has more for round numbers of tiles,
- * four. */
-#define ARRAYS(X) X(near, SPARSE_NEAR) X(place, 2) X(mark, 2) X(list, 2) X(want, 1) X(missing, 1)
+/* ints of a tile in each array; the table has four, to be a power of two */
+#define ARRAYS(X)                                                                                  \
+    X(neighbour, SPARSE_NEIGHBOURS) X(place, 2) X(mark, 2) X(list, 2) X(request, 1) X(missing, 1)
 enum { TABLE = 4 };
 
 size_t sparse_tile_bytes(void)
@@ -30,8 +32,8 @@ size_t sparse_tile_bytes(void)
 
 /* ---- Host and device. ------------------------------------------------------------------------ */
 
-/* Copies the first `bytes` of an array, or nothing of them. */
-static int sync_some(life_sparse *s, void *array, size_t bytes, int side)
+/* Copy the first `bytes` of an array, or nothing if `bytes` is 0. */
+static int pool_sync(life_sparse *s, void *array, size_t bytes, int side)
 {
     return bytes ? sparse_status(clmsyncn(s->ctx, SPARSE_DEVICE, array, bytes, side | UNWAITED))
                  : 0;
@@ -39,7 +41,7 @@ static int sync_some(life_sparse *s, void *array, size_t bytes, int side)
 
 static int sync_cells(life_sparse *s, int turn, int side)
 {
-    return sync_some(s, s->pool.cells[turn],
+    return pool_sync(s, s->pool.cells[turn],
                      (size_t)s->pool.control[SPARSE_USED] * SPARSE_SIDE * sizeof(uint64_t), side);
 }
 
@@ -47,25 +49,30 @@ static int sync_rest(life_sparse *s, int side)
 {
     const struct sparse_pool *p = &s->pool;
     const size_t used = (size_t)p->control[SPARSE_USED], capacity = (size_t)p->capacity;
-    return sync_some(s, p->near, SPARSE_NEAR * used * sizeof(int), side) < 0 ||
-                   sync_some(s, p->mark, 2 * used * sizeof(int), side) < 0 ||
-                   sync_some(s, p->list, 2 * capacity * sizeof(int), side) < 0 ||
-                   sync_some(s, p->want, used * sizeof(int), side) < 0 ||
-                   sync_some(s, p->missing, used * sizeof(int), side) < 0 ||
-                   sync_some(s, p->table, ((size_t)p->mask + 1) * sizeof(int), side) < 0
-               ? -1
-               : 0;
+    if (pool_sync(s, p->neighbour, SPARSE_NEIGHBOURS * used * sizeof(int), side) < 0)
+        return -1;
+    if (pool_sync(s, p->mark, 2 * used * sizeof(int), side) < 0)
+        return -1;
+    if (pool_sync(s, p->list, 2 * capacity * sizeof(int), side) < 0)
+        return -1;
+    if (pool_sync(s, p->request, used * sizeof(int), side) < 0)
+        return -1;
+    if (pool_sync(s, p->missing, used * sizeof(int), side) < 0)
+        return -1;
+    if (pool_sync(s, p->table, ((size_t)p->mask + 1) * sizeof(int), side) < 0)
+        return -1;
+    return 0;
 }
 
 static int sync_places(life_sparse *s, int side)
 {
-    return sync_some(s, s->pool.place, 2 * (size_t)s->pool.control[SPARSE_USED] * sizeof(int),
+    return pool_sync(s, s->pool.place, 2 * (size_t)s->pool.control[SPARSE_USED] * sizeof(int),
                      side);
 }
 
 int sparse_to_host(life_sparse *s, bool all)
 {
-    const int turn = s->pool.control[SPARSE_TURN];
+    const int turn = s->pool.control[SPARSE_CURRENT];
     if (s->newer == SPARSE_DEVICE_NEWER || all) {
         if (s->newer == SPARSE_HOST_NEWER)
             return 0;
@@ -73,7 +80,7 @@ int sparse_to_host(life_sparse *s, bool all)
             (all && sync_rest(s, CL_MEM_HOST) < 0) ||
             sparse_status(clwait(s->ctx, SPARSE_DEVICE, CL_ALL_EVENT)))
             return -1;
-        s->newer = SPARSE_BOTH_ALIKE;
+        s->newer = SPARSE_IN_SYNC;
     }
     return 0;
 }
@@ -84,16 +91,16 @@ int sparse_to_device(life_sparse *s)
         return 0;
     if (sync_cells(s, 0, CL_MEM_DEVICE) < 0 || sync_cells(s, 1, CL_MEM_DEVICE) < 0 ||
         sync_places(s, CL_MEM_DEVICE) < 0 || sync_rest(s, CL_MEM_DEVICE) < 0 ||
-        sync_some(s, s->pool.control, SPARSE_CONTROL * sizeof(int), CL_MEM_DEVICE) < 0 ||
+        pool_sync(s, s->pool.control, SPARSE_CONTROL * sizeof(int), CL_MEM_DEVICE) < 0 ||
         sparse_status(clwait(s->ctx, SPARSE_DEVICE, CL_ALL_EVENT)))
         return -1;
-    s->newer = SPARSE_BOTH_ALIKE;
+    s->newer = SPARSE_IN_SYNC;
     return 0;
 }
 
-/* ---- Making and freeing. --------------------------------------------------------------------- */
+/* ---- Create and free. ------------------------------------------------------------------------ */
 
-static unsigned entries_for(size_t tiles)
+static unsigned pool_table_size(size_t tiles)
 {
     unsigned n = 2 * FIRST_ROOM;
     while (n < 2 * tiles)
@@ -101,8 +108,8 @@ static unsigned entries_for(size_t tiles)
     return n;
 }
 
-/* Makes an array larger; what the host has of it stays. */
-static int enlarge(life_sparse *s, void **array, size_t bytes)
+/* Enlarge an array; the host's contents are kept. */
+static int pool_enlarge(life_sparse *s, void **array, size_t bytes)
 {
     void *larger =
         *array ? clmrealloc(s->ctx, *array, bytes, 0) : clmalloc(s->ctx, bytes, CL_MEM_ZEROCOPY);
@@ -111,20 +118,20 @@ static int enlarge(life_sparse *s, void **array, size_t bytes)
     return larger ? 0 : -1;
 }
 
-/* Room for so many tiles. After a failure there is as much as before. */
-static int enlarge_all(life_sparse *s, size_t tiles)
+/* Make room for `tiles` tiles. On failure the capacity is unchanged. */
+static int pool_enlarge_all(life_sparse *s, size_t tiles)
 {
     struct sparse_pool *p = &s->pool;
-    const unsigned entries = entries_for(tiles);
+    const unsigned entries = pool_table_size(tiles);
     for (int i = 0; i < 2; i++)
-        if (enlarge(s, (void **)&p->cells[i], tiles * SPARSE_SIDE * sizeof(uint64_t)) < 0)
+        if (pool_enlarge(s, (void **)&p->cells[i], tiles * SPARSE_SIDE * sizeof(uint64_t)) < 0)
             return -1;
 #define X(array, n)                                                                                \
-    if (enlarge(s, (void **)&p->array, (n)*tiles * sizeof(int)) < 0)                               \
+    if (pool_enlarge(s, (void **)&p->array, (n)*tiles * sizeof(int)) < 0)                          \
         return -1;
     ARRAYS(X)
 #undef X
-    if (enlarge(s, (void **)&p->table, entries * sizeof(int)) < 0)
+    if (pool_enlarge(s, (void **)&p->table, entries * sizeof(int)) < 0)
         return -1;
     p->capacity = (int)tiles;
     p->mask = entries - 1;
@@ -134,8 +141,8 @@ static int enlarge_all(life_sparse *s, size_t tiles)
 int sparse_pool_make(life_sparse *s)
 {
     struct sparse_pool *p = &s->pool;
-    if (enlarge(s, (void **)&p->control, SPARSE_CONTROL * sizeof(int)) < 0 ||
-        enlarge_all(s, s->most < FIRST_ROOM ? s->most : FIRST_ROOM) < 0)
+    if (pool_enlarge(s, (void **)&p->control, SPARSE_CONTROL * sizeof(int)) < 0 ||
+        pool_enlarge_all(s, s->max_tiles < FIRST_ROOM ? s->max_tiles : FIRST_ROOM) < 0)
         return -1;
     memset(p->control, 0, SPARSE_CONTROL * sizeof(int));
     memset(p->table, 0, ((size_t)p->mask + 1) * sizeof(int));
@@ -158,9 +165,9 @@ void sparse_pool_free(life_sparse *s)
     clfree(p->control);
 }
 
-/* ---- More room. ------------------------------------------------------------------------------ */
+/* ---- Growth. ------------------------------------------------------------------------------ */
 
-static bool is_empty(const uint64_t *row)
+static bool tile_is_empty(const uint64_t *row)
 {
     uint64_t any = 0;
     for (int i = 0; i < SPARSE_SIDE; i++)
@@ -168,32 +175,32 @@ static bool is_empty(const uint64_t *row)
     return !any;
 }
 
-/* A tile's missing neighbours stay known, where it has got another number. */
-static void move_wants(const struct sparse_pool *p, const int *number, int *scratch)
+/* Renumber the requests of tiles. */
+static void pool_move_requests(const struct sparse_pool *p, const int *number, int *scratch)
 {
-    for (int i = 0; i < p->control[SPARSE_WANTS]; i++)
-        scratch[i] = p->missing[p->want[i]];
-    for (int i = 0; i < p->control[SPARSE_WANTS]; i++) {
-        p->want[i] = number[p->want[i]];
-        p->missing[p->want[i]] = scratch[i];
+    for (int i = 0; i < p->control[SPARSE_REQUESTS]; i++)
+        scratch[i] = p->missing[p->request[i]];
+    for (int i = 0; i < p->control[SPARSE_REQUESTS]; i++) {
+        p->request[i] = number[p->request[i]];
+        p->missing[p->request[i]] = scratch[i];
     }
 }
 
-/* Drops tiles that are empty and on no list, and numbers the others anew, in their order:
- * number[old]. Those with wants are on the list. */
-static void drop_empty(const struct sparse_pool *p, int *number)
+/* Drop tiles that are empty and on no list, and renumber the remaining ones in order: number[old].
+ * Tiles with requests are on the list. */
+static void pool_drop_empty(const struct sparse_pool *p, int *number)
 {
-    const int now = p->control[SPARSE_TURN];
+    const int now = p->control[SPARSE_CURRENT];
     int kept = 1;
     for (int tile = 1; tile < p->control[SPARSE_USED]; tile++) {
         uint64_t *from = p->cells[now] + (size_t)tile * SPARSE_SIDE;
         number[tile] = 0;
-        if (!p->mark[2 * tile + now] && is_empty(from))
+        if (!p->mark[2 * tile + now] && tile_is_empty(from))
             continue;
         number[tile] = kept;
         for (int i = 0; i < 2; i++)
             memmove(p->cells[i ? now : !now] + (size_t)kept * SPARSE_SIDE, from,
-                    SPARSE_SIDE * sizeof *from); /* sleepers have the same in both */
+                    SPARSE_SIDE * sizeof *from); /* sleeping tiles have the same cells in both */
         p->place[2 * kept] = p->place[2 * tile];
         p->place[2 * kept + 1] = p->place[2 * tile + 1];
         kept++;
@@ -201,60 +208,60 @@ static void drop_empty(const struct sparse_pool *p, int *number)
     p->control[SPARSE_USED] = kept;
 }
 
-/* What says where tiles are, anew; the list of the first `n` numbers has moved with them. */
-static void relink(const struct sparse_pool *p)
+/* Rebuild the table, the neighbours and the marks after tiles were renumbered. */
+static void pool_relink(const struct sparse_pool *p)
 {
-    const int now = p->control[SPARSE_TURN], used = p->control[SPARSE_USED];
+    const int now = p->control[SPARSE_CURRENT], used = p->control[SPARSE_USED];
     memset(p->table, 0, ((size_t)p->mask + 1) * sizeof(int));
     memset(p->mark, 0, 2 * (size_t)used * sizeof(int));
     for (int tile = 1; tile < used; tile++)
         p->table[sparse_entry(p, p->place[2 * tile], p->place[2 * tile + 1])] = tile;
     for (int tile = 1; tile < used; tile++)
-        for (int d = 0; d < SPARSE_NEAR; d++)
-            p->near[SPARSE_NEAR * tile + d] = p->table[sparse_entry(
+        for (int d = 0; d < SPARSE_NEIGHBOURS; d++)
+            p->neighbour[SPARSE_NEIGHBOURS * tile + d] = p->table[sparse_entry(
                 p, p->place[2 * tile] + sparse_dx(d), p->place[2 * tile + 1] + sparse_dy(d))];
     for (int i = 0; i < p->control[SPARSE_COUNT + now]; i++)
         p->mark[2 * p->list[now * p->capacity + i] + now] = 1;
 }
 
-/* Twice as many, if more than half would remain in use, as far as memory goes. */
-static int enlarge_for(life_sparse *s)
+/* Double the capacity within the limit of memory, if more than half of it is in use. */
+static int pool_grow(life_sparse *s)
 {
     struct sparse_pool *p = &s->pool;
     const size_t used = (size_t)p->control[SPARSE_USED], capacity = (size_t)p->capacity,
-                 wanted = 2 * capacity < s->most ? 2 * capacity : s->most;
+                 wanted = 2 * capacity < s->max_tiles ? 2 * capacity : s->max_tiles;
     if (2 * used < capacity)
         return 0;
     if (wanted > capacity)
-        return enlarge_all(s, wanted);
+        return pool_enlarge_all(s, wanted);
     return used < capacity - capacity / 16
                ? 0
                : clerror_set(
                      ENOMEM,
-                     "life_sparse: at generation %llu the live cells need more than the %zu MiB that were given for tiles, of "
-                     "which there are %zu; give more",
+                     "life_sparse: at generation %llu the %zu MiB for tiles are used up by %zu tiles; give more "
+                     "memory",
                      (unsigned long long)s->generation, s->memory >> 20, used - 1);
 }
 
-/* The present list, which moves when there is room for more. */
-static void renumber_list(const struct sparse_pool *p, const int *number, int *list)
+/* Copy the current list with new numbers; the lists move when the capacity grows. */
+static void pool_renumber_list(const struct sparse_pool *p, const int *number, int *list)
 {
-    const int now = p->control[SPARSE_TURN];
+    const int now = p->control[SPARSE_CURRENT];
     for (int i = 0; i < p->control[SPARSE_COUNT + now]; i++)
         list[i] = number[p->list[now * p->capacity + i]];
 }
 
-static int arrange(life_sparse *s, int *number, int *list)
+static int pool_compact(life_sparse *s, int *number, int *list)
 {
     struct sparse_pool *p = &s->pool;
-    const int now = p->control[SPARSE_TURN];
-    drop_empty(p, number);
-    move_wants(p, number, list);
-    renumber_list(p, number, list);
-    const int status = enlarge_for(s);
+    const int now = p->control[SPARSE_CURRENT];
+    pool_drop_empty(p, number);
+    pool_move_requests(p, number, list);
+    pool_renumber_list(p, number, list);
+    const int status = pool_grow(s);
     memcpy(p->list + now * p->capacity, list,
            (size_t)p->control[SPARSE_COUNT + now] * sizeof *list);
-    relink(p);
+    pool_relink(p);
     return status;
 }
 
@@ -271,7 +278,7 @@ int sparse_make_room(life_sparse *s)
             : clerror_set(ENOMEM, "life_sparse: no memory on the host for a list of %d tiles",
                           p->capacity);
     if (status == 0)
-        status = arrange(s, number, list);
+        status = pool_compact(s, number, list);
     free(number);
     free(list);
     s->newer = SPARSE_HOST_NEWER;
@@ -280,11 +287,11 @@ int sparse_make_room(life_sparse *s)
 
 /* ---- Cells. ---------------------------------------------------------------------------------- */
 
-/* The tile at a place, awake; 0 with ENOMEM. */
-static int tile_at(life_sparse *s, long long x, long long y)
+/* Find or create the active tile at a place; 0 with ENOMEM. */
+static int pool_tile_at(life_sparse *s, long long x, long long y)
 {
     const struct sparse_pool *p = &s->pool;
-    const int now = p->control[SPARSE_TURN], tile = p->table[sparse_entry(p, (int)x, (int)y)];
+    const int now = p->control[SPARSE_CURRENT], tile = p->table[sparse_entry(p, (int)x, (int)y)];
     if (tile)
         return tile;
     if (p->control[SPARSE_USED] == p->capacity && sparse_make_room(s) < 0)
@@ -292,9 +299,9 @@ static int tile_at(life_sparse *s, long long x, long long y)
     return sparse_make(p, (int)x, (int)y, now);
 }
 
-/* Adds the cells of a rectangle that lie in a tile. */
-static int put_tile(life_sparse *s, long long x, long long y, const struct life_cells *cells,
-                    long long tile_x, long long tile_y)
+/* Write the cells of a rectangle that lie in a tile. */
+static int pool_put_tile(life_sparse *s, long long x, long long y, const struct life_cells *cells,
+                         long long tile_x, long long tile_y)
 {
     const long long left = tile_x * SPARSE_SIDE, top = tile_y * SPARSE_SIDE,
                     right = left + SPARSE_SIDE, bottom = top + SPARSE_SIDE,
@@ -309,9 +316,9 @@ static int put_tile(life_sparse *s, long long x, long long y, const struct life_
                        (size_t)(end - from));
         if (!word)
             continue;
-        if (!tile && !(tile = tile_at(s, tile_x, tile_y)))
+        if (!tile && !(tile = pool_tile_at(s, tile_x, tile_y)))
             return -1;
-        s->pool.cells[s->pool.control[SPARSE_TURN]]
+        s->pool.cells[s->pool.control[SPARSE_CURRENT]]
                      [(size_t)tile * SPARSE_SIDE + (size_t)(row - top)] |= word;
     }
     return 0;
@@ -329,15 +336,15 @@ int life_sparse_put(life_sparse *s, long long x, long long y, const struct life_
         x + width > farthest || y + height > farthest)
         return clerror_set(
             ERANGE,
-            "life_sparse_put: %lld x %lld cells at %lld,%lld reach beyond the plane, which has columns and rows from %lld to %lld",
+            "life_sparse_put: %lld x %lld cells at %lld,%lld extend beyond the plane, which has columns and rows %lld to %lld",
             width, height, x, y, -farthest, farthest - 1);
     if (sparse_to_host(s, true) < 0)
         return -1;
     s->newer = SPARSE_HOST_NEWER;
-    s->awake = true;
+    s->all_active = true;
     for (long long j = sparse_tile_of(y); j <= sparse_tile_of(y + height - 1); j++)
         for (long long i = sparse_tile_of(x); i <= sparse_tile_of(x + width - 1); i++)
-            if (put_tile(s, x, y, cells, i, j) < 0)
+            if (pool_put_tile(s, x, y, cells, i, j) < 0)
                 return -1;
     return 0;
 }

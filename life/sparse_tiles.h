@@ -1,14 +1,15 @@
-/* sparse_tiles.h - tiles of a plane without edges, for the host and for sparse.cl alike.
+/* sparse_tiles.h - tiles of an unbounded plane, for the host and for sparse.cl.
  *
- * A tile has 48 x 48 cells of its own. Row r is a word, cells in bits 8 to 55, so that eight cells
- * of the tiles to the left and right fit beside them. The tiles around one have numbers:
+ * A tile has 48 x 48 cells of its own. Row r is a word with its cells in bits 8 to 55, which
+ * leaves room for eight cells of the tiles to the left and right. Neighbours of a tile are
+ * numbered:
  *
  *      0 1 2
  *      3   4      the opposite of d is 7 - d
  *      5 6 7
  *
- * Tile 0 is empty, and stands for every tile that there is not. A table finds tiles by their place,
- * in steps of a tile from the middle.
+ * Tile 0 is empty, and stands for every missing tile. A hash table finds tiles by their place, in
+ * units of a tile from the middle.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIFE_SPARSE_TILES_H
@@ -24,25 +25,24 @@
 
 enum {
     SPARSE_SIDE = 48,
-    SPARSE_HALO =
-        8, /* the cells around a tile that a pass needs: it goes so many generations at most */
-    SPARSE_NEAR = 8
+    SPARSE_HALO = 8, /* halo of a tile, and generations of a pass */
+    SPARSE_NEIGHBOURS = 8
 };
 
-/* Words of `control`. Lists and marks are two, of the present pass and of the next, by turns. */
+/* Words of `control`. Lists and marks are double-buffered, for the current pass and the next. */
 enum {
-    SPARSE_COUNT,     /* and the one after it: tiles in each list */
-    SPARSE_WANTS = 2, /* tiles that need neighbours which there are not */
-    SPARSE_USED,      /* tiles, the empty one included */
-    SPARSE_TURN,      /* which cells, list and marks are the present ones */
-    SPARSE_STOP,      /* why no pass can follow: see below */
-    SPARSE_PASSES,    /* done since the host has set this to 0 */
-    SPARSE_WORK,      /* tiles computed in them */
+    SPARSE_COUNT,        /* two words: tiles in each list */
+    SPARSE_REQUESTS = 2, /* tiles that request missing neighbours */
+    SPARSE_USED,         /* tiles, including the empty one */
+    SPARSE_CURRENT,      /* index of the current cells, list and marks */
+    SPARSE_STOP,         /* reason why no pass can follow: see below */
+    SPARSE_PASSES,       /* passes done since the host reset it */
+    SPARSE_WORK,         /* tiles computed in these passes */
     SPARSE_CONTROL
 };
 enum { SPARSE_GO, SPARSE_FULL, SPARSE_FAR };
 
-/* Tiles lie at most so many from the middle. */
+/* Greatest distance of a tile from the middle. */
 #define SPARSE_FARTHEST 0x7ffffff0
 
 #ifdef __OPENCL_C_VERSION__
@@ -51,16 +51,16 @@ typedef ulong sparse_word;
 typedef uint64_t sparse_word;
 #endif
 
-/* In arrays of `capacity` tiles. */
+/* Arrays of `capacity` tiles. */
 struct sparse_pool {
     SPARSE_MEMORY sparse_word *cells[2]; /* SPARSE_SIDE rows of each tile */
-    SPARSE_MEMORY int *near;             /* SPARSE_NEAR tiles around each */
+    SPARSE_MEMORY int *neighbour;        /* SPARSE_NEIGHBOURS tiles around each */
     SPARSE_MEMORY int *place;            /* x, y */
-    SPARSE_MEMORY int *mark;             /* of each list: the tile is there */
-    SPARSE_MEMORY int *list;             /* two, one behind the other */
-    SPARSE_MEMORY int *want, *missing;   /* a list of tiles; of each of them the neighbours that are
-                                            wanted, bits by number */
-    SPARSE_MEMORY int *table;            /* mask + 1 entries, a power of two; 0: free */
+    SPARSE_MEMORY int *mark;             /* for each list: 1 if the tile is on it */
+    SPARSE_MEMORY int *list;             /* two lists, contiguous */
+    SPARSE_MEMORY int *request,
+        *missing; /* a list of tiles; for each tile the neighbours it requests, a bit each */
+    SPARSE_MEMORY int *table; /* mask + 1 entries, a power of two; 0: free */
     SPARSE_MEMORY int *control;
     int capacity;
     unsigned mask;
@@ -76,8 +76,8 @@ static inline int sparse_dy(int d)
     return d < 3 ? -1 : d < 5 ? 0 : 1;
 }
 
-/* The entry of the table that has a tile, or is free for it (mixed by the finalizer of MurmurHash3,
- * A. Appleby). */
+/* The entry of the table that has a tile, or is free for it. The hash ends with the finalizer of
+ * MurmurHash3 (A. Appleby). */
 static inline unsigned sparse_entry(const struct sparse_pool *p, int x, int y)
 {
     unsigned at = (unsigned)x * 0x9e3779b1u ^ (unsigned)y * 0x85ebca77u;
@@ -90,8 +90,8 @@ static inline unsigned sparse_entry(const struct sparse_pool *p, int x, int y)
     return at;
 }
 
-/* Puts a tile on a list, once; for one item alone. */
-static inline void sparse_wake(const struct sparse_pool *p, int tile, int list)
+/* Put a tile on a list, once. Not thread-safe. */
+static inline void sparse_activate(const struct sparse_pool *p, int tile, int list)
 {
     SPARSE_MEMORY int *marked = p->mark + 2 * tile + list;
     if (!*marked)
@@ -99,7 +99,7 @@ static inline void sparse_wake(const struct sparse_pool *p, int tile, int list)
     *marked = 1;
 }
 
-/* A tile at a place, where there may be none yet, on a list. */
+/* Find or create the tile at a place, and put it on a list. */
 static inline int sparse_make(const struct sparse_pool *p, int x, int y, int list)
 {
     const unsigned entry = sparse_entry(p, x, y);
@@ -112,25 +112,25 @@ static inline int sparse_make(const struct sparse_pool *p, int x, int y, int lis
     p->mark[2 * tile] = p->mark[2 * tile + 1] = 0;
     for (size_t i = (size_t)tile * SPARSE_SIDE; i < ((size_t)tile + 1) * SPARSE_SIDE; i++)
         p->cells[0][i] = p->cells[1][i] = 0;
-    for (int d = 0; d < SPARSE_NEAR; d++) {
+    for (int d = 0; d < SPARSE_NEIGHBOURS; d++) {
         const int other = p->table[sparse_entry(p, x + sparse_dx(d), y + sparse_dy(d))];
-        p->near[SPARSE_NEAR * tile + d] = other;
+        p->neighbour[SPARSE_NEIGHBOURS * tile + d] = other;
         if (other)
-            p->near[SPARSE_NEAR * other + SPARSE_NEAR - 1 - d] = tile;
+            p->neighbour[SPARSE_NEIGHBOURS * other + SPARSE_NEIGHBOURS - 1 - d] = tile;
     }
-    sparse_wake(p, tile, list);
+    sparse_activate(p, tile, list);
     return tile;
 }
 
-/* Makes the tiles that are wanted, for a list. Those for which there is no room, or no place, stay
- * wanted. */
-static inline void sparse_settle(const struct sparse_pool *p, int list)
+/* Create the requested tiles and put them on a list. Requests that cannot be met, for lack of room
+ * or beyond the plane, remain. */
+static inline void sparse_create_requested(const struct sparse_pool *p, int list)
 {
     int left = 0;
-    for (int i = 0; i < p->control[SPARSE_WANTS]; i++) {
-        const int tile = p->want[i];
+    for (int i = 0; i < p->control[SPARSE_REQUESTS]; i++) {
+        const int tile = p->request[i];
         int stop = SPARSE_GO;
-        for (int d = 0; d < SPARSE_NEAR && !stop; d++) {
+        for (int d = 0; d < SPARSE_NEIGHBOURS && !stop; d++) {
             const int x = p->place[2 * tile] + sparse_dx(d),
                       y = p->place[2 * tile + 1] + sparse_dy(d);
             if (!(p->missing[tile] >> d & 1))
@@ -145,10 +145,10 @@ static inline void sparse_settle(const struct sparse_pool *p, int list)
         }
         if (stop) {
             p->control[SPARSE_STOP] = stop;
-            p->want[left++] = tile;
+            p->request[left++] = tile;
         }
     }
-    p->control[SPARSE_WANTS] = left;
+    p->control[SPARSE_REQUESTS] = left;
 }
 
 #endif

@@ -1,8 +1,9 @@
-/* states.c - cells of more than two states, in and out of an engine: as bytes for the caller, as
- * bit planes in the engine.
+/* states.c - cells of more than two states: a byte a cell for the caller, bit planes in the
+ * engine.
  * SPDX-License-Identifier: MIT
  */
-#include "life/internal.h"
+#include "life/cells.h"
+#include "life/engine.h"
 
 #include "core/handle.h"
 
@@ -15,15 +16,15 @@ unsigned life_states(const life *lf)
     return lf->rule.states;
 }
 
-static int check(const life *lf, long long x, long long y, size_t width, size_t height)
+static int states_check(const life *lf, long long x, long long y, size_t width, size_t height)
 {
     if (world_size(lf->world) > 1)
-        return clerror_set(ENOTSUP, "life: cells of several states are for one rank");
+        return clerror_set(ENOTSUP, "life: cells of more than two states need a single rank");
     if (x < 0 || y < 0 || width > lf->width || height > lf->height ||
         (size_t)x > lf->width - width || (size_t)y > lf->height - height)
         return clerror_set(
             EINVAL,
-            "life: %zu x %zu cells at %lld,%lld reach beyond the edge of a grid of %zu x %zu",
+            "life: %zu x %zu cells at %lld,%lld extend beyond the edge of a grid of %zu x %zu",
             width, height, x, y, lf->width, lf->height);
     return 0;
 }
@@ -33,13 +34,13 @@ int life_put_states(life *lf, long long x, long long y, size_t width, size_t hei
 {
     if (no_handle(lf, __func__))
         return -1;
-    if (check(lf, x, y, width, height) < 0)
+    if (states_check(lf, x, y, width, height) < 0)
         return -1;
     for (size_t i = 0; i < width * height; i++)
         if (state[i] >= lf->rule.states)
-            return clerror_set(
-                EINVAL, "life: cell %zu,%zu has state %d, and the rule %s has states 0 to %u",
-                i % width, i / width, state[i], lf->rule.text, lf->rule.states - 1);
+            return clerror_set(EINVAL,
+                               "life: cell %zu,%zu has state %d; rule %s has states 0 to %u",
+                               i % width, i / width, state[i], lf->rule.text, lf->rule.states - 1);
     if (life_to_host(lf) < 0)
         return -1;
     for (size_t j = 0; j < height; j++)
@@ -54,7 +55,7 @@ int life_get_states(life *lf, long long x, long long y, size_t width, size_t hei
 {
     if (no_handle(lf, __func__))
         return -1;
-    if (check(lf, x, y, width, height) < 0 || life_to_host(lf) < 0)
+    if (states_check(lf, x, y, width, height) < 0 || life_to_host(lf) < 0)
         return -1;
     for (size_t j = 0; j < height; j++)
         life_states_of_planes(lf, (size_t)x, (size_t)y + j, width, state + j * width);

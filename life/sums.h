@@ -1,6 +1,5 @@
-/* sums.h - a generation of words of 32 cells: the sums of a row, and a row's next generation from
- * three of them; in front of kernels that keep rows of WORDS words in registers (tile.cl,
- * persistent.cl).
+/* sums.h - precedes kernels that keep rows of WORDS words of 32 cells in registers (tile.cl,
+ * persistent.cl): sums of a row, and a row's next generation from the sums of three rows.
  *
  * Operations for 32 cells and a generation: 2 funnel shifts, 2 logic operations for the sums of
  * three in a row, 6 for the rule B3/S23 from the sums of three rows.
@@ -17,10 +16,10 @@
 #endif
 #ifndef MULTIPLY
 #define MULTIPLY                                                                                   \
-    0 /* NVIDIA: 1: shift left by multiply-add, which has units of its own; 2: right, too */
+    0 /* NVIDIA: 1: left shifts by multiply-add, in a unit of its own; 2: right shifts, too */
 #endif
 
-#ifdef __CPU__ /* the loader says so; NVIDIA's instructions are for GPUs */
+#ifdef __CPU__ /* set by the loader; NVIDIA's instructions are for GPUs */
 #undef TERNARY
 #define TERNARY 0
 #endif
@@ -67,9 +66,9 @@ static inline uint right_of(uint w, uint after, uint high)
 #endif
 }
 
-/* The sums 2 m + s of each cell of a row with its two neighbours. For a rule that looks at the
- * places of neighbours, BLOCK_RULE, which circuit.c writes, s and m are not sums but the neighbours
- * to the left and right, and the cells come with them. */
+/* The sums 2 m + s of each cell of a row and its two neighbours. With BLOCK_RULE, a circuit of the
+ * nine cells written by circuit.c, s and m are the left and right neighbours instead, and c the
+ * cells. */
 struct sums {
     uint s[WORDS], m[WORDS];
 #ifdef BLOCK_RULE
@@ -77,7 +76,7 @@ struct sums {
 #endif
 };
 
-static inline void add_row(struct sums *a, const uint cell[WORDS], uint before, uint after,
+static inline void sum_row(struct sums *a, const uint cell[WORDS], uint before, uint after,
                            uint two, uint high)
 {
 #pragma unroll
@@ -97,8 +96,8 @@ static inline void add_row(struct sums *a, const uint cell[WORDS], uint before, 
     }
 }
 
-/* Replaces a row of cells by its next generation. above, here, below: the sums of the row above it,
- * of itself and of the row below. */
+/* Replace a row of cells by its next generation, given the sums of the row above, of the row and
+ * of the row below. */
 static inline void next_row(uint cell[WORDS], const struct sums *above, const struct sums *here,
                             const struct sums *below)
 {

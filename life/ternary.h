@@ -1,9 +1,9 @@
-/* ternary.h - any function of three bits, for all bits of a word or a vector at once, and a cell's
- * next state by such functions; in front of kernels that step packed cells.
+/* ternary.h - precedes kernels that step packed cells: any function of three bits, for all bits of
+ * a word or a vector at once, and the next state of cells by such functions.
  *
- * LOGIC(out, a, b, c, t) declares `out`; t is its truth table, whose bit a << 2 | b << 1 | c is the
- * result. Constants fold. The kernel defines WORD, the type of words or vectors; one that has an
- * instruction for this defines LOGIC anew.
+ * LOGIC(out, a, b, c, t) declares `out`. Bit a << 2 | b << 1 | c of the truth table t is the
+ * result. Constants fold. The kernel defines WORD, the type of words or vectors, and redefines
+ * LOGIC where the device has an instruction for it.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIFE_TERNARY_H
@@ -33,8 +33,8 @@
                          ? OF2(b, c, (t)&15)                                                       \
                          : ((a)&OF2(b, c, (t) >> 4 & 15)) | (~(a)&OF2(b, c, (t)&15))
 
-/* The rule, which logic.c writes: b + 2 k + 2 p + 4 q cells of a block of 3 x 3 are alive. Here it
- * is B3/S23. */
+/* The rule, written by logic.c: b + 2 k + 2 p + 4 q cells of a block of 3 x 3 are alive. The
+ * default is B3/S23. */
 #if !defined(RULE) && !defined(BLOCK_RULE)
 #define RULE(next, b, k, p, q, cell)                                                               \
     LOGIC(v5, b, k, q, 0x16);                                                                      \
@@ -42,9 +42,8 @@
     LOGIC(next, v6, b, cell, 0xe0)
 #endif
 
-/* A cell's next state from the sums 2 m + s of three cells side by side above it, with it and below
- * it. For some rules logic.c has a chain that is shorter than four operations for b, k, p and q and
- * the rule. */
+/* Next state of a cell from the row sums 2 m + s above it, in its row and below it. For some rules
+ * whole.c has a circuit shorter than the two adders (four operations) and the rule. */
 #ifdef WHOLE_RULE
 #define NEXT_STATE WHOLE_RULE
 #else

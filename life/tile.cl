@@ -12,48 +12,46 @@
  *   warp 1 |          |          |  |          |
  *          +----------+----------+--+----------+
  *
- * A tile is loaded with its surroundings, and only its inner part is stored. What lies beyond the
- * tile is not known, so its outermost cells are wrong after the first generation, those next to
- * them after the second, and so on: the surroundings are as wide as there are generations.
+ * A tile is loaded with a halo, and only its inner part is stored. Cells beyond the tile are
+ * unknown, so its outermost cells become invalid in the first generation, the next ones in the
+ * second, and so on: the halo is as wide as a launch has generations.
  *
  *                 1 word       own_words        1 word
  *               +--------+---------------------+--------+
- *               |  in the end wrong                     |  generations rows (at most 32: a word's
- *                  cells)
- *               |        +---------------------+        |
- *               |        |  right, and stored  |        |  own_rows rows
+ *               |  invalid at the end                   |  generations rows, at most 32:
+ *               |        +---------------------+        |  the cells of a word
+ *               |        |  valid, and stored  |        |  own_rows rows
  *               |        +---------------------+        |
  *               |                                       |  generations rows
  *               +--------+---------------------+--------+
  *
- * With ITEMS 16, 8 or 4 a warp has 2, 4 or 8 parts, one below the other, each as a warp above but
- * of so many items: tiles are narrower and taller, which small grids on many processors like, since
- * less of such a tile is surroundings.
+ * With ITEMS 16, 8 or 4 a warp has 2, 4 or 8 parts below one another, each of ITEMS items. Tiles
+ * are narrower and taller, with a smaller fraction of halo, which suits small grids on many
+ * processors.
  *
- * Where the tile's width is a whole number of the torus's widths (`whole`), the last item and item
- * 0 are neighbours, and nothing surrounds the tile to the left and right.
+ * Where the tile's width is a multiple of the torus's (`whole`), the last item and item 0 are
+ * neighbours, and the tile has no halo to the left and right.
  *
  * Example: WORDS 1, ROWS 4, WARPS 8 and 8 generations make a tile of 32 words and 32 rows that
  * stores 30 words and 16 rows. Group (2, 3) stores words 60 .. 89 of rows 48 .. 63 (2 * 30 = 60, 3
- * * 16 = 48). Its tile begins at word 60 - 1 = 59 and row 48 - 8 = 40. So item 5 of warp 2 holds
- * word 59 + 5 * 1 = 64, which is cells 2048 .. 2079, of rows 40 + 2 * 4 = 48 .. 51, and stores them
- * all; warp 1 above it holds rows 44 .. 47, and stores none.
+ * * 16 = 48). Its tile begins at word 60 - 1 = 59 and row 48 - 8 = 40. Item 5 of warp 2 holds word
+ * 59 + 5 * 1 = 64, cells 2048 .. 2079, of rows 40 + 2 * 4 = 48 .. 51, and stores all four. Warp 1
+ * above it holds rows 44 .. 47, and stores none.
  *
  * A generation has these stages:
  *
- *      publish_sides   the words at an item's sides, for the items next to it (not needed with
- *                      SHUFFLE)
- *      inner_rows      the sums of all rows; those of the first and last go to `edges`; rows 1 ..
+ *      publish_sides   the words at an item's sides, for the items next to it (without SHUFFLE)
+ *      inner_rows      sums of all rows; sums of the first and last row go to `edges`; rows 1 ..
  *                      ROWS - 2 advance
  *      barrier
- *      outer_rows      the first and last row advance, with the sums from the warps above and below
- *      kill_outside    on a plane only: cells beyond its edge are dead again
+ *      outer_rows      the first and last row advance, with sums from the warps above and below
+ *      kill_outside    on a plane only: clear the cells beyond its edge
  *
- * `edges` is there twice, for even and odd generations. So one barrier a generation is enough: a
- * warp that is ahead does not overwrite what another still reads.
+ * `edges` is double-buffered by the parity of the generation. One barrier a generation is
+ * therefore enough: a warp that is ahead does not overwrite sums that another warp still reads.
  *
- * To the operations of sums.h come 2 / WORDS shuffles for 32 cells and a generation, which run
- * elsewhere.
+ * Shuffles add 2 / WORDS instructions to the operations of sums.h for 32 cells and a generation,
+ * in a unit of their own.
  * SPDX-License-Identifier: MIT
  */
 
@@ -79,11 +77,11 @@
 #endif
 
 #define WARP 32               /* items of a warp */
-#define PARTS (WARP / ITEMS)  /* of a warp, one below the other */
+#define PARTS (WARP / ITEMS)  /* of a warp, below one another */
 #define BANDS (WARPS * PARTS) /* of a tile */
 #define TALL (BANDS * ROWS)   /* rows of a tile */
 
-#ifdef __CPU__ /* the loader says so; NVIDIA's instructions are for GPUs */
+#ifdef __CPU__ /* set by the loader; NVIDIA's instructions are for GPUs */
 #undef SHUFFLE
 #define SHUFFLE 0
 #endif
@@ -96,36 +94,36 @@
 
 struct place {
     int item, band;
-    int before, after; /* the items to the left and right, around the band; with SHUFFLE as items of
-                          the warp */
-    int word, row;     /* of the share: the first of its cells; may lie beyond the share's ends */
+    int before, after; /* the items to the left and right, cyclic within the band; with SHUFFLE,
+                          their numbers within the warp */
+    int word, row;     /* its first cell in the partition; may lie beyond the ends */
 #if !SHUFFLE
-    __local uint *sides; /* every item's last word of each row, then every item's first */
+    __local uint *sides; /* the last word of each row of every item, then the first */
 #endif
 };
 
 #if SHUFFLE
-static inline uint from_item(uint w, int item)
+static inline uint tile_item_value(uint w, int item)
 {
     uint out;
     __asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, -1;" : "=r"(out) : "r"(w), "r"(item));
     return out;
 }
 
-/* The words that touch row r of an item's cells on the left and right. */
+/* The words to the left and right of row r of an item's cells. */
 static inline uint word_before(uint cell[ROWS][WORDS], int r, const struct place *me)
 {
-    return from_item(cell[r][WORDS - 1], me->before);
+    return tile_item_value(cell[r][WORDS - 1], me->before);
 }
 
 static inline uint word_after(uint cell[ROWS][WORDS], int r, const struct place *me)
 {
-    return from_item(cell[r][0], me->after);
+    return tile_item_value(cell[r][0], me->after);
 }
 #else
 #define SIDES (TALL * ITEMS) /* words on one side of all items */
 
-static inline __local uint *side(const struct place *me, int r, int item)
+static inline __local uint *tile_side(const struct place *me, int r, int item)
 {
     return me->sides + (me->band * ROWS + r) * ITEMS + item;
 }
@@ -133,36 +131,36 @@ static inline __local uint *side(const struct place *me, int r, int item)
 static inline void publish_sides(uint cell[ROWS][WORDS], const struct place *me)
 {
     for (int r = 0; r < ROWS; r++) {
-        side(me, r, me->item)[0] = cell[r][WORDS - 1];
-        side(me, r, me->item)[SIDES] = cell[r][0];
+        tile_side(me, r, me->item)[0] = cell[r][WORDS - 1];
+        tile_side(me, r, me->item)[SIDES] = cell[r][0];
     }
 }
 
-/* The words that touch row r of an item's cells on the left and right. */
+/* The words to the left and right of row r of an item's cells. */
 static inline uint word_before(uint cell[ROWS][WORDS], int r, const struct place *me)
 {
-    return side(me, r, me->before)[0];
+    return tile_side(me, r, me->before)[0];
 }
 
 static inline uint word_after(uint cell[ROWS][WORDS], int r, const struct place *me)
 {
-    return side(me, r, me->after)[SIDES];
+    return tile_side(me, r, me->after)[SIDES];
 }
 #endif
 
 /* ---- Loading. -------------------------------------------------------------------------------- */
 
-/* The rows of this device. wrap: rows beyond the share are those at its other end; dead_above,
- * dead_below: they are dead. */
-struct share {
+/* The rows of this device. wrap: rows beyond the partition wrap around; dead_above, dead_below:
+ * they are dead. */
+struct partition {
     __global const uint *from;
     int stride, width, rows; /* words from row to row, cells, rows */
     int wrap, dead_above, dead_below;
 };
 
-/* How to make 32 cells that begin anywhere, the row repeated without end: the same for all rows.
- * From 32 cells in width up: bits `shift` and up of word i, the bits of word j above them, as far
- * as `mask` goes, and from bit `seam` on the row's first cells again. A narrower row is one word,
+/* How to assemble 32 cells from any column on, with the row repeated endlessly; equal for all
+ * rows. Rows of 32 cells and more: bits `shift` and up of word i, then bits of word j as far as
+ * `mask` goes, and from bit `seam` on the row's first cells again. A narrower row is one word,
  * times `copies`. */
 struct source {
     int i, j;
@@ -193,7 +191,7 @@ static inline struct source source_of(int c, int width)
     return s;
 }
 
-static inline uint cells_from(__global const uint *row, const struct source *s)
+static inline uint tile_cells_from(__global const uint *row, const struct source *s)
 {
     if (s->copies)
         return (uint)(row[0] * s->copies >> s->shift);
@@ -201,40 +199,40 @@ static inline uint cells_from(__global const uint *row, const struct source *s)
     return ((low | high) & s->mask) | (s->seam < 32 ? row[0] << s->seam : 0);
 }
 
-/* Loads an item's cells. inner: the tile lies inside the rows, so that its words are words of
- * memory, as in most tiles. */
-static inline void load_cells(uint cell[ROWS][WORDS], const struct share *s, const struct place *me,
-                              int inner)
+/* Load an item's cells. inner: the tile lies inside the rows, so its words are words of memory, as
+ * in most tiles. */
+static inline void load_cells(uint cell[ROWS][WORDS], const struct partition *s,
+                              const struct place *me, int inner)
 {
     struct source source[WORDS];
 #pragma unroll
     for (int k = 0; k < WORDS; k++)
         source[k] = source_of(me->word + k, s->width);
 
-    int at = s->wrap ? (me->row % s->rows + s->rows) % s->rows
-                     : me->row; /* where row me->row + r is found */
+    int at =
+        s->wrap ? (me->row % s->rows + s->rows) % s->rows : me->row; /* source of row me->row + r */
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         const int dead = PLANE && ((at < 0 && s->dead_above) || (at >= s->rows && s->dead_below));
-        /* What is beyond the share and not dead does not count, but must not be read. */
+        /* Rows beyond the partition that are not dead are ignored, but must not be read. */
         __global const uint *row = s->from + (long)clamp(at, 0, s->rows - 1) * s->stride;
 #pragma unroll
         for (int k = 0; k < WORDS; k++)
-            cell[r][k] = dead ? 0 : inner ? row[me->word + k] : cells_from(row, &source[k]);
+            cell[r][k] = dead ? 0 : inner ? row[me->word + k] : tile_cells_from(row, &source[k]);
         at = at + 1 == s->rows && s->wrap ? 0 : at + 1;
     }
 }
 
 /* ---- A plane's edge. ------------------------------------------------------------------------- */
 
-/* Which of an item's cells lie on the plane: of rows first .. end - 1 those in `mask`. */
+/* The item's cells on the plane: those in `mask`, of rows first .. end - 1. */
 struct inside {
     uint mask[WORDS];
     int first, end;
-    int all; /* no cell of this item lies outside */
+    int all; /* all cells of this item lie inside */
 };
 
-static inline struct inside cells_inside(const struct share *s, const struct place *me)
+static inline struct inside cells_inside(const struct partition *s, const struct place *me)
 {
     struct inside in;
     in.first = s->dead_above ? -me->row : 0;
@@ -260,7 +258,7 @@ static inline void kill_outside(uint cell[ROWS][WORDS], const struct inside *in)
 
 /* ---- A generation. --------------------------------------------------------------------------- */
 
-/* What a band tells the bands above and below: the sums of one of its rows. */
+/* The sums of a row, for the bands above and below. */
 struct edge {
     uint s[WORDS][ITEMS], m[WORDS][ITEMS];
 #ifdef BLOCK_RULE
@@ -292,18 +290,18 @@ static inline void read_edge(struct sums *a, __local const struct edge *e, int i
     }
 }
 
-/* Sums of an item's rows that its first and last row still need after the barrier. Where ROWS is 2,
- * `second` is `last`, and `last_but_one` is `first`. */
+/* Sums of an item's rows that its first and last row need after the barrier. With ROWS 2, `second`
+ * is `last` and `last_but_one` is `first`. */
 struct ends {
     struct sums first, second, last_but_one, last;
 };
 
-/* edge: [0] for the sums of this band's first row, [1] for those of its last. */
+/* edge: [0] receives the sums of this band's first row, [1] of its last. */
 static inline void inner_rows(uint cell[ROWS][WORDS], struct ends *e, __local struct edge *edge,
                               const struct place *me, uint two, uint high)
 {
 #define ADD_ROW(a, r)                                                                              \
-    add_row(a, cell[r], word_before(cell, r, me), word_after(cell, r, me), two, high)
+    sum_row(a, cell[r], word_before(cell, r, me), word_after(cell, r, me), two, high)
     ADD_ROW(&e->first, 0);
     ADD_ROW(&e->last, ROWS - 1);
     write_edge(&edge[0], &e->first, me->item);
@@ -328,8 +326,7 @@ static inline void inner_rows(uint cell[ROWS][WORDS], struct ends *e, __local st
 #undef ADD_ROW
 }
 
-/* above: the sums of the last row of the band above; below: those of the first row of the band
- * below. */
+/* above: sums of the last row of the band above; below: sums of the first row of the band below. */
 static inline void outer_rows(uint cell[ROWS][WORDS], const struct ends *e,
                               __local const struct edge *above, __local const struct edge *below,
                               int item)
@@ -343,10 +340,10 @@ static inline void outer_rows(uint cell[ROWS][WORDS], const struct ends *e,
 
 /* ---- Storing. -------------------------------------------------------------------------------- */
 
-/* Stores those of an item's cells that are the tile's own: words own_word .. own_word + own_words -
- * 1 of own_rows rows from own_row on. Rows have an even number of words; where the last one has no
- * cells it is 0. */
-static inline void store_cells(uint cell[ROWS][WORDS], const struct share *s,
+/* Store an item's cells that are the tile's own: words own_word .. own_word + own_words - 1 of
+ * own_rows rows from own_row on. Rows have an even number of words; a last word without cells is
+ * 0. */
+static inline void store_cells(uint cell[ROWS][WORDS], const struct partition *s,
                                const struct place *me, __global uint *to, int own_word,
                                int own_words, int own_row, int own_rows)
 {
@@ -368,10 +365,11 @@ static inline void store_cells(uint cell[ROWS][WORDS], const struct share *s,
 
 /* ---- The kernel. ----------------------------------------------------------------------------- */
 
-/* Group (x, y), y counted from the share's first band, stores words own_words x .. and rows
- * own_rows y .. of the device's share. `from` and `to` are rows of `stride` words of 32 cells.
- * Where rows beyond the share are neither wrapped nor dead, `generations` rows at that end of `to`
- * are wrong. whole: the tile's width is a whole number of the torus's. two = 2, high = 2^31. */
+/* Group (x, y), with y counted from the partition's first band, stores words own_words x .. and
+ * rows own_rows y .. of the device's partition. `from` and `to` have rows of `stride` words of 32
+ * cells. Where rows beyond the partition are neither wrapped nor dead, `generations` rows at that
+ * end of `to` are invalid. whole: the tile's width is a multiple of the torus's. two = 2, high =
+ * 2^31. */
 __attribute__((reqd_work_group_size(WARP, WARPS, 1))) __kernel void life_tile(
     __global const uint *from, __global uint *to, int stride, int width, int rows, int wrap,
     int dead_above, int dead_below, int whole, int own_words, int own_rows, int generations,
@@ -379,7 +377,7 @@ __attribute__((reqd_work_group_size(WARP, WARPS, 1))) __kernel void life_tile(
 {
     __local struct edge edges[2][BANDS]
                              [2]; /* by parity of the generation, band, first or last row */
-    const struct share s = {from, stride, width, rows, wrap, dead_above, dead_below};
+    const struct partition s = {from, stride, width, rows, wrap, dead_above, dead_below};
     const int tile = (int)get_global_id(1) / WARPS; /* a launch may begin at any */
     const int own_word = (int)get_group_id(0) * own_words, own_row = tile * own_rows;
     const int left = own_word - !whole; /* the tile's first word */
@@ -403,7 +401,7 @@ __attribute__((reqd_work_group_size(WARP, WARPS, 1))) __kernel void life_tile(
 #endif
     for (int g = 0; g < generations; g++) {
         __local struct edge(*edge)[2] = edges[g & 1];
-        /* Rows g .. TALL - g - 1 are still right. A warp without any has nothing to do. */
+        /* Rows g .. TALL - g - 1 are still valid. A warp without valid rows idles. */
         const int busy = (warp + 1) * PARTS * ROWS > g && warp * PARTS * ROWS < TALL - g;
         struct ends ends;
 #if !SHUFFLE

@@ -1,8 +1,9 @@
-/* trace.c - generations with the population and hash of each, as the engines on devices do it:
- * steps and counts are started for many generations before anybody waits.
+/* trace.c - population and hash of each of n generations, for engines on devices. Steps and counts
+ * of many generations are enqueued before the host waits.
  * SPDX-License-Identifier: MIT
  */
-#include "life/internal.h"
+#include "life/counting.h"
+#include "life/engine.h"
 
 #include "core/progress.h"
 

@@ -1,18 +1,19 @@
-/* transitions.h - rules that a file lists: what the files that read and use them share.
+/* transitions.h - rules of rule files, as a tree.
  *
- *   rule_file.c    the sections of a .rule file: names, colours
- *   rule_table.c   a TABLE: transitions with variables and symmetries, made into a tree
- *   rule_tree.c    a TREE, and how trees grow
+ *   rule_file.c    the sections of a .rule file: name, colours
+ *   rule_table.c   a TABLE: transitions with variables and symmetries, converted to a tree
+ *   rule_tree.c    a TREE; construction of trees
  *
- * A tree says what becomes of a cell. At its root the state of the first place of `place` chooses
- * one of `states` branches, and so on; the last node's branches are the cell's next state.
+ * A tree gives the next state of a cell. At its root the state at the first place of `place`
+ * selects one of `states` branches, and so on; the branches of the last node are next states.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIFE_TRANSITIONS_H
 #define LIFE_TRANSITIONS_H
 
-#include "life/internal.h"
+#include "stdcl/life.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { TRANSITIONS_PLACES = 9, TRANSITIONS_BRANCHES = 1 << 26 };
@@ -20,33 +21,33 @@ enum { TRANSITIONS_PLACES = 9, TRANSITIONS_BRANCHES = 1 << 26 };
 struct life_transitions {
     char name[LIFE_RULE_TEXT];
     unsigned states;
-    int places;                              /* 3, 5, 7 or 9, the cell last */
-    unsigned char place[TRANSITIONS_PLACES]; /* of the block of nine, as in family.c */
-    uint32_t *branch;   /* node n has branch[n * states] and so on: where the next node's begin, or
-                           states */
-    size_t nodes, room; /* of the array, in nodes */
-    uint32_t root;      /* where its branches begin */
+    int places;                              /* 3, 5, 7 or 9; the cell is the last */
+    unsigned char place[TRANSITIONS_PLACES]; /* in the block of nine, as in family.c */
+    uint32_t *branch; /* branches of node n begin at branch[n * states]: offsets of the next nodes'
+                         branches, or states */
+    size_t nodes, room; /* used; allocated */
+    uint32_t root;      /* offset of its branches */
     bool has_colours;
     unsigned char colour[256][3];
 };
 
-/* A section of a file, or all of it, and where the file begins. */
+/* A section of a file, or all of it; `file` is the beginning of the file. */
 struct rule_text {
     const char *name, *begin, *end, *file;
 };
 
-/* Fails with EINVAL: "NAME: line 3: ...", of a place in the text. */
+/* Set EINVAL with a message "NAME: line 3: ..." for a place in the text. Return -1. */
 int rule_text_error(const struct rule_text *t, const char *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The places of so many neighbours, and the cell. */
+/* Set the places for a number of neighbours, and the cell. */
 void transitions_places(struct life_transitions *t, int neighbours);
 
-/* A new node, its branches for the caller to set; NULL with ENOMEM, or EINVAL where there would be
- * too many. */
+/* Append a node, whose branches the caller sets. NULL with ENOMEM, or with EINVAL if there are too
+ * many. */
 uint32_t *transitions_node(struct life_transitions *t, const struct rule_text *text, uint32_t *at);
 
-/* The next number of a section, over line ends and comments; one that is too large stays so. */
+/* Read the next number of a section, across line ends and comments; large numbers saturate. */
 bool rule_text_number(const char **p, const char *end, unsigned long *n);
 
 static inline const char *rule_line_end(const char *p, const char *end)
@@ -55,11 +56,11 @@ static inline const char *rule_line_end(const char *p, const char *end)
     return newline ? newline : end;
 }
 
-/* Reads a TABLE, or a TREE. */
+/* Read a TREE, or a TABLE. */
 int rule_tree_read(const struct rule_text *text, struct life_transitions *t);
 int rule_table_read(const struct rule_text *text, struct life_transitions *t);
 
-/* What becomes of the middle of a block of nine states. */
+/* Next state of the middle of a block of nine states. */
 static inline unsigned char life_transit(const struct life_transitions *t,
                                          const unsigned char block[9])
 {

@@ -1,10 +1,11 @@
-/* tune.c - what a search for better shapes needs: knobs, a problem, a check and a measurement.
+/* tune.c - the tuner's view of the packed engine: knobs, problem, check and measurement.
  *
- * The problem is a soup on a square torus, on the one device that is tuned; its size is the number
- * of cells. The check compares windows of it with plain C (verify.c), and a measurement is a
- * hundred generations or more.
+ * The problem is a soup on a square torus, on the tuned device; its size is the number of cells.
+ * The check compares windows of the grid with the scalar reference (verify.c). A measurement takes
+ * at least a hundred generations.
  * SPDX-License-Identifier: MIT
  */
+#include "life/engine.h"
 #include "life/shape.h"
 
 #include <errno.h>
@@ -36,7 +37,7 @@ static const struct cltune_knob tile_knobs[] = {
     CLTUNE_KNOB("items", 32, 16, 8, 4),
     CLTUNE_KNOB("shuffle", 0, 1),
     CLTUNE_KNOB("multiply", 0, 1, 2),
-    CLTUNE_KNOB("held", 0, 1),
+    CLTUNE_KNOB("persistent", 0, 1),
 };
 /* clang-format on */
 
@@ -52,29 +53,29 @@ struct problem {
     char shape[512];
 };
 
-static void problem_close(void *problem)
+static void life_tune_close(void *problem)
 {
     struct problem *p = problem;
     life_free(p->lf);
     free(p);
 }
 
-static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, size_t size)
+static void *life_tune_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, size_t size)
 {
     (void)kernel;
     struct problem *p = calloc(1, sizeof *p);
     if (!p)
-        return clerror_set(ENOMEM, "life: no memory to tune"), NULL;
+        return clerror_set(ENOMEM, "life: no memory for tuning"), NULL;
     p->side = (size_t)(sqrt((double)size) + 0.5);
     p->ctx = cp;
     if (clgetdevinfo(p->ctx, &p->info) == 0)
         return p;
-    problem_close(p);
+    life_tune_close(p);
     return NULL;
 }
 
-/* The engine of a shape, kept until another shape comes. */
-static int use(struct problem *p, const char *shape)
+/* Create the engine of a shape; keep it until the shape changes. */
+static int life_tune_use(struct problem *p, const char *shape)
 {
     if (p->lf && strcmp(shape, p->shape) == 0)
         return 0;
@@ -85,11 +86,11 @@ static int use(struct problem *p, const char *shape)
     return p->lf ? life_soup(p->lf, 0.5, 1) : -1;
 }
 
-/* ---- What the search calls. ------------------------------------------------------------------ */
+/* ---- Interface to the tuner. ----------------------------------------------------------------- */
 
-/* Refuses a shape with a number that this device changes back: it would be measured as another
- * shape already is. */
-static int allowed(void *problem, const char *shape)
+/* Refuse a shape with a number that this device overrides: it would duplicate another measurement.
+ */
+static int life_tune_allowed(void *problem, const char *shape)
 {
     const struct problem *p = problem;
     struct life grid = {
@@ -99,34 +100,34 @@ static int allowed(void *problem, const char *shape)
     if (life_shape_choose(&s, &grid, 0, &p->info, shape, &row) < 0)
         return -1;
     if (s.tile == !!(p->info.dev_type & CL_DEVICE_TYPE_CPU))
-        return clerror_set(EINVAL, "life: tile.cl is for GPUs, and rows.cl for CPUs");
+        return clerror_set(EINVAL, "life: tile.cl is for GPUs, rows.cl for CPUs");
     if (cltune_value(shape, "ternary", 0) != s.ternary ||
         cltune_value(shape, "shuffle", 0) != s.shuffle ||
         cltune_value(shape, "multiply", 0) != s.multiply ||
         cltune_value(shape, "funnel", 0) != s.funnel ||
         cltune_value(shape, "generations", s.generations) != s.generations)
-        return clerror_set(EINVAL, "life: the device cannot do that");
+        return clerror_set(EINVAL, "life: the device does not support this shape");
     return 0;
 }
 
-static int verify(void *problem, const char *shape)
+static int life_tune_verify(void *problem, const char *shape)
 {
     struct problem *p = problem;
-    return use(p, shape) < 0 ? -1 : life_verify(p->lf);
+    return life_tune_use(p, shape) < 0 ? -1 : life_verify(p->lf);
 }
 
-enum { GENERATIONS = 100 }; /* of a run */
+enum { GENERATIONS = 100 }; /* of a measurement */
 
-static int generations(void *problem, size_t runs)
+static int life_tune_generations(void *problem, size_t runs)
 {
     return life_step(((struct problem *)problem)->lf, runs * GENERATIONS);
 }
 
-static int measure(void *problem, const char *shape, double *seconds, double *work)
+static int life_tune_measure(void *problem, const char *shape, double *seconds, double *work)
 {
     struct problem *p = problem;
     *work = (double)p->side * (double)p->side * GENERATIONS;
-    return use(p, shape) < 0 ? -1 : cltune_time(generations, p, seconds);
+    return life_tune_use(p, shape) < 0 ? -1 : cltune_time(life_tune_generations, p, seconds);
 }
 
 /* ---- The list. ------------------------------------------------------------------------------- */
@@ -135,8 +136,8 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
     {                                                                                              \
         .name = its_name, .unit = "cells/s", .knob = knobs,                                        \
         .nknobs = sizeof knobs / sizeof *knobs, .sizes = sizes,                                    \
-        .nsizes = sizeof sizes / sizeof *sizes, .open = problem_open, .close = problem_close,      \
-        .allowed = allowed, .verify = verify, .measure = measure                                   \
+        .nsizes = sizeof sizes / sizeof *sizes, .open = life_tune_open, .close = life_tune_close,  \
+        .allowed = life_tune_allowed, .verify = life_tune_verify, .measure = life_tune_measure     \
     }
 static const struct cltune_kernel kernels[] = {KERNEL("life.rows", rows_knobs),
                                                KERNEL("life.tile", tile_knobs)};

@@ -1,16 +1,18 @@
-/* verify.c - an engine at work compared with plain C, also on grids far too large for plain C.
+/* verify.c - compares a running engine with the scalar reference, also on grids far too large for
+ * it.
  *
- * After STEPS generations a cell depends on the cells at most STEPS away from it. So windows of the
- * grid are read, taken on by plain C as if they were a whole grid, and compared, but for the STEPS
- * outermost cells:
+ * After STEPS generations a cell depends on cells at most STEPS away. Windows of the grid are
+ * read, advanced by the scalar reference as if each were a whole grid, and compared, except for
+ * the outermost STEPS cells:
  *
- *      | STEPS | WINDOW | STEPS |        a stretch of a long axis; two such axes make a window
+ *      | STEPS | WINDOW | STEPS |        a segment of a long axis; two such axes make a window
  *
- * An axis that is short is in the window as a whole, and all of it is compared. So is the edge of a
- * plane where a window ends there: beyond it cells are dead for plain C, too.
+ * A short axis is wholly in the window, and all of it is compared. The edge of a plane is also
+ * compared where a window ends there, since cells beyond it are dead for the reference, too.
  * SPDX-License-Identifier: MIT
  */
-#include "life/internal.h"
+#include "life/engine.h"
+#include "life/reference.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,8 +20,8 @@
 
 enum { WINDOW = 48, STEPS = 41, LONG = WINDOW + 2 * STEPS, WHOLE = 2 * LONG, PLACES = 3 };
 
-/* Cells of an axis: start .. start + length - 1 are read, and `count` of them from `first` on
- * compared. */
+/* A segment of an axis: cells start .. start + length - 1 are read, and `count` of them from
+ * `first` on are compared. */
 struct stretch {
     long long start;
     size_t length, first, count;
@@ -30,8 +32,8 @@ struct window {
     unsigned char *cells;
 };
 
-/* The stretches of an axis of n cells: on a torus the first lies across the edge. Returns how
- * many. */
+/* Choose the segments of an axis of n cells; on a torus the first crosses the edge. Return their
+ * number. */
 static size_t stretches(enum life_bounds bounds, size_t n, struct stretch s[PLACES])
 {
     const long long end = (long long)n - LONG;
@@ -50,7 +52,7 @@ static size_t stretches(enum life_bounds bounds, size_t n, struct stretch s[PLAC
     return PLACES;
 }
 
-static int read_cells(life *lf, const struct window *w, unsigned char *cells)
+static int verify_read_cells(life *lf, const struct window *w, unsigned char *cells)
 {
     struct life_cells c;
     if (life_cells_alloc(&c, w->x.length, w->y.length) < 0)
@@ -62,9 +64,9 @@ static int read_cells(life *lf, const struct window *w, unsigned char *cells)
     return status;
 }
 
-/* Takes a window on in plain C. `got`: its cells as the engine has them. */
-static int compare(const life *lf, const struct window *w, const unsigned char *got,
-                   unsigned char *scratch)
+/* Advance a window by the scalar reference. `got`: the engine's cells. */
+static int verify_compare(const life *lf, const struct window *w, const unsigned char *got,
+                          unsigned char *scratch)
 {
     const size_t width = w->x.length, height = w->y.length;
     for (int g = 0; g < STEPS; g++) {
@@ -75,22 +77,24 @@ static int compare(const life *lf, const struct window *w, const unsigned char *
         for (size_t x = w->x.first; x < w->x.first + w->x.count; x++)
             if (w->cells[y * width + x] != got[y * width + x])
                 return clerror_set(
-                    EDOM, "life: %s differs from plain C in cell %lld,%lld of generation %llu (%s)",
+                    EDOM,
+                    "life: %s differs from the scalar reference in cell %lld,%lld of generation %llu (%s)",
                     life_engine_name(lf->engine), w->x.start + (long long)x,
                     w->y.start + (long long)y, (unsigned long long)lf->generation,
                     life_shape(lf, 0));
     return 0;
 }
 
-static int verify(life *lf, struct window *w, size_t n, unsigned char *got, unsigned char *scratch)
+static int verify_windows(life *lf, struct window *w, size_t n, unsigned char *got,
+                          unsigned char *scratch)
 {
     for (size_t i = 0; i < n; i++)
-        if (read_cells(lf, &w[i], w[i].cells) < 0)
+        if (verify_read_cells(lf, &w[i], w[i].cells) < 0)
             return -1;
     if (life_step(lf, STEPS) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
-        if (read_cells(lf, &w[i], got) < 0 || compare(lf, &w[i], got, scratch) < 0)
+        if (verify_read_cells(lf, &w[i], got) < 0 || verify_compare(lf, &w[i], got, scratch) < 0)
             return -1;
     return 0;
 }
@@ -108,7 +112,7 @@ int life_verify(life *lf)
                            (n + 2) * most);
     for (size_t i = 0; i < n; i++)
         window[i] = (struct window){x[i % columns], y[i / columns], memory + i * most};
-    const int status = verify(lf, window, n, memory + n * most, memory + (n + 1) * most);
+    const int status = verify_windows(lf, window, n, memory + n * most, memory + (n + 1) * most);
     free(memory);
     return status;
 }

@@ -1,14 +1,13 @@
-/* whole.c - rules as the text that comes before a kernel: their chains as macros; and, for B3/S23,
- * a chain that needs no b, k, p and q.
- *
+/* whole.c - writes circuits as macros, the text that precedes a kernel; and, for B3/S23, a circuit
+ * directly on the row sums, without b, k, p and q.
  * SPDX-License-Identifier: MIT
  */
-#include "life/internal.h"
+#include "life/logic.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Writes a macro of such steps, whose variables' names are inputs first. */
+/* Write a macro of the steps; `names` are the variables, inputs first. */
 static char *write_steps(char *end, size_t steps, const struct life_step *step, size_t given,
                          const char *const input[])
 {
@@ -35,8 +34,7 @@ void life_logic_text(const struct life_logic *logic, char text[LIFE_LOGIC_TEXT])
 
 /* ---- Chains from the sums of rows. ----------------------------------------------------------- */
 
-/* Found by a search of all chains of six steps for one that is right (exact synthesis by a SAT
- * solver). */
+/* Found by exact synthesis with a SAT solver, over all circuits of six steps. */
 static const struct life_whole wholes[] = {
     {{1 << 3, 1 << 2 | 1 << 3},
      {{{6, 2, 0}, 0x96},

@@ -12,6 +12,7 @@
 
 #include "formats/life.h"
 #include "life/hash.h"
+#include "life/internal.h"
 
 #include <errno.h>
 #include <math.h>
@@ -365,7 +366,7 @@ static void little_memory(void **unused)
     hashlife_free(h);
     for (unsigned threads = 1; threads <= 3; threads += 2) {
         h = soup((size_t)16 << 20, threads, 1536);
-        h->alone = 0; /* others help at once */
+        h->helper_delay = 0; /* others help at once */
         for (int i = 0; i < 3; i++)
             works(hashlife_step(h, 500));
         assert_string_equal(population(h), plenty);
@@ -401,7 +402,7 @@ static void threads_agree(void **unused)
     hashlife_free(h);
     for (unsigned threads = 2; threads <= 4; threads += 2) {
         h = soup((size_t)1 << 30, threads, 512);
-        h->alone = 0;
+        h->helper_delay = 0;
         works(hashlife_step(h, 2048));
         assert_string_equal(population(h), one);
         assert_int_equal(hashlife_bounding_box(h, &again), 1);

@@ -10,6 +10,7 @@
 
 #include "formats/life.h"
 #include "life/census.h"
+#include "life/internal.h"
 
 #include <errno.h>
 #include <math.h>

@@ -303,10 +303,10 @@ static void runs_where_something_goes_on(void **state)
                                                                                   takes no time */
     assert_non_null(strstr(err, "engine sparse: --engine says so"));
     assert_non_null(strstr(err, "tile=48"));
-    refuses(2, "under the rule B03/S23 all of an empty plane",
+    refuses(2, "rule B03/S23 turns empty space alive",
             "-p plane.rle --engine sparse --rule B03/S23");
     refuses(2, "of more than two states", "-p plane.rle --engine sparse --rule 345/2/4");
-    refuses(1, "need more than the 1 MiB",
+    refuses(1, "the 1 MiB for tiles",
             "-p plane.rle --engine sparse --rule B3/S12345678 -n 100000 --memory 1M");
     refuses(2, "leave --size out", "-p plane.rle --engine sparse --size 100");
     refuses(2, "add --pattern FILE", "--engine sparse");
@@ -744,7 +744,7 @@ static void census(void **unused)
             "census --csv x.json --soups 2");
     refuses(2, "'x.png' would be a table of text", "--csv x.png -n 1");
     refuses(2, "a census is of rules that are written out", "census --rule Wire.rule --soups 2");
-    refuses(2, "by B0 all of an empty plane", "census --rule B0/S23");
+    refuses(2, "B0 turns empty space alive", "census --rule B0/S23");
     refuses(2, "lie on a plane without edges; leave out :T10", "census --rule B3/S23:T10");
     refuses(2, "at most 64 x 64 cells, not 65 x 3", "census --size 65x3");
     refuses(2, "--soups is for a census: stdcl life census --soups 3", "--soups 3");

@@ -10,7 +10,8 @@
 #include "deep.h"
 #include "stdcl/life.h"
 
-#include "life/packed.h"
+#include "life/internal.h"
+#include "life/persistent.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -337,9 +338,10 @@ static void tile_whole(void **state)
                                   widths[i], 40 + i, LIFE_TORUS, one_of(1), 11});
 }
 
-/* ---- A torus held in registers. -------------------------------------------------------------- */
+/* ---- A torus that stays in registers.
+ * -------------------------------------------------------------- */
 
-#define HELD "tile=1 rows=4 warps=4 generations=4 held=1"
+#define PERSISTENT "tile=1 rows=4 warps=4 generations=4 persistent=1"
 
 /* Units of the device that engines take unasked. */
 static cl_uint units_of_first(void)
@@ -357,7 +359,7 @@ static cl_uint units_of_first(void)
  * none. */
 static void skip_unless_held(void)
 {
-    life *lf = life_create(&(struct life_options){.width = 64, .height = 32, .shape = HELD});
+    life *lf = life_create(&(struct life_options){.width = 64, .height = 32, .shape = PERSISTENT});
     ready(lf);
     const bool ordered = !strstr(life_explain(lf, 0), "does not order memory");
     life_free(lf);
@@ -376,13 +378,13 @@ static void held_grids(void **state)
     static const struct {
         const char *shape;
         size_t width, height, tiles;
-    } grids[] = {{HELD, 64, 32, 1},
-                 {HELD " held_rows=3", 64, 64, 1},
-                 {HELD, 64, 64, 2},
-                 {HELD, 128, 32, 2},
-                 {HELD " held_words=5 held_rows=2", 128, 64, 2},
-                 {HELD, 128, 64, 4},
-                 {HELD " held_rows=3", 64, 192, 3}};
+    } grids[] = {{PERSISTENT, 64, 32, 1},
+                 {PERSISTENT " persistent_rows=3", 64, 64, 1},
+                 {PERSISTENT, 64, 64, 2},
+                 {PERSISTENT, 128, 32, 2},
+                 {PERSISTENT " persistent_words=5 persistent_rows=2", 128, 64, 2},
+                 {PERSISTENT, 128, 64, 4},
+                 {PERSISTENT " persistent_rows=3", 64, 192, 3}};
     static const unsigned generations[] = {
         1,  15, 16, 17,
         32, 33, 34, 50}; /* on a busy machine items wait for others that are not at work */
@@ -394,7 +396,7 @@ static void held_grids(void **state)
             life *lf = life_create(
                 &(struct life_options){.width = c.width, .height = c.height, .shape = c.shape});
             ready(lf);
-            contains(life_explain(lf, 0), "held in ");
+            contains(life_explain(lf, 0), "persistent in ");
             life_free(lf);
             check_grid(&c);
         }
@@ -408,14 +410,14 @@ static void held_rules(void **state)
         .engine = LIFE_REFERENCE, .rule = "B2-a/S12", .width = 64, .height = 32};
     cells_after(&o, 53, &want);
     o.engine = LIFE_PACKED;
-    o.shape = HELD;
+    o.shape = PERSISTENT;
     cells_after(&o, 53, &got);
     compare(&got, &want, o.rule);
     life_cells_free(&got);
     life_cells_free(&want);
 }
 
-/* What cannot be held is computed by launches of tiles. */
+/* Tori that cannot be persistent are computed by launches of tiles. */
 static void held_or_not(void **state)
 {
     (void)state;
@@ -430,12 +432,12 @@ static void held_or_not(void **state)
         life *lf = life_create(&(struct life_options){.width = grids[i].width,
                                                       .height = grids[i].height,
                                                       .bounds = grids[i].bounds,
-                                                      .shape = HELD});
+                                                      .shape = PERSISTENT});
         ready(lf);
-        contains(life_explain(lf, 0), "not held");
+        contains(life_explain(lf, 0), "not persistent");
         life_free(lf);
     }
-    check_grid(&(struct grid){LIFE_PACKED, HELD, 65, 33, LIFE_TORUS, one_of(1), 40});
+    check_grid(&(struct grid){LIFE_PACKED, PERSISTENT, 65, 33, LIFE_TORUS, one_of(1), 40});
 }
 
 /* A tile that never comes, as where a device leaves a group waiting: an error, and not for ever. */
@@ -445,18 +447,20 @@ static void held_in_vain(void **state)
     skip_unless_held();
     if (units_of_first() < 2)
         return;
-    life *lf = life_create(&(struct life_options){
-        .width = 64, .height = 64, .shape = HELD " held_warps=1"}); /* a group is a tile */
+    life *lf = life_create(
+        &(struct life_options){.width = 64,
+                               .height = 64,
+                               .shape = PERSISTENT " persistent_warps=1"}); /* a group is a tile */
     ready(lf);
     struct packed *p = lf->state;
-    assert_non_null(p->held);
+    assert_non_null(p->persistent);
     works(life_step(lf, 40));
-    p->held->tiles = 1;
-    p->held->patience = 5000;
+    p->persistent->tiles = 1;
+    p->persistent->max_polls = 5000;
     works(life_step(lf, 16)); /* nobody waits */
     assert_int_equal(life_step(lf, 17), -1);
     assert_int_equal(clerrno, EIO);
-    contains(clerror(), "held=0");
+    contains(clerror(), "persistent=0");
     life_free(lf);
 }
 

@@ -133,7 +133,7 @@ static void edges_are_joined_as_golly_draws_them(void **unused)
         for (long y = -1; y <= (long)g.height; y++)
             for (long x = -1; x <= (long)g.width; x++) {
                 long u = x, v = y;
-                life_joined_cell(&g, &u, &v);
+                life_topology_cell(&g, &u, &v);
                 assert_int_equal('A' + v * (long)g.width + u,
                                  drawings[i].drawing[(y + 1) * ((long)g.width + 2) + x + 1]);
             }
@@ -150,20 +150,22 @@ static void far_cells_are_those_of_many_steps(void **unused)
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
         struct life_grid g;
         works(life_grid_read(grids[i], &g));
-        const bool columns = g.how == LIFE_COLUMNS_SHIFTED || g.how == LIFE_COLUMNS_TWISTED;
+        const bool columns =
+            g.topology == LIFE_COLUMNS_SHIFTED || g.topology == LIFE_COLUMNS_TWISTED;
         for (long y = -14; y <= 14; y++)
             for (long x = -14; x <= 14; x++) {
                 long u = x, v = y, a = columns ? y : x, b = columns ? x : y;
                 const long across = (long)(columns ? g.height : g.width),
                            down = (long)(columns ? g.width : g.height);
-                const bool twisted = g.how == LIFE_ROWS_TWISTED || g.how == LIFE_COLUMNS_TWISTED;
+                const bool twisted =
+                    g.topology == LIFE_ROWS_TWISTED || g.topology == LIFE_COLUMNS_TWISTED;
                 for (; b < 0; b += down)
                     a = twisted ? across - 1 - g.shift - a : a - g.shift;
                 for (; b >= down; b -= down)
                     a = twisted ? across - 1 - g.shift - a : a + g.shift;
                 while (a < 0)
                     a += across;
-                life_joined_cell(&g, &u, &v);
+                life_topology_cell(&g, &u, &v);
                 assert_int_equal(columns ? v : u, a % across);
                 assert_int_equal(columns ? u : v, b);
             }
@@ -202,7 +204,7 @@ static void compare_engines(const char *grid, const char *rule, unsigned generat
         works(life_get(lf, 0, 0, &c));
         uint64_t alive = 0;
         for (unsigned k = 0; k < generations; k++) {
-            life_ref_joined_rows(&family, &g, 0, g.height, now, next);
+            life_ref_topology_rows(&family, &g, 0, g.height, now, next);
             memcpy(now, next, n);
         }
         for (size_t i = 0; i < n; i++) {

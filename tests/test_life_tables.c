@@ -537,9 +537,7 @@ static void what_cannot_be_is_refused(void **unused)
     assert_null(life_create(&(struct life_options){
         .transitions = births, .width = 9, .height = 9, .engine = LIFE_LOCAL}));
     assert_int_equal(clerrno, ENOTSUP);
-    contains(
-        clerror(),
-        "the rule B is of a file; the engines packed and reference have such rules, not local");
+    contains(clerror(), "the rule B is of a file; use the engine packed or reference, not local");
     fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.transitions = births}));
     fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.rule = "3/0/4"}));
     hashlife *h = hashlife_create(&(struct hashlife_options){.transitions = rule});

@@ -333,7 +333,7 @@ trees_in_parts() {
 cannot() {
     # Work-groups of one launch that wait for each other need atomics of OpenCL C 3.0, which Oclgrind's compiler does not have, and groups at
     # work at once: Oclgrind ends one before it begins the next.
-    echo life_rows_passes life_held forces_steps | tr ' ' '\n'
+    echo life_rows_passes life_persistent forces_steps | tr ' ' '\n'
     echo matmul_mma # the matrix units of NVIDIA's cards, by PTX; also its EDGE=1, of thin products
     echo life_columns life_count_block | tr ' ' '\n' # blocks of a grid are of several ranks, threads that Oclgrind 21.10 must not be called by at once
     echo loosen part_with | tr ' ' '\n' # of systems that are too large for it: with less than 10,000 bodies no group of another part meets too much

@@ -1,8 +1,9 @@
-/* sparse_look.c - the engine "sparse": rectangles of its plane, squares, and the box of live cells,
- * from the host's image of its tiles.
+/* sparse_raster.c - the engine "sparse": rectangles of its plane, squares, and the bounding box of
+ * live cells, from the host's image of its tiles.
  * SPDX-License-Identifier: MIT
  */
 #include "life/sparse.h"
+#include "life/cells.h"
 
 #include "core/handle.h"
 
@@ -12,12 +13,13 @@
 
 enum { MOST_ZOOM = 24, MOST_LOOK = 60 };
 
-/* The part of a rectangle that lies in a tile; false: none. */
+/* A rectangle of cells, such as the part of a larger one that lies in a tile. */
 struct part {
     long long left, top, right, bottom;
 };
 
-static bool meets(const life_sparse *s, int tile, const struct part *whole, struct part *part)
+static bool raster_intersects(const life_sparse *s, int tile, const struct part *whole,
+                              struct part *part)
 {
     const long long left = (long long)s->pool.place[2 * tile] * SPARSE_SIDE,
                     top = (long long)s->pool.place[2 * tile + 1] * SPARSE_SIDE;
@@ -28,9 +30,9 @@ static bool meets(const life_sparse *s, int tile, const struct part *whole, stru
     return part->left < part->right && part->top < part->bottom;
 }
 
-/* Columns left to right - 1, which lie in a tile, of one of its rows, from bit 0 on. */
-static uint64_t cells_of(const life_sparse *s, int tile, long long y, long long left,
-                         long long right)
+/* Columns left ... right - 1 of a row of a tile, from bit 0 on. */
+static uint64_t tile_row_cells(const life_sparse *s, int tile, long long y, long long left,
+                               long long right)
 {
     const long long x = (long long)s->pool.place[2 * tile] * SPARSE_SIDE,
                     top = (long long)s->pool.place[2 * tile + 1] * SPARSE_SIDE;
@@ -38,8 +40,8 @@ static uint64_t cells_of(const life_sparse *s, int tile, long long y, long long 
            (((uint64_t)1 << (right - left)) - 1);
 }
 
-/* The end of a rectangle, no farther than numbers go. */
-static long long end_of(long long from, size_t n, unsigned zoom)
+/* End of a rectangle, saturated. */
+static long long raster_end(long long from, size_t n, unsigned zoom)
 {
     const size_t room = (size_t)(LLONG_MAX - (from > 0 ? from : 0)) >> zoom;
     return n >= room ? LLONG_MAX : from + (long long)(n << zoom);
@@ -49,24 +51,25 @@ int life_sparse_get(life_sparse *s, long long x, long long y, struct life_cells 
 {
     if (no_handle(s, __func__))
         return -1;
-    const struct part whole = {x, y, end_of(x, cells->width, 0), end_of(y, cells->height, 0)};
+    const struct part whole = {x, y, raster_end(x, cells->width, 0),
+                               raster_end(y, cells->height, 0)};
     struct part part;
     if (sparse_to_host(s, false) < 0)
         return -1;
     for (size_t j = 0; j < cells->height; j++)
         memset(cells->word + j * cells->stride, 0, (cells->width + 63) / 64 * sizeof(uint64_t));
     for (int tile = 1; tile < s->pool.control[SPARSE_USED]; tile++)
-        for (long long row = meets(s, tile, &whole, &part) ? part.top : part.bottom;
+        for (long long row = raster_intersects(s, tile, &whole, &part) ? part.top : part.bottom;
              row < part.bottom; row++) {
-            const uint64_t word = cells_of(s, tile, row, part.left, part.right);
+            const uint64_t word = tile_row_cells(s, tile, row, part.left, part.right);
             life_bits_copy(cells->word + (size_t)(row - y) * cells->stride, (size_t)(part.left - x),
                            &word, 0, (size_t)(part.right - part.left));
         }
     return 0;
 }
 
-/* Calls add(arg, i, j, live) for live cells of square (i, j), as often as there are some in a row
- * of a tile. */
+/* Call add(arg, i, j, live) for square (i, j), once for each row of a tile with live cells in it.
+ */
 static int in_squares(life_sparse *s, const struct part *whole, unsigned zoom,
                       void (*add)(void *arg, size_t i, size_t j, unsigned live), void *arg)
 {
@@ -74,13 +77,13 @@ static int in_squares(life_sparse *s, const struct part *whole, unsigned zoom,
     if (sparse_to_host(s, false) < 0)
         return -1;
     for (int tile = 1; tile < s->pool.control[SPARSE_USED]; tile++)
-        for (long long row = meets(s, tile, whole, &part) ? part.top : part.bottom;
+        for (long long row = raster_intersects(s, tile, whole, &part) ? part.top : part.bottom;
              row < part.bottom; row++)
             for (long long from = part.left, end; from < part.right; from = end) {
                 const size_t i = (size_t)(from - whole->left) >> zoom;
-                const long long square = end_of(whole->left, i + 1, zoom);
+                const long long square = raster_end(whole->left, i + 1, zoom);
                 end = square < part.right ? square : part.right;
-                const uint64_t live = cells_of(s, tile, row, from, end);
+                const uint64_t live = tile_row_cells(s, tile, row, from, end);
                 if (live)
                     add(arg, i, (size_t)(row - whole->top) >> zoom,
                         (unsigned)__builtin_popcountll(live));
@@ -93,7 +96,7 @@ struct counts {
     size_t width;
 };
 
-static void count(void *counts, size_t i, size_t j, unsigned live)
+static void raster_count(void *counts, size_t i, size_t j, unsigned live)
 {
     const struct counts *c = counts;
     c->live[j * c->width + i] += live;
@@ -109,18 +112,19 @@ int life_sparse_density(life_sparse *s, long long x, long long y, size_t width, 
             EINVAL, "life_sparse_density: squares of 2^%u cells a side are too large; at most 2^%d",
             zoom, MOST_ZOOM);
     memset(live, 0, width * height * sizeof *live);
-    return in_squares(s, &(struct part){x, y, end_of(x, width, zoom), end_of(y, height, zoom)},
-                      zoom, count, &(struct counts){live, width});
+    return in_squares(s,
+                      &(struct part){x, y, raster_end(x, width, zoom), raster_end(y, height, zoom)},
+                      zoom, raster_count, &(struct counts){live, width});
 }
 
-static void set(void *cells, size_t i, size_t j, unsigned live)
+static void raster_set(void *cells, size_t i, size_t j, unsigned live)
 {
     const struct life_cells *c = cells;
     (void)live;
     c->word[j * c->stride + i / 64] |= (uint64_t)1 << i % 64;
 }
 
-/* A number of squares in cells, no farther than numbers go. */
+/* Convert squares to cells, saturated. */
 static long long in_cells(long long squares, unsigned zoom)
 {
     const long long most = LLONG_MAX >> zoom;
@@ -143,11 +147,11 @@ int life_sparse_measure(life_sparse *s, unsigned zoom, long long x, long long y,
     const struct part whole = {in_cells(x, zoom), in_cells(y, zoom),
                                in_cells(x + (long long)cells->width, zoom),
                                in_cells(y + (long long)cells->height, zoom)};
-    return in_squares(s, &whole, zoom, set, cells);
+    return in_squares(s, &whole, zoom, raster_set, cells);
 }
 
-/* Makes the box hold a tile's live cells. */
-static void widen(const life_sparse *s, int tile, struct life_sparse_box *box)
+/* Extend the box by a tile's live cells. */
+static void raster_widen(const life_sparse *s, int tile, struct life_sparse_box *box)
 {
     const long long x = (long long)s->pool.place[2 * tile] * SPARSE_SIDE - SPARSE_HALO,
                     y = (long long)s->pool.place[2 * tile + 1] * SPARSE_SIDE;
@@ -177,7 +181,7 @@ int life_sparse_bounding_box(life_sparse *s, struct life_sparse_box *box)
     if (sparse_to_host(s, false) < 0)
         return -1;
     for (int tile = 1; tile < s->pool.control[SPARSE_USED]; tile++)
-        widen(s, tile, box);
+        raster_widen(s, tile, box);
     if (box->left < box->right)
         return 1;
     *box = (struct life_sparse_box){0, 0, 0, 0};

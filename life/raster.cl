@@ -1,14 +1,15 @@
-/* look.cl - what a picture needs of the grid: a rectangle's bits, or how many cells live in each of
- * its squares.
+/* raster.cl - the pixels of a picture: the cells of a rectangle, or the number of live cells in
+ * each of its squares.
  *
- *   words    a share of the grid: rows of `stride` words, its own from row `above` on; these are
- *            rows first ... first + rows - 1 of the
- *            grid, which is width x height cells. Rows of other shares are left out
- *   (x, y)   the rectangle's top left cell; on a torus it may lie across the edge
+ *   words    a partition of the grid: rows of `stride` words, its own from row `above` on, which
+ * are
+ *            rows first ... first + rows - 1 of the grid of width x height cells. Rows of other
+ *            partitions are skipped.
+ *   (x, y)   the rectangle's top left cell; on a torus the rectangle may cross the edge
  * SPDX-License-Identifier: MIT
  */
 
-/* n bits of a row from cell c on, n from 1 to 64, around the edge. */
+/* n bits of a row from cell c on, across the edge; 1 <= n <= 64. */
 static inline ulong bits_from(global const ulong *row, uint width, uint c, uint n)
 {
     ulong bits = 0;
@@ -20,8 +21,8 @@ static inline ulong bits_from(global const ulong *row, uint width, uint c, uint 
     return bits;
 }
 
-static inline global const ulong *row_at(global const ulong *words, uint stride, uint above,
-                                         uint first, uint rows, uint row)
+static inline global const ulong *raster_row(global const ulong *words, uint stride, uint above,
+                                             uint first, uint rows, uint row)
 {
     return row < first || row - first >= rows ? 0 : words + (ulong)stride * (above + row - first);
 }
@@ -36,14 +37,14 @@ kernel void life_window(global const ulong *words, uint stride, uint above, uint
     if (i >= length)
         return;
     global const ulong *row =
-        row_at(words, stride, above, first, rows, (uint)(((ulong)y + line) % height));
+        raster_row(words, stride, above, first, rows, (uint)(((ulong)y + line) % height));
     if (row)
         out[(ulong)line * length + i] =
             bits_from(row, width, (uint)((x + 64ul * i) % width), min(64u, across - 64 * i));
 }
 
-/* count[square] += the live cells of lines part, part + parts, ... of a square of 2^zoom cells a
- * side, as far as it lies in the rectangle of across x down cells. A work-item is such a part. */
+/* count[square] += live cells in lines part, part + parts, ... of a square of 2^zoom cells a side,
+ * within the rectangle of across x down cells. A work-item has one such part. */
 kernel void life_squares(global const ulong *words, uint stride, uint above, uint first, uint rows,
                          uint width, uint height, uint x, uint y, uint across, uint down, uint zoom,
                          uint length, global uint *count)
@@ -56,8 +57,8 @@ kernel void life_squares(global const ulong *words, uint stride, uint above, uin
                lines = min(1u << zoom, down - (j << zoom));
     uint sum = 0;
     for (uint line = (uint)get_global_id(2); line < lines; line += parts) {
-        global const ulong *row = row_at(words, stride, above, first, rows,
-                                         (uint)(((ulong)y + (j << zoom) + line) % height));
+        global const ulong *row = raster_row(words, stride, above, first, rows,
+                                             (uint)(((ulong)y + (j << zoom) + line) % height));
         uint c = (uint)(((ulong)x + (i << zoom)) % width);
         for (uint done = 0, n; row && done < columns; done += n) {
             n = min(min(64 - c % 64, width - c), columns - done); /* to the end of a word */
