@@ -53,7 +53,7 @@ static double one_way(char *bytes, size_t size, int runs)
 
 int main(void)
 {
-    w = world_join(&(struct world_options){.ended = told});
+    w = world_join(&(struct world_options){.on_abort = told});
     if (!w || world_size(w) < 2)
         return fprintf(stderr, "bench_world: %s\n",
                        w ? "start it with mpirun, on 2 ranks or more" : clerror()),

@@ -117,7 +117,7 @@ int cli_ranks_join(int argc, char **argv)
 {
     if (world_launched(NULL) == 1 || among(argc, argv, "--alone"))
         return CLI_DONE;
-    stdcl_world *w = world_join(&(struct world_options){.ended = ended});
+    stdcl_world *w = world_join(&(struct world_options){.on_abort = ended});
     if (!w)
         return refused();
     shares = among(argc, argv, "--share");

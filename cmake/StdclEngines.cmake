@@ -1,5 +1,5 @@
-# Reads the list of engines: STDCL_ENGINES are their names, and for each of them STDCL_NAME_ABOUT is a line of
-# description and STDCL_NAME_ON are the engines that it stands on.
+# Read the list of engines. STDCL_ENGINES: their names; STDCL_NAME_ABOUT: a line of description; STDCL_NAME_ON: the
+# engines that NAME depends on.
 # SPDX-License-Identifier: MIT
 macro(stdcl_engine name about)
   cmake_parse_arguments(E "" "" "ON" ${ARGN})

@@ -1,4 +1,4 @@
-# What `make install` puts where, and how other projects find it again.
+# Installation: files and folders, and the packages by which other projects find them.
 #
 #   include/stdcl.h, include/stdcl/*.h       the headers; stdcl.hpp and stdcl.f90 for C++ and Fortran
 #   lib/libstdcl.{so,a}                      the layer
@@ -12,11 +12,11 @@
 include(CMakePackageConfigHelpers)
 
 # stdcl_install_library(NAME FROM target... MAP file [LIBS lib...] [PRIVATE lib...])
-# Makes, from the objects of in-tree targets, libNAME.so and libNAME.a in which only the names that the version map
-# lists can be seen: the shared library by the map itself, the static one by linking its objects into one and making
-# every other name local, so that a program may have a function of its own called, say, memory_find. The map has a
-# node a minor release, STDCL_1.0 first; a test compares it with the headers. LIBS (CMake targets; stdcl is libstdcl,
-# stdcl_NAME an engine) are what a program that uses the library links too, PRIVATE what only the library does.
+# Make libNAME.so and libNAME.a from the objects of in-tree targets, exporting only the names in the version map. The
+# shared library uses the map; the static one is a single relocatable object with all other names made local, so that a
+# program may define, for example, its own memory_find. The map has one node per minor release, STDCL_1.0 first; a test
+# compares it with the headers. LIBS (CMake targets; stdcl is libstdcl, stdcl_NAME an engine) are also linked by programs
+# that use the library, PRIVATE only by the library.
 function(stdcl_install_library name)
   cmake_parse_arguments(L "" "MAP" "FROM;LIBS;PRIVATE" ${ARGN})
   string(REGEX REPLACE "^stdcl_" "" short ${name}) # stdcl, or the engine's bare name
@@ -100,9 +100,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INC
 install(FILES ${PROJECT_SOURCE_DIR}/include/stdcl.h DESTINATION ${CMAKE_INSTALL_DATADIR}/stdcl/include)
 install(FILES ${PROJECT_SOURCE_DIR}/include/stdcl/philox.h DESTINATION ${CMAKE_INSTALL_DATADIR}/stdcl/include/stdcl)
 
-# ---- The engines. Their sources mark nothing for export: the map does. STDCL_OBJECTS of an engine's target are
-# objects that are in its library besides its own, STDCL_KERNELS the files that it has embedded, STDCL_USES what pkg-config
-# found and it uses, STDCL_BESIDE a shared library of its own that it is linked with.
+# ---- The engines. The map selects exports, not the sources. Properties of an engine's target: STDCL_OBJECTS, further
+# objects in its library; STDCL_KERNELS, embedded files; STDCL_USES, pkg-config modules in use; STDCL_BESIDE, a shared
+# library of its own that it links.
 foreach(engine ${STDCL_ENGINES})
   get_target_property(objects stdcl_${engine} STDCL_OBJECTS)
   if(NOT objects)
@@ -144,7 +144,7 @@ foreach(engine ${STDCL_ENGINES})
   endforeach()
 endforeach()
 
-# All that is installed, without tests and benchmarks.
+# All installed targets, without tests and benchmarks.
 add_custom_target(installed)
 add_dependencies(installed stdcl_command stdcl_shared stdcl_sealed)
 foreach(engine ${STDCL_ENGINES})

@@ -1,6 +1,6 @@
-# The manual pages and the shells' completions, made from the command's tables of options, the public headers and two
-# pages of docs/ (tools/pages/make.sh). The built command prints its tables; of a cross build, -DSTDCL_HOST_COMMAND=
-# names a `stdcl` of the same version that runs here.
+# Manual pages and shell completions, generated from the command's option tables, the public headers and two pages of
+# docs/ (tools/pages/make.sh). The built command prints its tables; for a cross build, -DSTDCL_HOST_COMMAND= names a
+# `stdcl` of equal version that runs on the host.
 # SPDX-License-Identifier: MIT
 set(STDCL_HOST_COMMAND "" CACHE FILEPATH "A stdcl that runs on the machine that builds; needed when cross compiling")
 set(pages ${PROJECT_BINARY_DIR}/pages)

@@ -1,10 +1,10 @@
-# The rooms of libstdcl, each an object library of its own, and the library that they make together.
+# The rooms of libstdcl, one object library each, and the library made of them.
 #
 #   stdcl_room(NAME FILE... [LIBS module...])   in NAME/CMakeLists.txt: the objects stdcl_NAME
-#   stdcl_gather()                              after the last room: stdcl_static, which all of this repository links
+#   stdcl_gather()                              after the last room: stdcl_static, linked by this repository's programs
 #
-# cmake/StdclInstall.cmake makes the libraries that are installed from the same objects. LIBS are what pkg-config
-# found (such as JANSSON) that the room uses besides OpenCL, threads and libm.
+# cmake/StdclInstall.cmake makes the installed libraries from these objects. LIBS are pkg-config modules (such as
+# JANSSON) that the room uses besides OpenCL, threads and libm.
 # SPDX-License-Identifier: MIT
 define_property(GLOBAL PROPERTY STDCL_ROOMS BRIEF_DOCS "Object libraries of libstdcl")
 define_property(GLOBAL PROPERTY STDCL_MODULES BRIEF_DOCS "What they use that pkg-config found")

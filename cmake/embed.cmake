@@ -1,6 +1,6 @@
-# Writes the bytes of IN to OUT as a C array; the terminating zero is not counted in the size. In a kernel file an include says,
-# to editors, what it is built on; the library puts that in front, so that there the line is made a comment: a compiler
-# reads no files, and what was built need not be built again (core/program_cache.c).
+# Write the bytes of IN to OUT as a C array; the size excludes the terminating zero. #include lines of kernel files
+# serve editors only: the library prepends the included text, so the lines become comments here. Programs without
+# includes can be cached (core/program_cache.c).
 # SPDX-License-Identifier: MIT
 file(READ ${IN} hex HEX)
 if(IN MATCHES "\\.(cl|h)$")

@@ -1,5 +1,5 @@
-# The engines, and the libraries like them: a line each, behind those that it stands on. This is the one list; the build,
-# what is installed, tests, benchmarks and the command go by it. CONTRIBUTING.md says which files an engine brings.
+# The list of engines and similar libraries, one per line, after the ones that it depends on. The build, the
+# installation, tests, benchmarks and the command use this list. CONTRIBUTING.md lists the files of an engine.
 #
 #   stdcl_engine(NAME DESCRIPTION [ON NAME...])
 # SPDX-License-Identifier: MIT
@@ -10,4 +10,4 @@ stdcl_engine(nbody "Gravity by direct summation and by a tree on OpenCL devices"
 stdcl_engine(life "Conway's Life and rules like it on OpenCL devices" ON world)
 stdcl_engine(gas "The kinetic energy of a gas on OpenCL devices" ON arrays world)
 stdcl_engine(matmul "Products of matrices on OpenCL devices" ON world)
-stdcl_engine(view "A window in the browser onto any run")
+stdcl_engine(view "Live view of a run in a web browser")

@@ -1,12 +1,11 @@
-/* sanitizer.c - what sanitized builds ask of their sanitizers; linked into every program of such a
- * build.
+/* sanitizer.c - sanitizer options, linked into every program of a sanitized build.
  *
  * OpenCL drivers, and the compilers inside them, are not instrumented. ThreadSanitizer would see
- * some of their accesses and not the locks around them, LeakSanitizer what they keep until the
- * process ends; neither tells anything about our code.
+ * some of their accesses without the locks around them, and LeakSanitizer the memory that they keep
+ * until exit. Neither concerns our code.
  * SPDX-License-Identifier: MIT
  */
-/* Found by the sanitizer's library by their names. */
+/* The sanitizer's library looks these names up. */
 #define SEEN __attribute__((visibility("default"))) const char *
 SEEN __asan_default_options(void);
 SEEN __tsan_default_options(void);
@@ -14,10 +13,10 @@ SEEN __ubsan_default_options(void);
 SEEN __lsan_default_options(void);
 SEEN __lsan_default_suppressions(void);
 
-/* A size that cannot be had is an error to report, as without the sanitizer. GCC 12's looks for
- * thread-local memory of libraries that were opened later at an address that is none, where glibc's
- * block begins 16 bytes behind a page, and its search for leaks crashes there ("Tracer caught
- * signal 11"); those libraries are drivers. */
+/* A failed allocation returns NULL, as without the sanitizer. GCC 12's leak check crashes ("Tracer
+ * caught signal 11") while it looks for the thread-local memory of libraries opened later, here
+ * drivers, if glibc's block begins 16 bytes after a page boundary. intercept_tls_get_addr=0 avoids
+ * the crash. */
 const char *__asan_default_options(void)
 {
     return "allocator_may_return_null=1:intercept_tls_get_addr=0";

@@ -1,4 +1,4 @@
-/* 01_hello.c - adds two vectors on the first device, and shows where the time went. */
+/* 01_hello.c - add two vectors on the first device, and print a profile. */
 /* SPDX-License-Identifier: MIT */
 #include <stdcl.h>
 

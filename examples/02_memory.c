@@ -1,9 +1,8 @@
 /* 02_memory.c - one pointer, several images: what clmsync copies, and what it does not.
  *
- * A block from clmalloc has an image on the host and one on each device. They differ until clmsync
- * says otherwise, so a program may fill its array with the next problem while a device works on
- * this one.
- * SPDX-License-Identifier: MIT
+ * A block from clmalloc has an image on the host and one on each device. Only clmsync copies
+ * between them, so the host may fill its array with the next problem while a device uses the
+ * previous one. SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
 
@@ -28,8 +27,7 @@ int main(void)
 
     for (int i = 0; i < N; i++)
         x[i] = 3;
-    if (clmsync(cp, 0, x,
-                CL_MEM_DEVICE | CL_EVENT_WAIT)) /* what blocks returns 0 when all went well */
+    if (clmsync(cp, 0, x, CL_MEM_DEVICE | CL_EVENT_WAIT)) /* blocking calls return 0 on success */
         return failed();
     x[0] = 100; /* the host's image only */
     if (clforka(cp, 0, square, &all, CL_EVENT_WAIT, x))
@@ -39,10 +37,10 @@ int main(void)
         return failed();
     printf("after it:                          %g %g\n", x[0], x[1]);
 
-    /* A pointer into a block works too: the kernel sees a buffer that starts there. */
+    /* A pointer into a block works, too: the kernel sees a buffer that starts there. */
     clforka(cp, 0, square, &upper, CL_EVENT_NOWAIT, x + N / 2);
     clmsyncn(cp, 0, x + N / 2, N / 2 * sizeof *x, CL_MEM_HOST | CL_EVENT_NOWAIT);
-    if (clwait(cp, 0, CL_ALL_EVENT)) /* tells what failed since the last wait */
+    if (clwait(cp, 0, CL_ALL_EVENT)) /* reports failures since the last wait */
         return failed();
     printf("the upper half squared again:      %g %g\n", x[0], x[N - 1]);
 

@@ -1,7 +1,7 @@
-/* 03_devices.c - every device at once: fork on each, then wait for each.
+/* 03_devices.c - all devices concurrently: launch on each, then wait for each.
  *
- * Each device of a context has a queue of its own, in order, and queues of different devices run
- * side by side. With one device, `POCL_DEVICES="pthread pthread"` makes PoCL show two.
+ * Each device of a context has its own in-order queue, and queues of different devices run
+ * concurrently. With one device, `POCL_DEVICES="pthread pthread"` makes PoCL show two.
  * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
@@ -27,7 +27,7 @@ int main(void)
         fprintf(stderr, "03_devices: %s\n", clerror());
         return 1;
     }
-    for (cl_uint dev = 0; dev < ndev; dev++) { /* nothing here waits */
+    for (cl_uint dev = 0; dev < ndev; dev++) { /* no call in this loop blocks */
         found[dev] = clmalloc(cp, share * sizeof *found[dev], 0);
         if (!found[dev]) {
             fprintf(stderr, "03_devices: %s\n", clerror());

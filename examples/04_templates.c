@@ -1,7 +1,7 @@
-/* 04_templates.c - a kernel made for its numbers: 04_templates.clt, expanded with values from here.
+/* 04_templates.c - a kernel generated for its coefficients from 04_templates.clt.
  *
- * Values are a Lua table's inside with printf's formatting, or a list of clvalue(). When something
- * is wrong, in Lua or in the kernel, the message carries the template's own file and line.
+ * Values are the inside of a Lua table with printf formatting, or a list of clvalue(). Error
+ * messages of Lua and of the kernel's compiler name the template's file and line.
  * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
@@ -19,7 +19,7 @@ static int run(CLCONTEXT *cp, void *h, const float *taps)
         x[i] = (float)(i * i);
     clmsync(cp, 0, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT);
     clforka(cp, 0, filter, &ndr, CL_EVENT_NOWAIT, x, y);
-    if (clmsync(cp, 0, y, CL_MEM_HOST)) /* blocks, so it tells what failed before it too */
+    if (clmsync(cp, 0, y, CL_MEM_HOST)) /* blocks, and reports earlier failures */
         return fprintf(stderr, "04_templates: %s\n", clerror()), 1;
     for (int i = 0; i < N; i++) {
         float sum = 0;
@@ -52,6 +52,6 @@ int main(void)
 
     if (clopent(cp, "04_templates.clt", CLLD_NOW, "taps = {1, 2}") || clerrno != ENOEXEC)
         return fprintf(stderr, "04_templates: %s\n", clerror()), 1;
-    printf("%s\n", clerror()); /* what the template's author has forgotten */
+    printf("%s\n", clerror()); /* names the missing value */
     return 0;
 }

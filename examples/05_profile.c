@@ -1,6 +1,6 @@
-/* 05_profile.c - lines of a profile as data, host phases, and a timeline for ui.perfetto.dev.
+/* 05_profile.c - rows of a profile as data, host phases, and a timeline for ui.perfetto.dev.
  *
- * The same without touching a program: STDCL_PROFILE=1 STDCL_TRACE=trace.json ./program
+ * To profile any program without changes: STDCL_PROFILE=1 STDCL_TRACE=trace.json ./program
  * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>

@@ -1,8 +1,8 @@
-/* 06_errors.c - what goes wrong is said in a sentence: five mistakes and their messages.
+/* 06_errors.c - five common mistakes and their error messages.
  *
  * The layer never prints or exits by itself. A failing call returns NULL, -1 or (cl_event)-1, sets
- * clerrno to an errno value and oclerrno to OpenCL's code, and clerror() gives the sentence, once,
- * as dlerror does. STDCL_DEBUG=1 in the environment prints each as it happens.
+ * clerrno to an errno value and oclerrno to OpenCL's code, and clerror() returns the message, once,
+ * as dlerror does. STDCL_DEBUG=1 in the environment prints each error as it happens.
  * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>

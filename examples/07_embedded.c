@@ -1,4 +1,4 @@
-/* 07_embedded.c - kernels inside the executable: one file to ship, and nothing to find at run time.
+/* 07_embedded.c - kernels inside the executable: one file to ship, no file to find at run time.
  *
  *   stdcl embed 07_embedded.cl -o kernels.o
  *   cc 07_embedded.c kernels.o -lstdcl -lOpenCL
@@ -28,7 +28,7 @@ int main(void)
         return failed();
     printf("%g %g %g\n", x[0], x[1], x[N - 1]);
 
-    /* Or as from a file, with a handle: the file name is NULL. */
+    /* Or with a handle, as from a file: the file name is NULL. */
     void *h = clopen(cp, NULL, CLLD_NOW);
     cl_kernel negate = clsym(cp, h, "negate", 0);
     if (!negate)

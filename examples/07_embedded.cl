@@ -1,4 +1,4 @@
-/* 07_embedded.cl - the kernels that 07_embedded.c carries inside. */
+/* 07_embedded.cl - the kernels embedded in 07_embedded.c's executable. */
 /* SPDX-License-Identifier: MIT */
 
 __kernel void ramp(__global float *x, float slope)

@@ -1,12 +1,12 @@
-/* clmalloc_allocator.h - an allocator for C++ containers, whose memory devices can share; the name
- * is of 2010.
+/* clmalloc_allocator.h - an allocator for C++ containers in memory shared with devices; historic
+ * name (2010).
  *
  *   std::vector<float, clmalloc_allocator<float>> x(n);
- *   clmattach(stddev, x.data());                           from now on as any block of clmalloc
+ *   clmattach(stddev, x.data());                           now usable as any block of clmalloc
  *
- * Blocks are made with CL_MEM_DETACHED. A container that grows has a new block, which has to be
- * attached again; clvector and clmulti_array do that themselves. std::bad_alloc where clmalloc
- * gives NULL. C++11.
+ * Blocks are allocated with CL_MEM_DETACHED. A container that grows has a new block, which must be
+ * attached again; clvector and clmulti_array do this themselves. Throws std::bad_alloc if clmalloc
+ * returns NULL. C++11.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CLMALLOC_ALLOCATOR_H
@@ -54,7 +54,7 @@ bool operator!=(const clmalloc_allocator<T> &, const clmalloc_allocator<U> &) no
     return false;
 }
 
-/* The calls that containers in such memory have, each as the function of its name in stdcl.h.
+/* Member functions of containers in shared memory, each as the function of its name in stdcl.h.
  * Container has data(). */
 template <class Container> class clmalloc_block
 {
@@ -63,7 +63,8 @@ template <class Container> class clmalloc_block
     {
     }
 
-    /* Gives the block to a context, and each later one of this container at its first use. */
+    /* Attach the container's block to a context; later blocks of the container are attached at
+     * first use. */
     int clmattach(CLCONTEXT *cp)
     {
         context_ = cp;
@@ -83,8 +84,8 @@ template <class Container> class clmalloc_block
         return ::clarg_set_global(cp, krn, argnum, get_ptr());
     }
 
-    /* The block's address, for clforka and clmctl, attached if the container's former one was; NULL
-     * while there is none. */
+    /* Return the block's address, for clforka and clmctl, after attaching it if the previous block
+     * was attached; NULL without a block. */
     void *get_ptr()
     {
         if (context_ && is_detached())

@@ -1,4 +1,4 @@
-/* clvector.h - std::vector in memory that devices share, as in the library of 2009-2015.
+/* clvector.h - std::vector in memory shared with devices, as in the library of 2009-2015.
  *
  *   clvector<float> x(n);
  *   x.clmattach(stddev);
@@ -6,9 +6,9 @@
  *   x.clarg_set_global(stddev, krn, 0);
  *
  * All of std::vector, and the calls below, each as the function of its name in stdcl.h. A vector
- * that has grown has another block; it is attached like the one before. No call may come while the
- * devices work on the vector and it grows, shrinks or ends. C++11. Expressions of whole vectors
- * (CLETE) are not here: docs/legacy.md.
+ * that has grown has a new block, attached as its previous block was. Do not grow, shrink or
+ * destroy a vector while devices use it. C++11. Expressions of whole vectors (CLETE) are not
+ * supported: docs/legacy.md.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CLVECTOR_H

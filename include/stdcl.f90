@@ -2,7 +2,7 @@
 !
 !   use stdcl
 !   cp = stdcpu()                                             a list of devices
-!   p = clmalloc(cp, n * c_sizeof(1.0), 0)                    memory that host and devices share ...
+!   p = clmalloc(cp, n * c_sizeof(1.0), 0)                    memory shared by host and devices ...
 !   call c_f_pointer(p, x, [n])                               ... as an array
 !   krn = clsym(cp, clsopen(cp, text // c_null_char, 0), "scale" // c_null_char, 0)
 !   event = clmsync(cp, 0, p, CL_MEM_DEVICE + CL_EVENT_NOWAIT)
@@ -10,9 +10,9 @@
 !   event = clmsync(cp, 0, p, CL_MEM_HOST + CL_EVENT_NOWAIT)
 !   if (clwait(cp, 0, CL_ALL_EVENT) /= 0) error stop stdcl_string(clerror())
 !
-! Compilers' .mod files differ, so this source is what is installed: compile it with your program. Made by
-! tools/bindings/generate.py from the headers: do not edit. Each function has a manual page, `man 3 clmalloc`. Strings for C end
-! in c_null_char, and unsigned numbers of C are integers of the same size.
+! The source is installed, since .mod files depend on the compiler: compile it with your program. Made by
+! tools/bindings/generate.py from the headers: do not edit. Each function has a manual page, `man 3 clmalloc`. Strings
+! for C end in c_null_char, and unsigned numbers of C are signed integers of equal size.
 ! SPDX-License-Identifier: MIT
 module stdcl
   use, intrinsic :: iso_c_binding
@@ -140,16 +140,21 @@ module stdcl
   integer(c_int), parameter :: CLLD_LAZY = 1
   integer(c_int), parameter :: CLLD_NOW = 2
   integer(c_int), parameter :: CLLD_NOBUILD = 4
+  integer(c_int), parameter :: CLLD_CACHE = 16
   integer(c_int), parameter :: CLLD_GLOBAL = 8
   integer(c_int), parameter :: CL_FAST = 0
   integer(c_int), parameter :: CL_EVENT_WAIT = int(z'1', c_int)
   integer(c_int), parameter :: CL_EVENT_NOWAIT = int(z'2', c_int)
   integer(c_int), parameter :: CL_EVENT_RELEASE = int(z'4', c_int)
+  integer(c_int), parameter :: CL_EVENT_NORELEASE = int(z'8', c_int)
   integer(c_int), parameter :: CL_KERNEL_EVENT = int(z'10', c_int)
   integer(c_int), parameter :: CL_MEM_EVENT = int(z'20', c_int)
   integer(c_int), parameter :: CL_ALL_EVENT = int(z'30', c_int)
   integer(c_int), parameter :: CL_EVENT_UNCOUNTED = int(z'40', c_int)
+  integer(c_int), parameter :: CL_EVENT_OWN = int(z'800', c_int)
+  integer(c_int), parameter :: CL_EVENT_SIDE_QUEUE = int(z'40000', c_int)
   integer(c_int), parameter :: CL_EVENT_BARRIER = int(z'80000', c_int)
+  integer(c_int), parameter :: CL_EVENT_CHECKED = int(z'80', c_int)
   integer(c_int), parameter :: CLPROF_EVERY = 2
   integer(c_int), parameter :: CLPROF_SINGLE = 0
   integer(c_int), parameter :: CLPROF_DOUBLE = 1
@@ -659,7 +664,7 @@ module stdcl
   end type
 
   type, bind(C) :: world_options
-    type(c_funptr) :: ended = c_null_funptr
+    type(c_funptr) :: on_abort = c_null_funptr
     type(c_ptr) :: arg = c_null_ptr
     integer(c_intptr_t) :: reserved(8) = 0
   end type
@@ -2665,6 +2670,17 @@ module stdcl
       import
       type(c_ptr) :: stdcl_errno_address
     end function
+    function stdcl_forka(cp, dev, krn, ndr, flags, nargs, args) bind(C)
+      import
+      integer(c_intptr_t) :: stdcl_forka
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      type(c_ptr), value :: krn
+      type(clndrange_t), optional :: ndr
+      integer(c_int), value :: flags
+      integer(c_int32_t), value :: nargs
+      type(stdcl_arg), intent(in), optional :: args
+    end function
     subroutine stdcl_init() bind(C)
       import
     end subroutine
@@ -3035,9 +3051,9 @@ module stdcl
       integer(c_int), value :: rank
     end function
   end interface
-  ! ---- By hand: what C has as macros, and what Fortran has another way. ----
+  ! ---- By hand: C's macros, and interfaces that differ in Fortran. ----
 
-  ! An argument of a kernel, made by clarg(): a number, memory of clmalloc (its c_ptr), or local memory, clarg_local(bytes).
+  ! A kernel argument, made by clarg(): a number, memory of clmalloc (its c_ptr), or local memory, clarg_local(bytes).
   type :: clarg_t
     private
     integer(c_size_t) :: bytes = 0
@@ -3060,7 +3076,7 @@ module stdcl
 
 contains
 
-  ! The standard contexts; c_null_ptr when there is no such device.
+  ! The standard contexts; c_null_ptr if no such device exists.
   function stddev() result(cp)
     type(c_ptr) :: cp
     cp = stdcl_standard_context(0)
@@ -3076,14 +3092,14 @@ contains
     cp = stdcl_standard_context(2)
   end function
 
-  ! The code of this thread's last failing call.
+  ! Error code of this thread's last failing call.
   integer(c_int) function clerrno()
     integer(c_int), pointer :: code
     call c_f_pointer(stdcl_errno_address(), code)
     clerrno = code
   end function
 
-  ! A string of C, such as clerror(); '' for c_null_ptr.
+  ! Convert a C string, such as clerror(); '' for c_null_ptr.
   function stdcl_string(text) result(string)
     type(c_ptr), intent(in) :: text
     character(len=:), allocatable :: string
@@ -3157,7 +3173,7 @@ contains
     if (present(local)) ndr%ltid(1) = local
   end function
 
-  ! Sets arguments 0, 1, ... of a kernel and starts it, in one step; the result is clfork's.
+  ! Set arguments 0, 1, ... of a kernel and launch it, in one step; returns as clfork does.
   integer(c_intptr_t) function clforka(cp, dev, krn, ndr, flags, args) result(event)
     type(c_ptr), intent(in) :: cp, krn
     integer(c_int), intent(in) :: dev, flags
@@ -3176,6 +3192,6 @@ contains
       list(i)%type = c_loc(types(1, i))
     end do
     range = ndr
-    event = clforkv(cp, dev, krn, range, flags, size(args), list)
+    event = stdcl_forka(cp, dev, krn, range, flags, size(args), list)
   end function
 end module

@@ -1,33 +1,32 @@
 /* stdcl.h - OpenCL for C programmers, in the style of UNIX.
  *
  *   CLCONTEXT *cp = stddev;                               a list of devices
- *   float *x = clmalloc(cp, n * sizeof *x, 0);            memory that host and devices share
+ *   float *x = clmalloc(cp, n * sizeof *x, 0);            memory shared by host and devices
  *   void *h = clopen(cp, "scale.cl", CLLD_NOW);           load kernels, as dlopen loads code
  *   cl_kernel k = clsym(cp, h, "scale", 0);
  *   clmsync(cp, 0, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT);   host -> device 0
- *   clforka(cp, 0, k, &ndr, CL_EVENT_NOWAIT, x, 2.0f);    start the kernel with its arguments
+ *   clforka(cp, 0, k, &ndr, CL_EVENT_NOWAIT, x, 2.0f);    launch the kernel with its arguments
  *   clmsync(cp, 0, x, CL_MEM_HOST | CL_EVENT_NOWAIT);     device 0 -> host
- *   clwait(cp, 0, CL_ALL_EVENT);                          collect everything that was started
+ *   clwait(cp, 0, CL_ALL_EVENT);                          wait for all commands
  *
- * Conventions, true of every call below unless its comment says otherwise:
- *   - int functions return 0, or -1 with clerrno set; pointer functions return NULL with clerrno
- *     set; cl_event functions return (cl_event)-1 with clerrno set. clerror() gives the sentence.
- *   - Sizes and offsets are bytes. Devices of a context are numbered 0 .. clgetndev(cp) - 1.
- *   - A queue of commands per device runs in order; queues of different devices run at once.
- *   - Every call may be used by several threads at the same time, on the same or on different
- *     contexts. Two threads that use one kernel set its arguments with clforka, which sets and
- *     starts in one step. What one of them frees, detaches, closes or destroys no other may be
- *     giving to a call.
- *   - Nothing here prints or exits, except functions whose purpose is to print; with STDCL_DEBUG=1
- *     in the environment each error is also printed to stderr as it happens, and with STDCL_DEBUG=2
- *     the program runs under Oclgrind, too, as `stdcl check` runs it (docs/command.md).
+ * Conventions of every call below, unless its comment says otherwise:
+ *   - int functions return 0, or -1 with clerrno set. Pointer functions return NULL with clerrno
+ *     set. cl_event functions return (cl_event)-1 with clerrno set. clerror() returns the error
+ *     message.
+ *   - Sizes and offsets are in bytes. Devices of a context are numbered 0 .. clgetndev(cp) - 1.
+ *   - Each device has an in-order command queue. Queues of different devices run concurrently.
+ *   - Every call is thread-safe, on one context or on several. Threads that share a kernel set its
+ *     arguments with clforka, which sets and launches in one step. Do not free, detach, close or
+ *     destroy an object while another thread is passing it to a call.
+ *   - Nothing here prints or exits, except functions whose purpose is to print. STDCL_DEBUG=1 in
+ *     the environment also prints each error to stderr as it happens. STDCL_DEBUG=2 also runs the
+ *     program under Oclgrind, as `stdcl check` does (docs/command.md).
  *
- * Profiles, templates and tuning have headers of their own, stdcl/profile.h, stdcl/template.h and
- * stdcl/tune.h, which this one includes.
+ * This header includes stdcl/profile.h, stdcl/template.h and stdcl/tune.h.
  *
- * Structs that end in reserved words may grow there in a later version 1; until then the words must
- * be 0, as an initializer makes them (EINVAL). All other structs stay as they are.
- * tests/install/layout.txt has all sizes and offsets.
+ * Structs that end in reserved words may grow there in a later version 1. Until then the reserved
+ * words must be 0, as an initializer leaves them (EINVAL). All other structs are fixed.
+ * tests/install/layout.txt lists all sizes and offsets.
  *
  * The interface follows the standard compute layer (STDCL) of 2009-2015 in both of its revisions.
  * SPDX-License-Identifier: MIT
@@ -67,7 +66,7 @@
 #include <string.h>
 
 #ifndef __STDCL__
-#define __STDCL__ /* as kernels have it */
+#define __STDCL__ /* the macro that kernels are built with */
 #endif
 
 #define STDCL_VERSION_MAJOR 1
@@ -75,7 +74,7 @@
 #define STDCL_VERSION_PATCH 0
 #define STDCL_VERSION "1.0.0"
 
-/* Calls that take a format as printf does, for compilers that check it. */
+/* Mark a printf-like function, so that compilers check its format. */
 #if defined(__GNUC__)
 #define STDCL_PRINTF(at, first) __attribute__((__format__(__printf__, at, first)))
 #else
@@ -86,12 +85,11 @@
 extern "C" {
 #endif
 
-/* The STDCL_VERSION of the library that the program has found, which may be newer than its
- * header's. Static. */
+/* Return the STDCL_VERSION of the library loaded at run time, which may be newer than this
+ * header's. Static text. */
 const char *stdcl_version(void);
 
-/* Components of the host's vectors, to be read and assigned; and a historic name of
- * accelerators. */
+/* Read or assign the components of host vectors; and a historic name of accelerators. */
 #define cl_float2_x(v) ((v).s[0])
 #define cl_float2_y(v) ((v).s[1])
 #define cl_float4_x(v) ((v).s[0])
@@ -108,24 +106,28 @@ const char *stdcl_version(void);
 
 /* ---- Contexts: lists of devices. ------------------------------------------------------------ */
 
-/* A list of devices, opaque and always used by pointer. Each device has an OpenCL context and an
- * in-order command queue of its own, so that devices never wait for each other by accident. */
+/* A list of devices; opaque. Each device has its own OpenCL context and its own in-order command
+ * queue, so devices never wait for each other implicitly. */
 typedef struct stdcl_context CLCONTEXT;
 typedef struct stdcl_context CONTEXT;
 
-/* The standard contexts, made at first use; NULL when there is no such device, or after an error,
- * which clerror() tells. Owned by the library: do not destroy them.
+/* The standard contexts, created at first use. NULL if no such device exists, or after an error,
+ * which clerror() explains. Owned by the library: do not destroy them.
  *   stddev  every device of every platform        stdcpu  the CPUs (of the first platform with any)
  *   stdgpu  every GPU                             stdacc  every accelerator
  *   stdnpu  every device, as stddev (historic)    stdrpu  always NULL (historic)
- * For X in DEV CPU GPU ACC NPU the environment may say STDX=0 (no such context),
- * STDX_PLATFORM_NAME=a,b (see clcontext_create; when nothing matches, a warning on stderr and what
- * there is), STDX_MAX_NDEV=n (the first n devices only) and STDX_LOCK=key (see clcontext_create;
- * the process then claims MAX_NDEV devices, by default 1).
- * They are variables. Each name is a macro that asks for the variable's address; it has no
- * parentheses, so that a program may also declare the name: extern CLCONTEXT *stdgpu;.
- * -Dstdgpu=stdcpu makes one stand for another. A program that links to the names without this
- * header calls stdcl_init first. */
+ *
+ * Environment variables, for X in DEV CPU GPU ACC NPU:
+ *   STDX=0                     do not create the context
+ *   STDX_PLATFORM_NAME=a,b     select platforms as clcontext_create does; if none matches, warn on
+ *                              stderr and use all
+ *   STDX_MAX_NDEV=n            use the first n devices only
+ *   STDX_LOCK=key              lock devices as clcontext_create does: MAX_NDEV devices, by default
+ *                              1
+ *
+ * stddev and the others are variables. Each is a macro without parentheses, so that a program may
+ * also declare it: `extern CLCONTEXT *stdgpu;`. -Dstdgpu=stdcpu replaces one context by another. A
+ * program that uses the variables without this header calls stdcl_init first. */
 #ifndef stddev
 #define stddev *stdcl_stddev_address()
 #endif
@@ -151,40 +153,43 @@ CLCONTEXT **stdcl_stdacc_address(void);
 CLCONTEXT **stdcl_stdnpu_address(void);
 CLCONTEXT **stdcl_stdrpu_address(void);
 
-/* The same by number, for other languages: 0 stddev, 1 stdcpu, 2 stdgpu, 3 stdacc, 4 stdnpu, else
- * NULL. */
+/* Return a standard context by number, for language bindings: 0 stddev, 1 stdcpu, 2 stdgpu, 3
+ * stdacc, 4 stdnpu; NULL for other numbers. */
 CLCONTEXT *stdcl_standard_context(int which);
 
-/* Makes the standard contexts now instead of at first use. Never needed; never fails. */
+/* Create the standard contexts now instead of at first use. Optional; never fails. */
 void stdcl_init(void);
 
-/* Makes a context of the devices of `devtype` (CL_DEVICE_TYPE_CPU, ..._ALL, ...) whose platform or
- * device name or vendor contains one of the substrings in `platforms`, a comma list in order of
- * priority, in any case of letters; NULL or "" takes every platform. At most ndevmax devices, 0 =
- * no limit. `ext` must be NULL or {0}: properties such as GL sharing give ENOTSUP.
- * lock_key != 0: processes that use the same key share the node's devices without overlap; the call
- * claims ndevmax (0 = 1) devices that no other process has claimed, until the context is destroyed
- * or the process ends, however it ends (flock). EBUSY when too few are free.
- * The caller destroys it. NULL with ENODEV when nothing matches; the message lists what there
- * is. */
+/* Create a context of the devices of `devtype` (CL_DEVICE_TYPE_CPU, ..._ALL, ...) selected by
+ * platform. The caller destroys it.
+ *   platforms  comma-separated substrings in order of priority, case-insensitive; a device matches
+ *              if its platform's name, its own name or its vendor contains one of them. NULL or ""
+ *              matches all
+ *   ndevmax    maximum number of devices; 0 = no limit
+ *   ext        NULL or {0}; properties such as GL sharing give ENOTSUP
+ *   lock_key   not 0: processes with equal keys share the node's devices without overlap. The call
+ *              locks ndevmax devices (0 = 1) that no other process has locked, until the context is
+ *              destroyed or the process terminates (flock). EBUSY if too few are free
+ *
+ * NULL with ENODEV if no device matches; the message lists the available devices. */
 CLCONTEXT *clcontext_create(const char *platforms, int devtype, size_t ndevmax,
                             cl_context_properties *ext, int lock_key);
 
-/* Historic: the same as clcontext_create. */
+/* Historic name of clcontext_create. */
 CLCONTEXT *clcontext_create_stdnpu(const char *platforms, int devtype, size_t ndevmax,
                                    cl_context_properties *ext, int lock_key);
 
-/* Makes a context of exactly these devices, in this order. The caller destroys it. */
+/* Create a context of exactly these devices, in this order. The caller destroys it. */
 CLCONTEXT *clcontext_create_from(const cl_device_id *devices, size_t ndev);
 
-/* Waits for all work, then releases the context: its programs, kernels and events, and every
- * allocation still attached. The standard contexts and NULL give EINVAL. */
+/* Wait for all commands, then release the context with its programs, kernels, events and every
+ * allocation still attached. EINVAL for NULL and for the standard contexts. */
 int clcontext_destroy(CLCONTEXT *cp);
 
-/* The number of devices; 0 for NULL. */
+/* Return the number of devices; 0 for NULL. */
 cl_uint clgetndev(CLCONTEXT *cp);
 
-/* What is known of a device. Sizes in bytes, frequency in MHz, strings zero-terminated. */
+/* Properties of a device. Sizes in bytes, frequency in MHz, strings zero-terminated. */
 struct cldev_info {
     cl_device_type dev_type;
     cl_uint dev_vendor_id;
@@ -221,27 +226,26 @@ struct cldev_info {
     cl_ulong dev_local_mem_sz;
 };
 
-/* How much a context holds. impid is historic and always 0. */
+/* Object counts of a context. impid is historic and always 0. */
 struct clstat_info {
     cl_uint impid;
     cl_uint ndev; /* devices */
     cl_uint nprg; /* open programs */
-    cl_uint nkrn; /* kernels that clsym has given out */
+    cl_uint nkrn; /* kernels returned by clsym */
 };
 
-/* Fills info[0 .. clgetndev(cp) - 1], an array of the caller's. -1 when a device does not
- * answer. */
+/* Fill info[0 .. clgetndev(cp) - 1], an array of the caller. -1 if a device query fails. */
 int clgetdevinfo(CLCONTEXT *cp, struct cldev_info *info);
 
-/* Prints `ndev` entries of `info` as lines NAME=value. */
+/* Print `ndev` entries of `info` as lines NAME=value. */
 void clfreport_devinfo(FILE *fp, size_t ndev, struct cldev_info *info);
 
-/* Counts what the context holds: devices, open programs, and kernels. */
+/* Count the context's devices, open programs and kernels. */
 int clstat(CLCONTEXT *cp, struct clstat_info *info);
 
-/* The OpenCL objects underneath, for programs that mix both worlds. Owned by the library; NULL for
- * a device that is not there. clgetbuffer makes the device's buffer if it has none yet; it is valid
- * until clfree, clmdetach or clmrealloc. */
+/* Return the underlying OpenCL objects, for programs that also call OpenCL. Owned by the library;
+ * NULL for a device number out of range. clgetbuffer creates the device's buffer if it has none
+ * yet; the buffer is valid until clfree, clmdetach or clmrealloc. */
 cl_device_id clgetdevice(CLCONTEXT *cp, cl_uint dev);
 cl_context clgetclcontext(CLCONTEXT *cp, cl_uint dev);
 cl_command_queue clgetqueue(CLCONTEXT *cp, cl_uint dev);
@@ -254,92 +258,103 @@ cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr);
 #define CL_MEM_RW 0x000003 /* historic, no effect */
 #define CL_MEM_HOST 0x000100
 #define CL_MEM_DEVICE 0x000200
-#define CL_MEM_NOCOPY 0x000400     /* historic, no effect: a buffer is never filled by its making */
+#define CL_MEM_NOCOPY 0x000400     /* historic, no effect: creation never fills a buffer */
 #define CL_MEM_DETACHED 0x001000   /* clmalloc: belongs to no context until clmattach */
-#define CL_MEM_NOFORCE 0x002000    /* clmsync: only when that side is not current */
-#define CL_MEM_ZEROCOPY 0x004000   /* clmalloc: one image for the host and its CPU devices */
+#define CL_MEM_NOFORCE 0x002000    /* clmsync: copy only if the destination is out of date */
+#define CL_MEM_ZEROCOPY 0x004000   /* clmalloc: one image for host and CPU devices */
 #define CL_MEM_DEVONLY 0x008000    /* clmalloc: no host region */
 #define CL_MEM_IMAGE2D 0x010000    /* clmalloc: a 2-D image, shaped by clmctl */
-#define CL_MEM_PER_DEVICE 0x020000 /* clmalloc: each device has an image of its own */
+#define CL_MEM_PER_DEVICE 0x020000 /* clmalloc: one image per device */
 #define CL_MEM_CLBUF 0x100000
 #define CL_MEM_GLBUF 0x200000
 #define CL_MEM_GLTEX2D 0x2000000
 #define CL_MEM_GLTEX3D 0x4000000
 #define CL_MEM_GLRBUF 0x8000000
 
-/* Allocates `size` bytes that the host and every device of `cp` share, page aligned and zeroed on
- * the host. The images of host and devices are distinct: only clmsync copies between them, and a
- * device's image is undefined until then. The devices of `cp` see one block, unless the program
- * itself copies it to several of them. When a call uses the block on a device (clfork, clmcopy,
- * clmsync with CL_MEM_HOST) and another device has the newest image, the call waits and first
- * brings that image over, by way of pinned host memory. But once the program has copied the block,
- * or a part of it, to one device while another had an image, each device keeps an image of its own,
- * and only clmsync, clmsyncn and clmcopy move data. Size 0 gives a unique pointer. Flags, or 0:
- *   CL_MEM_DETACHED  `cp` is ignored; clmattach gives the block a context later
- *   CL_MEM_IMAGE2D   devices hold a 2-D image; give its shape with clmctl before first use
- *   CL_MEM_ZEROCOPY  on CPU devices the host region is the buffer: syncs copy nothing, and the host
- *                    must not touch it while a kernel runs; elsewhere copies as without the flag.
- *                    Other devices have an image each, as with CL_MEM_PER_DEVICE
- *   CL_MEM_DEVONLY   scratch memory on the devices: the pointer is an address to pass to clarg_*
- *                    and clmcopy, and must not be dereferenced; clmsync gives EINVAL. Each device
- *                    has its own
- *   CL_MEM_PER_DEVICE     each device has an image of its own from the start: for a block of which
- * every device writes its share ENOMEM when host or devices cannot hold it (the message says how
- * much was asked for), EINVAL for a NULL context without CL_MEM_DETACHED or for flags that do not
- * go together. */
+/* Allocate `size` bytes shared by the host and every device of `cp`, page aligned and zeroed on the
+ * host. The caller frees it with clfree. Size 0 returns a unique pointer.
+ *
+ * The host and each device hold separate images of the block. A device's image is undefined until
+ * clmsync copies to it. By default the images form one coherent block: before a call uses the block
+ * on a device (clfork, clmcopy, clmsync with CL_MEM_HOST) and another device has the newest image,
+ * the call waits and migrates that image through pinned host memory. Coherence ends once the
+ * program itself copies the block, or a part, to one device while another device holds an image.
+ * From then on only clmsync, clmsyncn and clmcopy move data.
+ *
+ * Flags, or 0:
+ *   CL_MEM_DETACHED    ignore `cp`; clmattach gives the block a context later
+ *   CL_MEM_IMAGE2D     devices hold a 2-D image; set its shape with clmctl before first use
+ *   CL_MEM_ZEROCOPY    on CPU devices the host region is the buffer: syncs copy nothing, and the
+ *                      host must not touch the region while a kernel runs. On other devices syncs
+ *                      copy, and each device has its own image as with CL_MEM_PER_DEVICE
+ *   CL_MEM_DEVONLY     scratch memory, one image per device, without a host region: pass the
+ *                      pointer to clarg_* and clmcopy, but do not dereference it; clmsync gives
+ *                      EINVAL
+ *   CL_MEM_PER_DEVICE  one image per device from the start, for a block of which every device
+ *                      writes its own partition
+ *
+ * ENOMEM if host or devices are out of memory (the message gives the size). EINVAL for a NULL
+ * context without CL_MEM_DETACHED, and for flags that exclude each other. */
 void *clmalloc(CLCONTEXT *cp, size_t size, int flags);
 
-/* Changes the size of a block, which may move. Host bytes are kept up to the smaller size, what
- * only a device holds is lost; waits for work in flight. ptr NULL is clmalloc. On failure NULL, and
- * the old block stays as it was. With CL_MEM_DETACHED the block is detached afterwards. Else it is
- * attached to `cp`, or if that is NULL to the context it had, and a device's first use copies what
- * the host has then. Other flags of the old block stay; an image's shape does not: give it anew. */
+/* Resize a block, which may move. Blocks until work on the block is complete. Host bytes are kept
+ * up to the smaller size; data held only by a device is lost. ptr NULL acts as clmalloc. On failure
+ * return NULL; the old block is unchanged.
+ *
+ * With CL_MEM_DETACHED the block is detached afterwards. Otherwise it is attached to `cp`, or for
+ * cp NULL to its current context, and a device's first use copies the host's contents. Other flags
+ * of the old block are kept. An image's shape is not: set it again. */
 void *clmrealloc(CLCONTEXT *cp, void *ptr, size_t size, int flags);
 
-/* Waits for work in flight on the block, then frees it. NULL is fine. EFAULT: not from clmalloc. */
+/* Wait for work in flight on the block, then free it. NULL is allowed. EFAULT: not from
+ * clmalloc. */
 int clfree(void *ptr);
 
-/* Gives a detached block to a context / takes it back (waiting for work in flight; the devices'
- * images are lost: nothing is copied to the host). After clmattach a device's first use of the
- * block, unless that is clmsync, copies what the host has then. EFAULT: unknown block; EINVAL:
- * already (not) attached. */
+/* Attach a detached block to a context, or detach it. clmdetach waits for work in flight; the
+ * devices' images are lost and not copied to the host. After clmattach a device's first use of the
+ * block copies the host's contents, unless that use is clmsync. EFAULT: unknown block. EINVAL:
+ * already attached, or not attached. */
 int clmattach(CLCONTEXT *cp, void *ptr);
 int clmdetach(void *ptr);
 
-/* Copies a whole allocation, also when ptr points into its middle, between host and device `dev`:
- * flags hold exactly one of CL_MEM_HOST (device to host) and CL_MEM_DEVICE (host to device), else
- * EINVAL. Blocks unless CL_EVENT_NOWAIT; the return value is as clfork's. CL_MEM_NOFORCE: nothing
- * is copied when that side is current already. A kernel that was given the block makes the host
- * region and the other devices' buffers out of date. The library cannot see that the host has
- * written: after that, sync without CL_MEM_NOFORCE. */
+/* Copy a whole allocation between host and device `dev`, also if ptr points into the middle.
+ * `flags` hold exactly one of CL_MEM_HOST (device to host) and CL_MEM_DEVICE (host to device), else
+ * EINVAL. Blocks unless CL_EVENT_NOWAIT; returns as clfork does.
+ *
+ * CL_MEM_NOFORCE copies nothing if the destination is already current. A launch of a kernel with
+ * the block as argument marks the host region and the other devices' images out of date. The
+ * library cannot see writes by the host: after those, sync without CL_MEM_NOFORCE. */
 cl_event clmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags);
 
-/* As clmsync, for the `size` bytes from ptr on; EINVAL when they leave the allocation. */
+/* Copy as clmsync does, but only the `size` bytes from ptr on. EINVAL if they leave the
+ * allocation. */
 cl_event clmsyncn(CLCONTEXT *cp, cl_uint dev, void *ptr, size_t size, int flags);
 
-/* Copies the whole of src's device image over dst's on device `dev`, without the host; dst must be
- * at least as large. Blocks unless CL_EVENT_NOWAIT; the return value is as clfork's. */
+/* Copy src's image on device `dev` over dst's image on the device, without the host; dst must be at
+ * least as large. Blocks unless CL_EVENT_NOWAIT; returns as clfork does. */
 cl_event clmcopy(CLCONTEXT *cp, cl_uint dev, void *src, void *dst, int flags);
 
-/* The size that was asked for; 0 with EFAULT for an unknown pointer. Interior pointers work. */
+/* Return the size requested for the allocation that contains ptr; 0 with EFAULT for an unknown
+ * pointer. */
 size_t clsizeofmem(void *ptr);
 
-/* The first byte of the allocation that holds ptr; NULL with EFAULT when there is none in `cp` (or,
- * with cp NULL, in any context or none). */
+/* Return the first byte of the allocation that contains ptr. NULL with EFAULT if `cp` has none; cp
+ * NULL searches all contexts and detached blocks. */
 void *clmemptr(CLCONTEXT *cp, void *ptr);
 
-/* Asks about an allocation, or changes it; returns >= 0, or -1 with EFAULT, EINVAL or ENOTSUP.
- *   CL_MCTL_GET_STATUS                      the flags of the block; CL_MEM_DETACHED if it is so now
- *   CL_MCTL_GET_DEVNUM                      the device last synced, forked or set; -1 at first, and
- *                                           after the host was
- *                                           synced
- *   CL_MCTL_SET_DEVNUM   int                sets that number
- *   CL_MCTL_MARK_CLEAN                      declares host and all existing device images current
- *   CL_MCTL_SET_IMAGE2D  int w, int h, cl_image_format *   makes the block a w x h image (format
- *                        NULL
- *                        = RGBA float); the pixels must fit the block. EBUSY once a device holds it
- *   CL_MCTL_SET_USRFLAGS int, CL_MCTL_CLR_USRFLAGS int      cl_mem_flags for the devices' buffers;
- *                        EBUSY once a device holds one */
+/* Query or change an allocation. Return a value >= 0, or -1 with EFAULT, EINVAL or ENOTSUP.
+ *   CL_MCTL_GET_STATUS      flags of the block; CL_MEM_DETACHED if it is detached now
+ *   CL_MCTL_GET_DEVNUM      device last synced, launched on or set; -1 initially and after a sync
+ *                           to the host
+ *   CL_MCTL_SET_DEVNUM      (int) set that number
+ *   CL_MCTL_MARK_CLEAN      declare the host region and all existing device images current
+ *   CL_MCTL_SET_IMAGE2D     (int w, int h, cl_image_format *) make the block a w x h image; format
+ *                           NULL = RGBA float. The pixels must fit the block. EBUSY once a device
+ *                           has an image
+ *   CL_MCTL_SET_USRFLAGS    (int) set cl_mem_flags for the devices' buffers; EBUSY once a device
+ *                           has one
+ *   CL_MCTL_CLR_USRFLAGS    (int) clear cl_mem_flags; EBUSY once a device has a buffer
+ */
 #define CL_MCTL_GET_STATUS 1
 #define CL_MCTL_GET_DEVNUM 2
 #define CL_MCTL_SET_DEVNUM 3
@@ -350,7 +365,7 @@ void *clmemptr(CLCONTEXT *cp, void *ptr);
 int clmctl(void *ptr, int op, ...);
 int clmctl_va(void *ptr, int op, va_list ap);
 
-/* OpenGL sharing of the historic interface: no platform we serve has it; NULL / -1, ENOTSUP. */
+/* OpenGL sharing of the historic interface: not supported; NULL or -1 with ENOTSUP. */
 void *clglmalloc(CLCONTEXT *cp, cl_uint glbuf, cl_uint target, cl_int level, int flags);
 cl_event clglmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags);
 
@@ -358,111 +373,116 @@ cl_event clglmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags);
 
 #define CLLD_DEFAULT 0
 #define CLLD_LAZY 1    /* build at the first clsym */
-#define CLLD_NOW 2     /* build before returning; the default */
-#define CLLD_NOBUILD 4 /* clbuild builds, with options of the caller's */
-#define CLLD_CACHE                                                                                 \
-    16 /* of what is built on a CPU by PoCL, keep a binary on disk, which later processes load ten \
-          times as fast; the first one compiles about twice as long (docs/layer.md) */
-#define CLLD_GLOBAL 8 /* historic, no effect: every program is found by clsym with handle NULL */
+#define CLLD_NOW 2     /* build before returning (default) */
+#define CLLD_NOBUILD 4 /* clbuild builds later, with the caller's options */
+#define CLLD_CACHE 16  /* cache PoCL's CPU binaries on disk (docs/layer.md) */
+#define CLLD_GLOBAL 8  /* historic, no effect: every program is found by clsym with handle NULL */
 
-/* Opens kernels: `file` holds OpenCL C, or a program binary such as clsave wrote; NULL opens the
- * sources that `stdcl embed` linked into this executable. Programs are built with -D __STDCL__,
- * -D __CPU__ or -D __GPU__, a macro for the platform's maker (__NVIDIA__, __AMD__, __INTEL__), and
- * -I for this header, the file's folder and the working directory. The caller closes the handle.
- * NULL when the file cannot be read (its errno) or, unless CLLD_LAZY or CLLD_NOBUILD, when it does
- * not build (ENOEXEC): clerror() then holds the compiler's log. */
+/* Open a program. `file` holds OpenCL C or a program binary, such as clsave writes; NULL opens the
+ * sources that `stdcl embed` linked into this executable. The caller closes the handle. With
+ * CLLD_CACHE, binaries that PoCL builds for a CPU are cached on disk: later processes load them ten
+ * times faster, and the first one compiles about twice as long.
+ *
+ * Programs are built with -D __STDCL__, -D __CPU__ or -D __GPU__, a macro for the platform's vendor
+ * (__NVIDIA__, __AMD__, __INTEL__), and -I for this header, the file's folder and the working
+ * directory. NULL if the file cannot be read (its errno) or, unless CLLD_LAZY or CLLD_NOBUILD, if
+ * the build fails (ENOEXEC): clerror() then returns the compiler's log. */
 void *clopen(CLCONTEXT *cp, const char *file, int flags);
 
-/* As clopen, from a zero-terminated string; the string is copied. */
+/* Open a program from a zero-terminated string, which is copied. Otherwise as clopen. */
 void *clsopen(CLCONTEXT *cp, const char *source, int flags);
 
-/* As clopen, from `size` bytes of memory, source or binary; the bytes are copied. */
+/* Open a program from `size` bytes of source or binary, which are copied. Otherwise as clopen. */
 void *clload(CLCONTEXT *cp, void *ptr, size_t size, int flags);
 
-/* As clopen, from binaries: bin[i], of size[i] bytes, for device i of the context. n must be
- * clgetndev(cp), or 1 to use the same binary everywhere. */
+/* Open a program from binaries: bin[i], of size[i] bytes, for device i of the context. n must be
+ * clgetndev(cp), or 1 to use one binary on all devices. Otherwise as clopen. */
 void *clloadb(CLCONTEXT *cp, int n, char **bin, size_t *size, int flags);
 
-/* As clload of source, for a library that carries its kernels: messages call the program `name`,
- * and when $STDCL_KERNEL_PATH holds a file `name` that is read instead. The first line of `options`
- * (may be NULL) is added to the default options. Further lines are OpenCL C, which is put before
- * the source that is read: "-D N=4\n#define F(x) ((x) * (x))\n". */
+/* Open a named program from `size` bytes of source, for libraries that carry their kernels.
+ * Error messages call the program `name`. If $STDCL_KERNEL_PATH holds a file `name`, the file
+ * replaces the source. The first line of `options` (may be NULL) is appended to the default
+ * build options. Further lines are OpenCL C that is prepended to the source:
+ *   "-D N=4\n#define F(x) ((x) * (x))\n"
+ */
 void *clopen_named(CLCONTEXT *cp, const char *name, const char *source, size_t size,
                    const char *options, int flags);
 
-/* Builds a CLLD_NOBUILD or CLLD_LAZY program for every device of cp with further options, of any
+/* Build a CLLD_NOBUILD or CLLD_LAZY program for every device of cp with further options, of any
  * length; NULL = none. handle NULL: the sources that `stdcl embed` linked into this executable.
- * EINVAL when it is already built; ENOEXEC with the log when it fails. */
+ * EINVAL if already built; ENOEXEC, with the log in clerror(), if the build fails. */
 int clbuild(CLCONTEXT *cp, void *handle, char *options, int flags);
 
-/* Writes the binary that device `dev` runs to `file`, for clopen on the same kind of device. */
+/* Write device `dev`'s binary of the program to `file`, for clopen on devices of the same model and
+ * driver. */
 int clsave(CLCONTEXT *cp, void *handle, cl_uint dev, const char *file);
 
-/* The kernel called `name`: usable with every device of the context, and owned by the program until
- * clclose. The same name gives the same kernel, arguments included. handle NULL looks in all open
- * programs, newest first, and then in the sources that `stdcl embed` linked into this executable.
- * NULL with ENOENT, and a message that lists the names there are. The returned object is the first
- * device's cl_kernel, so OpenCL's own queries work on it. */
+/* Return the kernel called `name`, for use on every device of the context. Owned by the program
+ * until clclose. One name always returns one kernel object, including its arguments. handle NULL
+ * searches all open programs, newest first, then the sources that `stdcl embed` linked into this
+ * executable. NULL with ENOENT and a message that lists the available names. The object is the
+ * first device's cl_kernel, so OpenCL's own queries work on it. */
 cl_kernel clsym(CLCONTEXT *cp, void *handle, const char *name, int flags);
 
-/* Waits for the context's work in flight, then releases the program and its kernels. */
+/* Wait for the context's work in flight, then release the program and its kernels. */
 int clclose(CLCONTEXT *cp, void *handle);
 
 /* ---- Arguments. ------------------------------------------------------------------------------ */
 
-/* clarg_set(krn, i, value), or clarg_set(cp, krn, i, value): argument i by value. Any type,
- * literals too; the type is the value's own, so mind that 1.0f is a float, 1.0 a double and 1 an
- * int. A compound literal that holds commas needs parentheses around it. Returns 0 or -1. */
-/* clarg_set_global([cp,] krn, i, ptr): argument i is the whole block that ptr points into, on
- * whatever device the kernel is started. Returns how many bytes ptr is behind the block's first
- * byte, for the program to pass on to the kernel if that needs it: 0 for the block itself.
- * (size_t)-1 with EFAULT for an unknown pointer. It is a function as well, of which programs may
- * take the address: size_t (CLCONTEXT *, cl_kernel, cl_uint, void *). clarg_set_pointer(krn, i,
- * ptr): argument i is ptr itself, which the kernel sees as its buffer's start. Returns 0, or -1:
- * EFAULT for an unknown pointer, EINVAL for an offset at which a device of the context cannot start
- * a buffer. */
-/* clarg_set_local([cp,] krn, i, bytes): argument i is that much local memory. Returns 0 or -1. */
+/* clarg_set([cp,] krn, i, value): set argument i by value. Any type, literals included. The type is
+ * the value's own: 1.0f is a float, 1.0 a double and 1 an int. Parenthesise a compound literal that
+ * contains commas. Returns 0 or -1. */
+/* clarg_set_global([cp,] krn, i, ptr): set argument i to the whole block that contains ptr, on
+ * whichever device the kernel is launched. Returns the offset of ptr in the block in bytes, which
+ * the program passes to the kernel if it is not 0. (size_t)-1 with EFAULT for an unknown pointer.
+ * Also a function, so that its address can be taken: size_t (CLCONTEXT *, cl_kernel, cl_uint, void
+ * *).
+ *
+ * clarg_set_pointer(krn, i, ptr): set argument i to ptr itself, which the kernel sees as the start
+ * of its buffer. Returns 0, or -1 with EFAULT for an unknown pointer, EINVAL for an offset at which
+ * a device of the context cannot start a buffer. */
+/* clarg_set_local([cp,] krn, i, bytes): set argument i to `bytes` bytes of local memory. Returns 0
+ * or -1. */
 size_t clarg_set_global(CLCONTEXT *cp, cl_kernel krn, cl_uint i, void *ptr);
 #define clarg_set(...) STDCL_PICK4(__VA_ARGS__, STDCL_ARG4, STDCL_ARG3, , )(__VA_ARGS__)
-#ifndef __cplusplus /* in C++ functions, at the end, so that classes may have members of that name \
-                     */
+#ifndef __cplusplus /* C++ has function templates instead, see below */
 #define clarg_set_global(...) STDCL_PICK4(__VA_ARGS__, STDCL_GLB4, STDCL_GLB3, , )(__VA_ARGS__)
 #endif
 #define clarg_set_pointer(krn, i, ptr) STDCL_PTR3(krn, i, ptr)
 #define clarg_set_local(...) STDCL_PICK4(__VA_ARGS__, STDCL_LOC4, STDCL_LOC3, , )(__VA_ARGS__)
 
-/* clSetKernelArg(krn, i, size, value), OpenCL's own call, on a handle of clsym sets the argument
- * for every device, as clarg_set does. A device's buffer, of clgetbuffer, stands for its whole
- * block; another cl_mem belongs to one device, and the others do not start with it (EINVAL, named).
- * Returns OpenCL's code; clerror() has the sentence. Other kernels are OpenCL's as ever. Without
- * this macro, as (clSetKernelArg)(...), the call reaches the first device alone. */
+/* Replace OpenCL's clSetKernelArg: on a kernel from clsym, set the argument for every device, as
+ * clarg_set does. A device's buffer from clgetbuffer stands for its whole block. Any other cl_mem
+ * belongs to one device; launches on other devices give EINVAL. Returns OpenCL's code; clerror()
+ * returns the message. Other kernels get OpenCL's own call. (clSetKernelArg)(...), without this
+ * macro, sets the argument for the first device only. */
 #define clSetKernelArg(krn, i, size, value) stdcl_set_kernel_arg(krn, i, size, value)
 cl_int stdcl_set_kernel_arg(cl_kernel krn, cl_uint i, size_t size, const void *value);
 
-/* The types of a kernel's arguments are known when it was built from source, unless a macro or a
- * typedef hides them. Then a wrong size, an int for a float, a double * or int * for a float *, a
- * host pointer for a buffer and the like give EINVAL, and the sentence names the kernel, the
- * argument and both types. A void * or char * passes for any pointer, a whole number for one of the
- * same size, signed or not, and a struct for a struct of the same size. NULL of another type than
- * void * is memory that clmalloc did not give: EFAULT. For kernels that test for it a NULL is a
- * void * (in C NULL itself; in C++ (void *)0), and a kernel that does not test reads at address 0,
- * which may end the program. */
+/* Argument checks. The declared types are known if the kernel was built from source, unless a macro
+ * or typedef hides them. A mismatch gives EINVAL: a wrong size, an int for a float, a double * or
+ * int * for a float *, a host pointer for a buffer. The message names the kernel, the argument and
+ * both types. A void * or char * passes for any pointer, an integer for an integer of equal size,
+ * signed or not, and a struct for a struct of equal size.
+ *
+ * A NULL of a type other than void * gives EFAULT, since it means a failed clmalloc. Pass NULL (in
+ * C++ (void *)0) to kernels that test for it; a kernel that does not test reads address 0 and may
+ * crash the program. */
 
-/* How a kernel declares an argument: what it takes (enum stdcl_arg_kind, -1 where that is not
- * known), its type without qualifiers, such as "uint" or "float4*", and its name, "" where they are
- * not known. At most 31 letters of each; the kernel owns the texts. */
+/* Declaration of a kernel argument: its kind (enum stdcl_arg_kind; -1 if unknown), its type without
+ * qualifiers, such as "uint" or "float4*", and its name; "" if unknown. Texts are at most 31
+ * characters and owned by the kernel. */
 typedef struct {
     int kind;
     const char *type, *name;
 } clarg_info_t;
 
-/* Fills *info for argument i. Returns 0, or -1 with EINVAL when the kernel is none of clsym's or
- * has no argument i. */
+/* Fill *info for argument i. EINVAL if the kernel is not from clsym or has no argument i. */
 int clarg_info(cl_kernel krn, cl_uint i, clarg_info_t *info);
 
-/* What these macros call. `value` is the address of `size` bytes, which are copied; `type` names
- * its type, or a pointer's, as OpenCL does ("uint", "float*"; "pointer": another), or is NULL,
- * which is not compared. */
+/* Functions behind the macros above. `value` is the address of `size` bytes, which are copied.
+ * `type` is the OpenCL name of the value's or pointer's type ("uint", "float*"; "pointer" for other
+ * pointers), or NULL to skip the type check. */
 int stdcl_arg_value(cl_kernel krn, cl_uint i, size_t size, const void *value, const char *type);
 size_t stdcl_arg_global(cl_kernel krn, cl_uint i, const void *ptr, const char *type);
 int stdcl_arg_pointer(cl_kernel krn, cl_uint i, const void *ptr, const char *type);
@@ -470,7 +490,7 @@ int stdcl_arg_local(cl_kernel krn, cl_uint i, size_t bytes);
 
 /* ---- Running. -------------------------------------------------------------------------------- */
 
-/* An index space: dim in 1..4 (OpenCL devices take at most 3), offset, global and local sizes in
+/* An index space: dim in 1..4 (OpenCL devices take at most 3); offset, global and local sizes in
  * work-items. A local size of 0 in the first dimension lets the runtime choose. */
 typedef struct clndrange_struct {
     size_t dim;
@@ -480,8 +500,8 @@ typedef struct clndrange_struct {
 } clndrange_t;
 
 /* clndrange_t ndr = clndrange_init1d(offset, global, local); two and three dimensions repeat the
- * three numbers for each. clndrange_set1d(ndr, offset, global, local) assigns to an existing
- * one. */
+ * three numbers per dimension. clndrange_set1d(ndr, offset, global, local) assigns to an existing
+ * index space. */
 #define clndrange_init1d(o0, g0, l0) STDCL_NDR(1, o0, g0, l0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 #define clndrange_init2d(o0, g0, l0, o1, g1, l1)                                                   \
     STDCL_NDR(2, o0, g0, l0, o1, g1, l1, 0, 0, 0, 0, 0, 0)
@@ -501,70 +521,64 @@ typedef struct clndrange_struct {
 #define CL_FAST 0
 #define CL_EVENT_WAIT 0x1
 #define CL_EVENT_NOWAIT 0x2
-#define CL_EVENT_RELEASE 0x4 /* historic, the default */
-#define CL_EVENT_NORELEASE                                                                         \
-    0x8 /* a call that waits hands the event to the caller, who releases it */
+#define CL_EVENT_RELEASE 0x4   /* historic (default) */
+#define CL_EVENT_NORELEASE 0x8 /* blocking calls return the event to the caller */
 #define CL_KERNEL_EVENT 0x10
 #define CL_MEM_EVENT 0x20
 #define CL_ALL_EVENT 0x30
-#define CL_EVENT_UNCOUNTED 0x40 /* of a launch: profiles leave it out */
-#define CL_EVENT_OWN                                                                               \
-    0x800 /* the caller gets a reference of its own, and releases it with clReleaseEvent */
-#define CL_EVENT_SIDE_QUEUE                                                                        \
-    0x40000 /* in a further queue of the device, which does not wait for the first */
-#define CL_EVENT_BARRIER 0x80000 /* waits for what was started in the others */
-#define CL_EVENT_CHECKED                                                                           \
-    0x80 /* with NOWAIT: the caller looks at the result, so waits need not tell a refusal */
+#define CL_EVENT_UNCOUNTED 0x40     /* exclude the launch from profiles */
+#define CL_EVENT_OWN 0x800          /* return a reference that the caller releases */
+#define CL_EVENT_SIDE_QUEUE 0x40000 /* use a side queue of the device */
+#define CL_EVENT_BARRIER 0x80000    /* wait for the device's other queues */
+#define CL_EVENT_CHECKED 0x80       /* with NOWAIT: waits do not report a refusal */
 
-/* Starts a kernel on device `dev` with the arguments recorded for it.
- *   CL_EVENT_NOWAIT           returns at once, with an event that the library owns; it is valid
- *                             until
- *                             clwait on that device collects it (or, if nobody waits, until some
- *                             thousands of later commands have completed). CL_EVENT_NORELEASE has
- *                             no effect with it: give that to clwait or clwaitev
- *   CL_EVENT_WAIT, or 0       blocks until done, returns 0
- *   ... | CL_EVENT_NORELEASE  blocks and returns the event, which the caller releases with
- *   clReleaseEvent
- *   ... | CL_EVENT_OWN        with or without waiting, returns an event of which the caller has a
- *   reference
- *                             of its own, whatever clwait does with the library's
- *   ... | CL_EVENT_UNCOUNTED  is left out of profiles: a launch that only warms up, say
- *   ... | CL_EVENT_CHECKED    a refusal is told by this call alone (see clwait); for clmsync and
- *   clmcopy too
- *   ... | CL_EVENT_SIDE_QUEUE     goes to a further queue of the device, of which there are two:
- * for copies to it, and for all else. There it is in order, but neither waits for commands without
- *                             the flag, nor do these for it. So copies may travel, both ways, while
- *                             a kernel runs. Which command needs what of which queue is the
- *                             caller's to know. CPUs have one queue only, and so has a context that
- *                             is profiled. For clmsync and clmcopy too
- *   ... | CL_EVENT_BARRIER      waits for all that was started before it: with CL_EVENT_SIDE_QUEUE
- * in the first queue, else in the further ones; and what follows it in its own queue waits for
- * that, too. For clmsync and clmcopy too Failure: (cl_event)-1. EINVAL: a wrong size, device,
- * dimension or an argument never set (named); EFAULT: a block given as argument was freed since;
- * ENOMEM: no memory for a block on the device. */
+/* Launch a kernel on device `dev` with the arguments set for it. Flags:
+ *   CL_EVENT_WAIT, or 0   block until done; returns 0
+ *   CL_EVENT_NOWAIT       return at once, with an event owned by the library. The event is valid
+ *                         until clwait on the device releases it or, without any wait, until some
+ *                         thousands of later commands have completed. CL_EVENT_NORELEASE has no
+ *                         effect here: pass it to clwait or clwaitev
+ *   CL_EVENT_NORELEASE    block and return the event, which the caller releases with clReleaseEvent
+ *   CL_EVENT_OWN          with or without blocking, return an event with a reference owned by the
+ *                         caller, independent of clwait
+ *   CL_EVENT_UNCOUNTED    exclude the launch from profiles, e.g. a warm-up
+ *   CL_EVENT_CHECKED      report a refusal by this call only (see clwait)
+ *   CL_EVENT_SIDE_QUEUE   use a side queue of the device: one for copies to the device, one for all
+ *                         other commands. Side queues are in-order; they and the main queue do not
+ *                         wait for each other, so copies in both directions can overlap a kernel.
+ *                         The caller orders dependent commands. No effect on CPUs and in a profiled
+ *                         context, which have one queue
+ *   CL_EVENT_BARRIER      on the main queue, wait for all commands enqueued so far on the side
+ *                         queues; with CL_EVENT_SIDE_QUEUE, for all commands enqueued so far on the
+ *                         main queue. Later commands of the queue wait, too
+ *
+ * CL_EVENT_CHECKED, CL_EVENT_SIDE_QUEUE and CL_EVENT_BARRIER also apply to clmsync and clmcopy.
+ *
+ * (cl_event)-1 on failure. EINVAL: a wrong size, device or dimension, or an argument never set
+ * (named). EFAULT: a block passed as argument has been freed. ENOMEM: the device has no memory for
+ * a block. */
 cl_event clfork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags);
 
-/* clforka(cp, dev, krn, ndr, flags, args...): sets arguments 0, 1, ... and starts the kernel, in
- * one step. Pointers are taken as clarg_set_pointer takes them, cl_mem and cl_sampler objects as
- * themselves, `clarg_local(bytes)` as that much local memory, everything else by value. 0 to 63
- * arguments; those of the kernel that lie behind the last one given stay as they were set
- * before. */
+/* clforka(cp, dev, krn, ndr, flags, args...): set arguments 0, 1, ... and launch the kernel, in one
+ * step. Pointers act as with clarg_set_pointer, cl_mem and cl_sampler objects are passed as such,
+ * `clarg_local(bytes)` allocates local memory, and everything else is passed by value. Takes 0 to
+ * 63 arguments; later arguments of the kernel keep their values. */
 #define clforka(cp, dev, krn, ndr, ...) STDCL_FORKA(cp, dev, krn, ndr, __VA_ARGS__)
 
-/* clexec(cp, dev, ndr, symbol, args...): clforka of a kernel that `stdcl embed` linked into this
- * executable, by its bare name; CL_EVENT_NOWAIT. clexecb is the same and blocks. */
+/* clexec(cp, dev, ndr, symbol, args...): launch a kernel that `stdcl embed` linked into this
+ * executable, by its bare name, with arguments as clforka and CL_EVENT_NOWAIT. clexecb blocks. */
 #define clexec(cp, dev, ndr, ...) STDCL_EXEC(cp, dev, ndr, CL_EVENT_NOWAIT, __VA_ARGS__)
 #define clexecb(cp, dev, ndr, ...) STDCL_EXEC(cp, dev, ndr, CL_EVENT_WAIT, __VA_ARGS__)
 
-/* An argument of clforka as its macro passes it on. */
+/* An argument of clforkv, as the clforka macro passes it. */
 enum stdcl_arg_kind { STDCL_VALUE = 0, STDCL_GLOBAL = 1, STDCL_LOCAL = 2 };
 struct stdcl_arg {
-    size_t size;       /* of the value */
-    int kind;          /* enum stdcl_arg_kind */
-    const void *value; /* its address; of a pointer, the address of the pointer; of local memory,
-                          that of a stdcl_local_t */
-    const char
-        *type; /* its name, "uint" or "float*", or NULL: it is not compared with the declaration */
+    size_t size; /* bytes of the value */
+    int kind;    /* enum stdcl_arg_kind */
+    /* Address of the value; for a pointer, the address of the pointer; for local memory, the
+     * address of a stdcl_local_t. */
+    const void *value;
+    const char *type; /* Type name, "uint" or "float*"; NULL skips the type check. */
 };
 typedef struct {
     size_t bytes;
@@ -575,8 +589,8 @@ typedef struct {
 #define clarg_local(n) ((stdcl_local_t){(size_t)(n)})
 #endif
 
-/* As clforka, from an array; clexecv finds the embedded kernel `symbol` first. stdcl_forka is what
- * the macro clforka calls: clforkv whose messages name clforka. */
+/* Launch as clforka does, with the arguments in an array. clexecv first finds the embedded kernel
+ * `symbol`. stdcl_forka is called by the macro clforka: clforkv with messages that name clforka. */
 cl_event clforkv(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags,
                  cl_uint nargs, const struct stdcl_arg *args);
 cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const char *symbol,
@@ -584,78 +598,83 @@ cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const 
 cl_event stdcl_forka(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags,
                      cl_uint nargs, const struct stdcl_arg *args);
 
-/* Waits until the kernel events (CL_KERNEL_EVENT) and/or memory events (CL_MEM_EVENT) of a device
- * are complete, and forgets them. Without either flag: both. With CL_EVENT_NORELEASE every event
- * that the library owned is the caller's from then on, who releases it with clReleaseEvent, once
- * (an event of CL_EVENT_OWN is the caller's already, and stays so). With CL_EVENT_NOWAIT it waits
- * for nothing, as waitpid with WNOHANG: commands that are complete are forgotten, up to the first
- * that is not. Returns 0, also for a context without that device; (cl_event)-1 when a command of
- * that kind failed since the last clwait:
- *   - on the device: EIO;
- *   - or it was refused: a clfork, clforka, clmsync or clmcopy with CL_EVENT_NOWAIT that returned
- *   (cl_event)-1 makes the
- *     next clwait fail with its code and its sentence. So a program may start commands without
- *     looking at what each call returns, and check clwait alone. (With the number of a device that
- *     the context does not have, the next clwait fails, whichever device it waits for.)
- * Of several failures the first is reported, and all count as reported. Other calls that wait for a
- * device (clwaitev, and clfork, clmsync or clmcopy that block) fail in the same way when an earlier
- * command of either kind failed and that was not reported yet: lost results are never success.
- * clfree, clclose and clmdetach wait too, and leave the failure for the next clwait. */
+/* Block until the kernel events (CL_KERNEL_EVENT) and/or memory events (CL_MEM_EVENT) of a device
+ * are complete, and release them. Without either flag: both.
+ *   CL_EVENT_NORELEASE   transfer every event owned by the library to the caller, who releases each
+ *                        once with clReleaseEvent. Events of CL_EVENT_OWN stay the caller's
+ *   CL_EVENT_NOWAIT      do not block, as waitpid with WNOHANG: release the completed commands up
+ *                        to the first that is still pending
+ *
+ * Returns 0, also for a device number out of range. (cl_event)-1 if a command of that kind failed
+ * since the last clwait:
+ *   - on the device: EIO
+ *   - by refusal: a clfork, clforka, clmsync or clmcopy with CL_EVENT_NOWAIT that returned
+ *     (cl_event)-1 makes the next clwait fail with the code and message of the refusal. A program
+ *     may therefore ignore the results of such calls and check clwait alone. After a call with a
+ *     device number out of range, the next clwait on any device fails
+ *
+ * The first of several failures is reported, and all count as reported. Other calls that wait for a
+ * device (clwaitev, blocking clfork, clmsync and clmcopy) fail likewise if an earlier command of
+ * either kind failed and was not yet reported: lost results are never success. clfree, clclose and
+ * clmdetach also wait, but leave the failure for the next clwait. */
 cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags);
 
-/* Waits for one event: of clfork, clmsync or clmcopy with CL_EVENT_NOWAIT, or one the caller owns.
- * The library forgets the event, and releases it if it owned it; with CL_EVENT_NORELEASE that event
- * is the caller's from then on. CL_EVENT_RELEASE releases an event of the caller's too. Returns
- * `ev`, which must not be used any more if it was released; (cl_event)-1 as clwait does. */
+/* Block until one event is complete: an event from clfork, clmsync or clmcopy with CL_EVENT_NOWAIT,
+ * or an event owned by the caller. An event owned by the library is released, or with
+ * CL_EVENT_NORELEASE transferred to the caller. CL_EVENT_RELEASE also releases an event owned by
+ * the caller. Returns `ev`, which is invalid if it was released; (cl_event)-1 as clwait does. */
 cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int flags);
 
-/* Hands all commands so far to the device, without waiting. `flags` is historic: 0. */
+/* Submit all commands enqueued so far to the device without waiting. `flags` is historic: 0. */
 int clflush(CLCONTEXT *cp, cl_uint dev, int flags);
 
 /* ---- Errors. --------------------------------------------------------------------------------- */
 
-/* The code of the calling thread's last failing call, an errno value; 0 at first, and never set
- * back to 0 by a call that succeeds. oclerrno: the OpenCL code behind it, or 0. Both may be
- * assigned. */
+/* Error code of the calling thread's last failing call, an errno value; initially 0 and never reset
+ * by success. oclerrno: the underlying OpenCL code, or 0. Both may be assigned. */
 #define clerrno (*stdcl_errno_address())
 #define oclerrno (*stdcl_oclerrno_address())
 int *stdcl_errno_address(void);
 int *stdcl_oclerrno_address(void);
 
-/* The sentence of the calling thread's last failure (what was called, on what, what to do; of a
- * build, the compiler's log), valid until that thread's next call here; then, as dlerror, NULL
- * until the next failure. Control characters of what it quotes are '?', but for newline and tab. */
+/* Return the message of the calling thread's last failure: which call, on which object, what to do;
+ * for a build, the compiler's log. Valid until the thread's next call. As dlerror, the next
+ * clerror() returns NULL until the next failure. Control characters in quoted text, except newline
+ * and tab, are replaced by '?'. */
 char *clerror(void);
 
-/* Prints "prefix: text" of clerrno / oclerrno to stderr, as perror. */
+/* Print "prefix: text" of clerrno or oclerrno to stderr, as perror does. */
 void clperror(const char *prefix);
 void oclperror(const char *prefix);
 
-/* The text of a clerrno value; the name and text of an OpenCL code. Never NULL; static memory. */
+/* Return the text of a clerrno value, or the name and text of an OpenCL code. Never NULL;
+ * static. */
 const char *clerror_str(int code);
 const char *oclerror_str(int code);
 
-/* For libraries on top of this one: sets clerrno to `code` and the sentence of clerror(), and
- * returns -1, so that a function may end with `return clerror_set(EINVAL, "...", ...)`. */
+/* Set clerrno to `code` and the message of clerror(), for libraries on top of this one. Returns -1,
+ * so that a function can end with `return clerror_set(EINVAL, "...", ...)`. */
 int clerror_set(int code, const char *format, ...) STDCL_PRINTF(2, 3);
 
-/* What an object made by `stdcl embed` calls at start-up; keeps the pointer, does nothing else. */
+/* Register a source at program start; called by objects that `stdcl embed` made. Keeps the
+ * pointer. */
 struct stdcl_embedded {
     const char *name;
     const unsigned char *data;
     size_t size;
-    struct stdcl_embedded *next; /* the library's */
+    struct stdcl_embedded *next; /* used by the library */
 };
 void stdcl_embed_register(struct stdcl_embedded *source);
 
-/* The same for a binary of an embedded source, `stdcl embed --binary`: programs of clopen(cp, NULL,
- * ...) take it on the device and driver that it names, and the source elsewhere. */
+/* Register a binary of an embedded source (`stdcl embed --binary`). Programs of clopen(cp, NULL,
+ * ...) use the binary on the device and driver that it names, and the source on all other
+ * devices. */
 struct stdcl_embedded_binary {
     const struct stdcl_embedded *source;
-    const char *device; /* name, driver and platform, in one text */
+    const char *device; /* name, driver and platform */
     const unsigned char *data;
     size_t size;
-    struct stdcl_embedded_binary *next; /* the library's */
+    struct stdcl_embedded_binary *next; /* used by the library */
 };
 void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary);
 
@@ -663,14 +682,13 @@ void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary);
 } /* extern "C" */
 #endif
 
-/* ---- The rest of the layer, a header each. --------------------------------------------------- */
+/* ---- Other headers of the layer. ------------------------------------------------------------ */
 
-#include "stdcl/profile.h"  /* clprofile...: where the time went; clpeak: what a device can do */
+#include "stdcl/profile.h"  /* clprofile: profiles; clpeak: peak rates */
 #include "stdcl/template.h" /* clopent, cltemplate: kernels that are generated */
 #include "stdcl/tune.h"     /* cltune...: measured kernel shapes */
 
-/* ---- The machinery behind the macros, and clarg_set_global in C++; nothing below is interface.
- * - */
+/* ---- Implementation of the macros and of clarg_set_global in C++; not part of the interface. - */
 
 #define STDCL_NDR(d, o0, g0, l0, o1, g1, l1, o2, g2, l2, o3, g3, l3)                               \
     {                                                                                              \
@@ -681,7 +699,7 @@ void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary);
         }                                                                                          \
     }
 
-/* The fifth argument: the name for four arguments, or the one for three. */
+/* Select the macro for four arguments or for three: the fifth argument. */
 #define STDCL_PICK4(a1, a2, a3, a4, name, ...) name
 
 #define STDCL_ARG4(cp, krn, i, value) STDCL_ARG3(krn, i, value)
@@ -689,7 +707,7 @@ void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary);
 #define STDCL_LOC4(cp, krn, i, bytes) STDCL_LOC3(krn, i, bytes)
 #define STDCL_LOC3(krn, i, bytes) stdcl_arg_local((krn), (cl_uint)(i), (size_t)(bytes))
 
-/* How many arguments follow the first, 0 to 63; and the first as a string. */
+/* Number of arguments after the first, 0 to 63; and the first as a string. */
 #define STDCL_65TH(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17,     \
                    a18, a19, a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, \
                    a34, a35, a36, a37, a38, a39, a40, a41, a42, a43, a44, a45, a46, a47, a48, a49, \
@@ -708,7 +726,7 @@ void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary);
 #define STDCL_FIRST_(a, ...) a
 #define STDCL_FIRST(...) STDCL_FIRST_(__VA_ARGS__, )
 
-/* STDCL_EACH(one, x, a, b, ...) expands to one(a) one(b) ...; x is left out. */
+/* STDCL_EACH(one, x, a, b, ...) expands to one(a) one(b) ...; x is dropped. */
 #define STDCL_EACH(one, ...) STDCL_CAT(STDCL_E, STDCL_COUNT(__VA_ARGS__))(one, __VA_ARGS__)
 #define STDCL_E0(one, x)
 #define STDCL_E1(one, x, a) one(a)
@@ -918,7 +936,7 @@ inline int set_pointer(cl_kernel krn, cl_uint i, const void *ptr)
     return stdcl_arg_pointer(krn, i, ptr, 0);
 }
 
-/* Arguments, whose values live until the end of the expression that the list is made in. */
+/* Arguments of a launch. Their values live until the end of the full expression. */
 class list
 {
     stdcl_arg items[64];
@@ -967,7 +985,7 @@ template <class T> size_t clarg_set_global(CLCONTEXT *, cl_kernel krn, cl_uint i
 #define STDCL_GLB3(krn, i, ptr) stdcl_arg_global((krn), (cl_uint)(i), (ptr), STDCL_TYPE(ptr))
 #define STDCL_PTR3(krn, i, ptr) stdcl_arg_pointer((krn), (cl_uint)(i), (ptr), STDCL_TYPE(ptr))
 
-/* Pointers have class 5 in gcc and clang. */
+/* gcc and clang give pointers the type class 5. */
 #define STDCL_KIND(v)                                                                              \
     _Generic((v), cl_mem                                                                           \
              : STDCL_VALUE, cl_sampler                                                             \
@@ -989,7 +1007,7 @@ template <class T> size_t clarg_set_global(CLCONTEXT *, cl_kernel krn, cl_uint i
         default: __builtin_classify_type(((void)0, (v))) == 5 ? "pointer" : (const char *)0)
 #define STDCL_ONE(v) {sizeof(STDCL_TYPEOF(v)), STDCL_KIND(v), STDCL_ADDRESS(v), STDCL_TYPE(v)},
 
-/* The arguments after the first as an array that is never empty. */
+/* Array of the arguments after the first, with a terminating entry. */
 #define STDCL_ARRAY(...)                                                                           \
     ((const struct stdcl_arg[]){STDCL_EACH(STDCL_ONE, __VA_ARGS__){0, 0, 0, 0}})
 #define STDCL_FORKA(cp, dev, krn, ndr, ...)                                                        \

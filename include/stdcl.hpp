@@ -1,17 +1,17 @@
-/* stdcl.hpp - the library for C++17 and C++20: owners that free what they hold, and exceptions.
+/* stdcl.hpp - RAII wrappers and exceptions for C++17 and C++20.
  *
  *   stdcl::context ctx = stdcl::context::gpu_or_cpu();
- *   stdcl::array<float> x(ctx, 1000);                         memory that the host and the devices
- *   share stdcl::program program(ctx, "__kernel void scale(...) { ... }");
+ *   stdcl::array<float> x(ctx, 1000);                  memory shared by host and devices
+ *   stdcl::program program(ctx, "__kernel void scale(...) { ... }");
  *   std::fill(x.begin(), x.end(), 1.0f);
  *   x.to_device();
- *   program["scale"](x.size(), x, 2.0f);                      runs, and waits; start() does not
- *   wait x.to_host();
+ *   program["scale"](x.size(), x, 2.0f);               launch and wait; start() does not wait
+ *   x.to_host();
  *
- * Every owner moves and does not copy; one that was moved from may only be destroyed or assigned
- * to. A call that fails throws stdcl::error with the library's sentence; destructors do not throw.
- * A context must outlive what was made of it. Calls block unless they say otherwise. The engines
- * below need their libraries: -lstdcl_nbody and so on.
+ * Owners are movable and not copyable; a moved-from owner may only be destroyed or assigned to. A
+ * call that fails throws stdcl::error with the library's message; destructors do not throw. A
+ * context must outlive the objects made from it. Calls block unless their comment says otherwise.
+ * The engines need their libraries: -lstdcl_nbody and so on.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_HPP
@@ -39,7 +39,7 @@ namespace stdcl
 
 /* ---- Errors. --------------------------------------------------------------------------------- */
 
-/* A failed call: code() is the errno value, what() begins with the sentence, opencl() is OpenCL's
+/* A failed call: code() is the errno value, what() begins with the message, opencl() is OpenCL's
  * code or 0. */
 class error : public std::system_error
 {
@@ -64,7 +64,7 @@ class error : public std::system_error
     throw error(code, opencl, sentence ? sentence : "an error without a sentence");
 }
 
-/* The result of a call of stdcl.h; throws what a failure means. */
+/* Check the result of a call of stdcl.h; throw stdcl::error on failure. */
 inline void check(int result)
 {
     if (result < 0)
@@ -85,11 +85,11 @@ template <class T> T *check(T *pointer)
 
 /* ---- Contexts. ------------------------------------------------------------------------------- */
 
-/* A list of devices. The standard ones are the library's, and are not destroyed. */
+/* A list of devices. The standard contexts are owned by the library and never destroyed. */
 class context
 {
   public:
-    /* Devices whose platform, name or vendor has one of the substrings; see clcontext_create. */
+    /* Select devices by platform, name or vendor; see clcontext_create. */
     explicit context(const char *platforms, int devtype = static_cast<int>(CL_DEVICE_TYPE_ALL),
                      std::size_t most = 0)
         : handle_(check(clcontext_create(platforms, devtype, most, nullptr, 0)), {true})
@@ -121,7 +121,7 @@ class context
         return clgetndev(get());
     }
 
-    /* Waits for all that was started on a device; throws what failed. */
+    /* Wait for all commands of a device; throw if any failed. */
     void wait(cl_uint device = 0) const
     {
         check_event(clwait(get(), device, CL_ALL_EVENT));
@@ -144,8 +144,8 @@ class context
 
 /* ---- Memory. --------------------------------------------------------------------------------- */
 
-/* So many elements that the host and the devices share; zero at first. Host and devices have images
- * of their own, which to_device and to_host copy. */
+/* An array of `n` elements shared by host and devices, initially zero. Host and devices hold
+ * separate images, which to_device and to_host copy. */
 template <class T> class array
 {
     static_assert(std::is_trivially_copyable<T>::value,
@@ -213,8 +213,7 @@ template <class T> class array
 
 /* ---- Kernels. -------------------------------------------------------------------------------- */
 
-/* How many work-items, in one to three dimensions, and of which size a work-group is (0: the
- * runtime chooses). */
+/* Global size in one to three dimensions, and work-group size (0: the runtime chooses). */
 struct range {
     clndrange_t value{};
     range(std::size_t global, std::size_t local = 0)
@@ -233,13 +232,13 @@ struct range {
     }
 };
 
-/* Local memory as a kernel's argument. */
+/* Local memory as a kernel argument. */
 inline stdcl_local_t local(std::size_t bytes)
 {
     return {bytes};
 }
 
-/* A kernel; belongs to its program, and is a plain handle. */
+/* A kernel: a plain handle, owned by its program. */
 class kernel
 {
   public:
@@ -251,8 +250,8 @@ class kernel
         return handle_;
     }
 
-    /* Sets the arguments, starts the kernel on a device and waits. start does not wait:
-     * context::wait does, and throws what failed. */
+    /* Set the arguments, launch the kernel on a device and wait. start does not wait: context::wait
+     * does, and throws if the kernel failed. */
     template <class... Args> void operator()(const range &items, const Args &...args) const
     {
         run(0, items, CL_EVENT_WAIT, plain(args)...);
@@ -319,7 +318,8 @@ class program
     std::unique_ptr<void, close> handle_;
 };
 
-/* ---- The engines: owners of their C objects, whose functions take get(). --------------------- */
+/* ---- Engines: owners of C objects, which get() passes to their functions.
+ * --------------------- */
 
 template <class T, auto Free> class engine
 {
@@ -346,7 +346,7 @@ template <class T, auto Free> class engine
 
 using vec3 = double[3];
 
-/* Gravity: options as in stdcl/nbody.h; n masses, positions and velocities are copied. */
+/* N-body gravity: options as in stdcl/nbody.h; n masses, positions and velocities are copied. */
 class nbody : public engine<::nbody, nbody_free>
 {
   public:
@@ -413,7 +413,7 @@ class gas : public engine<::gas, gas_free>
     }
 };
 
-/* Products of matrices: options as in stdcl/matmul.h. */
+/* Matrix products: options as in stdcl/matmul.h. */
 class matmul : public engine<::matmul, matmul_free>
 {
   public:

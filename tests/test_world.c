@@ -504,7 +504,7 @@ static void tell(void *arg, const char *sentence)
     pthread_mutex_unlock(&told.lock);
 }
 
-static const struct world_options telling = {.ended = tell};
+static const struct world_options telling = {.on_abort = tell};
 
 static void end(int size, int (*run)(struct rank_run *), bool polled, const char *sentence)
 {

@@ -65,7 +65,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     stdcl_world *w = world_from_mpi(MPI_COMM_WORLD);
 #else
-    stdcl_world *w = world_join(&(struct world_options){.ended = told});
+    stdcl_world *w = world_join(&(struct world_options){.on_abort = told});
 #endif
     if (!w)
         return fprintf(stderr, "world_child: %s\n", clerror()), 1;

@@ -1,7 +1,8 @@
 #!/bin/sh
-# abi.sh - what the shared libraries offer to programs that were compiled before: symbols, and the types behind them.
+# abi.sh - the binary interface of the shared libraries: symbols and their types.
 #   usage: tools/abi.sh check|write FOLDER [BASELINES]       FOLDER has the built libraries, BASELINES is abi/
-# `write` makes the baselines, LIBRARY.abi.gz, when a version is released; `check` fails when something vanished or changed since; what is added passes. It takes libabigail (package abigail-tools), and libraries with debug information of gcc
+# `write` makes the baselines, LIBRARY.abi.gz, for a release; `check` fails if a symbol vanished or changed since;
+# additions pass. It takes libabigail (package abigail-tools), and libraries with debug information of gcc
 # on x86-64. Status 77: they are not.
 # SPDX-License-Identifier: MIT
 set -eu

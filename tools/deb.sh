@@ -1,7 +1,7 @@
 #!/bin/sh
-# deb.sh - builds the Debian packages of what is committed, and looks at them with lintian.
+# deb.sh - build the Debian packages of the committed tree, and check them with lintian.
 #   usage: tools/deb.sh OUT          OUT/ gets the source tarball and the packages
-# DEB_BUILD_OPTIONS=nocheck leaves the package's tests out. `tools/deps.sh deb` installs what it takes.
+# DEB_BUILD_OPTIONS=nocheck skips the package's tests. `tools/deps.sh deb` installs the tools.
 # SPDX-License-Identifier: MIT
 set -eu
 out=$1

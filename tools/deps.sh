@@ -1,22 +1,22 @@
 #!/bin/sh
-# deps.sh - installs what stdcl is built from, if anything is missing.
+# deps.sh - install missing build dependencies.
 #
-#   tools/deps.sh          what `make run` and `make test` need
-#   tools/deps.sh bench    what benchmarks and comparisons need besides
-#   tools/deps.sh deb      what the Debian packages are built with, and what looks at packages; what makes the site
-#   tools/deps.sh view     what the tests of the page of a run need: a browser, Node and npm
-#   tools/deps.sh test     what other tests of `make test` need, which are skipped without it
-#   tools/deps.sh deep     what tests of `make test-deep` need besides
+#   tools/deps.sh          for `make run` and `make test`
+#   tools/deps.sh bench    for benchmarks and comparisons
+#   tools/deps.sh deb      for building and checking the Debian packages, and for the site
+#   tools/deps.sh view     for tests of the live view's page: a browser, Node and npm
+#   tools/deps.sh test     for other tests of `make test`, which are skipped without them
+#   tools/deps.sh deep     for further tests of `make test-deep`
 #
-# On Debian and Ubuntu it installs missing packages with apt-get, through sudo when not root, and
-# touches nothing when none is missing. Elsewhere it prints the names of the packages for dnf, pacman
-# and brew, and fails when the build could not work without them.
+# On Debian and Ubuntu it installs missing packages with apt-get, through sudo unless root, and does
+# nothing if none is missing. On other systems it prints the package names for dnf, pacman and brew,
+# and fails if the build needs a missing one.
 # SPDX-License-Identifier: MIT
 set -u
 
-# One row a package: what happens without it (must: nothing can be built; may: a feature, a device or a
-# comparison is absent), its names for apt, dnf, pacman and brew (- none), and how to tell that what it
-# brings is there, whoever brought it.
+# One row per package: its need (must: the build fails without it; may: a feature, a device or a
+# comparison is absent), its names for apt, dnf, pacman and brew (- none), and a check for its
+# contents, from whatever source.
 packages() {
     case $1 in
     base) cat <<'END' ;;
@@ -114,7 +114,7 @@ seen() { # seen KIND NAME
     esac
 }
 
-# Prints the rows of what is missing.
+# Print the rows of missing packages.
 missing() {
     installed=' '
     if command -v dpkg-query >/dev/null 2>&1; then
@@ -151,7 +151,7 @@ update() {
 }
 
 install() {
-    # Packages that this release does not have are left out; the check that follows reports them.
+    # Skip packages that this release lacks; the check below reports them.
     known=
     for package in $wanted; do
         if apt-cache show "$package" >/dev/null 2>&1; then

@@ -1,6 +1,6 @@
 #!/bin/sh
-# dist.sh - the source of a release, stdcl-VERSION.tar.gz: what is committed, without debian/. The same commit gives the same
-# bytes.
+# dist.sh - make the source of a release, stdcl-VERSION.tar.gz: the committed tree without debian/. Reproducible: one
+# commit gives one sequence of bytes.
 #   usage: tools/dist.sh OUT_FOLDER
 # SPDX-License-Identifier: MIT
 set -eu

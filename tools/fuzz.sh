@@ -1,11 +1,11 @@
 #!/bin/sh
-# fuzz.sh - fuzzes with libFuzzer, one subject after the other; `make fuzz` calls it.
+# fuzz.sh - fuzz with libFuzzer, subject by subject; `make fuzz` calls it.
 #   BUILD=build MINUTES=30 tools/fuzz.sh [SUBJECT...]
 #
-# BUILD-fuzz gets a build by clang with AddressSanitizer and UBSan. Each subject (tests/fuzz/fuzz_SUBJECT.c) runs for
-# MINUTES, from the inputs of tests/fuzz/SUBJECT and those that earlier runs found, in BUILD-fuzz/found/SUBJECT. An input
-# that breaks a promise is BUILD-fuzz/found/SUBJECT-crash-...: mend the code, then add it to tests/fuzz/SUBJECT. What reaches new
-# edges: cp -r tests/fuzz/SUBJECT kept; test_fuzz_SUBJECT -merge=1 -use_counters=0 kept BUILD-fuzz/found/SUBJECT.
+# BUILD-fuzz is a clang build with AddressSanitizer and UBSan. Each subject (tests/fuzz/fuzz_SUBJECT.c) runs for MINUTES,
+# from the inputs of tests/fuzz/SUBJECT and of earlier runs in BUILD-fuzz/found/SUBJECT. A failing input is
+# BUILD-fuzz/found/SUBJECT-crash-...: fix the code, then add the input to tests/fuzz/SUBJECT. To keep inputs that reach
+# new edges: cp -r tests/fuzz/SUBJECT kept; test_fuzz_SUBJECT -merge=1 -use_counters=0 kept BUILD-fuzz/found/SUBJECT.
 # SPDX-License-Identifier: MIT
 set -u
 source=$(cd "$(dirname "$0")/.." && pwd)
@@ -17,7 +17,7 @@ cmake -S "$source" -B "$build" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=cla
     -DSTDCL_SANITIZE=address,undefined,fuzzer-no-link >"$build.log" 2>&1 || { cat "$build.log"; exit 1; }
 cmake --build "$build" --target fuzzers -j"$(getconf _NPROCESSORS_ONLN)" || exit 1
 
-# An input may ask for more memory than there is, which is an error to be told; what is only reserved is none.
+# An input may request more memory than exists, which must be reported as an error; reserved memory does not count.
 export ASAN_OPTIONS="allocator_may_return_null=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 
 [ $# -gt 0 ] || set -- $(sed -n 's/^ *stdcl_fuzz(\([a-z]*\) .*/\1/p' "$source/tests/fuzz/CMakeLists.txt")

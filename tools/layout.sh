@@ -1,11 +1,11 @@
 #!/bin/sh
-# layout.sh - sizes and offsets of all structs in the public headers, as the compiler lays them out.
+# layout.sh - print sizes and offsets of all structs in the public headers.
 #   usage: layout.sh INCLUDE_FOLDER CC        `make layout` writes tests/install/layout.txt with it
 #
-# A line has five columns with tabs between them: struct, field, offset, size, type. Structs are sorted by name, their fields
-# are in order; before them, with the field "-", comes the line of the struct itself; members of a union inside have names such as as.integer.
+# A line has five tab-separated columns: struct, field, offset, size, type. Structs are sorted by name, fields are in
+# order after the struct's own line (field "-"); union members have names such as as.integer.
 #
-# The headers are read by awk, which knows the C that they use: no bit-fields, no structs inside structs.
+# An awk parser reads the headers; it knows the C that they use: no bit-fields, no structs inside structs.
 # SPDX-License-Identifier: MIT
 set -eu
 include=$1 cc=$2
@@ -20,7 +20,7 @@ trap 'rm -rf "$box"' EXIT
 ) >"$box/all.h"
 
 cat >"$box/layout.awk" <<'AWK'
-# Keeps what stands in our headers; `names` has their paths as the compiler gives them.
+# Keep text of our headers only; `names` holds their paths as the compiler prints them.
 /^# / { ours = index($3, "\"" folder "/") == 1; next }
 ours { text = text " " $0 }
 
@@ -31,7 +31,7 @@ function trim(s) {
     return s
 }
 
-# Where the brace that opens at `from` closes.
+# Position of the brace that closes the one at `from`.
 function closing(s, from,    depth, i, c) {
     for (i = from; i <= length(s); i++) {
         c = substr(s, i, 1)
@@ -47,7 +47,7 @@ function row(type, name, field, as) {
         type, field, type, field
 }
 
-# One declarator behind a base type: *name, name[4], (*name)(int).
+# One declarator after a base type: *name, name[4], (*name)(int).
 function declarator(type, name, base, d, prefix,    stars, array, field) {
     d = trim(d)
     if (match(d, /^\( ?\* ?[A-Za-z_0-9]+\)/)) {

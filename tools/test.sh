@@ -1,5 +1,5 @@
 #!/bin/sh
-# test.sh - runs the tests of a build folder; the last line says how many passed, failed, were skipped.
+# test.sh - run the tests of a build folder; the last line counts passed, failed and skipped tests.
 #   usage: tools/test.sh BUILD [ctest options]
 # SPDX-License-Identifier: MIT
 set -u
@@ -11,8 +11,8 @@ report=$(cd "$build" && pwd)/tests.xml
 export STDCL_TIMED=0.02 # speeds that commands tell are not what is tested
 
 rm -f "$report"
-# cmocka's summaries stand at the end of what a test prints, so nothing may be cut off.
-# No test runs a second time: a race that was seen once is there.
+# cmocka prints its summary at the end, so the output must not be truncated.
+# No test is repeated: a race seen once exists.
 ctest --test-dir "$build" --output-on-failure --output-junit "$report" \
     --test-output-size-passed 100000000 --test-output-size-failed 100000000 "$@"
 status=$?

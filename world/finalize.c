@@ -59,12 +59,12 @@ static bool report_outcome(stdcl_world *w, bool own, int *status)
     }
     const struct exit_report *chosen = choose_report(w, here);
     *status = chosen ? chosen->status : 0;
-    if (chosen && w->options.ended && *chosen->sentence) {
+    if (chosen && w->options.on_abort && *chosen->sentence) {
         struct exit_report told = *chosen;
         char text[SENTENCE_BYTES + HOST_BYTES + 32];
         told.unanimous |= all && alike;
         exit_report_print(w, &told, text, sizeof text);
-        w->options.ended(w->options.arg, text);
+        w->options.on_abort(w->options.arg, text);
     }
     if (*status &&
         all) /* launchers end the job, and discard output they have not read, as soon as one rank

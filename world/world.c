@@ -140,7 +140,7 @@ void world_abort(stdcl_world *w, int status, const char *sentence)
 {
     if (!w)
         return;
-    if (w->size == 1 && w->options.ended && sentence)
-        w->options.ended(w->options.arg, sentence);
+    if (w->size == 1 && w->options.on_abort && sentence)
+        w->options.on_abort(w->options.arg, sentence);
     world_destroy(w, finalize_finish(w, status ? status : 1, sentence));
 }

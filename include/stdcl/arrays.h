@@ -1,25 +1,26 @@
-/* stdcl/arrays.h - sums of arrays in the memory of OpenCL devices, of one device or of several;
- * and, on one device, prefix sums and sorting of unsigned integers.
+/* stdcl/arrays.h - reductions of arrays on one or several OpenCL devices; prefix sums (scans) and
+ * radix sort of unsigned integers on one device.
  *
  *   arrays *a = arrays_create(&(struct arrays_options){.ctx = cp, .type = ARRAYS_DOUBLE});
- *   arrays_upload(a, x, n);                                            host to devices, each its
- *   share
- *   arrays_sum(a, x, n, &total);                                      also dot, min, max, mean,
- *   variance arrays_free(a);
+ *   arrays_upload(a, x, n);            copy each device's partition from the host
+ *   arrays_sum(a, x, n, &total);       also dot, min, max, mean, variance
+ *   arrays_free(a);
  *
- * Order: everything is added up in one fixed order, that of arrays/fixed_reduce.h, which depends on
- * the number of elements and nothing else. The same numbers give the same bits in every run, on
- * every device, on any number of devices and for every work-group size. (Two exceptions:
- * ARRAYS_TREE has an order of its own, which depends on its shape; and devices without double
- * precision add in pairs of floats.) Where all devices are CPUs, arrays of CL_MEM_ZEROCOPY of up to
- * four million elements are added up on the host, without a launch and without a kernel that must
- * be built. int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers
- * NULL likewise. All block, but for arrays_scan_start and arrays_sort_start. One object is used by
- * one thread at a time; different ones are independent of each other. A struct of options may grow
- * in a later version 1, by its reserved words: they must be 0 (EINVAL). All other structs stay as
- * they are. Their sizes and offsets: tests/install/layout.txt. A handle of NULL, which is what a
- * call that failed returns, is EINVAL: what is given back is -1, NULL, 0 or, of a text, "". It may
- * be freed. SPDX-License-Identifier: MIT
+ * Order of additions: fixed, and dependent on n only (arrays/fixed_reduce.h). Equal numbers give
+ * equal bits in every run, on every device, on any number of devices and for every work-group size.
+ * Two exceptions: the order of ARRAYS_TREE depends on its shape, and devices without double
+ * precision add in pairs of floats. If all devices are CPUs, CL_MEM_ZEROCOPY arrays of up to four
+ * million elements are reduced on the host without a kernel launch.
+ *
+ * int functions return 0, or -1 with clerrno set and a message in clerror(); pointer functions
+ * return NULL likewise. All functions block, except arrays_scan_start and arrays_sort_start. One
+ * object is used by one thread at a time; different objects are independent. A NULL handle gives
+ * EINVAL, and the function returns -1, NULL, 0 or "". NULL may be freed.
+ *
+ * Structs of options may grow in a later version 1 by their reserved words, which must be 0
+ * (EINVAL). All other structs are fixed. tests/install/layout.txt lists sizes and offsets.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_ARRAYS_H
 #define STDCL_ARRAYS_H
@@ -34,182 +35,190 @@ extern "C" {
 
 /* ---- Making. --------------------------------------------------------------------------------- */
 
-/* Elements: float, double, int32_t, int64_t. */
+/* Element types: float, double, int32_t, int64_t. */
 enum arrays_type { ARRAYS_FLOAT, ARRAYS_DOUBLE, ARRAYS_INT, ARRAYS_LONG };
 
-/* What floating-point elements are added up in. Integers are always added exactly.
- *   ARRAYS_WIDE         double. A sum of floats is then right to about one unit in a double's last
- *                       place. A sum of
- *                       doubles is off by at most 41 + log2(n / 32768) roundings of the sum of |x|,
- *                       since no number passes through more additions. On a device without double
- *                       precision floats are compensated instead.
- *   ARRAYS_COMPENSATED  pairs of the element's type, value and rounding error (Knuth's TwoSum;
- *                       products by
- *                       TwoProduct: Ogita, Rump & Oishi 2005, doi:10.1137/030601818), as if in
- *                       twice the precision: 1 + 1e100 + 1 - 1e100 is 2. */
+/* Accumulators of floating-point sums. Integers are always summed exactly.
+ *   ARRAYS_WIDE         double. A sum of floats is accurate to about one unit in a double's last
+ *                       place. The error of a sum of doubles is at most 41 + log2(n / 32768)
+ *                       rounding errors of the sum of |x|, since no number passes through more
+ *                       additions. Devices without double precision use compensated summation for
+ *                       floats
+ *   ARRAYS_COMPENSATED  pairs of value and rounding error in the element's type (Knuth's TwoSum;
+ *                       products by TwoProduct: Ogita, Rump & Oishi 2005, doi:10.1137/030601818),
+ *                       as if in twice the precision: 1 + 1e100 + 1 - 1e100 gives 2
+ */
 enum arrays_accumulator { ARRAYS_WIDE, ARRAYS_COMPENSATED };
 
-/* How sums are computed. ARRAYS_TUNED: in the fixed order, with vectors, a work-group for each
- * 32,768 elements, in one launch. ARRAYS_TREE: as the classic tutorial does, for comparison:
- * work-items stride over the input, work-groups halve their partial sums in local memory, the host
- * adds up the groups' sums. It needs LuaJIT (ENOTSUP otherwise), and the whole array on every
- * device. */
+/* Reduction algorithms.
+ *   ARRAYS_TUNED  the fixed order, vectorised, one work-group per 32,768 elements, one launch
+ *   ARRAYS_TREE   the classic tutorial's algorithm, for comparison: work-items stride over the
+ *                 input, work-groups halve their partial sums in local memory, and the host adds
+ *                 the groups' sums. Needs LuaJIT (else ENOTSUP), and the whole array on every
+ *                 device
+ */
 enum arrays_method { ARRAYS_TUNED, ARRAYS_TREE };
 
-/* Kernels for arrays of one type, on all devices of a context. */
+/* Reduction kernels for one element type on all devices of a context. */
 typedef struct arrays arrays;
 
-/* Zero means the default. */
+/* Options of arrays_create. Zero means the default. */
 struct arrays_options {
-    CLCONTEXT *
-        ctx; /* ALL its devices are used. NULL: stdgpu, else stdcpu. Not owned; must outlive this */
+    /* All devices of the context are used. NULL: stdgpu, else stdcpu. Not owned; must outlive the
+     * object. */
+    CLCONTEXT *ctx;
     enum arrays_type type;
     enum arrays_accumulator accumulator;
     enum arrays_method method;
-    const char *shape; /* words KEY=NUMBER that change the device's own row, see arrays/README.md */
-    /* Called with the number of elements that are done, now and then during sums that take long. It
-     * returns 0, or something else to end the call soon, with ECANCELED. (Not during sums of
-     * ARRAYS_TREE, which are one launch.) May be NULL. */
+    /* KEY=NUMBER words that override the device's launch shape, see arrays/README.md. */
+    const char *shape;
+    /* Progress callback of long sums, with the number of elements done. A nonzero return value
+     * cancels the call soon, with ECANCELED. Not called by ARRAYS_TREE, which is one launch. May be
+     * NULL. */
     int (*progress)(void *arg, uint64_t done);
     void *arg;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
-/* The caller frees it. Kernels are built at first use. EINVAL; ENODEV; ENOTSUP: doubles on a device
- * that has none. */
+/* Create the reduction kernels; the caller frees the object. Kernels are built at first use.
+ * EINVAL; ENODEV; ENOTSUP: double on a device without double precision. */
 arrays *arrays_create(const struct arrays_options *options);
 void arrays_free(arrays *a);
 
-/* x is memory from clmalloc for the same context, or a place inside it at which every device can
- * start a buffer (4096 bytes are enough). Its n elements are read on the devices: device d reads
- * elements *first ... *first + *count - 1, which must be current there; shares depend on n.
- * arrays_upload copies each device's share from the host, and an array that the host has written
- * needs nothing else. */
+/* Copy each device's partition of x from the host; get the partition of a device. x is memory from
+ * clmalloc for the object's context, or an address inside it at which every device can start a
+ * buffer (a multiple of 4096 bytes always works). Device d reads elements *first ... *first +
+ * *count - 1, which must be current there. Partitions depend on n. An array written by the host
+ * needs arrays_upload only. */
 int arrays_upload(arrays *a, const void *x, size_t n);
 void arrays_partition(const arrays *a, size_t n, cl_uint dev, size_t *first, size_t *count);
 
 /* ---- Sums. ----------------------------------------------------------------------------------- */
 
-/* The sum of n elements; of none, 0. Integers: exact, then rounded to double. */
+/* Compute the sum of n elements; 0 for n = 0. Integers: exact, then rounded to double. */
 int arrays_sum(arrays *a, const void *x, size_t n, double *sum);
 
-/* The exact sum of integers; ERANGE when 64 bits do not hold it, EINVAL for types that are no
- * integers. */
+/* Compute the exact sum of integers. ERANGE if 64 bits overflow; EINVAL for float and double. */
 int arrays_sum_integer(arrays *a, const void *x, size_t n, int64_t *sum);
 
-/* The sum of x[i] y[i]. Products are exact for floats in ARRAYS_WIDE, fused for doubles. Integers:
- * EINVAL. */
+/* Compute the dot product, the sum of x[i] y[i]. Products are exact for floats in ARRAYS_WIDE,
+ * fused for doubles. EINVAL for integers. */
 int arrays_dot(arrays *a, const void *x, const void *y, size_t n, double *dot);
 
-/* The sum of x[i]^2 + y[i]^2 + z[i]^2 in one pass: of the squared lengths of n vectors that are
- * stored as three arrays. Integers: EINVAL. */
+/* Compute the sum of x[i]^2 + y[i]^2 + z[i]^2 in one pass: the squared lengths of n vectors stored
+ * as three arrays. EINVAL for integers. */
 int arrays_sum_squares(arrays *a, const void *x, const void *y, const void *z, size_t n,
                        double *squares);
 
-/* The smallest and the largest element; NaN if one is NaN. EINVAL for n = 0. ARRAYS_LONG: rounded
+/* Compute the minimum or maximum; NaN if any element is NaN. EINVAL for n = 0. ARRAYS_LONG: rounded
  * to double. */
 int arrays_min(arrays *a, const void *x, size_t n, double *min);
 int arrays_max(arrays *a, const void *x, size_t n, double *max);
 
-/* The mean, and the variance of a sample, sum (x - mean)^2 / (n - 1), in two passes; `mean` may be
- * NULL. EINVAL for n = 0, and n = 1 for the variance. */
+/* Compute the mean, and the sample variance sum (x - mean)^2 / (n - 1) in two passes; `mean` may be
+ * NULL. EINVAL for n = 0, and for the variance if n = 1. */
 int arrays_mean(arrays *a, const void *x, size_t n, double *mean);
 int arrays_variance(arrays *a, const void *x, size_t n, double *mean, double *variance);
 
-/* ---- Prefix sums and sorting, on one device. --------------------------------------------------
+/* ---- Prefix sums and sorting, on one device. ------------------------------------------------- */
+
+/* Arrays are memory from clmalloc for the sorter's context, or addresses inside it that are aligned
+ * to 4096 bytes. They are read and written on the sorter's device: they must be current there, and
+ * the caller syncs results to the host. Results are exact: equal on every device and for every
+ * launch shape.
  *
  *   arrays_sorter *s = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .dev = 0});
- *   arrays_sort(s, &(struct arrays_sort_job){.keys = keys, .values = values, .most = n, .bytes = 8,
- *   .bits = 63}); arrays_sorter_free(s);
- *
- * Arrays are memory from clmalloc for the same context, or places inside it that are aligned to
- * 4096 bytes, and are read and written on that device: they must be current there, and the caller
- * syncs what the host wants to see. Results are exact: the same on every device and for every
- * shape. */
+ *   struct arrays_sort_job job = {.keys = keys, .values = values, .most = n, .bytes = 8};
+ *   arrays_sort(s, &job);
+ *   arrays_sorter_free(s);
+ */
 
-/* Kernels that scan and sort on one device of a context. */
+/* Scan and sort kernels on one device of a context. */
 typedef struct arrays_sorter arrays_sorter;
 
 struct arrays_sorter_options {
     CLCONTEXT *ctx; /* as in arrays_options */
-    cl_uint dev;    /* the device of it that is used */
-    const char
-        *shape; /* words KEY=NUMBER that change the device's own rows, see arrays/README.md */
+    cl_uint dev;    /* device of the context */
+    /* KEY=NUMBER words that override the device's launch shapes, see arrays/README.md. */
+    const char *shape;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
-/* The caller frees it; freeing waits for work in flight. Kernels are built at first use. EINVAL;
- * ENODEV. */
+/* Create the scan and sort kernels; the caller frees the object. Kernels are built at first use.
+ * arrays_sorter_free waits for work in flight. EINVAL; ENODEV. */
 arrays_sorter *arrays_sorter_create(const struct arrays_sorter_options *options);
 void arrays_sorter_free(arrays_sorter *s);
 
-/* What is scanned: sums[i] = x[0] + ... + x[i - 1], so that sums[0] = 0 (the exclusive scan),
- * modulo 2^32 or 2^64. */
+/* An exclusive scan: sums[i] = x[0] + ... + x[i - 1], so sums[0] = 0, modulo 2^32 or 2^64. */
 struct arrays_scan_job {
-    const void *x; /* `most` unsigned integers of `bytes` bytes, 4 or 8 */
-    void *sums;    /* the same; may be x */
-    void *total;   /* one more: becomes the sum of all; or NULL */
-    int bytes;
-    size_t most;          /* 0 to 2^31 */
-    const cl_uint *count; /* memory of the device: how many there are, when that is less than
-                             `most`; or NULL */
-    void *work; /* arrays_scan_workspace(s, job) bytes at least; NULL: memory of the sorter's own */
+    const void *x; /* input: `most` unsigned integers */
+    void *sums;    /* output: `most` unsigned integers; may be x */
+    void *total;   /* output: one integer, the sum of all; or NULL */
+    int bytes;     /* per element: 4 or 8 */
+    size_t most;   /* 0 to 2^31 */
+    /* Device memory with the actual number of elements, if below `most`; or NULL. */
+    const cl_uint *count;
+    /* Workspace of at least arrays_scan_workspace(s, job) bytes; NULL: the sorter's own. */
+    void *work;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
-/* What is sorted, in place, ascending and stable: of equal keys the one that came first stays
- * first. A radix sort, least significant digit first, 8 bits a pass (Knuth, The Art of Computer
- * Programming 3, 5.2.5), each pass by counting, a scan and a scatter (Merrill & Grimshaw 2011,
- * doi:10.1142/S0129626411000187): ceil(bits / 8) passes. */
+/* A sort in place, ascending and stable. Radix sort, least significant digit first, 8 bits a pass
+ * (Knuth, The Art of Computer Programming 3, 5.2.5), each pass by counting, a scan and a scatter
+ * (Merrill & Grimshaw 2011, doi:10.1142/S0129626411000187): ceil(bits / 8) passes. */
 struct arrays_sort_job {
-    void *keys;      /* `most` unsigned integers of `bytes` bytes, 4 or 8 */
-    cl_uint *values; /* what goes along with each key; or NULL */
-    int bytes;
-    int bits;             /* keys are compared by these low bits alone, 1 to 8 * bytes; 0: by all */
-    size_t most;          /* 0 to 2^31 */
-    const cl_uint *count; /* memory of the device: how many there are, when that is less than
-                             `most`; or NULL */
-    void *work; /* arrays_sort_workspace(s, job) bytes at least; NULL: memory of the sorter's own */
+    void *keys;      /* `most` unsigned integers */
+    cl_uint *values; /* payload moved with each key; or NULL */
+    int bytes;       /* per key: 4 or 8 */
+    /* Compare the low `bits` bits of the keys only, 1 to 8 * bytes; 0: all bits. */
+    int bits;
+    size_t most; /* 0 to 2^31 */
+    /* Device memory with the actual number of elements, if below `most`; or NULL. */
+    const cl_uint *count;
+    /* Workspace of at least arrays_sort_workspace(s, job) bytes; NULL: the sorter's own. */
+    void *work;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
-/* Start a job and return; clwait(ctx, dev, CL_KERNEL_EVENT), or whatever else waits for the device,
- * waits for it. Nothing is read back: with `count` the host need not know how many elements there
- * are. What lies beyond them stays as it is. Work memory of the sorter's own serves one job after
- * the other; it is allocated when a job needs more than those before, and then the call blocks.
- * EINVAL, with a sentence: sizes that do not go together, too little memory; EFAULT: not from
- * clmalloc. */
+/* Enqueue a scan or a sort and return. clwait(ctx, dev, CL_KERNEL_EVENT), or any other call that
+ * waits for the device, waits for the job. Nothing is read back: with `count` the host need not
+ * know the number of elements. Elements beyond it are unchanged. The sorter's own workspace serves
+ * one job after another; it grows when a job needs more, and then the call blocks. EINVAL:
+ * inconsistent sizes or a workspace too small; EFAULT: not from clmalloc. */
 int arrays_scan_start(arrays_sorter *s, const struct arrays_scan_job *job);
 int arrays_sort_start(arrays_sorter *s, const struct arrays_sort_job *job);
 
-/* The same, and wait for it. */
+/* Run a scan or a sort and block until it is complete. Otherwise as arrays_scan_start and
+ * arrays_sort_start. */
 int arrays_scan(arrays_sorter *s, const struct arrays_scan_job *job);
 int arrays_sort(arrays_sorter *s, const struct arrays_sort_job *job);
 
-/* Bytes of work memory that a job takes; `most`, `bytes` and whether there are values matter, and
- * nothing else.
- *   a scan   8 bytes a work-group: some 10 KiB
- *   a sort   most (bytes + 4) with values, most bytes without; and counts: 1 KiB a work-group, on
- *            GPUs also 1 KiB a
- *            tile (of 4096 elements in the shipped rows for many: most / 4 bytes)
- * each array rounded up to 4096 bytes, and of a sort by up to a thirty-second before, so that jobs
- * of nearly the same size have their arrays at the same places. 0 with EINVAL for a job that
- * arrays_scan or arrays_sort refuses too. */
+/* Return the workspace of a job in bytes, which depends only on `most`, `bytes` and whether the job
+ * has values.
+ *   scan   8 bytes per work-group: about 10 KiB
+ *   sort   most (bytes + 4) with values, most bytes without; plus counts: 1 KiB per work-group, on
+ *          GPUs also 1 KiB per tile (4096 elements in the shipped shapes for large n: most / 4
+ *          bytes)
+ *
+ * Each array is rounded up to 4096 bytes. A sort first rounds sizes up by at most 1/32, so that
+ * jobs of nearly equal size place their arrays at equal offsets. 0 with EINVAL for a job that
+ * arrays_scan or arrays_sort refuses, too. */
 size_t arrays_scan_workspace(arrays_sorter *s, const struct arrays_scan_job *job);
 size_t arrays_sort_workspace(arrays_sorter *s, const struct arrays_sort_job *job);
 
-/* The launch shape of the last job, as words KEY=NUMBER, and why that one; "" before the first.
- * Owned by s. */
+/* Return the last job's launch shape as KEY=NUMBER words, and the reason for its choice; "" before
+ * the first job. Owned by s. */
 const char *arrays_sorter_shape(const arrays_sorter *s);
 const char *arrays_sorter_explain(const arrays_sorter *s);
 
 /* ---- How it runs. ---------------------------------------------------------------------------- */
 
-/* The launch shape on a device as words KEY=NUMBER, and why that one. Owned by a. */
+/* Return the launch shape on a device as KEY=NUMBER words, and the reason for its choice. Owned by
+ * a. */
 const char *arrays_shape(const arrays *a, cl_uint dev);
 const char *arrays_explain(const arrays *a, cl_uint dev);
 
-/* What `stdcl tune` searches. Static; *count of them. */
+/* Return the kernels that `stdcl tune` can tune. Static; *count entries. */
 const struct cltune_kernel *arrays_tune_kernels(size_t *count);
 
 #ifdef __cplusplus

@@ -1,24 +1,26 @@
-/* stdcl/nbody.h - gravity by direct summation or by a tree, on any OpenCL device, or on several at
- * once.
+/* stdcl/nbody.h - N-body gravity by direct summation or a Barnes-Hut tree on one or several OpenCL
+ * devices.
  *
  *   nbody *nb = nbody_create(&(struct nbody_options){.eps = 0.05, .dt = 0.002}, n, mass, pos, vel);
- *   nbody_step(nb, 100);                 100 steps on the device, without the host
+ *   nbody_step(nb, 100);                 100 steps on the device
  *   nbody_diagnose(nb, &d);              energy, momentum, ... reduced on the device
- *   nbody_state(nb, pos, vel);           copies positions and velocities back
+ *   nbody_state(nb, pos, vel);           copy positions and velocities to the host
  *   nbody_free(nb);
  *
- * Units are the caller's: any that agree with G. Inside, everything is scaled by powers of two,
- * which is exact, so that neither kilogrammes and metres nor parsecs overflow single precision.
- * The force on body i is the sum over j != i of G m_j (x_j - x_i) / (r^2 + eps^2)^(3/2), Plummer's
- * softening; the potential of i is minus the sum of G m_j / (r^2 + eps^2)^(1/2).
- * int functions return 0, or -1 with clerrno set and a sentence in clerror(); pointers NULL
- * likewise. Results have the same bits in every run and for any number of devices of one model with
- * equal shapes, wherever bursts end and whatever was asked in between: sums are added in an order
- * that depends on n alone. One engine is used by one thread at a time; different engines are
- * independent of each other. A struct of options may grow in a later version 1, by its reserved
- * words: they must be 0 (EINVAL). All other structs stay as they are. Their sizes and offsets:
- * tests/install/layout.txt. A handle of NULL, which is what a call that failed returns, is EINVAL:
- * what is given back is -1, NULL, 0 or, of a text, "". It may be freed.
+ * Units are the caller's: any that are consistent with G. The engine scales all values by powers of
+ * two, which is exact, so that kilogrammes and metres or parsecs do not overflow single precision.
+ * The acceleration of body i is the sum over j != i of G m_j (x_j - x_i) / (r^2 + eps^2)^(3/2)
+ * (Plummer softening); its potential is minus the sum of G m_j / (r^2 + eps^2)^(1/2).
+ *
+ * int functions return 0, or -1 with clerrno set and a message in clerror(); pointer functions
+ * return NULL likewise. One engine is used by one thread at a time; different engines are
+ * independent. A NULL handle gives EINVAL, and the function returns -1, NULL, 0 or "". NULL may be
+ * freed. Results have equal bits in every run and on any number of devices of one model with equal
+ * shapes, wherever batches of steps end and whatever is queried in between: the order of additions
+ * depends on n alone.
+ *
+ * Structs of options may grow in a later version 1 by their reserved words, which must be 0
+ * (EINVAL). All other structs are fixed. tests/install/layout.txt lists sizes and offsets.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_H
@@ -37,481 +39,492 @@ extern "C" {
 
 typedef struct nbody nbody;
 
-/* How a step goes from t to t + dt, with one evaluation of all forces unless more are said. */
+/* Integrators: how a step advances from t to t + dt. One force evaluation per step unless stated
+ * otherwise. */
 enum nbody_integrator {
     /* Kick-drift-kick, 2nd order, symplectic: v += a dt/2; x += v dt; a = a(x); v += a dt/2. */
     NBODY_LEAPFROG,
-    /* 4th order, from forces and their time derivatives (Makino & Aarseth 1992, PASJ 44, 141), one
-     * evaluation (PEC). Predict xp = x + v dt + a dt^2/2 + j dt^3/6, vp = v + a dt + j dt^2/2;
-     * evaluate a1, j1 there; a2 = (-6 (a - a1) - dt (4 j + 2 j1)) / dt^2,
-     * a3 = (12 (a - a1) + 6 dt (j + j1)) / dt^3; then x = xp + a2 dt^4/24 + a3 dt^5/120,
-     * v = vp + a2 dt^3/6 + a3 dt^4/24, a = a1, j = j1. */
+    /* 4th order, from accelerations and jerks (Makino & Aarseth 1992, PASJ 44, 141), one evaluation
+     * (PEC). Predict xp = x + v dt + a dt^2/2 + j dt^3/6, vp = v + a dt + j dt^2/2; evaluate a1, j1
+     * there; a2 = (-6 (a - a1) - dt (4 j + 2 j1)) / dt^2, a3 = (12 (a - a1) + 6 dt (j + j1)) /
+     * dt^3; then x = xp + a2 dt^4/24 + a3 dt^5/120, v = vp + a2 dt^3/6 + a3 dt^4/24, a = a1, j =
+     * j1. */
     NBODY_HERMITE4,
-    /* The classic tutorial's scheme, a at the old positions, first order:
-     * x += v dt + a dt^2/2; v += a dt. For comparison only. */
+    /* The classic tutorial's scheme, with a at the old positions, first order: x += v dt + a
+     * dt^2/2; v += a dt. For comparison only. */
     NBODY_TAYLOR,
     /* Three leapfrog steps of w1 dt, w0 dt, w1 dt with w1 = 1 / (2 - 2^(1/3)), w0 = 1 - 2 w1: 4th
      * order, symplectic, three evaluations (Yoshida 1990, Phys. Lett. A 150, 262). */
     NBODY_YOSHIDA4,
-    /* Gauss-Radau, 15th order, with steps of its own choice within each dt, to rounding (Everhart
-     * 1985; Rein & Spiegel 2015, MNRAS 446, 1424): on the host, in double precision, for at most
-     * 4096 bodies. Each dt begins anew, so that a long one is faster; the state is rounded to the
-     * engine's precision at its end. EDOM when bodies come so close that steps vanish: the state is
-     * then that before the step. Not with NBODY_TREE. */
+    /* Gauss-Radau, 15th order, with adaptive steps within each dt, accurate to rounding (Everhart
+     * 1985; Rein & Spiegel 2015, MNRAS 446, 1424). On the host, in double precision, for at most
+     * 4096 bodies. Each dt restarts the step control, so a long dt is faster; at its end the state
+     * is rounded to the engine's precision. EDOM if bodies come so close that steps vanish: the
+     * state is then the one before the step. Not with NBODY_TREE. */
     NBODY_IAS15,
-    /* 6th order, from forces and two time derivatives of them (Nitadori & Makino 2008, New
-     * Astronomy 13, 498), one evaluation (PEC). Predict x to the 5th power of dt, v to the 4th and
-     * a to the 3rd, with s and k the jerk's derivatives; evaluate a1, j1, s1 there; then v1 = v +
-     * dt/2 (a + a1) - dt^2/10 (j1 - j) + dt^3/120 (s + s1) and x1 = x + dt/2 (v + v1) - dt^2/10 (a1
-     * - a) + dt^3/120 (j + j1), and k from the polynomial of 5th degree through both ends. The
-     * first step has k = 0. */
+    /* 6th order, from accelerations, jerks and snaps (Nitadori & Makino 2008, New Astronomy 13,
+     * 498), one evaluation (PEC). Predict x to dt^5, v to dt^4 and a to dt^3, with s and k the
+     * derivatives of j; evaluate a1, j1, s1 there; then v1 = v + dt/2 (a + a1) - dt^2/10 (j1 - j) +
+     * dt^3/120 (s + s1) and x1 = x + dt/2 (v + v1) - dt^2/10 (a1 - a) + dt^3/120 (j + j1), and k
+     * from the polynomial of 5th degree through both ends. The first step has k = 0. */
     NBODY_HERMITE6
 };
 
-/* How long steps are. */
+/* Time-step schemes. */
 enum nbody_stepping {
-    NBODY_FIXED,    /* dt, all of them */
-    NBODY_ADAPTIVE, /* all bodies make the same steps, dt / 2^k, as long as the body that needs the
-                       shortest allows. Not with NBODY_IAS15, which does that anyway */
-    NBODY_BLOCK /* each body makes steps of its own, dt / 2^k, and only bodies whose steps end are
-                   summed for (block steps: McMillan 1986, in LNP 267, 156; Makino 1991, PASJ 43,
-                   859). All end together with every dt */
+    NBODY_FIXED, /* constant dt */
+    /* Shared adaptive steps dt / 2^k, set by the body that needs the shortest. Not with
+     * NBODY_IAS15, which adapts its steps itself. */
+    /* Individual block steps dt / 2^k: forces are computed only for bodies whose step ends
+     * (McMillan 1986, in LNP 267, 156; Makino 1991, PASJ 43, 859). All bodies are synchronised at
+     * every dt. */
+    NBODY_ADAPTIVE,
+    NBODY_BLOCK
 };
 
 struct nbody_integrator_info {
     const char *name;  /* "leapfrog", ... */
     const char *about; /* one line */
-    int order;         /* half the step, 2^order times less error */
-    int derivatives;   /* time derivatives of the forces that a step needs: 0, 1 (hermite4) or 2 */
+    int order;         /* order: halving dt divides the error by 2^order */
+    int derivatives;   /* derivatives of the acceleration: 0, 1 (hermite4) or 2 */
 };
 
-/* What there is to know of an integrator; static. NULL when there is none of that number, so that a
- * loop from 0 on lists them all. */
+/* Describe an integrator; static. NULL if the number is out of range, so a loop from 0 lists all
+ * integrators. */
 const struct nbody_integrator_info *nbody_integrator_describe(enum nbody_integrator integrator);
 
-/* The type of state and of the sums over pairs on the device. Diagnostics are summed in double
- * either way (on a device without doubles, in pairs of floats). What single precision costs:
- *   - Forces are off by about 1e-7 for 1,000 bodies, 4e-7 for 100,000 (root mean square, Plummer
- *   spheres).
- *   - Positions have 24 bits, counted from the origin. Forces in a system that lies 100 of its own
- *   lengths away from
- *     there are wrong by 1e-4, at 10,000 lengths by 1 to 3 %, at 1,000,000 by 8 to 40 %, and no
- *     message says so: put a system's centre at the origin.
- *   - Without softening, pairs nearer than 5e-9 of the largest coordinate feel less than they
- *   should.
- * Mixed: state and differences of positions in double (differences as pairs of floats, counted from
- * the centre of mass at creation: 48 bits), pulls in single, their sums in double. Forces are off
- * by about 1e-7, wherever the system lies, also between bodies 1e-8 of its size apart; energies are
- * those of double precision. For accelerations by NBODY_TUNED and NBODY_DIRECT, with integrators
- * that need no derivatives (EINVAL otherwise). Double and mixed need a device that has doubles. */
+/* Precision of the state and of the pair sums on the device. Diagnostics are always summed in
+ * double (on a device without double precision, in pairs of floats).
+ *   NBODY_SINGLE  float. Relative force errors are about 1e-7 for 1,000 bodies and 4e-7 for 100,000
+ *                 (root mean square, Plummer spheres). Positions have 24 bits, counted from the
+ *                 origin: centre the system at the origin. Forces in a system 100 times its own
+ *                 size away from the origin are wrong by 1e-4, at 10,000 times by 1 to 3 %, at
+ *                 1,000,000 times by 8 to 40 %, without any message. Without softening, forces
+ *                 between pairs closer than 5e-9 of the largest coordinate are too weak
+ *   NBODY_DOUBLE  double
+ *   NBODY_MIXED   state and position differences in double (differences as pairs of floats relative
+ *                 to the initial centre of mass: 48 bits), pair forces in float, their sums in
+ *                 double. Force errors are about 1e-7 at any distance from the origin, also between
+ *                 bodies 1e-8 of the system's size apart; energies have double precision. Needs
+ *                 NBODY_TUNED, NBODY_DIRECT and an integrator without derivatives (EINVAL
+ *                 otherwise)
+ *
+ * Double and mixed need a device with double precision. */
 enum nbody_precision { NBODY_SINGLE, NBODY_DOUBLE, NBODY_MIXED };
 
-/* Which kernel sums the forces. Use NBODY_TUNED; the others are simpler, to be read
- * (nbody/baseline.cl) and to be compared with. All give the same forces to rounding. The simpler
- * ones run on one device, and have no derivatives of the forces, which NBODY_HERMITE4 needs. */
+/* Force kernels. Use NBODY_TUNED; the others are simple baselines to read (nbody/baseline.cl) and
+ * to compare with. All agree to rounding. The baselines run on one device and compute no
+ * derivatives, so they exclude NBODY_HERMITE4. */
 enum nbody_kernel {
-    NBODY_TUNED, /* with the device's measured shape: registers, splits, the hardware's root */
-    NBODY_NAIVE, /* an array of structures, as the formula says, with a branch that skips the body
-                    itself */
-    NBODY_BRANCHLESS, /* the same array, first j < i, then j > i */
-    NBODY_TILED       /* {x, y, z, m}, which a work-group copies to local memory piece by piece */
+    NBODY_TUNED, /* the device's tuned shape: register blocking, splits, rsqrt */
+    /* array of structures, with a branch that skips the body itself */
+    NBODY_NAIVE,
+    NBODY_BRANCHLESS, /* array of structures, two loops: j < i, then j > i */
+    NBODY_TILED       /* {x, y, z, m} tiles, copied to local memory */
 };
 
-/* How forces are found. */
+/* Force methods. */
 enum nbody_method {
-    NBODY_DIRECT, /* the sum over all pairs, as precise as the numbers are; time grows with n^2 */
-    NBODY_TREE, /* an octree (Barnes & Hut 1986, Nature 324, 446): what is far pulls as a whole, by
-                   its mass and its quadrupole, for high accuracy up to its hexadecapole (second to
-                   fourth moments); time grows with n log n, and `accuracy` says how well */
-    NBODY_AUTO  /* whichever is faster for n bodies */
+    NBODY_DIRECT, /* direct summation over all pairs, O(n^2) */
+    /* Octree (Barnes & Hut 1986, Nature 324, 446), O(n log n): distant cells act by their monopole
+     * and quadrupole, at high accuracy up to the hexadecapole. `accuracy` sets the error. */
+    NBODY_TREE,
+    NBODY_AUTO /* the faster one for n bodies */
 };
 
-/* Fixed fields of force about the origin, in which bodies move. Phi: potential of a unit of mass at
- * the distance r. */
+/* External potentials, fixed about the origin. Phi: potential per unit mass at distance r. */
 enum nbody_field_kind {
-    NBODY_FIELD_POINT,      /* Phi = -G strength / r; at the origin itself there is no force */
-    NBODY_FIELD_PLUMMER,    /* Phi = -G strength / (r^2 + scale^2)^(1/2) */
-    NBODY_FIELD_LOGARITHMIC /* Phi = strength^2 / 2 ln(1 + r^2 / scale^2): bodies circle with the
-                               speed `strength` far outside */
+    NBODY_FIELD_POINT,   /* Phi = -G strength / r; no force at the origin */
+    NBODY_FIELD_PLUMMER, /* Phi = -G strength / (r^2 + scale^2)^(1/2) */
+    /* Phi = strength^2 / 2 ln(1 + r^2 / scale^2): the circular speed tends to `strength` far
+     * outside. */
+    NBODY_FIELD_LOGARITHMIC
 };
 struct nbody_field {
     enum nbody_field_kind kind;
-    double strength; /* a mass > 0, or a speed > 0 */
-    double scale;    /* a length > 0; not looked at for NBODY_FIELD_POINT */
+    double strength; /* mass > 0, or speed > 0 */
+    double scale;    /* length > 0; ignored for NBODY_FIELD_POINT */
 };
 
-/* Zero means the default, everywhere but in dt. */
+/* Options of nbody_create. Zero means the default, except in dt. */
 struct nbody_options {
-    CLCONTEXT *ctx; /* the devices; ALL of them are used. NULL: stdgpu, else stdcpu.
-                       Not owned; must outlive the engine */
+    /* All devices of the context are used. NULL: stdgpu, else stdcpu. Not owned; must outlive the
+     * engine. */
+    CLCONTEXT *ctx;
     enum nbody_integrator integrator;
     enum nbody_precision precision;
-    enum nbody_kernel kernel; /* for accelerations; potentials are always summed by the tuned one */
+    enum nbody_kernel kernel; /* for accelerations; potentials use the tuned kernel */
     double G;                 /* gravitational constant; 0 = 1 */
     double eps;               /* softening length (not its square), >= 0 */
     double dt;                /* time step; not 0; negative runs backwards */
-    size_t burst;             /* steps that are started without waiting; then the host looks whether
-                                 a number became NaN, and in which step. 0 = chosen; at most 256 */
-    const double *shares;     /* of the bodies, relative, one number >= 0 for each device of ctx.
-                                 NULL: equal on devices of one model, else by a short measurement;
-                                 shares, and so the rounding, may then differ from run to run */
-    /* Called now and then, in the calling thread, with the fraction of a call of nbody_step,
-     * nbody_forces, nbody_time_forces or nbody_diagnose that is done, 0 to 1. It returns 0, or
-     * something else to end the call soon, with ECANCELED. May be NULL. */
+    /* Steps per batch, enqueued without waiting; after each batch the host checks for NaN and finds
+     * the step that caused it. At most 256; 0 = automatic. */
+    size_t burst;
+    /* Relative share of the bodies for each device of ctx, >= 0. NULL: equal on devices of one
+     * model, else by a short measurement; shares, and so the rounding, may then differ between
+     * runs. */
+    const double *shares;
+    /* Progress callback of nbody_step, nbody_forces, nbody_time_forces and nbody_diagnose, in the
+     * calling thread, with the fraction done, 0 to 1. A nonzero return value cancels the call soon,
+     * with ECANCELED. May be NULL. */
     int (*progress)(void *arg, double fraction);
     void *arg;
-    const char *shape; /* how kernels are launched: words KEY=NUMBER that change the
-                          device's own row, see nbody/README.md; NULL: that row */
+    /* KEY=NUMBER words that override the device's launch shape, see nbody/README.md. */
+    const char *shape;
     enum nbody_method method;
-    double accuracy; /* with the tree: the relative error of accelerations, which 99 of 100
-                        bodies stay below; at most 0.5. 0 = 1e-3 */
-    const struct nbody_field
-        *fields; /* in which bodies move; copied. Their forces, and their potentials and energies,
-                   are in all that the engine tells; total momentum is then not conserved */
+    /* Tree: relative error of accelerations that 99 of 100 bodies stay below; at most 0.5. 0 =
+     * 1e-3. */
+    double accuracy;
+    /* External potentials; copied. Forces, potentials and energies include them; total momentum is
+     * then not conserved. */
+    const struct nbody_field *fields;
     size_t nfields;
-    const double
-        *softening; /* of each body, n lengths >= 0; copied. A pair has the mean of both squares in
-                       place of eps^2, which is not looked at then. NULL: eps for all. With
-                       NBODY_DIRECT, NBODY_TUNED, NBODY_FIXED, in single or double precision */
-    enum nbody_stepping
-        stepping; /* other than NBODY_FIXED: with NBODY_DIRECT, NBODY_BLOCK with NBODY_HERMITE4; or
-                     NBODY_BLOCK with NBODY_LEAPFROG, NBODY_TREE and a softening. dt is then the
-                     longest step, and what nbody_step counts by; questions are answered, and states
-                     saved, at its ends. Steps that bodies choose are made by the first device of
-                     ctx that has a share, alone */
-    double eta;   /* how long such steps are. With the tree (2 eta eps / |a|)^1/2 (Springel 2005,
-                     MNRAS 364, 1105); 0 =   0.025. With hermite4 Aarseth's (eta (|a| |a2| + |j|^2) /
-                     (|j| |a3| + |a2|^2))^1/2,   with a2 and a3 the jerk's derivatives, at most twice
-                     the last; 0 = 0.01. With others (eta / w^2)^1/2,   with w^2 the greatest sum over
-                     j   of G (m_i + m_j) / (r^2 + eps^2)^3/2; 0 = 0.001. So on a circular   orbit
-                     there   are   2 pi / eta^1/2 steps */
-    stdcl_world *world; /* ranks that divide sums of fixed steps on devices among themselves; NULL:
-                           alone; not owned. All ranks give the same bodies. All functions but
-                           questions are collective then, and give all of them the same results */
+    /* Softening length of each body, n values >= 0; copied. A pair uses the mean of both squares;
+     * eps is then ignored. NULL: eps for all. Needs NBODY_DIRECT, NBODY_TUNED, NBODY_FIXED and
+     * single or double precision. */
+    const double *softening;
+    /* Other schemes than NBODY_FIXED need NBODY_DIRECT, and for NBODY_BLOCK NBODY_HERMITE4; or
+     * NBODY_BLOCK with NBODY_LEAPFROG, NBODY_TREE and a softening. dt is then the longest step and
+     * the unit of nbody_step; queries and saved states refer to its ends. Only the first device of
+     * ctx with a share computes adaptive and block steps. */
+    enum nbody_stepping stepping;
+    /* Accuracy parameter of adaptive and block steps; step length scales as sqrt(eta). With the
+     * tree (2 eta eps / |a|)^1/2 (Springel 2005, MNRAS 364, 1105); 0 = 0.025. With hermite4
+     * Aarseth's (eta (|a| |a2| + |j|^2) / (|j| |a3| + |a2|^2))^1/2, where a2 and a3 are the
+     * derivatives of j, at most twice the previous step; 0 = 0.01. With other integrators (eta /
+     * w^2)^1/2, where w^2 is the largest sum over j of G (m_i + m_j) / (r^2 + eps^2)^3/2; 0 =
+     * 0.001, that is 2 pi / eta^1/2 steps per circular orbit. */
+    double eta;
+    /* Ranks that divide the force sums of fixed steps; NULL: alone. Not owned. All ranks pass equal
+     * bodies. All functions except queries are then collective and give all ranks equal results. */
+    stdcl_world *world;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
-/* Makes an engine with n >= 1 bodies, copied from the caller's arrays: mass[i] >= 0, position
- * pos[i][0..2], velocity vel[i][0..2]; all finite. Builds the kernels and runs them once on no
- * bodies, which takes a second or so, so that the first step is as fast as any other. Bodies at the
- * same place do not attract each other, whatever eps is.
- * Memory on a device in single precision: 44 bytes for each body that it owns (104 with hermite4),
- * 16 for each other body (32), and at most 192 MiB of work space (384) for up to 4 million bodies.
- * The tree adds about 100 bytes for every body; the kernels `naive` and `branchless` add 64. Double
- * precision takes twice as much of all. EINVAL: a bad number, a body 10^15 times (in double
- * precision 10^140) as far from the middle as half of them, or a kernel that cannot do what is
- * asked (the message says which); ENODEV: no device; ENOTSUP: double without hardware
- * for it; ENOMEM; ENOEXEC: a kernel does not build (with the log). The caller frees it with
- * nbody_free. */
+/* Create an engine with n >= 1 bodies, copied from the caller's arrays: mass[i] >= 0, position
+ * pos[i][0..2], velocity vel[i][0..2], all finite. The caller frees it with nbody_free. Builds the
+ * kernels and warms them up, which takes about a second. Bodies at one place do not attract each
+ * other, whatever eps.
+ *
+ * Device memory in single precision: 44 bytes per body owned by the device (104 with hermite4), 16
+ * per other body (32), and at most 192 MiB of workspace (384) for up to 4 million bodies. The tree
+ * adds about 100 bytes per body, the naive and branchless kernels 64. Double precision doubles all
+ * of these.
+ *
+ * EINVAL: an invalid number, a body 10^15 times (in double precision 10^140) farther from the
+ * middle than half of the bodies, or a kernel that does not support an option (named). ENODEV: no
+ * device. ENOTSUP: no hardware for double precision. ENOMEM. ENOEXEC: a kernel does not build (with
+ * the log). */
 nbody *nbody_create(const struct nbody_options *options, size_t n, const double *mass,
                     const double (*pos)[3], const double (*vel)[3]);
 
-/* Frees the engine and what it holds on the devices, after work in flight is done. NULL is fine. */
+/* Free the engine and its device memory, after waiting for work in flight. NULL is allowed. */
 void nbody_free(nbody *nb);
 
-/* Advances by `steps` steps of dt and blocks until they are done. EDOM when a position or velocity
- * became NaN or infinite: the message names the first such step, and the state is lost. EDOM, too,
- * when steps that bodies choose become shorter than 2^-40 dt: the message names two bodies, and the
- * state is that before the step of dt. ECANCELED when `progress` ended it: the state is that after
- * the last whole step, nbody_steps(nb), and the run may go on from there. */
+/* Advance by `steps` steps of dt and block until done.
+ *   EDOM       a position or velocity became NaN or infinite: the message names the first such
+ *              step, and the state is lost. With adaptive or block steps also if a step falls below
+ *              2^-40 dt: the message names two bodies, and the state is the one before the step of
+ *              dt
+ *   ECANCELED  `progress` cancelled: the state is the one after the last whole step,
+ *              nbody_steps(nb), and the run may continue
+ */
 int nbody_step(nbody *nb, size_t steps);
 
-/* Changes the time step from now on (not 0): to end a run at a given time, for example. */
+/* Set the time step from now on (not 0), e.g. to end a run at a given time. */
 int nbody_set_dt(nbody *nb, double dt);
 
-/* Makes these the current time and the steps done, for an engine that goes on with what another one
- * did. */
+/* Set the current time and the number of steps done, for an engine that continues another run. */
 void nbody_set_clock(nbody *nb, double time, size_t steps);
 
-/* Copies out positions and velocities of the current time, n rows each, in the caller's units and
- * in the order given to nbody_create. Either may be NULL. */
+/* Copy positions and velocities of the current time to the host, n rows each, in the caller's units
+ * and the order of nbody_create. Either may be NULL. */
 int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3]);
 
-/* The same of `count` bodies, in single precision, for pictures: row k is of body which[k], of body
- * k when `which` is NULL. Only these are copied from the devices. pos or vel may be NULL. With a
- * world rank 0 gets them, and the others' rows of pos and vel are not defined. EINVAL: there is no
- * such body. */
+/* Copy positions and velocities of `count` bodies in single precision, for pictures: row k is body
+ * which[k], or body k if `which` is NULL. Only these bodies are copied from the devices. pos or vel
+ * may be NULL. With a world only rank 0 receives them; other ranks' rows are undefined. EINVAL: a
+ * body out of range. */
 int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3],
                     float (*vel)[3]);
 
-/* Computes, at the current time and without stepping, every body's acceleration and potential (per
- * unit mass, negative but for logarithmic fields) into n rows each. Either may be NULL. */
+/* Compute every body's acceleration and potential (per unit mass, negative except for logarithmic
+ * fields) at the current time, without stepping, into n rows each. Either may be NULL. */
 int nbody_forces(nbody *nb, double (*acc)[3], double *potential);
 
-/* Computes all accelerations `times` times over, without copying anything to the host, and tells
- * how long that took. Changes nothing else. */
+/* Compute all accelerations `times` times without copies to the host, and return the seconds taken.
+ * Changes nothing else. */
 int nbody_time_forces(nbody *nb, size_t times, double *seconds);
 
-/* All that an engine needs to go on with the same bits: copies nbody_save_bytes(nb) bytes to the
- * caller's memory, and back into an engine made with the same options, shapes and masses (whatever
- * its bodies' positions), on any number of devices of that model and ranks, and with any shares;
- * nbody_device_bodies and nbody_shape tell of these. Collective: all ranks get all bytes, and load
- * them. The bytes are those of one version of this library on one kind of machine, and hold no
- * checksum. EINVAL: they are of another engine (the message says in what). A load that fails
- * otherwise loses the state. */
+/* Save the complete state for a bit-identical continuation: copy nbody_save_bytes(nb) bytes to the
+ * caller's memory; or load it. Load into an engine created with equal options, shapes and masses
+ * (its positions do not matter), on any number of devices of that model and ranks, and with any
+ * shares; nbody_device_bodies and nbody_shape report these. Collective: all ranks save and load all
+ * bytes. The format belongs to one version of the library on one kind of machine and has no
+ * checksum. EINVAL: the bytes belong to another engine (the message says how it differs). After any
+ * other failure of nbody_load the state is lost. */
 size_t nbody_save_bytes(const nbody *nb);
 int nbody_save(nbody *nb, void *to);
 int nbody_load(nbody *nb, const void *from, size_t size);
 
-/* nbody_save in two halves, so that a run need not wait for its bytes. hold: keeps the state as it
- * is now in spare memory of the devices and of the host, which the first call makes and nbody_free
- * frees, and blocks for nothing else; where there is none, and with ranks, it blocks as nbody_save
- * does. Collective. held: copies what was held to the caller's memory, as often as wanted; from any
- * thread, also while another uses the engine, but for nbody_snapshot_begin and nbody_free. ENOMEM;
- * EIO: a device failed; EINVAL: nothing was held. */
+/* Save asynchronously, in two steps. nbody_snapshot_begin copies the current state to spare memory
+ * of the devices and host, allocated by the first call and freed by nbody_free, without blocking
+ * otherwise; if memory is short, and with ranks, it blocks as nbody_save does. Collective.
+ * nbody_snapshot_read copies the snapshot to the caller's memory, any number of times, from any
+ * thread, also while another thread uses the engine, except for nbody_snapshot_begin and
+ * nbody_free. ENOMEM; EIO: a device failed; EINVAL: no snapshot. */
 int nbody_snapshot_begin(nbody *nb);
 int nbody_snapshot_read(nbody *nb, void *to);
 
-/* Sums over all bodies at the current time. Energies are those of the softened force. */
+/* Sums over all bodies at the current time. Energies include the softening. */
 struct nbody_diagnostics {
     double time;
     double kinetic;             /* sum m v^2 / 2 */
-    double potential;           /* sum over pairs, negative; and over bodies in fields */
+    double potential;           /* sum over pairs, and over bodies in fields */
     double total;               /* kinetic + potential */
     double momentum[3];         /* sum m v */
     double angular_momentum[3]; /* sum m x cross v, about the origin */
-    double virial_ratio; /* 2 kinetic / |potential|, where fields count with sum m x a; 0 when there
-                            is no potential */
+    /* 2 kinetic / |potential|; external fields contribute sum m x a; 0 without a potential. */
+    double virial_ratio;
 };
 
-/* Fills *d. Costs about one evaluation of all forces. EDOM when a sum is out of the range of the
- * engine's precision (the message names it): the run went wrong, or wants double precision. */
+/* Compute the diagnostics; costs about one force evaluation. EDOM: a sum exceeds the range of the
+ * engine's precision (named), because the run diverged or needs double precision. */
 int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d);
 
-/* How good accelerations are at the current time: errors of some bodies, |a - right| / |right|,
- * where `right` is the sum over all pairs in double precision. */
+/* Accuracy of accelerations at the current time: relative errors |a - r| / |r| of sampled bodies,
+ * where r is the direct sum in double precision. */
 struct nbody_force_errors {
-    size_t bodies; /* that were checked */
-    double median, p90, p99, p999,
-        most;     /* 50, 90, 99 and 99.9 % of the errors are below these; the largest */
-    size_t worst; /* the body that has it */
+    size_t bodies;                       /* bodies checked */
+    double median, p90, p99, p999, most; /* 50, 90, 99 and 99.9 % quantiles; maximum */
+    size_t worst;                        /* body with the largest error */
 };
 
-/* Checks `samples` bodies, drawn at random by this seed, or all bodies if that is n or more; on the
- * first device that owns bodies. EINVAL: no samples; ENOTSUP: that device has no double precision;
- * ENOMEM. */
+/* Check the accelerations of `samples` bodies drawn at random by `seed`, or of all bodies if
+ * samples >= n, on the first device that owns bodies. EINVAL: no samples. ENOTSUP: that device
+ * lacks double precision. ENOMEM. */
 int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_force_errors *errors);
 
-/* The method in use, never NBODY_AUTO; and a sentence that says why that one, owned by the
+/* Return the method in use, never NBODY_AUTO; and the reason for its choice, owned by the
  * engine. */
 enum nbody_method nbody_method(const nbody *nb);
 const char *nbody_explain_method(const nbody *nb);
 
-/* The current time (0 at creation); steps done; bodies; and interactions computed by steps so far,
- * n^2 for each evaluation of all forces, as the field counts them; 0 with the tree, which computes
- * few of these. */
+/* Return the current time (0 at creation); the steps done; the number of bodies; the pair
+ * interactions computed by steps so far, n^2 per force evaluation by convention, 0 with the
+ * tree. */
 double nbody_time(const nbody *nb);
 size_t nbody_steps(const nbody *nb);
 size_t nbody_bodies(const nbody *nb);
 double nbody_interactions(const nbody *nb);
 
-/* Of steps that bodies choose: how many times there were at which any ended, and how many ended,
- * those of all bodies together. 0 with NBODY_FIXED. Either may be NULL. */
+/* Return the number of distinct times at which adaptive or block steps ended, and the number of
+ * individual steps, summed over bodies. 0 with NBODY_FIXED. Either may be NULL. */
 void nbody_block_counts(const nbody *nb, double *blocks, double *steps);
 
-/* The eta in use, 0 with NBODY_FIXED. */
+/* Return the eta in use; 0 with NBODY_FIXED. */
 double nbody_eta(const nbody *nb);
 
-/* How many interactions a second the devices in use could do at most: their measured rate of
- * multiply-adds (clpeak, which takes a moment at first) over the instructions that a pair needs
- * (nbody/README.md, "One pull"); 0 when that rate is not known. A busy device measures too low. */
+/* Return the roofline of the devices in use in interactions/s: their measured multiply-add rate
+ * (clpeak, which takes a moment at first) divided by the instructions per pair (nbody/README.md,
+ * "One pull"); 0 if unknown. A device in use by another program measures too low. */
 double nbody_peak_rate(const nbody *nb);
 
-/* The most memory that any one device holds for the engine, in bytes. */
+/* Return the most memory allocated for the engine on any one device, in bytes. */
 size_t nbody_device_bytes(const nbody *nb);
 
-/* The number of devices in use. Then, for device `dev` of the context: how many bodies it owns (0:
- * it is idle); its launch shape as words "KEY=NUMBER ..."; a sentence that says which row of the
- * tuning store that is, and why. Both texts are owned by the engine. */
+/* Return the number of devices in use; and for device `dev` of the context the number of bodies
+ * that it owns (0: idle), its launch shape as KEY=NUMBER words, and the reason for the shape's
+ * choice. Texts are owned by the engine. */
 unsigned nbody_devices(const nbody *nb);
 size_t nbody_device_bodies(const nbody *nb, unsigned dev);
 const char *nbody_shape(const nbody *nb, unsigned dev);
 const char *nbody_explain(const nbody *nb, unsigned dev);
 
-/* What `stdcl tune` searches: the sums over pairs, a row each for single and double precision, with
- * and without the derivative that hermite4 needs. Static; *count of them. */
+/* Return the kernels that `stdcl tune` can tune: the pair sums in single and double precision, with
+ * and without the jerk that hermite4 needs. Static; *count entries. */
 const struct cltune_kernel *nbody_tune_kernels(size_t *count);
 
-/* ---- What a system is like. ------------------------------------------------------------------ */
+/* ---- Analysis.
+ * -------------------------------------------------------------------------------- */
 
-/* The orbit of one body about another, of a relative position and velocity; gm: G times the sum of
- * both masses. Angles in radians, 0 to 2 pi; of an orbit in the plane z = 0 the node, of a circle
- * the pericentre is at angle 0. Motion along a line has none of these: all are NAN. Computed on the
- * host, as is all in this part. */
+/* Kepler elements of a relative orbit; gm is G times the sum of both masses. Angles in radians, 0
+ * to 2 pi. In the plane z = 0 the node is 0, and on a circle the pericentre is 0. Radial motion
+ * gives NAN for all elements. Computed on the host, as is everything in this section. */
 struct nbody_elements {
     double semi_major; /* negative for a hyperbola */
     double eccentricity;
-    double inclination;  /* to the plane z = 0, 0 to pi */
+    double inclination;  /* to the plane z = 0; 0 to pi */
     double node;         /* longitude of the ascending node */
     double pericentre;   /* argument of the pericentre */
-    double mean_anomaly; /* on a hyperbola of either sign */
+    double mean_anomaly; /* of either sign on a hyperbola */
     double period;       /* INFINITY for a hyperbola */
 };
 struct nbody_elements nbody_find_elements(double gm, const double pos[3], const double vel[3]);
 
-/* Two bound bodies, each the nearest neighbour of the other; every other body is farther from them
- * than their largest distance on this orbit. */
+/* A binary: two bound bodies, mutually nearest neighbours, with every other body farther away than
+ * the apocentre of their orbit. */
 struct nbody_binary {
     size_t first, second;
     struct nbody_elements orbit;
 };
 
-/* The bodies between one Lagrange radius and the next, about the density centre and its
- * velocity. */
+/* A shell between two Lagrange radii about the density centre and its velocity. */
 struct nbody_shell {
-    double
-        fraction; /* of the mass, inside `radius`; the caller's, ascending, above 0 and at most 1 */
+    /* Input: mass fraction inside `radius`, ascending, above 0 and at most 1. */
+    double fraction;
     double radius;
     double mean_mass;
-    double radial;     /* velocity dispersion along the radius */
-    double tangential; /* across it, in one of the two directions */
-    double anisotropy; /* 1 - tangential^2 / radial^2; NAN where nothing varies along the radius, as
-                          of one body */
+    double radial;     /* radial velocity dispersion */
+    double tangential; /* tangential velocity dispersion in one dimension */
+    double anisotropy; /* 1 - tangential^2 / radial^2; NAN if radial is 0 */
 };
 
 struct nbody_structure {
-    double centre[3],
-        velocity[3]; /* of density, by sixth neighbours (Casertano & Hut 1985, ApJ 298, 80) */
-    double
-        core_radius; /* root of the mean squared distance from there, weighted by squared density */
+    /* Density centre and its velocity, by sixth neighbours (Casertano & Hut 1985, ApJ 298, 80). */
+    double centre[3], velocity[3];
+    /* Root mean square distance from the centre, weighted by squared density. */
+    double core_radius;
     double half_mass_radius;
-    double relaxation_time; /* 0.138 N r^1.5 / (sqrt(G M) ln 0.11 N) at the half-mass radius r
-                               (Giersz & Heggie 1994) */
-    size_t escapers;        /* bodies of positive energy beyond the half-mass radius */
+    /* 0.138 N r^1.5 / (sqrt(G M) ln 0.11 N) at the half-mass radius r (Giersz & Heggie 1994). */
+    double relaxation_time;
+    size_t escapers; /* bodies of positive energy beyond half_mass_radius */
     size_t binaries;
-    struct nbody_binary *binary; /* that many, closest first; free(), NULL when there are none */
+    /* `binaries` entries, closest first; the caller calls free(). NULL: none. */
+    struct nbody_binary *binary;
 };
 
-/* Fills *s, and the shells whose fractions are given. `potential` is that of nbody_forces; NULL:
- * escapers are 0. Takes n log n time, on several processors. With fewer than 7 bodies the centre is
- * that of mass, and the core's radius 0. ENOMEM; EINVAL: no mass, or fractions that make no
- * sense. */
+/* Analyse a system: fill *s, and the shells at the given fractions. `potential` is from
+ * nbody_forces; NULL: escapers is 0. O(n log n), multithreaded. With fewer than 7 bodies the centre
+ * is the centre of mass and the core radius is 0. ENOMEM; EINVAL: no mass, or invalid fractions. */
 int nbody_find_structure(size_t n, double G, const double *mass, const double (*pos)[3],
                          const double (*vel)[3], const double *potential, size_t shells,
                          struct nbody_shell *shell, struct nbody_structure *s);
 
-/* The same, found on device `dev` of ctx: all but the orbits of binaries. n log n time. ENOEXEC
- * where a device of ctx has no double precision. */
+/* Analyse a system on device `dev` of ctx, except the orbits of binaries. Otherwise as
+ * nbody_find_structure. ENOEXEC: a device of ctx lacks double precision. */
 int nbody_find_structure_device(CLCONTEXT *ctx, cl_uint dev, size_t n, double G, const double *mass,
                                 const double (*pos)[3], const double (*vel)[3],
                                 const double *potential, size_t shells, struct nbody_shell *shell,
                                 struct nbody_structure *s);
 
-/* Two bodies that came as close as their radii: how long ago in the last step, at first. */
+/* A contact of two bodies: their distance fell to the sum of their radii. */
 struct nbody_contact {
     size_t first, second; /* first < second */
-    double before;        /* now, 0 to |dt| */
+    double before;        /* time since the contact, 0 to |dt| */
 };
 
-/* Finds the pairs that touched in the last step of dt, as if bodies moved along lines in it:
- * *contacts of them, the earliest first; free(*contact), NULL when there are none. ENOMEM. */
+/* Find the pairs that touched during the last step dt, assuming linear motion: *contacts entries,
+ * earliest first; the caller calls free(*contact). NULL: none. ENOMEM. */
 int nbody_find_contacts(size_t n, const double *radius, const double (*pos)[3],
                         const double (*vel)[3], double dt, struct nbody_contact **contact,
                         size_t *contacts);
 
-/* ---- Many planetary systems at once. --------------------------------------------------------- */
+/* ---- Ensembles of planetary systems.
+ * ---------------------------------------------------------- */
 
-/* Systems of a star and 1 to 15 planets, all with as many, each of them one work-item's: for how
- * chaos, masses or beginnings spread. Steps are symplectic, of 2nd order: Kepler's motion about the
- * star between kicks by the other planets (Wisdom & Holman 1991, AJ 102, 1528), in democratic
- * heliocentric coordinates (Duncan, Levison & Lee 1998, AJ 116, 2067), in double precision. Planets
- * may have any orbit but close encounters with each other, which such steps do not resolve; those
- * of NBODY_IAS15 do. */
+/* An ensemble of planetary systems: a star and 1 to 15 planets each, equal numbers in all, one
+ * work-item per system; for studies of chaos, masses or initial conditions. Steps are symplectic,
+ * 2nd order, in double precision: Kepler motion about the star between kicks by the other planets
+ * (Wisdom & Holman 1991, AJ 102, 1528), in democratic heliocentric coordinates (Duncan, Levison &
+ * Lee 1998, AJ 116, 2067). Orbits may have any shape, but close encounters between planets are
+ * resolved only with NBODY_IAS15. */
 typedef struct nbody_ensemble nbody_ensemble;
 
 struct nbody_ensemble_options {
-    CLCONTEXT *ctx; /* the devices, which take a part of the systems each. NULL: stdgpu, else
-                       stdcpu. Not owned */
-    double G;       /* gravitational constant; 0 = 1 */
-    double dt; /* time step; not 0; a twentieth of the shortest period, or less. With NBODY_IAS15 a
-                  period or more, since each begins anew */
-    enum nbody_integrator integrator; /* 0: these steps. NBODY_IAS15: Gauss and Radau's, of 15th
-                                         order, with steps of their own choice for each system
-                                         within dt, to rounding, close encounters too */
-    int (*progress)(void *arg, double fraction); /* as in nbody_options; a call that it ends is as
-                                                    if it had not been made ... */
-    void *arg; /* ... but for whole launches: nbody_ensemble_steps tells where it stands */
+    /* Devices; each computes a part of the systems. NULL: stdgpu, else stdcpu. Not owned. */
+    CLCONTEXT *ctx;
+    double G; /* gravitational constant; 0 = 1 */
+    /* Time step; not 0; at most 1/20 of the shortest period. With NBODY_IAS15 a period or more,
+     * since each dt restarts the step control. */
+    double dt;
+    /* 0: Wisdom-Holman. NBODY_IAS15: Gauss-Radau, 15th order, with adaptive steps within dt for
+     * each system, accurate to rounding, close encounters included. */
+    enum nbody_integrator integrator;
+    /* As in nbody_options. After a cancelled call nbody_ensemble_steps returns the whole steps
+     * done. */
+    int (*progress)(void *arg, double fraction);
+    void *arg;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
-/* Body b of system s is number s * bodies + b of the arrays; body 0 is the star, whose mass must be
- * above 0, as planets' may be 0. EINVAL: a bad number; ENOTSUP: a device has no double precision;
- * ENOMEM; ENOEXEC. */
+/* Create an ensemble; the caller frees it. Body b of system s is entry s * bodies + b of the
+ * arrays. Body 0 is the star, with mass > 0; planets may have mass 0. EINVAL: an invalid number.
+ * ENOTSUP: a device lacks double precision. ENOMEM. ENOEXEC. */
 nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *options, size_t systems,
                                       size_t bodies, const double *mass, const double (*pos)[3],
                                       const double (*vel)[3]);
 void nbody_ensemble_free(nbody_ensemble *e);
 
-/* Advances all systems by so many steps, and blocks until that is done. ECANCELED when `progress`
- * ended it. */
+/* Advance all systems by `steps` steps and block until done. ECANCELED if `progress` cancelled. */
 int nbody_ensemble_step(nbody_ensemble *e, size_t steps);
 
-/* Copies out positions and velocities, systems x bodies rows each; either may be NULL. A planet
- * that went wrong is NAN. */
+/* Copy positions and velocities to the host, systems x bodies rows each; either may be NULL. A
+ * planet whose integration failed is NAN. */
 int nbody_ensemble_state(nbody_ensemble *e, double (*pos)[3], double (*vel)[3]);
 
-/* Fills energy[systems] with the total energies, summed on the host. */
+/* Compute energy[systems], the total energies, on the host. */
 int nbody_ensemble_energies(nbody_ensemble *e, double *energy);
 
-/* nbody_save and nbody_load for ensembles, on any number of devices; loaded into one with the same
- * options and masses. */
+/* Save and load an ensemble, as nbody_save and nbody_load, on any number of devices. Load into an
+ * ensemble created with equal options and masses. */
 size_t nbody_ensemble_save_bytes(const nbody_ensemble *e);
 int nbody_ensemble_save(nbody_ensemble *e, void *to);
 int nbody_ensemble_load(nbody_ensemble *e, const void *from, size_t size);
 
-/* The time, 0 at creation, and the steps done. */
+/* Return the time, 0 at creation; and the steps done. */
 double nbody_ensemble_time(const nbody_ensemble *e);
 size_t nbody_ensemble_steps(const nbody_ensemble *e);
 
 /* ---- Initial conditions. --------------------------------------------------------------------- */
 
-/* All have G = 1. Models that take any n have their centre of mass at rest at the origin, to
- * rounding. */
+/* Models of initial conditions, with G = 1. Models with any n have their centre of mass at rest at
+ * the origin, to rounding. */
 enum nbody_model {
-    /* Plummer's sphere in equilibrium, the field's standard cluster: total mass 1, E = -1/4 and
-     * virial radius 1 but for sampling (Henon units); Aarseth, Henon & Wielen 1974, A&A 37, 183. */
+    /* Plummer sphere in equilibrium, the standard cluster: total mass 1, E = -1/4 and virial radius
+     * 1 up to sampling noise (Henon units); Aarseth, Henon & Wielen 1974, A&A 37, 183. */
     NBODY_PLUMMER,
-    /* A uniform sphere, 2K = |U| and E = -1/4 but for sampling: radius 6/5, total mass 1. */
+    /* Uniform sphere, 2K = |U| and E = -1/4 up to sampling noise: radius 6/5, total mass 1. */
     NBODY_UNIFORM,
-    /* A uniform sphere of radius and total mass 1 at rest; collapses at t = 1.1107. */
+    /* Uniform sphere of radius and total mass 1 at rest; collapses at t = 1.1107. */
     NBODY_COLD,
-    /* Two of the galaxies of NBODY_GALAXY on a parabolic encounter. They pass at t = 14, stand at
-     * the ends of a bridge with long tails at t = 20, and merge by t = 45; eps = 0.05 and dt =
-     * 0.025 suit it. The first half of the bodies is the first galaxy. */
+    /* Two NBODY_GALAXY galaxies on a parabolic encounter. They pass at t = 14, are joined by a
+     * bridge and have long tails at t = 20, and merge by t = 45; use eps = 0.05 and dt = 0.025. The
+     * first half of the bodies is the first galaxy. */
     NBODY_COLLISION,
     /* Three bodies on the figure eight of Chenciner & Montgomery; period 6.32591398. */
     NBODY_FIGURE8,
     /* Burrau's three bodies, masses 3, 4 and 5 at rest in a right triangle; chaotic. */
     NBODY_PYTHAGOREAN,
-    /* Hernquist's sphere in equilibrium, isotropic, with its cusp: total mass 1, E = -1/4 and
-     * virial radius 1 but for sampling (Henon units), without the outermost 1 %; Hernquist 1990,
-     * ApJ 356, 359. */
+    /* Hernquist sphere in equilibrium, isotropic, with its cusp: total mass 1, E = -1/4 and virial
+     * radius 1 up to sampling noise (Henon units), without the outermost 1 %; Hernquist 1990, ApJ
+     * 356, 359. */
     NBODY_HERNQUIST,
-    /* A disk galaxy in equilibrium: an exponential disk with mass and scale length 1, Toomre's Q
-     * 1.5, about the z axis, a bulge of mass 1/3 and a dark halo of mass 16/3; McMillan & Dehnen
-     * 2007, MNRAS 378, 541, and Hernquist 1993, ApJS 86, 389. 45 % of the bodies are disk, then 15
-     * % bulge, and the rest halo. */
+    /* Disk galaxy in equilibrium: an exponential disk of mass and scale length 1 about the z axis
+     * with Toomre's Q 1.5, a bulge of mass 1/3 and a dark halo of mass 16/3; McMillan & Dehnen
+     * 2007, MNRAS 378, 541, and Hernquist 1993, ApJS 86, 389. The first 45 % of the bodies are
+     * disk, the next 15 % bulge, the rest halo. */
     NBODY_GALAXY
 };
 
-/* Makes n bodies of a model into mass[n], pos[n], vel[n], by as many threads as there are
- * processors. The same model, n and seed give the same bits on every machine with IEEE arithmetic
- * (counter-based generator, no libm; see nbody/draw.h). EINVAL for n = 0, or when the model has
- * another number of bodies (nbody_model_bodies); ENOMEM. */
+/* Generate n bodies of a model into mass[n], pos[n], vel[n], multithreaded. One model, n and seed
+ * give equal bits on every machine with IEEE arithmetic (counter-based generator, no libm; see
+ * nbody/draw.h). EINVAL: n = 0, or the model has a fixed number of bodies (nbody_model_bodies);
+ * ENOMEM. */
 int nbody_initial(enum nbody_model model, size_t n, uint64_t seed, double *mass, double (*pos)[3],
                   double (*vel)[3]);
 
-/* Scales bodies of kinetic energy `kinetic` and potential energy `potential` (as nbody_diagnose
- * finds with G = 1) to K = 1/4 and U = -1/2: Henon units exactly, without the sampling noise of n
- * bodies. Bodies at rest stay at rest. potential must be negative. */
+/* Scale bodies with the energies `kinetic` and `potential` (from nbody_diagnose, G = 1) to K = 1/4
+ * and U = -1/2: exact Henon units without sampling noise. Bodies at rest stay at rest. potential
+ * must be negative. */
 void nbody_initial_scale(size_t n, double kinetic, double potential, double (*pos)[3],
                          double (*vel)[3]);
 
-/* The model called "plummer", "hernquist", "uniform", "cold", "galaxy", "collision", "figure8",
- * "pythagorean"; -1, EINVAL. */
+/* Return the model called "plummer", "hernquist", "uniform", "cold", "galaxy", "collision",
+ * "figure8" or "pythagorean"; -1 with EINVAL otherwise. */
 int nbody_model_by_name(const char *name);
 
-/* The number of bodies that a model is made of; 0: any number. */
+/* Return the number of bodies of a model; 0: any number. */
 size_t nbody_model_bodies(enum nbody_model model);
 
 #ifdef __cplusplus

@@ -1,23 +1,25 @@
-/* stdcl/world.h - one job on many machines: ranks, what they say to each other, and which devices
- * each has.
+/* stdcl/world.h - ranks of a distributed job: collectives, messages, and assignment of devices.
  *
- *   stdcl_world *w = world_join(NULL);          under mpirun or srun; alone it is a world of one
+ *   stdcl_world *w = world_join(NULL);     under mpirun or srun; else a world of one rank
  *   gas *g = gas_create(&(struct gas_options){.n = 1000000000, .world = w});
- *   gas_measure(g, &e);                         collective: every rank calls it, and each gets the
- *                                               same bits
+ *   gas_measure(g, &e);                    collective: called by every rank, equal bits on each
  *   gas_free(g);
  *   world_leave(w);
  *
- * A rank is a process of the job. Ranks talk through MPI, which is a plugin, stdcl/world-openmpi.so
- * or world-mpich.so beside the library, opened only when a launcher started several processes:
- * without it nothing here needs or knows MPI. A NULL world means alone, everywhere: rank 0 of 1.
+ * A rank is a process of the job. Ranks communicate through MPI, which is a plugin
+ * (stdcl/world-openmpi.so or world-mpich.so beside the library). The plugin is loaded only if a
+ * launcher started several processes; otherwise MPI is not needed. A NULL world is allowed
+ * everywhere: rank 0 of 1.
  *
- * Functions called collective are called by every rank, in the same order, and return on each when
- * the others have done their part. int functions return 0, or -1 with clerrno set and a sentence in
- * clerror(); pointers NULL likewise. A rank that waits for another longer than $STDCL_TIMEOUT
- * seconds (600) gives up with ETIMEDOUT, and names it. Nothing comes into its memory later; but MPI
- * takes nothing back that was to be sent: of over 16 KiB it may read the bytes until the world is
- * left or ended. A world is used by any thread; collective functions by one at a time.
+ * Functions marked collective are called by every rank, in one order, and return when all ranks
+ * have taken part. int functions return 0, or -1 with clerrno set and a message in clerror();
+ * pointer functions return NULL likewise. Any thread may use a world; collective functions by one
+ * thread at a time.
+ *
+ * A rank that waits for another rank longer than $STDCL_TIMEOUT seconds (600) fails with ETIMEDOUT
+ * and a message that names the other rank. After ETIMEDOUT no receive writes to the caller's
+ * memory. Sends over 16 KiB cannot be cancelled: keep their buffers until world_leave or
+ * world_abort.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_WORLD_H
@@ -36,92 +38,95 @@ typedef struct stdcl_world stdcl_world;
 /* ---- Joined and left. ------------------------------------------------------------------------ */
 
 struct world_options {
-    /* Told, on rank 0 and in any thread, why the job ends because a rank failed (world_abort): a
-     * sentence that names rank and host unless all failed alike. All ranks end then. May be
-     * NULL. */
-    void (*ended)(void *arg, const char *sentence);
+    /* Called on rank 0, in any thread, when the job aborts because a rank failed (world_abort).
+     * `sentence` says why and names rank and host, unless all ranks failed with one message. All
+     * ranks then exit. May be NULL. */
+    void (*on_abort)(void *arg, const char *sentence);
     void *arg;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
-/* How many processes the launcher started, and which of them this is, by its environment variables
- * (Open MPI, MPICH, Slurm, Flux); 1: none did. `rank` may be NULL. */
+/* Return the number of processes that the launcher started, and this process's rank, from the
+ * launcher's environment variables (Open MPI, MPICH, Slurm, Flux); 1 without a launcher. `rank` may
+ * be NULL. */
 int world_launched(int *rank);
 
-/* Collective. Starts MPI if a launcher started several processes, else makes a world of one.
- * `options` may be NULL. ENOENT: there is no plugin for the launcher's MPI; EPROTO: the launcher is
- * another MPI's, or MPI fails; EINVAL: also where ranks are of different versions of stdcl, of
- * which `ended` is told. Who ends the process then lets rank 0 speak first: a launcher may end all
- * processes when one has ended. */
+/* Collective. Join the job: start MPI if a launcher started several processes, else make a world of
+ * one rank. `options` may be NULL. ENOENT: no plugin for the launcher's MPI. EPROTO: the launcher
+ * belongs to another MPI, or MPI failed. EINVAL: invalid options, or ranks with different versions
+ * of stdcl; `on_abort` is called. After an error let rank 0 print its message before the other
+ * processes exit: a launcher may kill all processes once one has exited. */
 stdcl_world *world_join(const struct world_options *options);
 
-/* The same among the ranks of a communicator of a program that has started MPI itself: see
- * world_from_mpi below. `plugin`: "openmpi", "mpich" or the path of one; `communicator`: its handle
- * in Fortran. */
+/* Join the ranks of an MPI communicator, for programs that have started MPI (see world_from_mpi
+ * below). `plugin`: "openmpi", "mpich" or the path of a plugin. `communicator`: its Fortran handle.
+ * Otherwise as world_join. */
 stdcl_world *world_from_plugin(const char *plugin, int communicator,
                                const struct world_options *options);
 
-/* Collective: waits for all ranks, then ends MPI if world_join started it, and frees the world.
- * NULL is fine. */
+/* Collective. Wait for all ranks, finalize MPI if world_join started it, and free the world. NULL
+ * is allowed. */
 int world_leave(stdcl_world *world);
 
-/* Not collective: this rank has failed, and all ranks end with `status`, within seconds. Rank 0
- * tells the sentence. When all ranks end in this way, with one status, the call returns and the
- * world is freed as by world_leave; else it does not return. It comes before an engine that failed
- * is freed, since mail of other ranks may be under way to and from its memory. */
+/* Not collective. Abort the job: this rank has failed, and all ranks exit with `status` within
+ * seconds. Rank 0 reports `sentence`. If all ranks abort with one status, the call returns and the
+ * world is freed as by world_leave; otherwise it does not return. Call it before freeing an engine
+ * that failed, since messages of other ranks may still access the engine's memory. */
 void world_abort(stdcl_world *world, int status, const char *sentence);
 
-/* Which rank this process is, from 0, and how many there are. */
+/* Return this process's rank, from 0; and the number of ranks. */
 int world_rank(const stdcl_world *world);
 int world_size(const stdcl_world *world);
-/* The name of a rank's host, "node17"; owned by the world. */
+/* Return the name of a rank's host, such as "node17". Owned by the world. */
 const char *world_host(const stdcl_world *world, int rank);
-/* How many hosts there are, and what carries the messages: "Open MPI 4.1.4"; "" alone. Owned by the
- * world. */
+/* Return the number of hosts; and the name and version of the MPI library, such as "Open MPI 4.1.4"
+ * ("" in a world of one rank). Owned by the world. */
 int world_hosts(const stdcl_world *world);
 const char *world_transport(const stdcl_world *world);
 
-/* ---- Collective, and the same on every rank. ------------------------------------------------- */
+/* ---- Collective operations, with equal results on every rank.
+ * --------------------------------- */
 
-/* Returns when all have called it. */
+/* Block until every rank has called world_barrier. */
 int world_barrier(stdcl_world *world);
 
-/* Copies bytes of rank `root` to all. */
+/* Copy `size` bytes from rank `root` to all ranks. */
 int world_broadcast(stdcl_world *world, int root, void *bytes, size_t size);
 
-/* all[rank][size]: what each rank had in mine[size], on every rank. */
+/* Gather each rank's mine[size] into all[rank][size], on every rank. */
 int world_gather(stdcl_world *world, const void *mine, size_t size, void *all);
 
-/* Joins what ranks have into one, the same on all: join(a, b, arg) puts the join of a and b into a,
- * and b stands for higher ranks. The order is fixed: neighbours are joined first, then pairs of
- * them, and so on. */
+/* Reduce the ranks' values to one value, equal on all ranks. join(a, b, arg) combines a and b into
+ * a, where b is from higher ranks. The order is fixed: a binary tree over neighbouring ranks. */
 int world_reduce(stdcl_world *world, void *bytes, size_t size,
                  void (*join)(void *a, const void *b, void *arg), void *arg);
 
-/* Adds up integers of 64 bits. */
+/* Add `count` 64-bit integers over all ranks, in place. */
 int world_add(stdcl_world *world, uint64_t *numbers, size_t count);
 
-/* Tells all whether one failed: 0 where `status` is 0 on all ranks, else -1, with the sentence of
- * the lowest rank that failed, "rank 3 on node17: ..." unless all failed alike. `status` -1 goes
- * with the sentence that clerror() has here. */
+/* Agree on a status: return 0 if `status` is 0 on all ranks, else -1 with the message of the lowest
+ * rank that failed, "rank 3 on node17: ...", unless all ranks failed with one message. A rank that
+ * passes -1 contributes its clerror(). */
 int world_reduce_status(stdcl_world *world, int status);
 
-/* EINVAL where a text is not rank 0's: "rank 5 on node3 has WHAT 'x', rank 0 on node1 has 'y'". */
+/* Check that `text` equals rank 0's text. EINVAL: "rank 5 on node3 has WHAT 'x', rank 0 on node1
+ * has 'y'". */
 int world_check_equal(stdcl_world *world, const char *what, const char *text);
 
-/* Which of n devices that this rank sees are its own: mine[i] becomes 1 or 0. Ranks on one host
- * divide what they see without overlap, by UUID, PCI address or name; those that see different ones
- * keep them. ENODEV: a host has more ranks than devices, and `share` is 0; with `share` ranks then
- * take turns on a device. */
+/* Assign devices to ranks: mine[i] becomes 1 if device ids[i] belongs to this rank, else 0. Ranks
+ * on one host divide their visible devices without overlap, identified by UUID, PCI address or
+ * name. Ranks that see different devices keep them. ENODEV: a host has more ranks than devices and
+ * `share` is 0; with `share` several ranks use one device. */
 int world_devices(stdcl_world *world, const cl_device_id *ids, size_t n, int share,
                   unsigned char *mine);
 
-/* ---- To all, at any time. -------------------------------------------------------------------- */
+/* ---- Notification of all ranks, at any time.
+ * -------------------------------------------------- */
 
-/* Tells all ranks a number other than 0, such as that of a signal, and returns at once: any thread
- * may call it, and a handler of signals. world_notified: the first number that this rank has told
- * or was told so far, within some 0.1 s; 0: none yet. Ranks hear it at different times, so what
- * they do then they still agree on. */
+/* world_notify: notify all ranks of a number other than 0, such as a signal's, and return at once;
+ * allowed in any thread and in signal handlers. world_notified: return the first number that this
+ * rank sent or has received, after at most about 0.1 s; 0: none. Ranks receive the number at
+ * different times, so they must still agree on when to act on it. */
 void world_notify(stdcl_world *world, int number);
 int world_notified(stdcl_world *world);
 
@@ -129,32 +134,32 @@ int world_notified(stdcl_world *world);
 
 typedef struct world_request world_request;
 
-/* Start to send or to receive `size` bytes, of any size, and return at once; the bytes must stay
- * until the mail is waited for. Mail between two ranks with one tag (0 to 9999) arrives in the
- * order in which it was sent, and both sides give the same size. Mail moves in the background while
- * the program does other things. NULL: ENOMEM, EINVAL, or EPROTO from MPI. */
+/* Start to send or receive `size` bytes, of any size, and return at once. Keep the buffer until
+ * world_wait. Messages between two ranks with one tag (0 to 9999) arrive in the order sent; sender
+ * and receiver must pass equal sizes. Transfers progress in the background. NULL: ENOMEM, EINVAL,
+ * or EPROTO from MPI. */
 world_request *world_send(stdcl_world *world, int rank, int tag, const void *bytes, size_t size);
 world_request *world_receive(stdcl_world *world, int rank, int tag, void *bytes, size_t size);
 
-/* 1 when a mail is done, else 0; world_wait still is to be called. NULL is done: world_send or
- * world_receive told the error. */
+/* Return 1 if a request is complete, else 0; world_wait must still be called. NULL counts as
+ * complete: world_send or world_receive reported the error. */
 int world_test(stdcl_world *world, const world_request *mail);
 
-/* Waits for n mails and frees them; NULL among them is an error that was reported before.
- * ETIMEDOUT: see above; EPROTO. */
+/* Block until n requests are complete, and free them. A NULL request is an error that was reported
+ * before. ETIMEDOUT: see above; EPROTO. */
 int world_wait(stdcl_world *world, world_request *const *mails, size_t n);
 
-/* Seconds that this rank has waited for mail of or to another, by world_wait and in collective
- * functions. */
+/* Return the seconds that this rank has waited for messages to or from `rank`, in world_wait and in
+ * collective functions. */
 double world_wait_time(stdcl_world *world, int rank);
 
 #ifdef __cplusplus
 }
 #endif
 
-/* For programs that include <mpi.h> before this: a world of the ranks of a communicator, which is
- * duplicated. world_leave leaves MPI running. Mail moves in the background if MPI has
- * MPI_THREAD_MULTIPLE, else while one waits. */
+/* For programs that include <mpi.h> first: make a world of the ranks of a communicator, which is
+ * duplicated. world_leave leaves MPI running. Transfers progress in the background if MPI provides
+ * MPI_THREAD_MULTIPLE, else inside waiting calls. */
 #ifdef MPI_VERSION
 #if defined(OPEN_MPI)
 #define WORLD_MPI_PLUGIN "openmpi"

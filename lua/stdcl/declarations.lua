@@ -206,16 +206,21 @@ static const int CLLD_DEFAULT = 0;
 static const int CLLD_LAZY = 1;
 static const int CLLD_NOW = 2;
 static const int CLLD_NOBUILD = 4;
+static const int CLLD_CACHE = 16;
 static const int CLLD_GLOBAL = 8;
 static const int CL_FAST = 0;
 static const int CL_EVENT_WAIT = 0x1;
 static const int CL_EVENT_NOWAIT = 0x2;
 static const int CL_EVENT_RELEASE = 0x4;
+static const int CL_EVENT_NORELEASE = 0x8;
 static const int CL_KERNEL_EVENT = 0x10;
 static const int CL_MEM_EVENT = 0x20;
 static const int CL_ALL_EVENT = 0x30;
 static const int CL_EVENT_UNCOUNTED = 0x40;
+static const int CL_EVENT_OWN = 0x800;
+static const int CL_EVENT_SIDE_QUEUE = 0x40000;
 static const int CL_EVENT_BARRIER = 0x80000;
+static const int CL_EVENT_CHECKED = 0x80;
 static const int CLPROF_EVERY = 2;
 static const int CLPROF_SINGLE = 0;
 static const int CLPROF_DOUBLE = 1;
@@ -305,6 +310,7 @@ int stdcl_arg_value(cl_kernel krn, cl_uint i, size_t size, const void *value, co
 void stdcl_embed_register(struct stdcl_embedded *source);
 void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary);
 int *stdcl_errno_address(void);
+cl_event stdcl_forka(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags, cl_uint nargs, const struct stdcl_arg *args);
 void stdcl_init(void);
 int *stdcl_oclerrno_address(void);
 cl_int stdcl_set_kernel_arg(cl_kernel krn, cl_uint i, size_t size, const void *value);
@@ -1037,7 +1043,7 @@ int view_write_page(struct _IO_FILE *fp, const char *recording);
 
 world = [[
 struct world_options {
-  void (*ended)(void *arg, const char *sentence);
+  void (*on_abort)(void *arg, const char *sentence);
   void *arg;
   uintptr_t reserved[8];
 };

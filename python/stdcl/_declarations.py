@@ -618,7 +618,7 @@ class view_points(Structure):  # noqa: F405
 
 class world_options(Structure):  # noqa: F405
     _fields_ = [
-        ("ended", CFUNCTYPE(None, c_void_p, c_char_p)),
+        ("on_abort", CFUNCTYPE(None, c_void_p, c_char_p)),
         ("arg", c_void_p),
         ("reserved", c_size_t * 8),
     ]
@@ -922,6 +922,7 @@ FUNCTIONS = {
     "stdcl_embed_register": ("stdcl", "None, [POINTER(stdcl_embedded)]"),
     "stdcl_embed_register_binary": ("stdcl", "None, [POINTER(stdcl_embedded_binary)]"),
     "stdcl_errno_address": ("stdcl", "c_void_p, []"),
+    "stdcl_forka": ("stdcl", "c_size_t, [c_void_p, c_uint32, c_void_p, POINTER(clndrange_struct), c_int, c_uint32, POINTER(stdcl_arg)]"),
     "stdcl_init": ("stdcl", "None, []"),
     "stdcl_oclerrno_address": ("stdcl", "c_void_p, []"),
     "stdcl_set_kernel_arg": ("stdcl", "c_int32, [c_void_p, c_uint32, c_size_t, c_void_p]"),
@@ -1126,16 +1127,21 @@ CONSTANTS = {
     "CLLD_LAZY": 1,
     "CLLD_NOW": 2,
     "CLLD_NOBUILD": 4,
+    "CLLD_CACHE": 16,
     "CLLD_GLOBAL": 8,
     "CL_FAST": 0,
     "CL_EVENT_WAIT": 0x1,
     "CL_EVENT_NOWAIT": 0x2,
     "CL_EVENT_RELEASE": 0x4,
+    "CL_EVENT_NORELEASE": 0x8,
     "CL_KERNEL_EVENT": 0x10,
     "CL_MEM_EVENT": 0x20,
     "CL_ALL_EVENT": 0x30,
     "CL_EVENT_UNCOUNTED": 0x40,
+    "CL_EVENT_OWN": 0x800,
+    "CL_EVENT_SIDE_QUEUE": 0x40000,
     "CL_EVENT_BARRIER": 0x80000,
+    "CL_EVENT_CHECKED": 0x80,
     "CLPROF_EVERY": 2,
     "CLPROF_SINGLE": 0,
     "CLPROF_DOUBLE": 1,

@@ -1,5 +1,5 @@
-# figures.awk - every figure of a document's tables is in the results file that the document names before the table.
-#   awk -f figures.awk RESULTS_FOLDER README.md
+# figures.awk - check that every figure of a document's tables is in the results file linked before the table.
+#   awk -f figures.awk RESULTS_FOLDER PAGE.md...
 #
 # A table belongs to the last link to bench/results/NAME.json before it. The number in a row's first column (262,144 or
 # 2^30) picks the rows of data, those that hold it; without one, all do. A figure is found if one of their values, in

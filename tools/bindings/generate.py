@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""generate.py - declares the C interface for other languages, from the public headers.
+"""generate.py - generate declarations of the C interface for other languages from the public headers.
 
 usage: tools/bindings/generate.py SOURCE CC LANGUAGE=FILE...          (make bindings)
 

@@ -12,7 +12,7 @@ import subprocess
 
 from pycparser import c_ast, c_generator, c_parser
 
-# Types that languages have names for, so that nobody looks behind them.
+# Types with names in every language, which are not resolved further.
 PLAIN = {
     "char", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned", "unsigned int", "long",
     "unsigned long", "long int", "long unsigned int", "long long", "unsigned long long", "float", "double", "_Bool", "size_t",
@@ -22,7 +22,7 @@ PLAIN = {
 
 @functools.lru_cache(None)
 def parsed(source, cc):
-    """The headers as pycparser reads them, without preprocessor or GNU extensions."""
+    """Return the headers for pycparser, without preprocessor lines and GNU extensions."""
     headers = "".join(f"#include <stdcl/{os.path.basename(h)}>\n" for h in sorted(glob.glob(source + "/include/stdcl/*.h")))
     plain = ["-D__attribute__(x)=", "-D__extension__=", "-D__restrict=", "-D__inline=", "-D__asm__(x)=",
              "-D__builtin_va_list=int", "-D__signed__=signed", "-U__SSE__", "-U__SSE2__", "-U__MMX__", "-U__AVX__"]
@@ -39,7 +39,7 @@ class Interface:
         self.types, self.structs, self.enums, self.choices, self.functions, self.used = {}, {}, {}, {}, {}, []
         for node in parsed(source, cc):
             if isinstance(node, (c_ast.FuncDef, c_ast.Pragma)):
-                continue  # inline: behind the macros; pragmas of the system's headers, in newer pycparsers
+                continue  # inline functions of macros; pragmas of system headers, in newer pycparsers
             if isinstance(node, c_ast.Typedef):
                 self.types[node.name] = node.type
             self.note(node.type)
@@ -55,14 +55,14 @@ class Interface:
                       [source + "/include/stdcl.h"] + sorted(glob.glob(source + "/include/stdcl/*.h"))]
 
     def exported(self):
-        """(name, library, function) of all functions that the maps list, but for those with a va_list."""
+        """Yield (name, library, function) for all functions in the maps, except those with a va_list."""
         for name in sorted(self.rooms):
-            function = self.functions.get(name)  # stdgpu and its like are variables
+            function = self.functions.get(name)  # stdgpu and similar names are variables
             if function and not any(self.written(p).startswith("va_list") for p in self.parameters(function)):
                 yield name, self.rooms[name], function
 
     def parameters(self, function):
-        """Those with names and types: not (void), and not what `...` stands for."""
+        """Return the parameters with names and types: neither (void) nor `...`."""
         return [p for p in (function.args.params if function.args else [])
                 if not isinstance(p, c_ast.EllipsisParam) and self.base(p.type) != "void"]
 
@@ -72,11 +72,11 @@ class Interface:
 
     @staticmethod
     def written(node):
-        """The type as C writes it."""
+        """Return the type in C syntax."""
         return c_generator.CGenerator().visit(node.type)
 
     def constants(self):
-        """The enumerators and the #defines that are whole numbers, of our libraries."""
+        """Return our libraries' enumerators and integer #defines."""
         ours = {"stdcl"} | set(self.rooms.values()) | {name.split("_")[0] for name in self.rooms}
         found = {name: str(value) for name, value in self.enums.items() if name.split("_")[0].lower() in ours}
         for text in self.texts:
@@ -86,13 +86,13 @@ class Interface:
         return found
 
     def room_of(self, constant):
-        """The library that a constant belongs to: that of its first word, or of the functions that begin with it."""
+        """Return the library of a constant, by its first word or by the functions with that prefix."""
         word = constant.split("_")[0].lower()
         of_functions = [room for name, room in self.rooms.items() if name.split("_")[0] == word]
         return word if word in self.rooms.values() else of_functions[0] if of_functions else "stdcl"
 
     def note(self, node):
-        """Keeps the structs and enums that a declaration defines."""
+        """Record the structs and enums that a declaration defines."""
         while isinstance(node, (c_ast.TypeDecl, c_ast.PtrDecl, c_ast.ArrayDecl)):
             name = getattr(node, "declname", None)
             node = node.type
@@ -105,11 +105,11 @@ class Interface:
             for item in node.values.enumerators:
                 value = value + 1 if item.value is None else int(eval(c_generator.CGenerator().visit(item.value), {}, self.enums))
                 self.enums[item.name] = value
-                if node.name and item.name != node.name.upper() + "S":  # how many there are
+                if node.name and item.name != node.name.upper() + "S":  # a count of enumerators
                     self.choices.setdefault(node.name, {})[item.name.split("_", 1)[1].lower()] = value
 
     def base(self, node):
-        """The type behind typedefs."""
+        """Return the type with typedefs resolved."""
         while isinstance(node, c_ast.TypeDecl):
             inner = node.type
             if isinstance(inner, c_ast.IdentifierType):
@@ -126,7 +126,7 @@ class Interface:
         return isinstance(inner, c_ast.Struct) and inner.name == name
 
     def documentation(self, name):
-        """The comment above a function in its header, without stars."""
+        """Return the comment above a function in its header, without stars."""
         for text in (text for text in self.texts if name + "(" in text):
             found = re.search(r"^/\*((?:(?!\*/).)*)\*/\n(?:(?!\n\n)(?!^/\*).)*?\b%s\(" % name, text, re.S | re.M)
             if found and not found.group(1).startswith(" ----"):

@@ -1,6 +1,6 @@
 #!/bin/sh
-# make.sh - rewrites the declarations for other languages, and the symbols of the Debian package, or tells whether they are what
-# the headers and the version maps say.
+# make.sh - rewrite the declarations for other languages and the Debian packages' symbols from the headers and version
+# maps; with `check`, fail if they are out of date.
 #   usage: tools/bindings/make.sh [check]          CC=cc PYTHON=python3
 # SPDX-License-Identifier: MIT
 set -eu

@@ -21,7 +21,7 @@ KINDS = {
     "int32_t": "c_int32_t", "uint32_t": "c_int32_t", "int64_t": "c_int64_t", "uint64_t": "c_int64_t",
     "uintptr_t": "c_intptr_t", "intptr_t": "c_intptr_t",
 }
-ONE = {  # pointers to one number
+ONE = {  # pointers to a single number
     "arrays_dot.dot", "arrays_max.max", "arrays_mean.mean", "arrays_min.min", "arrays_partition.first", "arrays_partition.count",
     "arrays_sum_squares.squares", "arrays_sum.sum", "arrays_sum_integer.sum", "arrays_tune_kernels.count", "arrays_variance.mean",
     "arrays_variance.variance", "cltune_search.rate", "cltune_time.seconds", "gas_tune_kernels.count", "life_bounds_split.bounds",
@@ -29,14 +29,14 @@ ONE = {  # pointers to one number
     "life_until_stable.generation", "life_until_stable.period", "matmul_tune_kernels.count", "nbody_time_forces.seconds",
     "nbody_tune_kernels.count",
 }
-MANY = {  # pointers to the first of several structs
+MANY = {  # pointers to an array of structs
     "clforkv.args", "clexecv.args", "clgetdevinfo.info", "clfreport_devinfo.info", "clprofile_rows.rows", "clopentv.values",
     "clopen_templatev.values", "cltemplatev.values", "life_trace.sample", "nbody_find_structure.shell",
 }
 
 
 def folded(text, indent):
-    """A statement in lines of at most 120 characters."""
+    """Wrap a statement at 120 characters."""
     lines, line = [], indent
     for word in text.split(" "):
         if len(line) + len(word) > 116:
@@ -50,7 +50,7 @@ class Fortran(Interface):
     seen = set()  # FUNCTION.ARGUMENT of all pointers
 
     def name_of(self, tag):
-        """A struct's name: that of its typedef, if it has one."""
+        """Return a struct's name, or its typedef's."""
         for name, node in self.types.items():
             if isinstance(node, c_ast.TypeDecl) and isinstance(node.type, c_ast.Struct) and node.type.name == tag:
                 return name if name not in self.rooms else tag
@@ -71,7 +71,7 @@ class Fortran(Interface):
         return "type(%s)" % self.name_of(name)
 
     def number(self, base):
-        """The type of a number's, an enum's or one of our structs' value; None of anything else."""
+        """Return the Fortran type of a number, an enum or one of our structs passed by value; else None."""
         if isinstance(base, c_ast.Enum):
             return "integer(c_int)"
         if self.is_ours(base):
@@ -83,14 +83,14 @@ class Fortran(Interface):
         return family.get(kind, "integer(%s)") % kind
 
     def field(self, field):
-        """(declaration, its first value) of a member."""
+        """Return (declaration, default value) of a member."""
         shape, node = [], field.type
         while isinstance(node, c_ast.ArrayDecl):
             shape.insert(0, c_generator.CGenerator().visit(node.dim))
             node = node.type
         base = self.base(node)
         if isinstance(base, c_ast.Union):
-            kind, first = "integer(c_int64_t)", "0"  # the members of our unions take 64 bits: transfer() sets them
+            kind, first = "integer(c_int64_t)", "0"  # members of our unions have 64 bits; set them with transfer()
         elif isinstance(base, c_ast.PtrDecl):
             called = isinstance(self.base(base.type), c_ast.FuncDecl)
             kind, first = ("type(c_funptr)", "c_null_funptr") if called else ("type(c_ptr)", "c_null_ptr")
@@ -141,7 +141,7 @@ class Fortran(Interface):
 
 
 def constants(api):
-    """Fortran does not tell a constant MATMUL_DOUBLE from a function matmul_double: such a constant ends in _TYPE."""
+    """Rename constants that equal a function up to case, such as MATMUL_DOUBLE and matmul_double: append _TYPE."""
     for name, value in api.constants().items():
         number = "int(z'%s', c_int)" % value[2:] if value.startswith("0x") else value
         yield name + ("_TYPE" if name.lower() in api.rooms else ""), number
@@ -171,7 +171,7 @@ def write(source, cc):
 
 
 def write_layout(source, cc):
-    """A program that prints a line STRUCT MEMBER OFFSET for each member; of member -, the struct's size."""
+    """Generate a program that prints a line STRUCT MEMBER OFFSET for each member, and the struct's size as member -."""
     api = Fortran(source, cc)
     for name, _, function in api.exported():
         api.interface(name, function)

@@ -1,4 +1,4 @@
-"""to_lua.py - the interface for LuaJIT's ffi: a table of C declarations, the layer's as `stdcl` and each engine's by its name.
+"""to_lua.py - the interface for LuaJIT's ffi: a table of C declarations, the layer as `stdcl` and each engine by its name.
 
 OpenCL's own types are those of lua/opencl/C.lua. Enums are int, and constants `static const int`, which the ffi gives out like
 functions: C.CL_MEM_HOST.
@@ -31,7 +31,7 @@ class Lua(Interface):
         self.known |= {"cl_" + name for name in re.findall(r'\{"(\w+)", "\w+", \d\}', text)}
 
     def needs(self, node, found):
-        """Adds the types that a declaration names to `found`, those first that others need; returns it."""
+        """Add the types that a declaration uses to `found`, dependencies first; return it."""
         if isinstance(node, c_ast.IdentifierType):
             name = " ".join(node.names)
             if name not in self.known and name not in found:
@@ -60,7 +60,7 @@ def write(source, cc):
                 param.type.type.type.quals = []  # the ffi, as C, takes no double[n][3] for a const double (*)[3]
         api.needs(function, needed[room])
         functions[room].append(Writer().visit(c_ast.Decl(name, [], [], [], [], function, None, None)) + ";")
-    for room in rooms[1:]:  # what several engines need is the layer's
+    for room in rooms[1:]:  # types used by several engines belong to the layer
         for name, text in needed[room].items():
             if sum(name in needed[other] for other in rooms) > 1:
                 needed["stdcl"].setdefault(name, text)

@@ -46,7 +46,7 @@ class Python(Interface):
 
     def struct(self, name):
         if name not in self.used:
-            for field in self.structs[name].decls:  # what it needs comes first
+            for field in self.structs[name].decls:  # dependencies first
                 if not self.points_to(field.type, name) and not isinstance(field.type.type, c_ast.Union):
                     self.ctype(field.type)
             self.used.append(name)
@@ -96,7 +96,7 @@ def write(source, cc):
 
 def write_documentation(source, cc):
     api = Python(source, cc)
-    print('"""What the headers say of each function. Made by tools/bindings/generate.py from the headers: do not edit."""')
+    print('"""Comments of the headers on each function. Made by tools/bindings/generate.py from the headers: do not edit."""')
     print("# SPDX-License-" "Identifier: MIT\nDOCUMENTATION = {")
     for name, *_ in api.exported():
         print('    "%s": %r,' % (name, api.documentation(name)))

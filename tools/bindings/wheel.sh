@@ -1,9 +1,9 @@
 #!/bin/sh
-# wheel.sh - makes a wheel of the Python package, without a network.
-#   usage: tools/bindings/wheel.sh OUT              one that uses the system's libraries, for every machine
-#          tools/bindings/wheel.sh OUT PREFIX       one that carries the libraries that `make install` put into PREFIX, for machines
-#                                                   like this one with this C library or a newer; OpenCL's loader is the machine's
-# Takes python3-build, python3-setuptools and python3-wheel, and patchelf for the second. PYTHON=python3.
+# wheel.sh - make a wheel of the Python package, offline.
+#   usage: tools/bindings/wheel.sh OUT              a wheel that uses the system's libraries, for every machine
+#          tools/bindings/wheel.sh OUT PREFIX       a wheel with the libraries of `make install PREFIX`, for machines of this
+#                                                   architecture with this or a newer C library; uses the machine's OpenCL loader
+# Needs python3-build, python3-setuptools and python3-wheel, and patchelf for the second form. PYTHON=python3.
 # SPDX-License-Identifier: MIT
 set -eu
 mkdir -p "$1"
@@ -22,7 +22,7 @@ if [ -n "$prefix" ]; then
     lib=$(dirname "$(find "$prefix" -name libstdcl.so.1)")
     cp "$lib"/libstdcl*.so.1 "$package/lib"
     strip --strip-unneeded "$package"/lib/*
-    # What libstdcl needs of others, but for the C library and OpenCL's loader.
+    # Libraries that libstdcl needs, except the C library and OpenCL's loader.
     for needed in $(ldd "$lib/libstdcl.so.1" | sed -n 's/.* => \(.*\/lib\(jansson\|luajit\)[^ ]*\) .*/\1/p'); do
         cp -L "$needed" "$package/lib"
     done

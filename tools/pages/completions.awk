@@ -1,4 +1,4 @@
-# completions.awk - completion of the command's words in bash, zsh and fish, from the table of `stdcl --help=table`.
+# completions.awk - shell completion for bash, zsh and fish, from the table of `stdcl --help=table`.
 #   usage: awk -v dir=DIR -f completions.awk TABLE
 # Writes DIR/stdcl.bash, DIR/_stdcl and DIR/stdcl.fish.
 # SPDX-License-Identifier: MIT
@@ -9,7 +9,7 @@ BEGIN {
     fish = dir "/stdcl.fish"
 }
 
-# What a value may be: "choice a b", "file", "device" or "text".
+# Kind of a value: "choice a b", "file", "device" or "text".
 function value(kind, choices) {
     sub(/\?$/, "", kind)
     return kind == "choice" ? "choice " choices : kind
@@ -24,7 +24,7 @@ function fish_text(text) {
     gsub(/'/, "\\'", text)
     return text
 }
-# The first half sentence: a menu has little room.
+# The first clause, for a menu.
 function brief(text) {
     sub(/[;:(].*/, "", text)
     sub(/ +$/, "", text)

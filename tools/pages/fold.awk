@@ -1,4 +1,4 @@
-# fold.awk - lines of text of at most 80 bytes, as mandoc wishes them; requests and literal blocks stay as they are.
+# fold.awk - fold text at 80 bytes, as mandoc recommends; requests and literal blocks are unchanged.
 # SPDX-License-Identifier: MIT
 /^\.Bd/ { literal = 1 }
 /^\.Ed/ { literal = 0 }

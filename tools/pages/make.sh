@@ -1,8 +1,8 @@
 #!/bin/sh
-# make.sh - makes the manual pages and the shells' completions.
+# make.sh - make the manual pages and shell completions.
 #   usage: tools/pages/make.sh COMMAND OUT VERSION DATE
-# COMMAND is the built `stdcl`. In the folder OUT: man1/, man3/ and man7/ with the pages, man3/links (a line "PAGE NAME" for
-# each function whose page has another function's name), stdcl.bash, _stdcl, stdcl.fish, and options.table.
+# COMMAND is the built `stdcl`. The folder OUT gets man1/, man3/ and man7/ with the pages, man3/links (a line "PAGE NAME"
+# for each function described on another function's page), stdcl.bash, _stdcl, stdcl.fish, and options.table.
 # SPDX-License-Identifier: MIT
 set -eu
 command=$1 out=$2 version=$3 date=$4

@@ -2,8 +2,8 @@
 #   usage: awk -v dir=DIR -v date='November 22, 2026' -v version=1.0.0 -v header=stdcl/life.h -f mdoc.awk -f man3.awk HEADER
 #
 # A comment at the left margin and the declarations below it, up to the next blank line, make one page, named after the
-# first function; DIR/links has a line "PAGE NAME" for each further function there. What has no comment of its own belongs
-# to the page before. The comment at the top of the header, and types and constants, make the overview: stdcl(3) of
+# first function; DIR/links has a line "PAGE NAME" for each further function there. Declarations without a comment
+# belong to the previous page. The comment at the top of the header, and types and constants, make the overview: stdcl(3) of
 # stdcl.h, stdcl_life(3) of stdcl/life.h.
 # SPDX-License-Identifier: MIT
 
@@ -13,7 +13,7 @@ BEGIN {
     sub(/\.h$/, "", overview)
 }
 
-# ---- From a comment to mdoc: paragraphs, and what is indented as it stands.
+# ---- From a comment to mdoc: paragraphs; indented lines are literal.
 
 function prose(comment,    n, line, i, text, out, literal) {
     n = split(comment, line, "\n")
@@ -49,7 +49,7 @@ function paragraph(text) {
     return text == "" ? "" : sentences(text) "\n"
 }
 
-# What NAME says: the comment's first sentence, or as much of it as makes sense.
+# The NAME line: the comment's first sentence, shortened at a clause.
 function short(comment,    text) {
     text = comment
     gsub(/\n \* ?/, " ", text)

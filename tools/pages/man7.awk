@@ -1,4 +1,4 @@
-# man7.awk - a manual page of section 7 from a page of docs/: headings, paragraphs and tables of two columns.
+# man7.awk - a manual page of section 7 from a page of docs/: headings, paragraphs, samples and tables of two columns.
 #   usage: awk -v dir=DIR -v name=stdcl-environment -v date='November 22, 2026' -v version=1.0.0 -f mdoc.awk -f man7.awk PAGE
 # Writes DIR/NAME.7.
 # SPDX-License-Identifier: MIT
@@ -15,6 +15,21 @@ function leave_table() {
     rows = 0
 }
 
+/^```/ {
+    flush()
+    fenced = !fenced
+    print fenced ? ".Bd -literal -offset 2n" : ".Ed" > page
+    next
+}
+fenced {
+    print plain($0) > page
+    next
+}
+/^    / {
+    flush()
+    printf ".Dl %s\n", plain(substr($0, 5)) > page
+    next
+}
 /^# / && !page {
     page = dir "/" name ".7"
     head(page, name, 7)

@@ -1,14 +1,14 @@
-# mdoc.awk - what man1.awk, man3.awk and man7.awk share: plain text as mdoc, the language of manual pages.
+# mdoc.awk - functions of man1.awk, man3.awk and man7.awk: plain text to mdoc, the language of manual pages.
 # SPDX-License-Identifier: MIT
 
-# Text that mdoc prints as it is: backslashes doubled, hyphens kept, no line that begins as a request does.
+# Escape text for mdoc: double backslashes, keep hyphens, protect lines that look like requests.
 function plain(text) {
     gsub(/\\/, "\\e", text)
     gsub(/-/, "\\-", text)
     return text ~ /^[.']/ ? "\\\\\\&" text : text
 }
 
-# The same, a line a sentence, as mdoc wishes it; blanks at the ends of lines go.
+# Escape text and put each sentence on its own line, as mdoc recommends; strip trailing blanks.
 function sentences(text) {
     text = plain(text)
     gsub(/[.] +/, ".\n", text)

@@ -1,6 +1,6 @@
 # options.awk - docs/options.md, the options of every command, from the table that `stdcl --help=table` prints.
 #   usage: awk -f options.awk TABLE          (make options)
-# What every command has under "Common options" is told once, with the commands that have it.
+# Common options are listed once, with the commands that have them.
 # SPDX-License-Identifier: MIT
 BEGIN {
     FS = "\t"

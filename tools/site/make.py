@@ -35,7 +35,7 @@ def read(path):
 
 
 def documents():
-    """Copies the documents, and whatever files they link to."""
+    """Copy the documents and the files that they link to."""
     wanted = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/gallery/README.md"]
     wanted += ["docs/" + f for f in os.listdir(SOURCE + "/docs") if os.path.isfile(SOURCE + "/docs/" + f)]
     done = set()
@@ -56,7 +56,7 @@ def documents():
             full = os.path.join(SOURCE, file)
             if not target or "://" in target:
                 return found.group(0)
-            if os.path.isdir(full):  # a folder: its README, or what is in it
+            if os.path.isdir(full):  # a folder: its README, or a list of its files
                 if os.path.exists(full + "/README.md"):
                     target, file = target.rstrip("/") + "/README.md", file + "/README.md"
                 else:
@@ -84,12 +84,12 @@ def recording():
 
 
 def indented(text):
-    """Lists and tables directly after a line of text get the blank line that mkdocs wants before them."""
+    """Insert the blank line that mkdocs needs before lists and tables."""
     return re.sub(r"^((?![-|#> ]).*[^\n])\n(?=(?:- |\| ))", r"\1\n\n", text, flags=re.M)
 
 
 def manual():
-    """The pages of sections 1, 3 and 7, each as HTML in a page; names that share a page lead to it."""
+    """Convert the manual pages of sections 1, 3 and 7 to HTML pages; further names link to their page."""
     pages, links = {}, {}
     folder = os.path.join(BUILD, "pages")
     for section in "173":
@@ -157,7 +157,7 @@ def main():
     if said.returncode or wrong:
         sys.exit("\n".join(wrong) or "mkdocs failed")
     asked = re.search(r'src="js/(jquery[\w.-]*)"', read(OUT + "/index.html"))
-    if asked and not os.path.exists(OUT + "/js/" + asked.group(1)):  # Ubuntu 24.04's mkdocs has another name for it than its pages
+    if asked and not os.path.exists(OUT + "/js/" + asked.group(1)):  # Ubuntu 24.04's mkdocs names the file differently from its pages
         os.rename(glob.glob(OUT + "/js/jquery*.js")[0], OUT + "/js/" + asked.group(1))
     with open(OUT + "/search/index.js", "w", encoding="utf-8") as file:
         file.write("searchIndex(%s);\n" % read(OUT + "/search/search_index.json"))

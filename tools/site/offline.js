@@ -1,5 +1,5 @@
-// offline.js - search in a site that is opened as files: browsers then start no workers and read no JSON, so that this stands in
-// for mkdocs' worker, within the page. Pages that have all words are found, those with a word in the title first.
+// offline.js - search for a site that is opened as files. Browsers then start no workers and read no JSON, so this script
+// replaces mkdocs' worker. It finds pages that contain all words, pages with a word in the title first.
 // SPDX-License-Identifier: MIT
 if (window.location.protocol === "file:") {
   window.Worker = function () {

@@ -1,4 +1,4 @@
-"""plots.py - rows of bench/results as bar charts in SVG: ours in one colour, peers in another.
+"""plots.py - draw rows of bench/results as SVG bar charts, stdcl in one colour, peers in a second one.
 
 SPDX-License-Identifier: MIT
 """
@@ -9,7 +9,7 @@ HEIGHT, LABEL, BAR, VALUE = 20, 300, 400, 90
 
 
 def chart(bars):
-    """bars: (label, value, whether it is a peer's)."""
+    """Draw bars: (label, value, true for a peer)."""
     most = max(value for _, value, _ in bars)
     width, lines = LABEL + BAR + VALUE, []
     for i, (label, value, peer) in enumerate(bars):
@@ -23,7 +23,7 @@ def chart(bars):
 
 
 def told(row, *words):
-    """Those words that the row's command has, and how many devices, if more than one; for the end of a label."""
+    """Return the end of a label: the words that occur in the row's command, and the number of devices if above one."""
     command = row.get("command", "")
     devices = re.search(r"--devices ([2-9])", command)
     found = [word.replace("-", " ") for word in words if word in command]
@@ -71,7 +71,7 @@ CHARTS = [("Gravity, direct sums, 10⁹ pairs/s", gravity), ("Life, 10⁹ cells/
 
 
 def of(rows):
-    """(title, svg) of the charts for which there are rows."""
+    """Yield (title, svg) for each chart with rows."""
     for title, bar in CHARTS:
         bars = [(*bar(row), "peer" in row or "peer" in row.get("case", "") or row.get("engine") == "bgolly") for row in rows if bar(row)]
         if bars:
